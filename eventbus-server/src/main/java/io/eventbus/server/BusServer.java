@@ -79,6 +79,9 @@ public final class BusServer implements AutoCloseable {
   /** No call waits longer, whatever its caller says. */
   private static final Duration LONGEST_CALL = Duration.ofMinutes(10);
 
+  /** Of the heap, one part in so many is for the topics of what the bus publishes itself. */
+  private static final int OWN_TOPICS_PART = 64;
+
   private final ServerConfig config;
   private final EventLoops loops;
   private final TransportServer transport;
@@ -150,7 +153,7 @@ public final class BusServer implements AutoCloseable {
     calls =
         new BusCalls(
             loops,
-            callSettings(config.services()),
+            callSettings(config.services(), memory.limit()),
             memory,
             federation == null ? ServedHere.NOBODY : federation.servedHere());
     transport =
@@ -232,7 +235,7 @@ public final class BusServer implements AutoCloseable {
     return federation == null ? FederationFigures.NONE : federation.figures();
   }
 
-  private static CallSettings callSettings(ServicesConfig services) {
+  private static CallSettings callSettings(ServicesConfig services, long memoryLimit) {
     return new CallSettings(
         services.calls(),
         services.timeout().toNanos(),
@@ -241,7 +244,7 @@ public final class BusServer implements AutoCloseable {
         services.retries(),
         services.retryPercent(),
         services.queueRequests(),
-        services.queueBytes(),
+        services.queueBytes() == 0 ? memoryLimit / 4 : services.queueBytes(),
         services.gather(),
         TunnelSettings.of(services.tunnels(), services.bulkBytes()));
   }
@@ -428,7 +431,8 @@ public final class BusServer implements AutoCloseable {
             () ->
                 bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number)),
             bus.clock(),
-            bus.stats().ownEventsDropped),
+            bus.stats().ownEventsDropped,
+            Runtime.getRuntime().maxMemory() / OWN_TOPICS_PART),
         bus.clock());
   }
 

@@ -61,6 +61,8 @@ class HashKeysTest {
           Map.entry(
               "io/eventbus/client/internal/call/ReceivedInvocation$Target",
               "the numbers are the bus's own"),
+          Map.entry(
+              "io/eventbus/client/tyrus/NameLookups$Name", "at most 1,000 look-ups at a time"),
           Map.entry("io/eventbus/link/OutgoingLinks$Target", "as few as buses"),
           Map.entry(
               "io/eventbus/server/balance/decision/ClientLoad",

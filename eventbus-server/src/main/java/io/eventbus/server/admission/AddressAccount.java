@@ -11,6 +11,7 @@ final class AddressAccount {
   final AtomicLong held = new AtomicLong();
   final AtomicLong subscriptionBytes = new AtomicLong();
   final AtomicLong interest = new AtomicLong();
+  final AtomicLong serviceBytes = new AtomicLong();
   int connections;
   int handshakes;
 

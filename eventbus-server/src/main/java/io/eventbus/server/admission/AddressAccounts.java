@@ -8,6 +8,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,7 @@ public final class AddressAccounts {
   private final long heldShare;
   private final long subscriptionShare;
   private final long interestShare;
+  private final long serviceShare;
   private final AuthenticationFailures failures;
   private final LongSupplier nanoTime;
   private final ConcurrentHashMap<ClientAddress, AddressAccount> accounts =
@@ -42,6 +44,7 @@ public final class AddressAccounts {
    * @param memoryBytes all that the bus may hold for clients
    * @param subscriptionBytes all that subscriptions may take
    * @param interest filters that other buses may be told of
+   * @param serviceBytes all that the bus may hold for services
    * @param failures remembers the addresses of failed authentications, also on this machine
    * @param nanoTime as {@link System#nanoTime}
    */
@@ -50,6 +53,7 @@ public final class AddressAccounts {
       long memoryBytes,
       long subscriptionBytes,
       long interest,
+      long serviceBytes,
       AuthenticationFailures failures,
       LongSupplier nanoTime) {
     this.failures = failures;
@@ -57,6 +61,7 @@ public final class AddressAccounts {
     this.heldShare = share(memoryBytes, limits.percent());
     this.subscriptionShare = share(subscriptionBytes, limits.percent());
     this.interestShare = share(interest, limits.percent());
+    this.serviceShare = share(serviceBytes, limits.percent());
     this.nanoTime = nanoTime;
   }
 
@@ -203,8 +208,16 @@ public final class AddressAccounts {
   }
 
   boolean takeSubscriptionBytes(AddressAccount account, long bytes) {
-    if (account.subscriptionBytes.addAndGet(bytes) > subscriptionShare) {
-      account.subscriptionBytes.addAndGet(-bytes);
+    return take(account.subscriptionBytes, bytes, subscriptionShare);
+  }
+
+  boolean takeServiceBytes(AddressAccount account, long bytes) {
+    return take(account.serviceBytes, bytes, serviceShare);
+  }
+
+  private static boolean take(AtomicLong taken, long bytes, long share) {
+    if (taken.addAndGet(bytes) > share) {
+      taken.addAndGet(-bytes);
       return false;
     }
     return true;

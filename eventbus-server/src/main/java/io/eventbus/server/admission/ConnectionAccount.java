@@ -18,6 +18,7 @@ public final class ConnectionAccount {
   private long held;
   private long subscriptionBytes;
   private int interest;
+  private long serviceBytes;
 
   private record Entry(AddressAccounts accounts, ClientAddress address, AddressAccount account) {}
 
@@ -200,6 +201,35 @@ public final class ConnectionAccount {
     return entry != null && entry.accounts.isInterestFull(entry.account);
   }
 
+  /**
+   * Takes room for something of services, if the address has some left.
+   *
+   * @param bytes at least 0
+   * @return false if it has not; then nothing was taken
+   */
+  public boolean takeServiceBytes(long bytes) {
+    if (closed || entry == null) {
+      return true;
+    }
+    if (!entry.accounts.takeServiceBytes(entry.account, bytes)) {
+      return false;
+    }
+    serviceBytes += bytes;
+    return true;
+  }
+
+  /**
+   * Gives back what something of services took.
+   *
+   * @param bytes what was taken
+   */
+  public void giveServiceBytes(long bytes) {
+    if (!closed && entry != null) {
+      serviceBytes -= bytes;
+      entry.account.serviceBytes.addAndGet(-bytes);
+    }
+  }
+
   /** Gives everything back. Does nothing the second time. */
   public void close() {
     if (closed) {
@@ -208,6 +238,7 @@ public final class ConnectionAccount {
     held(-held);
     giveSubscriptionBytes(subscriptionBytes);
     changeInterest(-interest);
+    giveServiceBytes(serviceBytes);
     closed = true;
     if (entry != null) {
       entry.accounts.left(entry.address, welcomed);

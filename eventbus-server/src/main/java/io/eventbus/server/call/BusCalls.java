@@ -18,7 +18,7 @@ public final class BusCalls {
   private final BusMemory memory;
   private final ServiceDirectory directory;
   private final AtomicLong queuedBytes = new AtomicLong();
-  private final Presence presence = new Presence();
+  private final Presence presence;
   private final AtomicReferenceArray<LoopCalls> started;
   private volatile BusService busService = BusService.NONE;
 
@@ -45,6 +45,7 @@ public final class BusCalls {
     this.loops = loops;
     this.settings = settings;
     this.memory = memory;
+    this.presence = new Presence(memory.registrations());
     this.directory = new ServiceDirectory(loops.count(), listener);
     this.started = new AtomicReferenceArray<>(loops.count());
   }
@@ -170,6 +171,10 @@ public final class BusCalls {
 
   int loopCount() {
     return loops.count();
+  }
+
+  BusMemory memory() {
+    return memory;
   }
 
   boolean isShortOfMemory() {

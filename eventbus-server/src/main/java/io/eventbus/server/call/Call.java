@@ -42,6 +42,11 @@ final class Call extends Deadlines.Entry implements Invocation {
   private long waitNanos;
   private int attempt;
   private int bytes;
+  // What it takes of what its connection may have the bus hold, besides its own heap: for a service
+  // that nobody serves, and for its request.
+  private int serviceBytes;
+  private int bodyBytes;
+  private boolean hasLeft;
 
   /** The bus's number, of this dispatch. */
   long number;
@@ -104,9 +109,39 @@ final class Call extends Deadlines.Entry implements Invocation {
     memberDeadlineNanos = nowNanos + waitNanos;
   }
 
+  /** Says what was taken for it: for the service that it waits for, and for its request. */
+  void holds(int ofService, int ofBody) {
+    serviceBytes = ofService;
+    bodyBytes = ofBody;
+  }
+
+  /** It waits for a service that nobody serves, which is known because of that. */
+  void keepsService() {
+    if (serviceBytes == 0) {
+      serviceBytes = CallHeap.ofWaitingService(service().key.length());
+      client().held().add(serviceBytes);
+    }
+  }
+
+  /** Its service is known because of members. */
+  void keepsNoService() {
+    client().held().give(serviceBytes, 0);
+    serviceBytes = 0;
+  }
+
+  /** Its caller has ended it; the member that has it answers for it from now on. */
+  void leavesCaller() {
+    client().held().give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
+    hasLeft = true;
+  }
+
   /** Forgets everything. */
   void free() {
     become(CallState.FREE);
+    if (!hasLeft) {
+      leavesCaller();
+    }
+    hasLeft = false;
     Delivery content = body;
     body = null;
     client = null;
@@ -258,9 +293,14 @@ final class Call extends Deadlines.Entry implements Invocation {
     cancelled = false;
   }
 
-  /** The member's loop: nobody waits for the answer. */
+  /** The member's loop: nobody waits for the answer, or needs the request. */
   void cancelled() {
     cancelled = true;
+    Delivery content = body;
+    body = null;
+    if (content != null) {
+      content.release();
+    }
   }
 
   /** The member's loop: whether nobody waits for the answer. */

@@ -6,11 +6,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls of one priority that wait for the same places: shares take turns, the calls of each are
- * served in order. Lines go round, so that nothing is allocated in steady state. Confined to the
- * loop.
+ * served in order. Lines go round, so that nothing is allocated in steady state; what a crowd has
+ * left is let go when none waits. Confined to the loop.
  */
 final class CallTurns {
-  private final IdentityHashMap<Share, CallLine> lines = new IdentityHashMap<>();
+  /** So many shares are remembered for the next time when none waits. */
+  private static final int FEW = 4;
+
+  private IdentityHashMap<Share, CallLine> lines = new IdentityHashMap<>(1);
+  // The most that had calls at once since the map was made.
+  private int crowd;
   // Whose turn it is.
   private @Nullable CallLine current;
   private @Nullable CallLine spare;
@@ -62,6 +67,7 @@ final class CallTurns {
     }
     line.share = share;
     lines.put(share, line);
+    crowd = Math.max(crowd, lines.size());
     CallLine now = current;
     if (now == null) {
       current = line;
@@ -112,6 +118,15 @@ final class CallTurns {
       }
       unlink(line);
       keep(line);
+      forgetCrowd();
+    }
+  }
+
+  private void forgetCrowd() {
+    if (size == 0 && crowd > FEW) {
+      lines = new IdentityHashMap<>(1);
+      spare = null;
+      crowd = 0;
     }
   }
 

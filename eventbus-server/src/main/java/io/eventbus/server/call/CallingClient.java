@@ -4,6 +4,7 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.NumberMap;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ public final class CallingClient {
   private final CallerEnd end;
   private final CallerInfo info;
   private final Share share;
+  private final ServiceShare held;
   private final int most;
   private final CallStats stats;
   private final String tooMany;
@@ -31,13 +33,20 @@ public final class CallingClient {
   private final long request;
 
   CallingClient(
-      LoopCalls calls, CallerEnd end, CallerInfo info, Share share, int most, CallStats stats) {
-    this(calls, end, info, share, most, stats, 0);
+      LoopCalls calls,
+      CallerEnd end,
+      CallerInfo info,
+      Share share,
+      ServiceShare held,
+      int most,
+      CallStats stats) {
+    this(calls, end, info, share, held, most, stats, 0);
   }
 
   /**
    * Makes one for the calls that one request consists of.
    *
+   * @param held what the bus holds for the connection
    * @param most how many may be in flight
    * @param stats where they are counted
    * @param request the number of the request, which members are told; 0 for the number of each
@@ -47,9 +56,11 @@ public final class CallingClient {
       CallerEnd end,
       CallerInfo info,
       Share share,
+      ServiceShare held,
       int most,
       CallStats stats,
       long request) {
+    this.held = held;
     this.stats = stats;
     this.calls = calls;
     this.end = end;
@@ -89,6 +100,15 @@ public final class CallingClient {
       refuse(request, FailureCode.OVERLOADED, Texts.MEMORY);
       return true;
     }
+    // The parts of a request to all members share its body.
+    int bodyBytes = this.request == 0 ? body.size() : 0;
+    int serviceBytes =
+        request.waitMillis > 0 ? CallHeap.ofWaitingService(request.serviceLength) : 0;
+    String full = held.take(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
+    if (full != null) {
+      refuse(request, FailureCode.OVERLOADED, full);
+      return true;
+    }
     long now = calls.now();
     LoopService service =
         calls
@@ -102,12 +122,17 @@ public final class CallingClient {
                 request.far || request.tunnel != null,
                 now);
     if (service == null) {
+      held.give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
       refuse(request, FailureCode.NO_MEMBER, Texts.NO_MEMBER);
       return true;
     }
     service.retries.onRequest(now);
     Call call = calls.take();
     call.begin(this, service, request, body, now);
+    call.holds(serviceBytes, bodyBytes);
+    if (call.isServed()) {
+      call.keepsNoService();
+    }
     open.put(request.call, call);
     inFlight++;
     stats.inFlight.add(1);
@@ -227,6 +252,11 @@ public final class CallingClient {
 
   Share share() {
     return share;
+  }
+
+  /** What the bus holds for the connection. */
+  ServiceShare held() {
+    return held;
   }
 
   CallStats stats() {

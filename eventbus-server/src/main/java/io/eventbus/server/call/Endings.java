@@ -220,6 +220,7 @@ final class Endings {
     long number = call.number;
     call.stats().failures(code).add(1);
     end(call, nowNanos);
+    call.leavesCaller();
     call.become(CallState.ENDED);
     if (member.loop() == calls.number()) {
       member.client().cancelled(number, timedOut, reason, nowNanos);

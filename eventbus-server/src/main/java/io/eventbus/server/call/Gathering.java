@@ -13,6 +13,7 @@ final class Gathering implements CallerEnd {
   private final GatheringClient client;
   private final long request;
   private final long[] members;
+  private final int bodyBytes;
   private final CallingClient parts;
   // Members that have not answered; 0 <= open <= members.length.
   private int open;
@@ -22,13 +23,15 @@ final class Gathering implements CallerEnd {
    *
    * @param request the caller's number
    * @param members the numbers of the members, each once
+   * @param bodyBytes what its body was counted for
    */
-  Gathering(LoopCalls calls, GatheringClient client, long request, long[] members) {
+  Gathering(LoopCalls calls, GatheringClient client, long request, long[] members, int bodyBytes) {
+    this.bodyBytes = bodyBytes;
     this.client = client;
     this.request = request;
     this.members = members;
     this.open = members.length;
-    this.parts = calls.callerOfMembers(this, client.info(), members.length, request);
+    this.parts = calls.callerOfMembers(this, client.info(), client.held(), members.length, request);
   }
 
   /** Asks them; answers may come from within. */
@@ -49,7 +52,7 @@ final class Gathering implements CallerEnd {
   /** Nobody waits for answers any more. */
   void close(String reason) {
     open = 0;
-    client.ended(request, members.length);
+    client.ended(request, members.length, bodyBytes);
     parts.close(reason);
   }
 
@@ -59,7 +62,7 @@ final class Gathering implements CallerEnd {
     if (open > 0) {
       return true;
     }
-    client.ended(request, members.length);
+    client.ended(request, members.length, bodyBytes);
     parts.close();
     return false;
   }

@@ -2,7 +2,9 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.NumberMap;
+import io.eventbus.server.routing.ServiceShare;
 import java.util.ArrayList;
 import java.util.Arrays;
 
@@ -17,12 +19,14 @@ public final class GatheringClient {
   private final LoopCalls calls;
   private final GatherEnd end;
   private final CallerInfo info;
+  private final ServiceShare held;
   private final NumberMap<Gathering> open = new NumberMap<>();
   // Members that the requests in flight were sent to.
   private int members;
   private boolean closed;
 
-  GatheringClient(LoopCalls calls, GatherEnd end, CallerInfo info) {
+  GatheringClient(LoopCalls calls, GatherEnd end, CallerInfo info, ServiceShare held) {
+    this.held = held;
     this.calls = calls;
     this.end = end;
     this.info = info;
@@ -39,6 +43,10 @@ public final class GatheringClient {
    */
   public int begin(CallRequest request) {
     calls.checkLoop();
+    Delivery body = request.body;
+    if (body == null) {
+      throw new IllegalArgumentException("body: null (expected: method and event)");
+    }
     long number = request.call;
     if (closed || open.containsKey(number)) {
       return IN_FLIGHT;
@@ -73,8 +81,14 @@ public final class GatheringClient {
               + " together, services.gather)");
       return 0;
     }
+    int bodyBytes = body.size();
+    String full = held.take(CallHeap.ofGathering(asked.length) + bodyBytes, bodyBytes);
+    if (full != null) {
+      refuse(number, FailureCode.OVERLOADED, full);
+      return 0;
+    }
     members += asked.length;
-    Gathering gathering = new Gathering(calls, this, number, asked);
+    Gathering gathering = new Gathering(calls, this, number, asked, bodyBytes);
     open.put(number, gathering);
     gathering.begin(request);
     return asked.length;
@@ -141,8 +155,9 @@ public final class GatheringClient {
   }
 
   /** A request has had its last answer, or needs none. */
-  void ended(long call, int asked) {
+  void ended(long call, int asked, int bodyBytes) {
     open.remove(call);
+    held.give(CallHeap.ofGathering(asked) + bodyBytes, bodyBytes);
     members -= asked;
     end.left();
   }
@@ -153,5 +168,10 @@ public final class GatheringClient {
 
   CallerInfo info() {
     return info;
+  }
+
+  /** What the bus holds for the connection. */
+  ServiceShare held() {
+    return held;
   }
 }

@@ -2,6 +2,8 @@ package io.eventbus.server.call;
 
 import io.eventbus.server.call.tunnel.TunnelClient;
 import io.eventbus.server.call.tunnel.TunnelEnds;
+import io.eventbus.server.routing.ServiceMemory;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -31,6 +33,8 @@ public final class LoopCalls {
   private final @Nullable CallHandOverQueue[] others;
   private final Deque<Call> spare = new ArrayDeque<>();
   private final Map<Object, Share> shares = new HashMap<>();
+  private final ServiceMemory.OfLoop memory;
+  private final ServiceMemory.OfLoop registrations;
   private long dispatched;
   private boolean flushDue;
   private @Nullable CallHandOverQueue toldLast;
@@ -52,7 +56,29 @@ public final class LoopCalls {
             new Admission(bus.settings(), bus.queued()),
             bus.queued());
     this.endings = new Endings(this);
+    this.memory = bus.memory().services().ofLoop();
+    this.registrations = bus.memory().registrations().ofLoop();
     this.others = new CallHandOverQueue[bus.loopCount()];
+  }
+
+  /**
+   * Makes what one connection may have the bus hold for its calls and tunnels.
+   *
+   * @param address what the connections of the client's address have together
+   * @return for {@link #caller}, {@link #gatherer}, {@link #server} and {@link #tunnels}
+   */
+  public ServiceShare share(ServiceShare.Address address) {
+    return new ServiceShare(memory, address);
+  }
+
+  /**
+   * Makes what one connection may have the bus hold for its registrations.
+   *
+   * @param address what the connections of the client's address have together
+   * @return with nothing held
+   */
+  public ServiceShare registrations(ServiceShare.Address address) {
+    return new ServiceShare(registrations, address);
   }
 
   /**
@@ -60,12 +86,19 @@ public final class LoopCalls {
    *
    * @param end the connection
    * @param info who it is
+   * @param held what the bus holds for the connection
    * @return nothing is kept of it after its {@link CallingClient#close}, but what members still
    *     have
    */
-  public CallingClient caller(CallerEnd end, CallerInfo info) {
+  public CallingClient caller(CallerEnd end, CallerInfo info, ServiceShare held) {
     checkLoop();
-    return new CallingClient(this, end, info, joinShare(info), settings().callsInFlight(), stats);
+    return new CallingClient(
+        this, end, info, joinShare(info), held, settings().callsInFlight(), stats);
+  }
+
+  /** Of an address without a limit, as tests do. */
+  CallingClient caller(CallerEnd end, CallerInfo info) {
+    return caller(end, info, share(ServiceShare.Address.UNBOUNDED));
   }
 
   /**
@@ -73,12 +106,13 @@ public final class LoopCalls {
    *
    * @param end the connection
    * @param info who it is
+   * @param held what the bus holds for the connection
    * @return nothing is kept of it after its {@link GatheringClient#close}, but what members still
    *     have
    */
-  public GatheringClient gatherer(GatherEnd end, CallerInfo info) {
+  public GatheringClient gatherer(GatherEnd end, CallerInfo info, ServiceShare held) {
     checkLoop();
-    return new GatheringClient(this, end, info);
+    return new GatheringClient(this, end, info, held);
   }
 
   /**
@@ -106,8 +140,9 @@ public final class LoopCalls {
   }
 
   /** What sends the parts of one request to so many members. */
-  CallingClient callerOfMembers(CallerEnd end, CallerInfo info, int members, long request) {
-    return new CallingClient(this, end, info, joinShare(info), members, stats, request);
+  CallingClient callerOfMembers(
+      CallerEnd end, CallerInfo info, ServiceShare held, int members, long request) {
+    return new CallingClient(this, end, info, joinShare(info), held, members, stats, request);
   }
 
   private Share joinShare(CallerInfo info) {
@@ -128,7 +163,8 @@ public final class LoopCalls {
   public CallingClient bus(CallerEnd end, Object share, int most) {
     checkLoop();
     CallerInfo info = new CallerInfo(0, NO_IDENTITY, share);
-    return new CallingClient(this, end, info, joinShare(info), most, fromBuses);
+    return new CallingClient(
+        this, end, info, joinShare(info), ServiceShare.ofBus(memory), most, fromBuses);
   }
 
   /**
@@ -139,7 +175,7 @@ public final class LoopCalls {
    */
   public ServingClient bus(MemberEnd end) {
     checkLoop();
-    return new ServingClient(this, end, "", 0, true);
+    return new ServingClient(this, end, "", 0, true, ServiceShare.ofBus(memory));
   }
 
   /**
@@ -160,14 +196,14 @@ public final class LoopCalls {
   }
 
   /**
-   * Makes a connection one that serves in the default account.
+   * Makes a connection one that serves in the default account, of an address without a limit.
    *
    * @param end the connection
    * @param member the member's number: the producer number of the client, not 0
    * @return nothing is kept of it after its {@link ServingClient#close}
    */
   public ServingClient server(MemberEnd end, long member) {
-    return server(end, "", member);
+    return server(end, "", member, share(ServiceShare.Address.UNBOUNDED));
   }
 
   /**
@@ -176,23 +212,25 @@ public final class LoopCalls {
    * @param end the connection
    * @param account whose services; empty for the default account
    * @param member the member's number
+   * @param held what the bus holds for the connection
    * @return as above
    */
-  public ServingClient server(MemberEnd end, String account, long member) {
+  public ServingClient server(MemberEnd end, String account, long member, ServiceShare held) {
     checkLoop();
-    return new ServingClient(this, end, account, member, false);
+    return new ServingClient(this, end, account, member, false, held);
   }
 
   /**
    * Makes a connection one with ends of streams and tunnels.
    *
    * @param ends the connection
+   * @param held what the bus holds for the connection
    * @return nothing is kept of it after its {@link TunnelClient#close}
    */
-  public TunnelClient tunnels(TunnelEnds ends) {
+  public TunnelClient tunnels(TunnelEnds ends, ServiceShare held) {
     checkLoop();
     return new TunnelClient(
-        new TunnelCrossing(this), ends, settings().tunnels(), stats, this::isShortOfMemory);
+        new TunnelCrossing(this), ends, held, settings().tunnels(), stats, this::isShortOfMemory);
   }
 
   boolean isCurrent() {
@@ -335,7 +373,12 @@ public final class LoopCalls {
     return bus.directory();
   }
 
-  int loops() {
+  /**
+   * Returns how many event loops the bus has.
+   *
+   * @return at least 1
+   */
+  public int loops() {
     return others.length;
   }
 

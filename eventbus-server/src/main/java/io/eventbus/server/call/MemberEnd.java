@@ -29,6 +29,14 @@ public interface MemberEnd {
   void cancel(long call, String reason);
 
   /**
+   * The client has so many calls that it was told nobody waits for, and does not answer them, that
+   * its connection has to end.
+   *
+   * @param message for the client: what was wrong and what was expected
+   */
+  default void owesTooMuch(String message) {}
+
+  /**
    * The client has accepted a stream or tunnel.
    *
    * @param call the bus's number, from {@link Invocation#call}

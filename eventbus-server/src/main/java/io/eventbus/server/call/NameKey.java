@@ -37,6 +37,11 @@ final class NameKey implements Comparable<NameKey> {
     return copy;
   }
 
+  /** Returns the length of the name in bytes. */
+  int length() {
+    return length;
+  }
+
   @Override
   public int compareTo(NameKey other) {
     return Arrays.compare(bytes, 0, length, other.bytes, 0, other.length);

@@ -120,6 +120,9 @@ final class Places {
       give(call, member, nowNanos);
     } else if (call.isServed() || call.waitNanos() > 0) {
       call.memberDeadlineNanos = nowNanos + call.waitNanos();
+      if (!call.isServed()) {
+        call.keepsService();
+      }
       enqueue(call, to, true, nowNanos);
     } else {
       calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NO_MEMBER, nowNanos);
@@ -333,6 +336,7 @@ final class Places {
         calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NO_MEMBER, nowNanos);
       } else {
         call.memberDeadlineNanos = nowNanos + call.waitNanos();
+        call.keepsService();
         calls.deadlines().arm(call, earlier(call), nowNanos);
       }
     }

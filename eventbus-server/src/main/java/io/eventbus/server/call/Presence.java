@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.routing.ServiceMemory;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -13,8 +14,10 @@ import org.jspecify.annotations.Nullable;
  * told does not flicker with connections. Listeners are told in order, under the lock.
  */
 public final class Presence {
-  /** Members whose connections were lost, beyond which nobody is waited for. */
-  static final int MOST_AWAY = 100_000;
+  /**
+   * Of what registrations may take, one part in so many is for members whose connections were lost.
+   */
+  private static final int AWAY_PART = 4;
 
   /** What becomes of a member. */
   public enum Change {
@@ -78,8 +81,9 @@ public final class Presence {
   private static final class Entry {
     Member member;
     int connections = 1;
-    // Which loss is waited for; 0 for none.
+    // Which loss is waited for, and what it is counted for; 0 for none.
     long away;
+    long awayBytes;
     // Another bus has the client, whose connection here is about to end.
     boolean leaves;
 
@@ -93,10 +97,17 @@ public final class Presence {
   private Consumer<Told> listener = told -> {};
   private @Nullable Timer timer;
   private long rejoinNanos;
+  private final ServiceMemory memory;
+  private final long mostAwayBytes;
   private long losses;
-  private int away;
+  // What members take whose connections were lost, of each account and of all.
+  private final Map<String, Long> awayOfAccounts = new HashMap<>();
+  private long awayBytes;
 
-  Presence() {}
+  Presence(ServiceMemory memory) {
+    this.memory = memory;
+    this.mostAwayBytes = memory.limit() / AWAY_PART;
+  }
 
   /**
    * Begins to tell.
@@ -127,17 +138,41 @@ public final class Presence {
       tell(fromElsewhere ? Change.MOVED : Change.JOINED, service, member);
       return;
     }
+    // By what it was counted for.
+    isBack(entry);
     entry.connections++;
     entry.member = member;
     entry.leaves = false;
-    isBack(entry);
   }
 
   private void isBack(Entry entry) {
     if (entry.away != 0) {
       entry.away = 0;
-      away--;
+      countAway(entry.member.account(), -entry.awayBytes);
     }
+  }
+
+  /**
+   * Waits for a member, where there is room: one account may have as much as is left for all
+   * others.
+   */
+  private boolean keep(String service, Entry entry) {
+    String account = entry.member.account();
+    long bytes = CallHeap.ofAway(service, entry.member);
+    long own = awayOfAccounts.getOrDefault(account, 0L);
+    if (own + bytes > mostAwayBytes - awayBytes) {
+      return false;
+    }
+    entry.away = ++losses;
+    entry.awayBytes = bytes;
+    countAway(account, bytes);
+    return true;
+  }
+
+  private void countAway(String account, long change) {
+    awayBytes += change;
+    memory.change(change);
+    awayOfAccounts.merge(account, change, (a, b) -> a + b == 0 ? null : Long.valueOf(a + b));
   }
 
   /**
@@ -155,10 +190,8 @@ public final class Presence {
     }
     Timer waits = timer;
     boolean goesOn = how == Departure.ELSEWHERE || (how == Departure.LOST && entry.leaves);
-    if (how == Departure.LOST && !goesOn && waits != null && away < MOST_AWAY) {
-      away++;
-      long loss = ++losses;
-      entry.away = loss;
+    if (how == Departure.LOST && !goesOn && waits != null && keep(service, entry)) {
+      long loss = entry.away;
       waits.later(() -> over(service, number, loss), rejoinNanos);
       return;
     }

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * while all of them have calls. Confined to the loop.
  */
 final class ServiceQueue {
+  private static final int[] WEIGHTS = {8, 4, 1};
+
   private static final int ALL_WEIGHTS = 13;
 
   private static final class Band {
@@ -23,10 +25,8 @@ final class ServiceQueue {
     }
   }
 
-  private final Band high = new Band(8);
-  private final Band normal = new Band(4);
-  private final Band low = new Band(1);
-  private final Band[] bands = {high, normal, low};
+  // By urgency; each made with its first call: most services have calls of one priority only.
+  private final @Nullable Band[] bands = new Band[WEIGHTS.length];
   private final WaitingLoops waiting;
   private final int loop;
   private int size;
@@ -42,12 +42,22 @@ final class ServiceQueue {
     this.loop = loop;
   }
 
-  private Band band(CallPriority priority) {
+  private static int index(CallPriority priority) {
     return switch (priority) {
-      case HIGH -> high;
-      case NORMAL -> normal;
-      case LOW -> low;
+      case HIGH -> 0;
+      case NORMAL -> 1;
+      case LOW -> 2;
     };
+  }
+
+  private Band band(CallPriority priority) {
+    int index = index(priority);
+    Band band = bands[index];
+    if (band == null) {
+      band = new Band(WEIGHTS[index]);
+      bands[index] = band;
+    }
+    return band;
   }
 
   int size() {
@@ -60,7 +70,8 @@ final class ServiceQueue {
 
   /** How many calls of a share and priority wait. */
   int size(Share share, CallPriority priority) {
-    return band(priority).turns.size(share);
+    Band band = bands[index(priority)];
+    return band == null ? 0 : band.turns.size(share);
   }
 
   /**
@@ -68,9 +79,10 @@ final class ServiceQueue {
    * others come.
    */
   long ahead(Share share, CallPriority priority) {
-    Band band = band(priority);
-    long inBand = band.turns.ahead(share);
-    return Math.min(size + 1L, (inBand * ALL_WEIGHTS + band.weight - 1) / band.weight);
+    Band band = bands[index(priority)];
+    long inBand = band == null ? 1 : band.turns.ahead(share);
+    int weight = WEIGHTS[index(priority)];
+    return Math.min(size + 1L, (inBand * ALL_WEIGHTS + weight - 1) / weight);
   }
 
   /**
@@ -99,7 +111,9 @@ final class ServiceQueue {
     Band next = withCredit();
     if (next == null) {
       for (Band band : bands) {
-        band.left = band.weight;
+        if (band != null) {
+          band.left = band.weight;
+        }
       }
       next = withCredit();
     }
@@ -120,7 +134,7 @@ final class ServiceQueue {
 
   private @Nullable Band withCredit() {
     for (Band band : bands) {
-      if (band.left > 0 && !band.turns.isEmpty()) {
+      if (band != null && band.left > 0 && !band.turns.isEmpty()) {
         return band;
       }
     }
@@ -131,7 +145,9 @@ final class ServiceQueue {
   List<Call> calls() {
     List<Call> all = new ArrayList<>(size);
     for (Band band : bands) {
-      band.turns.forEach(all::add);
+      if (band != null) {
+        band.turns.forEach(all::add);
+      }
     }
     return all;
   }

@@ -5,6 +5,7 @@ import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.NumberMap;
+import io.eventbus.server.routing.ServiceShare;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,19 +22,24 @@ public final class ServingClient {
   private final String account;
   private final long number;
   private final boolean far;
+  private final ServiceShare held;
   private final Map<ServiceKey, ServiceMember> members = new HashMap<>();
   // What the client has not answered, by the bus's numbers.
   private final NumberMap<Call> open = new NumberMap<>();
+  // Of those, what nobody waits for takes so much.
+  private long cancelledBytes;
   // Made when the first is due.
   private Deadlines.@Nullable Dues dues;
   private long invoked;
   private boolean closed;
 
-  ServingClient(LoopCalls calls, MemberEnd end, String account, long number, boolean far) {
+  ServingClient(
+      LoopCalls calls, MemberEnd end, String account, long number, boolean far, ServiceShare held) {
     if (number == 0 && !far) {
       throw new IllegalArgumentException("member: 0 (expected: a producer number)");
     }
     this.far = far;
+    this.held = held;
     this.calls = calls;
     this.end = end;
     this.account = account;
@@ -133,10 +139,29 @@ public final class ServingClient {
       return;
     }
     found.cancelled();
+    cancelledBytes += CallHeap.CALL;
+    held.add(CallHeap.CALL);
     if (timedOut) {
       found.member().timedOut(found, nowNanos);
     }
     end.cancel(call, reason);
+    long most = held.isLastRoom() ? ServiceShare.SMALL_BYTES : held.ownPart() / 2;
+    if (!far && cancelledBytes > most) {
+      end.owesTooMuch(
+          "the member has not answered calls that were cancelled, which take "
+              + cancelledBytes
+              + " bytes (expected: at most "
+              + most
+              + "); answer what is cancelled as well, or give up the connection");
+    }
+  }
+
+  /** A call has left the client. */
+  private void left(Call call) {
+    if (call.wasCancelled()) {
+      cancelledBytes -= CallHeap.CALL;
+      held.give(CallHeap.CALL, 0);
+    }
   }
 
   /**
@@ -168,6 +193,7 @@ public final class ServingClient {
     if (found == null) {
       return false;
     }
+    left(found);
     long now = calls.now();
     ServiceMember member = found.member();
     member.ended();
@@ -236,6 +262,7 @@ public final class ServingClient {
     if (found == null) {
       return false;
     }
+    left(found);
     ServiceMember member = found.member();
     member.ended();
     Returned returned =
@@ -278,6 +305,7 @@ public final class ServingClient {
     if (found == null) {
       return false;
     }
+    left(found);
     long now = calls.now();
     ServiceMember member = found.member();
     member.ended();
@@ -332,6 +360,7 @@ public final class ServingClient {
     open.clear();
     long now = calls.now();
     for (Call call : left) {
+      left(call);
       call.member().ended();
       Returned why = far ? Returned.BUS_LOST : Returned.LOST;
       giveBack(call, call.place() < written ? why : Returned.UNWRITTEN, now);

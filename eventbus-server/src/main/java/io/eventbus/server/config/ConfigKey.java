@@ -263,7 +263,9 @@ public enum ConfigKey {
       "Bytes that may wait on the whole bus; 0 is a quarter of the JVM's heap, or half of its direct"
           + " memory if that is less. At the limit nothing is read from publishers, and the"
           + " connections that hold the most and take the least are closed. Of it an eighth is for"
-          + " short and a quarter for long messages that have not come whole yet."),
+          + " short and a quarter for long messages that have not come whole yet, at most half for"
+          + " [calls and tunnels](#memory-of-services), and at most half for registrations of"
+          + " services."),
   /** Largest message before Welcome. */
   LIMITS_HELLO_BYTES(
       "limits.hello-bytes",
@@ -1145,11 +1147,12 @@ public enum ConfigKey {
   SERVICES_QUEUE_BYTES(
       "services.queue-bytes",
       ValueType.SIZE,
-      "64MiB",
-      Bytes.KIB,
+      "0",
+      0,
       Bytes.TIB,
       "",
-      "Bytes of requests that may wait for members on the whole bus."),
+      "Bytes of requests that may wait for members on the whole bus; 0 is a quarter of"
+          + " `limits.memory-bytes`."),
   /** Members of a request to all. */
   SERVICES_GATHER(
       "services.gather",

@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param retries how often a call that may be executed twice is given to another member
  * @param retryPercent such calls that are given to another member, of a hundred calls of a service
  * @param queueRequests requests that may wait for one service, on each event loop
- * @param queueBytes bytes of requests that may wait on the whole bus
+ * @param queueBytes bytes of requests that may wait on the whole bus, 0 for a quarter of its memory
  * @param gather members that the requests of one connection to all members may wait for
  * @param rejoin how long a member whose connection is lost counts as present
  */
@@ -47,7 +47,8 @@ public record ServicesConfig(
    * @param retryPercent such calls that are given to another member, of a hundred calls of a
    *     service
    * @param queueRequests requests that may wait for one service, on each event loop
-   * @param queueBytes bytes of requests that may wait on the whole bus
+   * @param queueBytes bytes of requests that may wait on the whole bus, 0 for a quarter of its
+   *     memory
    * @param gather members that the requests of one connection to all members may wait for
    * @param rejoin how long a member whose connection is lost counts as present
    * @throws IllegalArgumentException if a value is out of range

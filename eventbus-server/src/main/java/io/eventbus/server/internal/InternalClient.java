@@ -6,11 +6,13 @@ import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.PublishView;
+import io.eventbus.server.routing.HeapBytes;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.WeakHashMap;
@@ -33,7 +35,8 @@ public final class InternalClient {
   /** What may wait for the loop, in bytes. */
   private static final int MAX_WAITING_BYTES = 1 << 20;
 
-  private static final int MAX_TOPICS = 100_000;
+  /** What a topic takes besides its name: its entry and its sequence number. */
+  private static final int TOPIC_BYTES = 80;
 
   /** What an event costs beside its payload while it waits. */
   private static final int OVERHEAD_BYTES = 128;
@@ -43,6 +46,7 @@ public final class InternalClient {
   private final LongSupplier producers;
   private final Clock clock;
   private final LongAdder dropped;
+  private final long topicBytes;
   // Always the same: it stands once among those that wait for a subscriber.
   private final Runnable noRetry = InternalClient::doNotRetry;
   private final AtomicInteger waitingBytes = new AtomicInteger();
@@ -58,21 +62,31 @@ public final class InternalClient {
    */
   private static final class Own {
     final long producer;
-    final Map<String, Long> sequences =
-        new LinkedHashMap<>(16, 0.75f, true) {
-          private static final long serialVersionUID = 1L;
-
-          @Override
-          protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
-            forgets |= size() > MAX_TOPICS;
-            return size() > MAX_TOPICS;
-          }
-        };
+    // The one that was published longest ago first.
+    final Map<String, Long> sequences = new LinkedHashMap<>(16, 0.75f, true);
+    long bytes;
     // Whether the number of events of a topic that is not known may have been greater than 0.
     boolean forgets;
 
     Own(long producer) {
       this.producer = producer;
+    }
+
+    void put(String topic, long sequence, long mostBytes) {
+      if (sequences.put(topic, sequence) == null) {
+        bytes += TOPIC_BYTES + HeapBytes.ofString(topic);
+        keepOnly(mostBytes);
+      }
+    }
+
+    /** Forgets the topics that were published longest ago, but for one. */
+    void keepOnly(long mostBytes) {
+      Iterator<String> eldest = sequences.keySet().iterator();
+      while (bytes > mostBytes && sequences.size() > 1) {
+        bytes -= TOPIC_BYTES + HeapBytes.ofString(eldest.next());
+        eldest.remove();
+        forgets = true;
+      }
     }
   }
 
@@ -84,9 +98,17 @@ public final class InternalClient {
    * @param producers gives the number that the events of an account have: of no other client
    * @param clock the time of publishing and receipt
    * @param dropped counts events that were not published
+   * @param topicBytes what the topics and sequence numbers of all accounts may take of the heap;
+   *     each account has the same part of it
    */
   public InternalClient(
-      Executor loop, Router router, LongSupplier producers, Clock clock, LongAdder dropped) {
+      Executor loop,
+      Router router,
+      LongSupplier producers,
+      Clock clock,
+      LongAdder dropped,
+      long topicBytes) {
+    this.topicBytes = topicBytes;
     this.loop = loop;
     this.router = router;
     this.producers = producers;
@@ -99,8 +121,9 @@ public final class InternalClient {
    * Events of one topic that one thread publishes keep their order.
    *
    * @param account the subscriptions of the account that gets it
-   * @param topic a legal topic, also of the system. The sequence numbers of the last 100,000 of the
-   *     account are kept; of one that comes again later subscribers see that events may be missing
+   * @param topic a legal topic, also of the system. The sequence numbers of the last of the account
+   *     are kept, as many as there is room for; of one that comes again later subscribers see that
+   *     events may be missing
    * @param payload not changed afterwards
    */
   public void publish(SubscriptionIndex account, String topic, byte[] payload) {
@@ -125,7 +148,10 @@ public final class InternalClient {
   }
 
   private boolean publishHere(SubscriptionIndex account, String topic, byte[] payload) {
-    Own own = ofAccounts.computeIfAbsent(account, a -> new Own(producers.getAsLong()));
+    Own own = ofAccounts.get(account);
+    if (own == null) {
+      own = begin(account);
+    }
     long now = Frames.micros(clock.instant());
     // There are never as many events as microseconds: subscribers see a hole, and nothing twice.
     long sequence = own.sequences.getOrDefault(topic, own.forgets ? now : 0L) + 1;
@@ -143,7 +169,7 @@ public final class InternalClient {
       return false;
     }
     // First: part of the subscribers may get it where memory is refused to others.
-    own.sequences.put(topic, sequence);
+    own.put(topic, sequence, topicBytes / Math.max(1, ofAccounts.size()));
     try {
       router.deliver(in, publish, own.producer, now, System.nanoTime());
       return true;
@@ -151,6 +177,15 @@ public final class InternalClient {
       RefusedMemory.rethrowOthers(e);
       return false;
     }
+  }
+
+  private Own begin(SubscriptionIndex account) {
+    Own own = new Own(producers.getAsLong());
+    ofAccounts.put(account, own);
+    // The others have less from now on.
+    long part = topicBytes / ofAccounts.size();
+    ofAccounts.values().forEach(other -> other.keepOnly(part));
+    return own;
   }
 
   private static void doNotRetry() {

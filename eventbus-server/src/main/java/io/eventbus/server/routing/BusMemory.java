@@ -15,6 +15,8 @@ public final class BusMemory {
   private final Waiters waiters = new Waiters();
   private final UnfinishedMemory shortPieces;
   private final UnfinishedMemory longPieces;
+  private final ServiceMemory services;
+  private final ServiceMemory registrations;
   private volatile Runnable pressureListener = () -> {};
 
   /**
@@ -29,6 +31,8 @@ public final class BusMemory {
     this.limit = limit;
     this.shortPieces = new UnfinishedMemory(this, limit / 8);
     this.longPieces = new UnfinishedMemory(this, limit / 4);
+    this.services = new ServiceMemory(this, limit / 2, "calls and tunnels");
+    this.registrations = new ServiceMemory(this, limit / 2, "registrations");
   }
 
   /**
@@ -48,6 +52,25 @@ public final class BusMemory {
    */
   public UnfinishedMemory longPieces() {
     return longPieces;
+  }
+
+  /**
+   * Returns what is held for calls of services and tunnels.
+   *
+   * @return half of the limit
+   */
+  public ServiceMemory services() {
+    return services;
+  }
+
+  /**
+   * Returns what is held for registrations of services: apart from calls, so that neither takes
+   * anything from the other.
+   *
+   * @return half of the limit
+   */
+  public ServiceMemory registrations() {
+    return registrations;
   }
 
   /**

@@ -52,9 +52,12 @@ public final class SecretHash {
    * @return never the same for two numbers
    */
   static long of(long number) {
+    // Mixes as SplitMix64 does (Steele, Lea, Flood, 2014): a factor that is chosen at random may
+    // mix badly.
     long h = number ^ SECRET;
-    h = (h ^ (h >>> 32)) * FACTOR;
-    h = (h ^ (h >>> 32)) * FACTOR_2;
-    return h ^ (h >>> 32);
+    h = (h ^ (h >>> 30)) * 0xbf58476d1ce4e5b9L;
+    h ^= FACTOR;
+    h = (h ^ (h >>> 27)) * 0x94d049bb133111ebL;
+    return h ^ (h >>> 31);
   }
 }

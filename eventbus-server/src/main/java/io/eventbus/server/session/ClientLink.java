@@ -3,6 +3,7 @@ package io.eventbus.server.session;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.routing.Subscriber;
 import java.security.cert.X509Certificate;
 import java.util.function.LongConsumer;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * loop that owns the connection. An implementation must not block and must not throw. From {@link
  * #close} it may call {@link Session#onClosed}, nothing else.
  */
-public interface ClientLink {
+public interface ClientLink extends ServiceShare.Address {
   /**
    * Sends a frame that is not a delivery; it is never dropped.
    *
@@ -226,6 +227,14 @@ public interface ClientLink {
    * @param bytes all of it or a part
    */
   default void giveSubscriptionBytes(long bytes) {}
+
+  @Override
+  default boolean takeServiceBytes(long bytes) {
+    return true;
+  }
+
+  @Override
+  default void giveServiceBytes(long bytes) {}
 
   /**
    * Counts filters that other buses are told of because of the connection, for the client's

@@ -20,6 +20,7 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
@@ -88,6 +89,8 @@ public final class Session {
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
   // Made on first use: most clients neither call nor serve.
+  private final ServiceShare heldForCalls;
+  private final ServiceShare heldForRegistrations;
   private @Nullable SessionCalls calls;
   private volatile @Nullable SessionServices services;
   private @Nullable SessionTunnels tunnels;
@@ -142,6 +145,8 @@ public final class Session {
         new SessionAuthentication(loop.bus.authentications(), link, loop.bus.clock());
     this.renewal = new TokenRenewal(this, link, authentication);
     Supplier<String> shown = this::shownClient;
+    this.heldForCalls = loop.calls.share(link);
+    this.heldForRegistrations = loop.calls.registrations(link);
     this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
     this.payload = new PayloadQuota(loop, link);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
@@ -367,6 +372,7 @@ public final class Session {
               link,
               new CallerInfo(
                   identity.producer(), subject.getBytes(UTF_8), principal.account(), share),
+              heldForCalls,
               principal.permissions(),
               this::shownClient,
               this::tunnelsMade);
@@ -379,7 +385,7 @@ public final class Session {
   private SessionTunnels tunnelsMade() {
     SessionTunnels made = tunnels;
     if (made == null) {
-      made = new SessionTunnels(loop, link);
+      made = new SessionTunnels(loop, link, heldForCalls);
       tunnels = made;
     }
     return made;
@@ -433,6 +439,8 @@ public final class Session {
           new SessionServices(
               loop,
               link,
+              heldForCalls,
+              heldForRegistrations,
               this::refuse,
               principal.account(),
               identity.producer(),
@@ -980,16 +988,16 @@ public final class Session {
   }
 
   /**
-   * Returns about what is kept of what the client said: attributes, acknowledgements and services;
-   * any thread.
+   * Returns about what is kept because of what the client said: attributes, acknowledgements,
+   * services, calls that have not ended with their requests, and tunnels; any thread.
    *
    * @return bytes that the bus's memory counts
    */
   public long keptBytes() {
-    SessionServices serves = services;
     return identity.attributeBytes()
         + acknowledgements.bytes()
-        + (serves == null ? 0 : serves.keptBytes());
+        + heldForCalls.bytes()
+        + heldForRegistrations.bytes();
   }
 
   /**

@@ -27,6 +27,7 @@ import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
@@ -51,6 +52,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   private final Supplier<String> client;
   private final CallingClient calls;
   private final CallerInfo info;
+  private final ServiceShare held;
   private final SessionQuestions questions;
   private FilterRules observable;
   // Made with the first request to all members of a service.
@@ -67,6 +69,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
    * Makes one without calls.
    *
    * @param info who calls, as members are told
+   * @param held what the bus holds for the connection
    * @param permissions what the client may do
    * @param client the client as operators know it
    * @param tunnels its streams and tunnels
@@ -75,6 +78,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       LoopContext loop,
       ClientLink link,
       CallerInfo info,
+      ServiceShare held,
       Permissions permissions,
       Supplier<String> client,
       Supplier<SessionTunnels> tunnels) {
@@ -87,7 +91,8 @@ final class SessionCalls implements CallerEnd, GatherEnd {
     this.info = info;
     this.questions = new SessionQuestions(loop, link, info.account(), this);
     this.observable = permissions.of(Action.OBSERVE);
-    this.calls = loop.calls.caller(this, info);
+    this.held = held;
+    this.calls = loop.calls.caller(this, info, held);
   }
 
   /** Says what the client may call from now on; calls that are in flight go on. */
@@ -192,13 +197,13 @@ final class SessionCalls implements CallerEnd, GatherEnd {
     }
     SessionTunnels made = tunnels.get();
     open = made;
+    TunnelHalf tunnel =
+        made.tunnels().request(request.call(), kind == CallKind.STREAM, request.limit());
     String full = made.tunnels().refusal();
     if (full != null) {
       refuse(request.call(), FailureCode.OVERLOADED, full);
       return true;
     }
-    TunnelHalf tunnel =
-        made.tunnels().request(request.call(), kind == CallKind.STREAM, request.limit());
     return tunnel != null && begin(in, request, priority, tunnel, receivedAt);
   }
 
@@ -250,7 +255,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
     }
     GatheringClient all = gathers;
     if (all == null) {
-      all = loop.calls.gatherer(this, info);
+      all = loop.calls.gatherer(this, info, held);
       gathers = all;
     }
     int members = all.begin(call);

@@ -19,6 +19,7 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.schema.Register;
+import io.eventbus.server.call.CallHeap;
 import io.eventbus.server.call.Invocation;
 import io.eventbus.server.call.MemberEnd;
 import io.eventbus.server.call.ServiceMember;
@@ -27,10 +28,10 @@ import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.NumberMap;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
-import io.eventbus.server.stats.SingleWriterCounter;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -43,8 +44,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The services of which one session is a member, and the calls that it gets. Made with its first
- * {@code Register} or answer. Confined to the loop but for {@link #registration} and {@link
- * #keptBytes}.
+ * {@code Register} or answer. Confined to the loop but for {@link #registration}.
  */
 public final class SessionServices implements MemberEnd {
   /** So many answers to calls that the bus does not know end the connection. */
@@ -54,9 +54,6 @@ public final class SessionServices implements MemberEnd {
 
   /** What a call, or the answer to one, costs of a turn. */
   private static final int CALL_UNITS = 2;
-
-  /** Heap of a registration besides its texts, by estimate. */
-  private static final int REGISTRATION_BYTES = 512;
 
   private static final byte[] NO_IDENTITY = {};
 
@@ -70,21 +67,17 @@ public final class SessionServices implements MemberEnd {
    * @param metadata for people and their tools
    */
   public record Registration(
-      long id, String service, boolean identify, String version, Map<String, String> metadata) {
-    private long bytes() {
-      long chars = (long) service.length() + version.length();
-      for (Map.Entry<String, String> entry : metadata.entrySet()) {
-        chars += entry.getKey().length() + entry.getValue().length() + 64;
-      }
-      return REGISTRATION_BYTES + 2 * chars;
-    }
-  }
+      long id, String service, boolean identify, String version, Map<String, String> metadata) {}
 
   private record Served(
-      Registration registration, ServiceMember member, ServiceBroadcasts.Joined broadcasts) {}
+      Registration registration,
+      ServiceMember member,
+      ServiceBroadcasts.Joined broadcasts,
+      long heldBytes) {}
 
   private final LoopContext loop;
   private final ClientLink link;
+  private final ServiceShare registered;
   private final Refusal refusal;
   private final Supplier<String> client;
   private final LongPredicate isSubscription;
@@ -101,7 +94,6 @@ public final class SessionServices implements MemberEnd {
   private @Nullable SessionTunnels accepting;
   private FilterRules allowed;
   private @Nullable Registration pending;
-  private final SingleWriterCounter bytes = new SingleWriterCounter();
   private boolean failed;
   private boolean closed;
   private int unknown;
@@ -110,6 +102,8 @@ public final class SessionServices implements MemberEnd {
   /**
    * Makes one that serves nothing.
    *
+   * @param held what the bus holds for the connection, but for what it is a member of
+   * @param registered what it holds for that
    * @param account the client's account
    * @param number the client's producer number
    * @param permissions what the client may do
@@ -122,6 +116,8 @@ public final class SessionServices implements MemberEnd {
   SessionServices(
       LoopContext loop,
       ClientLink link,
+      ServiceShare held,
+      ServiceShare registered,
       Refusal refusal,
       String account,
       long number,
@@ -132,6 +128,7 @@ public final class SessionServices implements MemberEnd {
       BooleanSupplier arriving,
       Supplier<SessionTunnels> tunnels) {
     this.account = account;
+    this.registered = registered;
     this.presence = presence;
     this.tunnels = tunnels;
     this.loop = loop;
@@ -143,7 +140,7 @@ public final class SessionServices implements MemberEnd {
     this.interest = subscriptions.interest();
     this.broadcasts = new ServiceBroadcasts(loop, link, subscriptions);
     this.allowed = permissions.of(Action.SERVE);
-    this.serving = loop.calls.server(this, account, number);
+    this.serving = loop.calls.server(this, account, number, held);
   }
 
   /** Says what the client may serve from now on; it leaves what it may not serve any more. */
@@ -213,17 +210,26 @@ public final class SessionServices implements MemberEnd {
       refuse(ErrorCode.FORBIDDEN, forbidden, id, TypeCode.REGISTER);
       return;
     }
+    long bytes =
+        CallHeap.ofRegistration(
+            request.getService(), request.getVersion(), request.getMetadata(), loop.calls.loops());
+    String full = registered.take(bytes, 0);
+    if (full != null) {
+      refuse(ErrorCode.LIMIT_EXCEEDED, full, id, TypeCode.REGISTER);
+      return;
+    }
     ServiceBroadcasts.Joined joined =
         broadcasts.join(id, request.getService(), request.getOverflow());
     String refused = joined.refused();
     if (refused != null) {
+      registered.give(bytes, 0);
       refuse(ErrorCode.LIMIT_EXCEEDED, refused, id, TypeCode.REGISTER);
     } else {
-      add(request, joined);
+      add(request, joined, bytes);
     }
   }
 
-  private void add(Register request, ServiceBroadcasts.Joined joined) {
+  private void add(Register request, ServiceBroadcasts.Joined joined, long bytes) {
     Registration registration =
         new Registration(
             request.getId(),
@@ -241,10 +247,9 @@ public final class SessionServices implements MemberEnd {
       throw new IllegalStateException(
           "the connection serves '" + registration.service() + "' and does not know it");
     }
-    Served served = new Served(registration, member, joined);
+    Served served = new Served(registration, member, joined, bytes);
     byId.put(registration.id(), served);
     interest.take();
-    keep(registration.bytes());
     presence.joined(registration, request.getConcurrency());
     joined.begin(known -> registered(served, known));
   }
@@ -270,11 +275,6 @@ public final class SessionServices implements MemberEnd {
     leave(served);
   }
 
-  private void keep(long change) {
-    bytes.add(change);
-    loop.bus.memory().change(change);
-  }
-
   /** Takes the client out of a service. */
   void unregister(long id) {
     Served served = byId.get(id);
@@ -294,7 +294,7 @@ public final class SessionServices implements MemberEnd {
     byId.remove(registration.id());
     interest.give();
     byName.remove(registration.service());
-    keep(-registration.bytes());
+    registered.give(served.heldBytes(), 0);
     send(
         ControlFrames.encode(TypeCode.DRAINED, new Drained(registration.id())),
         DeliveryKind.CALL_ANSWER);
@@ -514,6 +514,14 @@ public final class SessionServices implements MemberEnd {
   }
 
   @Override
+  public void owesTooMuch(String message) {
+    if (!failed && !closed) {
+      failed = true;
+      link.inTurn(() -> link.close(CloseReason.OVERLOADED, message));
+    }
+  }
+
+  @Override
   public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
     SessionTunnels made = tunnels.get();
     accepting = made;
@@ -575,11 +583,6 @@ public final class SessionServices implements MemberEnd {
     return byName.get(service);
   }
 
-  /** Heap that the registrations take; any thread. */
-  long keptBytes() {
-    return bytes.get();
-  }
-
   /**
    * The connection has ended.
    *
@@ -591,9 +594,11 @@ public final class SessionServices implements MemberEnd {
     }
     closed = true;
     serving.close(written);
-    byId.values().forEach(served -> presence.ended(served.registration()));
+    for (Served served : byId.values()) {
+      presence.ended(served.registration());
+      registered.give(served.heldBytes(), 0);
+    }
     byId.clear();
     byName.clear();
-    keep(-bytes.get());
   }
 }

@@ -17,6 +17,7 @@ import io.eventbus.server.call.tunnel.TunnelEnding;
 import io.eventbus.server.call.tunnel.TunnelEnds;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.routing.ServiceShare;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -45,10 +46,15 @@ final class SessionTunnels implements TunnelEnds {
   private int wrong;
   private long wrongSince;
 
-  SessionTunnels(LoopContext loop, ClientLink link) {
+  /**
+   * Makes one without tunnels.
+   *
+   * @param held what the bus holds for the connection
+   */
+  SessionTunnels(LoopContext loop, ClientLink link, ServiceShare held) {
     this.loop = loop;
     this.link = link;
-    this.tunnels = loop.calls.tunnels(this);
+    this.tunnels = loop.calls.tunnels(this, held);
     link.onBulkWritten(tunnels::written);
   }
 
@@ -149,8 +155,12 @@ final class SessionTunnels implements TunnelEnds {
   public void send(Delivery frame) {
     if (failed) {
       frame.release();
-    } else {
+      return;
+    }
+    try {
       link.send(frame);
+    } catch (OutOfMemoryError e) {
+      end(e);
     }
   }
 
@@ -206,7 +216,7 @@ final class SessionTunnels implements TunnelEnds {
     }
     try {
       Delivery made = Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.BULK, frame, 0);
-      tunnels.sentOther();
+      tunnels.sentEnding(frame.length);
       link.send(made);
     } catch (OutOfMemoryError e) {
       end(e);

@@ -383,6 +383,16 @@ final class BusHandler implements MessageHandler, ClientLink {
     return account.takeSubscriptionBytes(bytes);
   }
 
+  @Override
+  public boolean takeServiceBytes(long bytes) {
+    return account.takeServiceBytes(bytes);
+  }
+
+  @Override
+  public void giveServiceBytes(long bytes) {
+    account.giveServiceBytes(bytes);
+  }
+
   /** Gives back what a subscription took. */
   @Override
   public void giveSubscriptionBytes(long bytes) {

@@ -106,6 +106,7 @@ public final class TransportServer {
                 bus.memory().limit(),
                 config.limits().subscriptionBudget(),
                 config.federation().filters(),
+                bus.memory().limit(),
                 new AuthenticationFailures(
                     new RateLimitedLog(LoggerFactory.getLogger("eventbus.audit")),
                     System::nanoTime),

@@ -664,8 +664,9 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       inbound.discardAll();
       close(
           CloseReason.SLOW_CONSUMER,
-          "the bus is out of memory and this connection holds the most of it; reconnect and read"
-              + " faster");
+          "the bus is out of memory and this connection holds the most of it, with what waits for"
+              + " the client and what its calls and services take; reconnect, read faster and have"
+              + " less under way");
       halfClose();
     } catch (RuntimeException | OutOfMemoryError e) {
       // It would be the next one again.

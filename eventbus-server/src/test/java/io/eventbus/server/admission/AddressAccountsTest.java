@@ -24,6 +24,7 @@ class AddressAccountsTest {
         1000,
         200,
         40,
+        100,
         new AuthenticationFailures(new RateLimitedLog(NOPLogger.NOP_LOGGER), now::get),
         now::get);
   }

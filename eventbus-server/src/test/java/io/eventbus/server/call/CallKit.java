@@ -7,6 +7,7 @@ import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Loops;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -73,7 +74,7 @@ final class CallKit {
     }
   }
 
-  final BusMemory memory = new BusMemory(1L << 30);
+  final BusMemory memory;
   final List<LoopCalls> loops = new ArrayList<>();
   final List<CallStats> stats = new ArrayList<>();
   final BusCalls bus;
@@ -93,6 +94,11 @@ final class CallKit {
   }
 
   CallKit(int loopCount, CallSettings settings) {
+    this(loopCount, settings, 1L << 30);
+  }
+
+  CallKit(int loopCount, CallSettings settings, long memoryBytes) {
+    memory = new BusMemory(memoryBytes);
     List<FakeLoop> fakes = new ArrayList<>();
     for (int i = 0; i < loopCount; i++) {
       fakes.add(new FakeLoop(i));
@@ -334,12 +340,15 @@ final class CallKit {
     @Nullable ServiceMember member;
     long invoked;
     private Consumer<Given> handler = g -> {};
+    @Nullable String owes;
 
     FakeMember(int loop, String account, long number, int concurrency) {
       this.loop = loop;
       this.number = number;
       ServingClient[] made = new ServingClient[1];
-      on(loop, () -> made[0] = loops.get(loop).server(this, account, number));
+      LoopCalls at = loops.get(loop);
+      ServiceShare held = at.share(ServiceShare.Address.UNBOUNDED);
+      on(loop, () -> made[0] = at.server(this, account, number, held));
       client = made[0];
       members.put(number, this);
       register(concurrency);
@@ -379,6 +388,11 @@ final class CallKit {
     @Override
     public void cancel(long call, String reason) {
       cancelled.put(call, reason);
+    }
+
+    @Override
+    public void owesTooMuch(String message) {
+      owes = message;
     }
 
     /** Replies to the first call that it has. */

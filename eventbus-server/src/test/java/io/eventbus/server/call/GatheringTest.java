@@ -6,6 +6,7 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.CallKit.FakeMember;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.ServiceShare;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -26,7 +27,9 @@ class GatheringTest {
       this.kit = kit;
       CallerInfo info = new CallerInfo(77, new byte[0], "share");
       GatheringClient[] made = new GatheringClient[1];
-      kit.on(0, () -> made[0] = kit.loops.get(0).gatherer(this, info));
+      LoopCalls loop = kit.loops.get(0);
+      ServiceShare held = loop.share(ServiceShare.Address.UNBOUNDED);
+      kit.on(0, () -> made[0] = loop.gatherer(this, info, held));
       client = made[0];
     }
 

@@ -3,6 +3,7 @@ package io.eventbus.server.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.call.Presence.Departure;
+import io.eventbus.server.routing.BusMemory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,10 @@ import org.junit.jupiter.api.Test;
 class PresenceTest {
   private static final long REJOIN = 3_000_000_000L;
 
-  private final Presence presence = new Presence();
+  private static final long MEMORY = 1L << 20;
+
+  private final BusMemory memory = new BusMemory(MEMORY);
+  private final Presence presence = new Presence(memory.registrations());
   private final List<String> told = new ArrayList<>();
   private final List<Runnable> due = new ArrayList<>();
 
@@ -112,12 +116,39 @@ class PresenceTest {
 
   @Test
   void aCrowdThatIsLostIsNotWaitedForBeyondABound() {
-    for (long number = 0; number <= Presence.MOST_AWAY; number++) {
-      join("a", number, false);
-      presence.left("a", number, Departure.LOST);
-    }
-    assertThat(told).hasSize(Presence.MOST_AWAY + 2).endsWith("LEFT a " + Presence.MOST_AWAY);
+    long first = firstThatIsNotWaitedFor("a", 0);
+    assertThat(told).hasSize((int) first + 2).endsWith("LEFT a " + first);
+    assertThat(memory.registrations().used()).isBetween(MEMORY / 16 - 1_000, MEMORY / 16 + 1_000);
     pass();
-    assertThat(told).hasSize(2 * (Presence.MOST_AWAY + 1));
+    assertThat(told).hasSize(2 * ((int) first + 1));
+    assertThat(memory.used()).isZero();
+  }
+
+  /** Members of one account come and are lost, until one is told to have left at once. */
+  private long firstThatIsNotWaitedFor(String account, long number) {
+    long next = number;
+    do {
+      presence.joined("a", member(account, next), false);
+      presence.left("a", next, Departure.LOST);
+      next++;
+    } while (!told.get(told.size() - 1).startsWith("LEFT"));
+    return next - 1;
+  }
+
+  private static Presence.Member member(String account, long number) {
+    return new Presence.Member(account, number, "c", 0, "1", Map.of("k", "v".repeat(100)));
+  }
+
+  @Test
+  void membersOfOtherAccountsAreWaitedForWhileACrowdOfOneIsLost() {
+    long first = firstThatIsNotWaitedFor("crowd", 0);
+    presence.joined("a", member("other", first + 1), false);
+    presence.left("a", first + 1, Departure.LOST);
+    assertThat(told).endsWith("JOINED a " + (first + 1));
+    presence.joined("a", member("other", first + 1), false);
+    assertThat(told).as("is back").endsWith("JOINED a " + (first + 1));
+    pass();
+    presence.left("a", first + 1, Departure.FINAL);
+    assertThat(memory.used()).isZero();
   }
 }

@@ -48,7 +48,8 @@ class InternalClientTest {
           router,
           () -> PRODUCER,
           Clock.fixed(Instant.ofEpochSecond(7), ZoneOffset.UTC),
-          dropped);
+          dropped,
+          1_000);
   private long nextId = 1;
 
   @BeforeEach
@@ -119,6 +120,31 @@ class InternalClientTest {
     assertThat(here.got).extracting(SampleFrames.Delivered::sequence).containsExactly(1L);
     assertThat(there.got).hasSize(1);
     assertThat(dropped.sum()).isEqualTo(2);
+  }
+
+  private static String topic(int number) {
+    return "$SYS.services.s" + number;
+  }
+
+  @Test
+  void theTopicsOfAllAccountsShareTheRoom() {
+    subscribe(here, "$SYS.services.*", null, Overflow.DROP_OLDEST);
+    // Each takes about 140 of 1,000 bytes.
+    for (int i = 0; i < 5; i++) {
+      publish(topic(i), "1");
+    }
+    publish(topic(0), "2");
+    runAll();
+    assertThat(here.got).extracting(SampleFrames.Delivered::sequence).contains(2L);
+    here.got.clear();
+    client.publish(new SubscriptionIndex(2), topic(0), new byte[1]);
+    publish(topic(0), "3");
+    publish(topic(1), "2");
+    runAll();
+    assertThat(here.got)
+        .as("known, and forgotten: a number that was not given before")
+        .extracting(SampleFrames.Delivered::sequence)
+        .containsExactly(3L, 7_000_001L);
   }
 
   @Test

@@ -125,7 +125,7 @@ class AccountEventsProperties {
 
     void run(List<Step> steps, boolean hasOperators) {
       InternalClient client =
-          new InternalClient(loops.executor(0), router, () -> ++producers, CLOCK, dropped);
+          new InternalClient(loops.executor(0), router, () -> ++producers, CLOCK, dropped, 1 << 20);
       Consumer<Advisory> events =
           SysTopics.events(
               "bus-1", new Observers(index.accounts(), hasOperators ? "ops" : null), client, CLOCK);

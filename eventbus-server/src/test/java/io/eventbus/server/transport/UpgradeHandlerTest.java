@@ -41,6 +41,7 @@ class UpgradeHandlerTest {
                 wire.memory.limit(),
                 wire.config.limits().subscriptionBudget(),
                 100,
+                wire.memory.limit(),
                 new AuthenticationFailures(
                     new RateLimitedLog(LoggerFactory.getLogger(UpgradeHandlerTest.class)),
                     System::nanoTime),

@@ -4,6 +4,7 @@ import io.eventbus.protocol.TunnelFrames;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.NumberMap;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayList;
 import java.util.function.BooleanSupplier;
@@ -22,8 +23,12 @@ public final class TunnelClient {
     WRONG
   }
 
+  /** What an end takes of the heap, with its place among those of its connection. */
+  static final int HALF_BYTES = 200;
+
   private final TunnelLoop loop;
   private final TunnelEnds ends;
+  private final ServiceShare held;
   private final TunnelSettings settings;
   private final TunnelRoom room;
   private final CallStats stats;
@@ -34,6 +39,10 @@ public final class TunnelClient {
   private long late;
   // Those that have ended, and of which something waits to be written.
   private int draining;
+  // Of frames that say how tunnels have ended, and wait to be written.
+  private long endingBytes;
+  // Why there is no room for what was asked for last.
+  private @Nullable String refusal;
   private boolean closed;
 
   /**
@@ -41,6 +50,7 @@ public final class TunnelClient {
    *
    * @param loop the connection's loop
    * @param ends the connection
+   * @param held what the bus holds for the connection
    * @param settings the bounds
    * @param stats the loop's counters
    * @param shortOfMemory whether the bus has so little memory that senders get only the least
@@ -48,28 +58,31 @@ public final class TunnelClient {
   public TunnelClient(
       TunnelLoop loop,
       TunnelEnds ends,
+      ServiceShare held,
       TunnelSettings settings,
       CallStats stats,
       BooleanSupplier shortOfMemory) {
     this.loop = loop;
     this.ends = ends;
+    this.held = held;
     this.settings = settings;
     this.stats = stats;
     this.room = new TunnelRoom(settings, shortOfMemory);
   }
 
   /**
-   * Says why a further one cannot be begun or accepted.
+   * Says why there was no room for the one that was {@linkplain #request requested} last.
    *
-   * @return null if it can
+   * @return null if there was
    */
   public @Nullable String refusal() {
-    return excess(1);
+    return refusal;
   }
 
-  /** Why there are too many; null if there are not. */
+  /** Why there was no room for the one that was accepted last; null if there was. */
   @Nullable String excess() {
-    return excess(0);
+    String full = excess(0);
+    return full == null ? refusal : full;
   }
 
   private @Nullable String excess(int further) {
@@ -86,11 +99,27 @@ public final class TunnelClient {
    * @param call the caller's number
    * @param stream whether the caller sends nothing
    * @param limit how much it takes at first
-   * @return its end; null if there is one with that number, or if there are too many
+   * @return its end; null if there is one with that number, or no {@linkplain #refusal room}
    */
   public @Nullable TunnelHalf request(long call, boolean stream, long limit) {
     assert loop.isCurrent();
-    if (closed || refusal() != null || halves.containsKey(call)) {
+    refusal = null;
+    if (closed || halves.containsKey(call)) {
+      return null;
+    }
+    refusal = excess(1);
+    if (refusal == null && endingBytes > settings.shared()) {
+      refusal =
+          "how others have ended waits to be read: "
+              + endingBytes
+              + " bytes (expected: at most "
+              + settings.shared()
+              + ", half of limits.bulk-bytes)";
+    }
+    if (refusal == null) {
+      refusal = held.take(HALF_BYTES, 0);
+    }
+    if (refusal != null) {
       return null;
     }
     TunnelHalf half = new TunnelHalf(this, call, stream, limit).requested();
@@ -132,6 +161,11 @@ public final class TunnelClient {
    */
   public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
     assert loop.isCurrent();
+    refusal = held.take(HALF_BYTES, 0);
+    if (refusal != null) {
+      // Until the caller is told.
+      held.add(HALF_BYTES);
+    }
     TunnelHalf half = new TunnelHalf(this, call, limit, caller);
     halves.put(call, half);
     return half;
@@ -237,6 +271,9 @@ public final class TunnelClient {
       TunnelHalf half = order.half();
       long end = order.end();
       order.remove();
+      if (half == null) {
+        endingBytes -= end;
+      }
       if (before != null && before != half) {
         before.tellSender();
       }
@@ -251,14 +288,20 @@ public final class TunnelClient {
     }
   }
 
-  /** A frame that is no {@code Data} was sent in its place among them. */
-  public void sentOther() {
-    order.add(null, 0);
+  /**
+   * A frame that says how a tunnel has ended was sent in its place among them.
+   *
+   * @param bytes of the frame
+   */
+  public void sentEnding(int bytes) {
+    order.add(null, bytes);
+    endingBytes += bytes;
   }
 
   /** The other end of a tunnel has ended it. */
   void ended(long call, TunnelEnding end) {
-    ends.ended(call, room.held() > settings.shared() / 2 ? end.inShort() : end);
+    long waiting = room.held() + endingBytes + end.details().length;
+    ends.ended(call, waiting > settings.shared() / 2 ? end.inShort() : end);
   }
 
   /** All of one that has ended is written. */
@@ -277,6 +320,7 @@ public final class TunnelClient {
 
   void forget(TunnelHalf half, boolean open, long unsent) {
     halves.remove(half.call());
+    held.give(HALF_BYTES, 0);
     late += unsent;
     if (!half.window().isWritten()) {
       draining++;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.eventbus.protocol.TunnelFrames;
+import io.eventbus.server.samples.ReachableHeap;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -77,6 +78,30 @@ class TunnelCostTest {
     assertThat(caller.endings).isEmpty();
     assertThat(caller.lastLimit).isGreaterThan(offset);
     return least;
+  }
+
+  @Test
+  void theCountOfIdleTunnelsIsWhatTheHeapGrowsBy() {
+    TunnelKit kit = new TunnelKit(TunnelSettings.of(1_024, 8 << 20));
+    List<TunnelKit.Connection> all = new ArrayList<>();
+    for (int i = 0; i < 2 * CONNECTIONS; i++) {
+      all.add(kit.connection());
+      all.get(i).withoutMaps();
+    }
+    long before = ReachableHeap.bytes(kit, all);
+    for (int i = 0; i < IDLE; i++) {
+      int at = i % CONNECTIONS;
+      TunnelHalf half = all.get(at).tunnels.request(1 + i, false, 1 << 18);
+      assertThat(half).isNotNull();
+      half.accepted(all.get(CONNECTIONS + at).tunnels.accept(-1 - i, 1 << 18, half));
+    }
+    long measured = (ReachableHeap.bytes(kit, all) - before) / IDLE;
+    long counted = all.stream().mapToLong(one -> one.held.bytes()).sum() / IDLE;
+    System.out.println("an idle tunnel: " + measured + " bytes of heap, counted as " + counted);
+    assertThat(counted).isBetween((long) (measured * 0.9), measured * 2);
+    all.forEach(one -> one.tunnels.close());
+    all.forEach(one -> assertThat(one.held.bytes()).isZero());
+    assertThat(kit.memory.used()).isZero();
   }
 
   @Test

@@ -5,6 +5,8 @@ import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryAllocator;
 import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.routing.ServiceMemory;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class TunnelKit {
   final BusMemory memory = new BusMemory(1L << 30);
   final CallStats stats = new CallStats();
+  private final ServiceMemory.OfLoop heldByAll = memory.services().ofLoop();
   final DeliveryAllocator deliveries =
       new DeliveryAllocator(PooledByteBufAllocator.DEFAULT, memory);
   final TunnelSettings settings;
@@ -59,7 +62,9 @@ final class TunnelKit {
 
   /** One connection. */
   final class Connection implements TunnelEnds {
-    final TunnelClient tunnels = new TunnelClient(ONE, this, settings, stats, () -> shortOfMemory);
+    final ServiceShare held = new ServiceShare(heldByAll, ServiceShare.Address.UNBOUNDED);
+    final TunnelClient tunnels =
+        new TunnelClient(ONE, this, held, settings, stats, () -> shortOfMemory);
     final Map<Long, Long> limits = new HashMap<>();
     final Map<Long, TunnelEnding> endings = new HashMap<>();
     private final Deque<Delivery> waiting = new ArrayDeque<>();

@@ -31,6 +31,7 @@ import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Loops;
+import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.stats.CallStats;
 import io.netty.buffer.ByteBuf;
@@ -115,7 +116,11 @@ class StreamsTest {
   /** A caller at this bus. */
   private final class Caller implements CallerEnd {
     final List<String> ended = new ArrayList<>();
-    final CallingClient client = calls.caller(this, new CallerInfo(7, new byte[] {'a'}, "a user"));
+    final CallingClient client =
+        calls.caller(
+            this,
+            new CallerInfo(7, new byte[] {'a'}, "a user"),
+            calls.share(ServiceShare.Address.UNBOUNDED));
     private long last;
 
     long call(boolean idempotent) {

@@ -1,0 +1,115 @@
+package io.eventbus.server.routing;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What clients make the bus hold for services: calls and their requests, services that calls wait
+ * for, and tunnels; or registrations. A part of the bus's memory with a limit of its own, so that
+ * it takes nothing from events. Any thread; what a call takes goes by way of {@link OfLoop}.
+ */
+public final class ServiceMemory {
+  private final BusMemory memory;
+  private final long limit;
+  private final String what;
+  private final AtomicLong used = new AtomicLong();
+
+  ServiceMemory(BusMemory memory, long limit, String what) {
+    this.memory = memory;
+    this.limit = limit;
+    this.what = what;
+  }
+
+  /**
+   * Counts for one event loop. Calls come and go so often that the counters of all loops are
+   * changed only now and then, by more than one call needs. Confined to the loop.
+   */
+  public static final class OfLoop {
+    private static final long CHUNK_BYTES = 16 << 10;
+
+    private final ServiceMemory all;
+    private long held;
+    private long taken;
+    // The same without what the bus's memory counts elsewhere.
+    private long heldOnlyHere;
+    private long takenOnlyHere;
+
+    OfLoop(ServiceMemory all) {
+      this.all = all;
+    }
+
+    /**
+     * Counts that more or fewer bytes are held than before.
+     *
+     * @param bytes how many more; negative for fewer
+     * @param elsewhere how many of these the bus's memory counts as deliveries
+     */
+    void change(long bytes, long elsewhere) {
+      held += bytes;
+      heldOnlyHere += bytes - elsewhere;
+      long toTake = settled(held, taken);
+      if (toTake != taken) {
+        all.used.addAndGet(toTake - taken);
+        taken = toTake;
+      }
+      toTake = settled(heldOnlyHere, takenOnlyHere);
+      if (toTake != takenOnlyHere) {
+        long change = toTake - takenOnlyHere;
+        takenOnlyHere = toTake;
+        all.memory.change(change);
+      }
+    }
+
+    private static long settled(long held, long taken) {
+      if (held == 0) {
+        return 0;
+      }
+      return held > taken || taken - held > 2 * CHUNK_BYTES ? held + CHUNK_BYTES : taken;
+    }
+
+    ServiceMemory all() {
+      return all;
+    }
+  }
+
+  /**
+   * Makes what counts for one event loop.
+   *
+   * @return with nothing counted
+   */
+  public OfLoop ofLoop() {
+    return new OfLoop(this);
+  }
+
+  /**
+   * Counts that more or fewer bytes are held than before, for no connection; any thread.
+   *
+   * @param bytes how many more; negative for fewer
+   */
+  public void change(long bytes) {
+    used.addAndGet(bytes);
+    memory.change(bytes);
+  }
+
+  /**
+   * Returns what is held for services.
+   *
+   * @return bytes; a little more than is held
+   */
+  public long used() {
+    return used.get();
+  }
+
+  /** For people: what it is for, in the plural. */
+  String what() {
+    return what;
+  }
+
+  /**
+   * Returns what may be held for services.
+   *
+   * @return bytes
+   */
+  public long limit() {
+    return limit;
+  }
+}

@@ -1,0 +1,189 @@
+package io.eventbus.server.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.server.call.CallKit.FakeCaller;
+import io.eventbus.server.call.CallKit.FakeMember;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.ServiceShare;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What calls make the bus hold is bounded for each connection and for all, and comes back. */
+class CallMemoryTest {
+  private static final long MEMORY = 4 << 20;
+
+  private final CallKit kit = new CallKit(1, CallKit.SETTINGS, MEMORY);
+
+  @AfterEach
+  void nothingIsHeldAtTheEnd() {
+    kit.members.values().forEach(member -> member.close(0));
+    kit.drain();
+    assertThat(kit.memory.services().used()).isZero();
+    assertThat(kit.memory.used()).isZero();
+  }
+
+  private static long waitFor(FakeCaller caller, String service) {
+    byte[] name = service.getBytes(StandardCharsets.UTF_8);
+    return caller.call(
+        r -> {
+          r.service = ByteBuffer.wrap(name);
+          r.serviceStart = 0;
+          r.serviceLength = name.length;
+          r.waitMillis = 60_000;
+        });
+  }
+
+  /** How many calls wait, each for another service, when no more may. */
+  private static int waitForMany(FakeCaller caller, String prefix) {
+    for (int i = 0; ; i++) {
+      String refused = caller.outcome(waitFor(caller, prefix + i));
+      if (refused != null) {
+        assertThat(refused).isEqualTo("OVERLOADED NO");
+        return i;
+      }
+    }
+  }
+
+  @Test
+  void servicesThatNobodyServesAreBoundedForAConnectionAndForAll() {
+    FakeCaller[] flood = new FakeCaller[8];
+    int all = 0;
+    for (int i = 0; i < flood.length; i++) {
+      flood[i] = kit.caller(0);
+      all += waitForMany(flood[i], "f" + i + ".");
+    }
+    assertThat(flood[0].client.held().bytes()).isBetween(MEMORY / 8 - 2_000, MEMORY / 8);
+    assertThat(kit.memory.services().used()).isLessThanOrEqualTo(MEMORY / 2);
+    assertThat(all).isGreaterThan(1_000);
+    FakeCaller late = kit.caller(0);
+    assertThat(late.outcome(waitFor(late, "late"))).as("a connection with little").isNull();
+    for (FakeCaller caller : flood) {
+      caller.close();
+    }
+    assertThat(kit.memory.services().used()).isLessThan(40_000);
+    late.close();
+    assertThat(kit.loops.get(0).services().size()).isZero();
+  }
+
+  @Test
+  void callsPayForAServiceOnlyWhileNobodyServesIt() {
+    FakeMember member = kit.member(0, 9, 1);
+    FakeCaller caller = kit.caller(0);
+    for (int i = 0; i < 10; i++) {
+      waitFor(caller, "s");
+    }
+    long served = caller.client.held().bytes();
+    member.unregister();
+    long unserved = caller.client.held().bytes();
+    int service = CallHeap.ofWaitingService(1);
+    // The member has as many as its window takes.
+    long waiting = 10 - member.invoked;
+    assertThat(waiting).isPositive();
+    assertThat(unserved).isEqualTo(served + waiting * service);
+    caller.close();
+    assertThat(caller.client.held().bytes()).isLessThan(unserved);
+  }
+
+  private long bodyBytes() {
+    Delivery body = kit.delivery("body");
+    int size = body.size();
+    body.release();
+    return size;
+  }
+
+  @Test
+  void callsThatMembersHaveAreBoundedForAConnection() {
+    membersForAll();
+    FakeCaller caller = kit.caller(0);
+    long call = caller.call();
+    while (caller.outcome(call) == null) {
+      call = caller.call();
+    }
+    assertThat(caller.outcome(call)).isEqualTo("OVERLOADED NO");
+    long each = CallHeap.CALL + bodyBytes();
+    assertThat(caller.client.inFlight()).isEqualTo((int) (MEMORY / 8 / each));
+    assertThat(caller.client.held().bytes()).isEqualTo(caller.client.inFlight() * each);
+    caller.close();
+    assertThat(caller.client.held().bytes()).isZero();
+  }
+
+  private void membersForAll() {
+    for (int i = 0; i < 600; i++) {
+      kit.member(0, 9 + i, 4);
+    }
+  }
+
+  @Test
+  void callsWhoseCallerHasGoneAreTheirMembersAndKeepNoRequest() {
+    FakeMember member = kit.member(0, 9, 4);
+    FakeCaller caller = kit.caller(0);
+    for (int i = 0; i < 3; i++) {
+      caller.call();
+    }
+    long before = kit.memory.used();
+    caller.close();
+    assertThat(before - kit.memory.used()).as("requests").isGreaterThan(3 * 100);
+    assertThat(kit.memory.services().used()).isGreaterThanOrEqualTo(3 * CallHeap.CALL);
+    assertThat(caller.client.held().bytes()).isZero();
+    for (int i = 0; i < 3; i++) {
+      assertThat(member.reply()).isTrue();
+    }
+    assertThat(kit.memory.services().used()).isZero();
+    assertThat(member.owes).isNull();
+  }
+
+  @Test
+  void aMemberThatAnswersNoCancelledCallsHasToGo() {
+    FakeMember member = kit.member(0, 9, 10_000);
+    // Its window grows with what it does.
+    member.onInvoke(given -> kit.schedule(0, CallKit.MILLIS / 100, () -> answer(member)));
+    FakeCaller caller = kit.caller(0);
+    while (member.window().limit() < 2_000) {
+      for (int i = 0; i < 100; i++) {
+        caller.call();
+      }
+      kit.advance(CallKit.MILLIS);
+      kit.advance(member.window().limit() < 1_000 ? MemberWindow.GROWTH_NANOS / 10 : 0);
+    }
+    kit.advance(1_000 * CallKit.MILLIS);
+    member.onInvoke(given -> {});
+    int cancelled = 0;
+    while (member.owes == null) {
+      caller.cancel(caller.call());
+      cancelled++;
+    }
+    assertThat(cancelled).isEqualTo((int) (MEMORY / 16 / CallHeap.CALL) + 1);
+    assertThat(member.owes).contains("has not answered calls that were cancelled");
+    caller.close();
+  }
+
+  private static void answer(FakeMember member) {
+    if (!member.given.isEmpty()) {
+      member.reply();
+    }
+  }
+
+  @Test
+  void whoHasLittleCallsWhileOthersHaveAllThatTheyMay() {
+    for (int i = 0; i < 100; i++) {
+      kit.member(0, 9 + i, 4);
+    }
+    int begun = 0;
+    for (int i = 0; i < 8; i++) {
+      begun += waitForMany(kit.caller(0), "f" + i + ".");
+    }
+    assertThat(begun).isGreaterThan(1_000);
+    FakeCaller late = kit.caller(0);
+    assertThat(late.outcome(late.call())).isNull();
+    assertThat(late.client.held().bytes()).isLessThan(ServiceShare.SMALL_BYTES);
+    for (FakeMember member : kit.members.values()) {
+      while (!member.given.isEmpty()) {
+        member.reply();
+      }
+    }
+    kit.advance(120_000 * CallKit.MILLIS);
+  }
+}

@@ -1,0 +1,135 @@
+package io.eventbus.server.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ServiceShareTest {
+  /** Half of it is for services, and a quarter of that for a connection. */
+  private static final long LIMIT = 8 << 20;
+
+  private final BusMemory memory = new BusMemory(LIMIT);
+  private final ServiceMemory.OfLoop loop = memory.services().ofLoop();
+
+  /** The connections of an address that have so many bytes together. */
+  private static final class Address implements ServiceShare.Address {
+    private long left;
+
+    Address(long left) {
+      this.left = left;
+    }
+
+    @Override
+    public boolean takeServiceBytes(long bytes) {
+      if (bytes > left) {
+        return false;
+      }
+      left -= bytes;
+      return true;
+    }
+
+    @Override
+    public void giveServiceBytes(long bytes) {
+      left += bytes;
+    }
+  }
+
+  private ServiceShare share() {
+    return new ServiceShare(loop, ServiceShare.Address.UNBOUNDED);
+  }
+
+  private static long takeAll(ServiceShare share, long each) {
+    long taken = 0;
+    while (share.take(each, 0) == null) {
+      taken += each;
+    }
+    return taken;
+  }
+
+  @Test
+  void aConnectionHasAQuarterOfWhatIsForServices() {
+    ServiceShare share = share();
+    assertThat(takeAll(share, 1_000)).isBetween(LIMIT / 8 - 1_000, LIMIT / 8);
+    assertThat(share.take(1_000, 0))
+        .contains("of the connection take " + share.bytes() + " bytes, and this one 1000")
+        .contains("at most " + LIMIT / 8 + " together, an eighth of limits.memory-bytes");
+    assertThat(share.take(10, 0)).as("what fits").isNull();
+  }
+
+  @Test
+  void somethingLargeMayAlwaysBeBegunByWhoHasNothing() {
+    ServiceShare share = share();
+    assertThat(share.take(LIMIT / 4, LIMIT / 4)).isNull();
+    assertThat(share.take(LIMIT / 4, LIMIT / 4)).contains("of the connection take");
+  }
+
+  @Test
+  void ofTheLastQuarterOnlyThoseWithLittleGetAny() {
+    List<ServiceShare> many = new ArrayList<>();
+    long all = 0;
+    for (int i = 0; i < 20; i++) {
+      many.add(share());
+      all += takeAll(many.get(i), 1_000);
+    }
+    assertThat(all).isBetween(LIMIT / 2 / 4 * 3, LIMIT / 2 / 10 * 9);
+    ServiceShare late = share();
+    assertThat(takeAll(late, 1_000)).isEqualTo(ServiceShare.SMALL_BYTES / 1_000 * 1_000);
+    assertThat(late.take(1_000, 0))
+        .contains("at most " + ServiceShare.SMALL_BYTES + " together while those of all take over");
+  }
+
+  @Test
+  void nobodyGetsMoreThanThereIs() {
+    long all = 0;
+    for (int i = 0; i < 1_000; i++) {
+      all += takeAll(share(), 1_000);
+    }
+    assertThat(all).isBetween(LIMIT / 2 - (64 << 10), LIMIT / 2);
+    assertThat(share().take(1_000_000, 0)).contains("half of limits.memory-bytes");
+  }
+
+  @Test
+  void anAddressHasItsPartHoweverManyConnectionsItHas() {
+    Address address = new Address(10_000);
+    ServiceShare one = new ServiceShare(loop, address);
+    ServiceShare other = new ServiceShare(loop, address);
+    assertThat(one.take(6_000, 0)).isNull();
+    assertThat(other.take(6_000, 0)).contains("from the client's address have no room for 6000");
+    one.give(6_000, 0);
+    assertThat(other.take(6_000, 0)).isNull();
+  }
+
+  @Test
+  void whatHasBegunIsCountedWithoutRoomAndNotGivenBackToTheAddress() {
+    Address address = new Address(10_000);
+    ServiceShare share = new ServiceShare(loop, address);
+    assertThat(share.take(6_000, 0)).isNull();
+    share.add(6_000);
+    assertThat(share.bytes()).isEqualTo(12_000);
+    share.give(6_000, 0);
+    share.give(6_000, 0);
+    assertThat(address.left).isEqualTo(10_000);
+  }
+
+  @Test
+  void anotherBusIsCountedAndNeverRefused() {
+    ServiceShare bus = ServiceShare.ofBus(loop);
+    assertThat(bus.take(LIMIT, 0)).isNull();
+    assertThat(memory.services().used()).isGreaterThanOrEqualTo(LIMIT);
+    bus.give(LIMIT, 0);
+    assertThat(memory.services().used()).isZero();
+  }
+
+  @Test
+  void whatTheBusCountsElsewhereCountsTowardsTheMemoryOnce() {
+    ServiceShare share = share();
+    assertThat(share.take(100_000, 90_000)).isNull();
+    assertThat(memory.used()).isBetween(10_000L, 10_000L + (32 << 10));
+    assertThat(memory.services().used()).isBetween(100_000L, 100_000L + (32 << 10));
+    share.give(100_000, 90_000);
+    assertThat(memory.used()).isZero();
+    assertThat(memory.services().used()).isZero();
+  }
+}

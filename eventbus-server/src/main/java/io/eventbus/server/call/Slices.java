@@ -1,5 +1,7 @@
 package io.eventbus.server.call;
 
+import io.netty.util.collection.LongObjectHashMap;
+import io.netty.util.collection.LongObjectMap;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.function.BooleanSupplier;
@@ -30,8 +32,8 @@ final class Slices {
   @FunctionalInterface
   interface Work {
     /**
-     * Does a piece that takes microseconds; what it is about is not there any more afterwards, also
-     * where it throws.
+     * Does a piece that takes microseconds; nothing if there is none. A step that throws has done
+     * its piece as well.
      *
      * @return whether there is more
      */
@@ -47,7 +49,7 @@ final class Slices {
   private final Queue<Work> waiting = new ArrayDeque<>();
   private boolean running;
   private boolean asked;
-  // What was done at once lately, without a turn: also many small pieces are a slice.
+  // Work that was done at once lately, without a turn: also many small pieces are a slice.
   private long windowBegan;
   private long used;
 
@@ -103,10 +105,10 @@ final class Slices {
       }
     } finally {
       running = false;
-    }
-    if (!waiting.isEmpty()) {
-      asked = true;
-      port.later(onTurn, behind ? BEHIND_NANOS : 1);
+      if (!waiting.isEmpty()) {
+        asked = true;
+        port.later(onTurn, behind ? BEHIND_NANOS : 1);
+      }
     }
   }
 
@@ -114,10 +116,20 @@ final class Slices {
     try {
       return work.step(nowNanos);
     } catch (RuntimeException e) {
-      // It must not throw; one that does all the same must not take others with it.
+      // A step must not throw; one that does all the same must not take others with it.
       LOG.error("what was due on this loop could not be done", e);
       return true;
     }
+  }
+
+  /** Returns the keys of a map as they are now. */
+  static long[] keys(LongObjectHashMap<?> of) {
+    long[] keys = new long[of.size()];
+    int count = 0;
+    for (LongObjectMap.PrimitiveEntry<?> entry : of.entries()) {
+      keys[count++] = entry.key();
+    }
+    return keys;
   }
 
   /** Does all that is left, however long it takes: the loop ends. */

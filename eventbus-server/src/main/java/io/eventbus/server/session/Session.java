@@ -295,7 +295,6 @@ public final class Session {
           tunnelsMade().data(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
       return true;
     }
-    long noted = loop.budget().total();
     long began = loop.budget().now();
     try {
       return onOther(in, frames, type, retry);
@@ -310,7 +309,7 @@ public final class Session {
       refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), about, frames.typeCode(), "");
       return true;
     } finally {
-      loop.budget().spendSince(began, noted);
+      loop.budget().spendSince(began);
     }
   }
 

@@ -33,6 +33,7 @@ import io.eventbus.server.stats.SingleWriterCounter;
 import io.netty.util.collection.LongObjectHashMap;
 import io.netty.util.collection.LongObjectMap;
 import java.nio.ByteBuffer;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -588,7 +589,16 @@ public final class SessionServices implements MemberEnd {
     }
     closed = true;
     serving.close(written);
-    byId.values().forEach(served -> presence.ended(served.registration()));
+    Iterator<Served> left = List.copyOf(byId.values()).iterator();
+    if (left.hasNext()) {
+      loop.calls.inSlices(
+          () -> {
+            if (left.hasNext()) {
+              presence.ended(left.next().registration());
+            }
+            return left.hasNext();
+          });
+    }
     byId.clear();
     byName.clear();
     keep(-bytes.get());

@@ -6,6 +6,7 @@ import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.stats.CallStats;
 import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,12 @@ public final class TunnelClient {
     WRONG
   }
 
+  private static final TunnelEnding CALLER_GONE =
+      TunnelEnding.of(FailureCode.CANCELLED, "the caller's connection has ended");
+
+  private static final TunnelEnding MEMBER_GONE =
+      TunnelEnding.of(FailureCode.MEMBER_LOST, "the member's connection has ended");
+
   private final TunnelLoop loop;
   private final TunnelEnds ends;
   private final TunnelSettings settings;
@@ -34,6 +41,7 @@ public final class TunnelClient {
   private long late;
   // Those that have ended, and of which something waits to be written.
   private int draining;
+  private int opened;
   private boolean closed;
 
   /**
@@ -220,6 +228,10 @@ public final class TunnelClient {
 
   /** Sends a frame, and remembers whose it is until it is written. */
   void send(TunnelHalf half, long end, Delivery frame) {
+    if (closed) {
+      frame.release();
+      return;
+    }
     order.add(half, end);
     ends.send(frame);
   }
@@ -267,8 +279,19 @@ public final class TunnelClient {
   }
 
   /** A caller's end is open. */
-  void opened() {
+  void open() {
     stats.tunnels.add(1);
+    opened++;
+    ends.openedOrLeft();
+  }
+
+  /**
+   * Returns how many are open that the client has begun.
+   *
+   * @return at least 0
+   */
+  public int opened() {
+    return opened;
   }
 
   void count(int payload) {
@@ -283,25 +306,33 @@ public final class TunnelClient {
     }
     if (open && half.call() > 0) {
       stats.tunnels.add(-1);
+      opened--;
+      ends.openedOrLeft();
     }
   }
 
-  /** The connection has ended: so do its tunnels. A second call does nothing. */
+  /**
+   * The connection has ended: so do its tunnels, now or, where there are many, in later turns.
+   * Until then what comes for them is thrown away. A second call does nothing.
+   */
   public void close() {
     assert loop.isCurrent();
     if (closed) {
       return;
     }
     closed = true;
-    for (TunnelHalf half : new ArrayList<>(halves.values())) {
-      half.reset(
-          TunnelEnding.of(
-              half.call() > 0 ? FailureCode.CANCELLED : FailureCode.MEMBER_LOST,
-              half.call() > 0
-                  ? "the caller's connection has ended"
-                  : "the member's connection has ended"));
-    }
     order.clear();
+    Iterator<TunnelHalf> left = new ArrayList<>(halves.values()).iterator();
+    if (left.hasNext()) {
+      loop.inSlices(
+          () -> {
+            if (left.hasNext()) {
+              TunnelHalf half = left.next();
+              half.reset(half.call() > 0 ? CALLER_GONE : MEMBER_GONE);
+            }
+            return left.hasNext();
+          });
+    }
   }
 
   /**

@@ -6,6 +6,9 @@ import io.eventbus.server.call.tunnel.TunnelEnding;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -197,6 +200,8 @@ final class CallHandOverQueue {
   // Notes that were flushed and that the destination has not seen.
   private final AtomicInteger unseen = new AtomicInteger();
   private @Nullable Batch open;
+  // Things that the open batch tells of and needs to tell of only once; null for none.
+  private @Nullable Set<Object> told;
 
   CallHandOverQueue(LoopCalls to, Executor destination) {
     this.to = to;
@@ -222,6 +227,19 @@ final class CallHandOverQueue {
     return note;
   }
 
+  /**
+   * Source loop only: whether the batch that is open does not tell of something yet, which it is
+   * about to.
+   */
+  boolean isFirst(Object subject) {
+    Set<Object> already = told;
+    if (already == null) {
+      already = Collections.newSetFromMap(new IdentityHashMap<>(4));
+      told = already;
+    }
+    return already.add(subject);
+  }
+
   /** Source loop only: gives what was added to the destination. */
   void flush() {
     Batch batch = open;
@@ -229,6 +247,7 @@ final class CallHandOverQueue {
       return;
     }
     open = null;
+    told = null;
     int flushed = batch.size;
     boolean taken = false;
     unseen.addAndGet(flushed);

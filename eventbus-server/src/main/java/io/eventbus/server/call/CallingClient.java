@@ -6,7 +6,6 @@ import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.stats.CallStats;
-import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallingClient {
   private final LoopCalls calls;
-  private final CallerEnd end;
+  private CallerEnd end;
   private final CallerInfo info;
   private final Share share;
   private final ServiceShare held;
@@ -188,25 +187,65 @@ public final class CallingClient {
   }
 
   /**
-   * The connection has ended: what waits is given up, members are told that nobody waits for their
-   * answers, and the {@link CallerEnd} is not called again. A second call does nothing.
+   * The connection has ended: the {@link CallerEnd} is not called again, and no member gets a call
+   * any more. What waits is given up, and members are told that nobody waits for their answers: now
+   * or, where there is much of it, in later turns. A second call does nothing.
    */
   public void close() {
-    close(Texts.CALLER_GONE);
+    close(Texts.CALLER_GONE, new ClosedEnd());
   }
 
-  /** As {@link #close()}; members are told why. */
-  void close(String reason) {
+  /**
+   * As {@link #close()}.
+   *
+   * @param reason for the members
+   * @param rest hears from now on that calls have {@linkplain CallerEnd#left left}, and what work
+   *     they {@linkplain CallerEnd#caused caused}
+   */
+  void close(String reason, ClosedEnd rest) {
     calls.checkLoop();
     if (closed) {
       return;
     }
     closed = true;
-    long now = calls.now();
-    for (Call call : new ArrayList<>(open.values())) {
-      calls.endings().cancel(call, reason, now);
+    end = rest;
+    if (open.isEmpty()) {
+      calls.leaveShare(share);
+    } else {
+      calls.slices().add(new Remains(reason));
     }
-    calls.leaveShare(share);
+  }
+
+  /** The calls of a connection that has ended, some of which may have ended meanwhile. */
+  private final class Remains implements Slices.Work {
+    private final long[] numbers;
+    private final String reason;
+    private int next;
+
+    Remains(String reason) {
+      this.numbers = open.values().stream().mapToLong(Call::key).toArray();
+      this.reason = reason;
+    }
+
+    @Override
+    public boolean step(long nowNanos) {
+      if (next < numbers.length) {
+        Call call = open.get(numbers[next++]);
+        if (call != null) {
+          calls.endings().cancel(call, reason, nowNanos);
+        }
+      }
+      if (next < numbers.length) {
+        return true;
+      }
+      calls.leaveShare(share);
+      return false;
+    }
+
+    @Override
+    public void took(long nanos) {
+      end.caused(nanos);
+    }
   }
 
   /** The caller has nothing more to expect of a call. */
@@ -217,9 +256,7 @@ public final class CallingClient {
   /** A call has gone altogether. */
   void left() {
     inFlight--;
-    if (!closed) {
-      end.left();
-    }
+    end.left();
   }
 
   /** Where its calls wait that are due. */

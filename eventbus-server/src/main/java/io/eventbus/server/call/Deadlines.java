@@ -61,7 +61,7 @@ final class Deadlines {
     public boolean step(long nowNanos) {
       Entry entry = first;
       if (entry != null) {
-        // It may set and take back deadlines, also of those that are due.
+        // The entry may set and take back deadlines, also of others that are due.
         deadlines.disarm(entry);
         entry.due(nowNanos);
       }

@@ -21,8 +21,11 @@ final class Endings {
   /** The member has given the call back with a reply. */
   void replied(
       Call call, int handledMicros, @Nullable TunnelHalf accepting, Delivery reply, long nowNanos) {
-    if (call.state() == CallState.ENDED) {
-      recycle(call);
+    if (accepting != null && call.state() != CallState.ENDED && call.client().isClosed()) {
+      // The member has to hear that nobody is at the other end of its tunnel.
+      abandon(call, FailureCode.CANCELLED, Texts.CANCELLED, Texts.CALLER_GONE, false, nowNanos);
+    }
+    if (isOver(call, nowNanos)) {
       return;
     }
     CallingClient client = call.client();
@@ -41,6 +44,22 @@ final class Endings {
     }
   }
 
+  /**
+   * The member has given the call back: says whether nobody waits for it any more, so that it goes
+   * to no other member and is gone altogether.
+   */
+  private boolean isOver(Call call, long nowNanos) {
+    if (call.state() != CallState.ENDED) {
+      if (!call.client().isClosed()) {
+        return false;
+      }
+      call.stats().failures(FailureCode.CANCELLED).add(1);
+      end(call, nowNanos);
+    }
+    recycle(call);
+    return true;
+  }
+
   private long answeredBy(Call call) {
     long member = call.answeredBy();
     if (call.member().isFar()) {
@@ -57,8 +76,7 @@ final class Endings {
       long retryAfterMillis,
       Delivery failure,
       long nowNanos) {
-    if (call.state() == CallState.ENDED) {
-      recycle(call);
+    if (isOver(call, nowNanos)) {
       return;
     }
     if (ServingClient.isRefusal(code, executed) && goesToOther(call, nowNanos)) {
@@ -102,8 +120,7 @@ final class Endings {
 
   /** The member's loop has given the call back without an answer. */
   void returned(Call call, Returned why, long nowNanos) {
-    if (call.state() == CallState.ENDED) {
-      recycle(call);
+    if (isOver(call, nowNanos)) {
       return;
     }
     switch (why) {
@@ -231,9 +248,7 @@ final class Endings {
       note.timedOut = timedOut;
       note.text = reason;
     }
-    if (!client.isClosed()) {
-      client.end().failure(request, member.number(), code, Execution.UNKNOWN, 0, text);
-    }
+    client.end().failure(request, member.number(), code, Execution.UNKNOWN, 0, text);
   }
 
   /** Ends a call that no member has. */
@@ -247,9 +262,7 @@ final class Endings {
     end(call, nowNanos);
     recycle(call);
     calls.services().forgetIdle(service);
-    if (!client.isClosed()) {
-      client.end().failure(request, 0, code, executed, retryAfterMillis, text);
-    }
+    client.end().failure(request, 0, code, executed, retryAfterMillis, text);
   }
 
   /** The caller has nothing more to expect. */

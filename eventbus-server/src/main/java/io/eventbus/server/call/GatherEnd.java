@@ -54,6 +54,25 @@ public interface GatherEnd {
       boolean more,
       String message);
 
-  /** A request has ended at all members that it was sent to; {@link GatheringClient#inFlight}. */
+  /**
+   * Says whether a request to so many members is more than the caller may have; then it has been
+   * told.
+   *
+   * @param call the caller's number
+   * @param members how many would be asked
+   * @return true if it is not to be sent
+   */
+  default boolean refuses(long call, int members) {
+    return false;
+  }
+
+  /** A member has the call of a request no more; {@link GatheringClient#inFlight}. */
   default void left() {}
+
+  /**
+   * Charges the client with work that it has caused and that comes later.
+   *
+   * @param nanos how long it took
+   */
+  default void caused(long nanos) {}
 }

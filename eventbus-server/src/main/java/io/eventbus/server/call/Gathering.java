@@ -7,53 +7,124 @@ import io.eventbus.server.routing.Delivery;
 /**
  * A request to all members of a service: one call for each of them, which waits for a place in that
  * member's window like any call for one member only. So what members have is bounded as always, and
- * a member that is slow or gone concerns its own part. Confined to the loop of the caller.
+ * a member that is slow or gone concerns its own part. Many members are asked in later turns.
+ * Confined to the loop of the caller.
  */
-final class Gathering implements CallerEnd {
+final class Gathering implements CallerEnd, Slices.Work {
   private final GatheringClient client;
   private final long request;
   private final long[] members;
   private final int bodyBytes;
   private final CallingClient parts;
+  private final CallRequest asked = new CallRequest();
+  // Members that have not been asked are those from here on.
+  private int next;
   // Members that have not answered; 0 <= open <= members.length.
   private int open;
+  // As the client knows it.
+  private int inFlight;
 
   /**
    * Makes one that has asked nobody yet.
    *
-   * @param request the caller's number
+   * @param service the service
+   * @param like what is asked for; not needed afterwards
    * @param members the numbers of the members, each once
    * @param bodyBytes what its body was counted for
    */
-  Gathering(LoopCalls calls, GatheringClient client, long request, long[] members, int bodyBytes) {
+  Gathering(
+      LoopCalls calls,
+      GatheringClient client,
+      LoopService service,
+      CallRequest like,
+      long[] members,
+      int bodyBytes) {
     this.bodyBytes = bodyBytes;
     this.client = client;
-    this.request = request;
+    this.request = like.call;
     this.members = members;
     this.open = members.length;
     this.parts = calls.callerOfMembers(this, client.info(), client.held(), members.length, request);
+    asked.service = service.key.buffer();
+    asked.serviceLength = service.key.length();
+    asked.priority = like.priority;
+    asked.timeoutMillis = like.timeoutMillis;
+    asked.attempt = like.attempt;
+    asked.receivedAt = like.receivedAt;
+    asked.schema = like.schema;
+    asked.methodLength = like.methodLength;
+    Delivery body = like.body;
+    if (body != null) {
+      body.retain();
+    }
+    asked.body = body;
+    count();
   }
 
-  /** Asks them; answers may come from within. */
-  void begin(CallRequest asked) {
-    asked.waitMillis = 0;
-    asked.idempotent = false;
-    for (int i = 0; i < members.length; i++) {
+  /** Asks the next member; answers may come from within. */
+  @Override
+  public boolean step(long nowNanos) {
+    if (next < members.length) {
+      asked.member = members[next++];
       // Parts are numbered from 1, as calls are.
-      asked.call = i + 1L;
-      asked.member = members[i];
-      if (!parts.begin(asked)) {
-        // Closed from within.
-        return;
-      }
+      asked.call = next;
+      boolean begun = parts.begin(asked);
+      assert begun || parts.isClosed() : "part " + next;
+      count();
     }
+    if (next < members.length) {
+      return true;
+    }
+    Delivery body = asked.body;
+    asked.body = null;
+    if (body != null) {
+      body.release();
+    }
+    return false;
+  }
+
+  @Override
+  public void took(long nanos) {
+    caused(nanos);
+  }
+
+  @Override
+  public void caused(long nanos) {
+    client.caused(nanos);
+  }
+
+  /** Tells the client how many calls there are or will be. */
+  private void count() {
+    int now = members.length - next + parts.inFlight();
+    client.changed(now - inFlight);
+    inFlight = now;
+  }
+
+  @Override
+  public void left() {
+    count();
   }
 
   /** Nobody waits for answers any more. */
   void close(String reason) {
     open = 0;
+    next = members.length;
     client.ended(request, members.length, bodyBytes);
-    parts.close(reason);
+    parts.close(reason, new Rest());
+    count();
+  }
+
+  /** Members may have their parts still, which count until they have answered. */
+  private final class Rest extends ClosedEnd {
+    @Override
+    public void left() {
+      count();
+    }
+
+    @Override
+    public void caused(long nanos) {
+      Gathering.this.caused(nanos);
+    }
   }
 
   /** Counts an answer; returns whether others are to come. */
@@ -62,8 +133,7 @@ final class Gathering implements CallerEnd {
     if (open > 0) {
       return true;
     }
-    client.ended(request, members.length, bodyBytes);
-    parts.close();
+    close(Texts.CALLER_GONE);
     return false;
   }
 

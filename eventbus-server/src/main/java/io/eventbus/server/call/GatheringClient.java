@@ -21,7 +21,7 @@ public final class GatheringClient {
   private final CallerInfo info;
   private final ServiceShare held;
   private final NumberMap<Gathering> open = new NumberMap<>();
-  // Members that the requests in flight were sent to.
+  // Members that its requests were or will be sent to, and that have not answered.
   private int members;
   private boolean closed;
 
@@ -36,8 +36,8 @@ public final class GatheringClient {
    * Sends a request to every member at this bus that takes calls now. It ends with the first call
    * of the {@link GatherEnd} that has {@code more} false, perhaps before this returns.
    *
-   * @param request what is asked for; changed, and not needed afterwards. Its {@code member} and
-   *     {@code waitMillis} are not looked at
+   * @param request what is asked for; not needed afterwards. Its {@code member} and {@code
+   *     waitMillis} are not looked at
    * @return how many members it was sent to, 0 if it was refused; {@link #IN_FLIGHT} if a request
    *     with this number has not ended yet, or the connection has: then nothing was done
    */
@@ -63,7 +63,7 @@ public final class GatheringClient {
                 false,
                 calls.now());
     long[] asked = service == null ? new long[0] : numbers(service.service);
-    if (asked.length == 0) {
+    if (service == null || asked.length == 0) {
       refuse(
           number, FailureCode.NO_MEMBER, service == null ? Texts.NO_MEMBER : Texts.NO_MEMBER_HERE);
       return 0;
@@ -74,7 +74,7 @@ public final class GatheringClient {
           FailureCode.OVERLOADED,
           "it has "
               + asked.length
-              + " members, and other requests of the connection wait for "
+              + " members, and earlier requests of the connection wait for "
               + members
               + " (expected: at most "
               + calls.settings().gather()
@@ -82,15 +82,19 @@ public final class GatheringClient {
       return 0;
     }
     int bodyBytes = body.size();
-    String full = held.take(CallHeap.ofGathering(asked.length) + bodyBytes, bodyBytes);
+    long bytes = CallHeap.ofGathering(asked.length) + bodyBytes;
+    String full = held.take(bytes, bodyBytes);
     if (full != null) {
       refuse(number, FailureCode.OVERLOADED, full);
       return 0;
     }
-    members += asked.length;
-    Gathering gathering = new Gathering(calls, this, number, asked, bodyBytes);
+    if (end.refuses(number, asked.length)) {
+      held.give(bytes, bodyBytes);
+      return 0;
+    }
+    Gathering gathering = new Gathering(calls, this, service, request, asked, bodyBytes);
     open.put(number, gathering);
-    gathering.begin(request);
+    calls.slices().add(gathering);
     return asked.length;
   }
 
@@ -123,7 +127,7 @@ public final class GatheringClient {
     return open.containsKey(call);
   }
 
-  /** Calls of single members that its requests still have. */
+  /** Calls of single members that its requests have, those that ended without an answer as well. */
   public int inFlight() {
     return members;
   }
@@ -158,8 +162,21 @@ public final class GatheringClient {
   void ended(long call, int asked, int bodyBytes) {
     open.remove(call);
     held.give(CallHeap.ofGathering(asked) + bodyBytes, bodyBytes);
-    members -= asked;
-    end.left();
+  }
+
+  /** Counts calls that its requests have more, or fewer. */
+  void changed(int more) {
+    members += more;
+    if (more < 0 && !closed) {
+      end.left();
+    }
+  }
+
+  /** Charges the connection with work of its requests. */
+  void caused(long nanos) {
+    if (!closed) {
+      end.caused(nanos);
+    }
   }
 
   GatherEnd end() {

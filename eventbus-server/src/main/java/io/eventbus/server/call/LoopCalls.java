@@ -11,12 +11,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The calls that begin or end at connections of one event loop. Confined to it. */
 public final class LoopCalls {
   /** Calls that are kept for the next ones; more are left to the garbage collector. */
   private static final int MOST_SPARE = 4_096;
+
+  /** Time to look at a call that waits, by estimate. */
+  private static final long LOOK_NANOS = 300;
 
   private static final byte[] NO_IDENTITY = {};
 
@@ -253,18 +257,23 @@ public final class LoopCalls {
 
   /** Begins a note to another loop; to be filled in at once. */
   CallHandOverQueue.Note tell(int loop, CallHandOverQueue.Kind kind) {
-    CallHandOverQueue queue = others[loop];
-    if (queue == null) {
-      Executor executor = bus.executor(loop);
-      queue = new CallHandOverQueue(bus.loop(loop), executor);
-      others[loop] = queue;
-    }
+    CallHandOverQueue queue = queue(loop);
     toldLast = queue;
     if (!flushDue) {
       flushDue = true;
       port.flushSoon();
     }
     return queue.add(kind);
+  }
+
+  private CallHandOverQueue queue(int loop) {
+    CallHandOverQueue queue = others[loop];
+    if (queue == null) {
+      Executor executor = bus.executor(loop);
+      queue = new CallHandOverQueue(bus.loop(loop), executor);
+      others[loop] = queue;
+    }
+    return queue;
   }
 
   /** Whether the loop that was told last has much to do of what it was told before. */
@@ -287,22 +296,31 @@ public final class LoopCalls {
               note.call(), note.code, note.executed, note.retryAfterMillis, note.body(), now);
       case RETURN -> endings.returned(note.call(), note.returned, now);
       case PLACE -> places.granted(note.member(), now);
-      case UNSERVED -> places.unserved(note.service(), now);
-      case MEMBER_GONE -> places.gone(note.member(), now);
+      case UNSERVED -> places.unserved(note.service());
+      case MEMBER_GONE -> places.gone(note.member());
       case TUNNEL_DATA -> note.tunnel().sendData(note.number, note.last, note.takeBody());
       case TUNNEL_CREDIT -> note.tunnel().sendCredit(note.number, note.received);
       case TUNNEL_END -> note.tunnel().sendEnd(note.ending());
     }
   }
 
-  /** Nobody serves a service any more. */
-  void unserved(Service service) {
+  /**
+   * Nobody serves a service any more. A loop that was told in this round already is not told again:
+   * it will see how things are then.
+   *
+   * @return how long that may keep the loops, in nanoseconds, by estimate
+   */
+  long unserved(Service service) {
+    long waiting = service.queued().get();
+    boolean told = others.length == 1;
     for (int loop = 0; loop < others.length; loop++) {
-      if (loop != number) {
+      if (loop != number && queue(loop).isFirst(service)) {
         tell(loop, CallHandOverQueue.Kind.UNSERVED).service = service;
+        told = true;
       }
     }
-    places.unserved(service, now());
+    places.unserved(service);
+    return told ? waiting * LOOK_NANOS : 0;
   }
 
   /** A member takes no calls any more. */
@@ -311,11 +329,11 @@ public final class LoopCalls {
       return;
     }
     for (int loop = 0; loop < others.length; loop++) {
-      if (loop != number) {
+      if (loop != number && queue(loop).isFirst(member)) {
         tell(loop, CallHandOverQueue.Kind.MEMBER_GONE).member = member;
       }
     }
-    places.gone(member, now());
+    places.gone(member);
   }
 
   /** A member of any loop has to go on although it has failed. */
@@ -390,6 +408,17 @@ public final class LoopCalls {
   public void finish() {
     checkLoop();
     slices.finish();
+  }
+
+  /**
+   * Does something in steps, now or in later turns of the loop: what a connection leaves that has
+   * ended, for instance.
+   *
+   * @param step does a piece that takes microseconds, and says whether there is more
+   */
+  public void inSlices(BooleanSupplier step) {
+    checkLoop();
+    slices.add(now -> step.getAsBoolean());
   }
 
   Slices slices() {

@@ -37,6 +37,11 @@ final class NameKey implements Comparable<NameKey> {
     return copy;
   }
 
+  /** Returns the bytes of the name, which are not to be changed. */
+  ByteBuffer buffer() {
+    return ByteBuffer.wrap(bytes, 0, length);
+  }
+
   /** Returns the length of the name in bytes. */
   int length() {
     return length;

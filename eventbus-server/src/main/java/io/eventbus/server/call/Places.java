@@ -1,7 +1,10 @@
 package io.eventbus.server.call;
 
 import io.eventbus.schema.FailureCode;
+import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>It is one class because whatever frees a place decides what waits, and the other way round.
  */
 final class Places {
+  /** Calls of callers that have gone that are taken out of queues in one go. */
+  private static final int MAX_GONE = 16;
+
   /** How long a call of another bus waits before it goes back, once, for another choice. */
   static final long RETURN_NANOS = 50_000_000;
 
@@ -26,6 +32,9 @@ final class Places {
   private final AtomicLong queuedBytes;
   // What waits for one member only. A member is in it from its first such call to its end.
   private final IdentityHashMap<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
+  // Those that are looked at because nobody serves, and those that are emptied.
+  private final IdentityHashMap<ServiceQueue, Walk> walks = new IdentityHashMap<>(4);
+  private final Set<ServiceQueue> emptying = Collections.newSetFromMap(new IdentityHashMap<>(4));
   // Which loop, and which of its calls, is next where calls for any member, calls for this member
   // only and calls of other buses wait.
   private int loopTurn;
@@ -190,7 +199,7 @@ final class Places {
     wait(call, queue, member.service(), first);
     if (!member.serves()) {
       // It may not have known of this queue when it told the loops.
-      gone(member, queue, nowNanos);
+      gone(member, queue);
     } else if (queue.size() == 1 && member.window().take()) {
       granted(member, nowNanos);
     }
@@ -229,16 +238,30 @@ final class Places {
 
   /** A place of the member was taken for a call of this loop. */
   void granted(ServiceMember member, long nowNanos) {
-    Call call = next(member);
-    if (call == null) {
-      release(member);
-    } else {
+    for (int i = 0; i < MAX_GONE; i++) {
+      Call call = next(member);
+      if (call == null) {
+        release(member);
+        return;
+      }
       LoopService service = call.service();
       waited(call);
-      give(call, member, nowNanos);
-      // The member may have been the last one, and takes no calls any more but this.
-      calls.services().forgetIdle(service);
+      if (!call.client().isClosed()) {
+        give(call, member, nowNanos);
+        // The member may have been the last one, and takes no calls any more but this.
+        calls.services().forgetIdle(service);
+        return;
+      }
+      calls.endings().cancel(call, Texts.CALLER_GONE, nowNanos);
     }
+    // The place stays taken until then.
+    calls
+        .slices()
+        .add(
+            now -> {
+              granted(member, now);
+              return false;
+            });
   }
 
   private @Nullable Call next(ServiceMember member) {
@@ -307,13 +330,13 @@ final class Places {
   /**
    * Nobody serves a service any more, or nobody here: what does not wait for that to change fails.
    */
-  void unserved(Service service, long nowNanos) {
+  void unserved(Service service) {
     LoopService known = calls.services().known(service);
     if (known == null) {
       return;
     }
     if (!service.isServedHere()) {
-      unserved(known.home, nowNanos);
+      unserved(known, known.home);
     }
     if (service.isServed()) {
       // Buses that were to be avoided as long as others serve may be the last ones.
@@ -322,15 +345,61 @@ final class Places {
       }
       return;
     }
-    unserved(known.queue, nowNanos);
+    unserved(known, known.queue);
     calls.services().forgetIdle(known);
   }
 
-  private void unserved(ServiceQueue queue, long nowNanos) {
-    for (Call call : queue.calls()) {
-      if (call.queue != queue) {
-        // One that was told before has cancelled it.
-        continue;
+  /** Looks at all calls that wait there, now or in later turns; once more if it does so already. */
+  private void unserved(LoopService known, ServiceQueue queue) {
+    Walk walk = walks.get(queue);
+    if (walk != null) {
+      walk.again = true;
+    } else if (!queue.isEmpty()) {
+      walk = new Walk(known, queue);
+      walks.put(queue, walk);
+      calls.slices().add(walk);
+    }
+  }
+
+  /** Ends what waits for members that are not there any more, and may not wait for others. */
+  private final class Walk implements Slices.Work {
+    /** Calls in one step: for most of them there is little to do. */
+    private static final int CALLS = 8;
+
+    private final LoopService known;
+    private final ServiceQueue queue;
+    private List<Call> waiting;
+    private int next;
+    private boolean again;
+
+    Walk(LoopService known, ServiceQueue queue) {
+      this.known = known;
+      this.queue = queue;
+      this.waiting = queue.calls();
+    }
+
+    @Override
+    public boolean step(long nowNanos) {
+      for (int i = 0; i < CALLS && next < waiting.size(); i++) {
+        unserved(waiting.get(next++), nowNanos);
+      }
+      if (next == waiting.size() && again) {
+        again = false;
+        next = 0;
+        waiting = queue.calls();
+      }
+      if (next < waiting.size()) {
+        return true;
+      }
+      walks.remove(queue);
+      calls.services().forgetIdle(known);
+      return false;
+    }
+
+    private void unserved(Call call, long nowNanos) {
+      if (call.queue != queue || call.isServed()) {
+        // Ended meanwhile, or to be served after all.
+        return;
       }
       if (call.waitNanos() == 0) {
         calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NO_MEMBER, nowNanos);
@@ -343,24 +412,42 @@ final class Places {
   }
 
   /** A member takes no calls any more: what waits for it only fails. */
-  void gone(ServiceMember member, long nowNanos) {
+  void gone(ServiceMember member) {
     ServiceQueue queue = pinned.get(member);
     if (queue != null && !member.serves()) {
-      gone(member, queue, nowNanos);
+      gone(member, queue);
     }
   }
 
-  private void gone(ServiceMember member, ServiceQueue queue, long nowNanos) {
-    pinned.remove(member);
-    for (Call call : queue.calls()) {
-      if (call.queue == queue && member.isFar()) {
-        // The member that it is for may be at yet another bus.
-        leave(call);
-        call.become(CallState.READY);
-        again(call, nowNanos);
-      } else if (call.queue == queue) {
-        calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NOT_THIS_MEMBER, nowNanos);
-      }
+  private void gone(ServiceMember member, ServiceQueue queue) {
+    if (!emptying.add(queue)) {
+      return;
+    }
+    calls
+        .slices()
+        .add(
+            now -> {
+              Call call = member.serves() ? null : queue.poll();
+              if (call != null) {
+                goneFrom(member, call, now);
+                return true;
+              }
+              emptying.remove(queue);
+              if (!member.serves()) {
+                pinned.remove(member, queue);
+              }
+              return false;
+            });
+  }
+
+  private void goneFrom(ServiceMember member, Call call, long nowNanos) {
+    waited(call);
+    if (member.isFar() && !call.client().isClosed()) {
+      // The member that it is for may be at yet another bus.
+      call.become(CallState.READY);
+      again(call, nowNanos);
+    } else {
+      calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NOT_THIS_MEMBER, nowNanos);
     }
   }
 }

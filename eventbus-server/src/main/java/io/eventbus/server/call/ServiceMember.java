@@ -86,12 +86,13 @@ public final class ServiceMember {
     client.calls().checkLoop();
     if (!gone) {
       client.remove(this);
+      stop();
       leave();
     }
   }
 
-  /** Leaves the service; the connection knows. */
-  void leave() {
+  /** Stops getting calls; {@link #leave} follows, perhaps in a later turn. */
+  void stop() {
     gone = true;
     window.close();
     Deadlines.Entry end = pauseEnd;
@@ -100,6 +101,12 @@ public final class ServiceMember {
     }
     if (far) {
       client.calls().services().far(this, false);
+    }
+  }
+
+  /** Leaves the service; the connection knows. */
+  void leave() {
+    if (far) {
       lost(service.serves(-1, false));
     } else {
       lost(service.remove(this, concurrency > 0));
@@ -112,7 +119,7 @@ public final class ServiceMember {
     LoopCalls calls = client.calls();
     calls.cannotBeCalled(this);
     if (loss != Service.Loss.NONE) {
-      calls.unserved(service);
+      client.end().caused(calls.unserved(service));
     }
     if (loss == Service.Loss.NONE && service.mustResume()) {
       for (ServiceMember member : service.members()) {

@@ -17,8 +17,17 @@ import org.jspecify.annotations.Nullable;
  * to the loop that owns the connection.
  */
 public final class ServingClient {
+  private static final MemberEnd NOBODY =
+      new MemberEnd() {
+        @Override
+        public void invoke(Invocation invocation) {}
+
+        @Override
+        public void cancel(long call, String reason) {}
+      };
+
   private final LoopCalls calls;
-  private final MemberEnd end;
+  private MemberEnd end;
   private final String account;
   private final long number;
   private final boolean far;
@@ -337,8 +346,9 @@ public final class ServingClient {
   }
 
   /**
-   * The connection has ended: its members leave, and what they have not answered ends or goes to
-   * others. {@link MemberEnd} is not called again. A second call does nothing.
+   * The connection has ended: its members get no calls from now on, and {@link MemberEnd} is not
+   * called again. They leave, and what they have not answered ends or goes to others: now or, where
+   * there is much of it, in later turns. A second call does nothing.
    *
    * @param written how many of the {@link MemberEnd#invoke invocations} of this connection, from
    *     the first on, the network may have been given a byte of; the client cannot have begun with
@@ -350,20 +360,45 @@ public final class ServingClient {
       return;
     }
     closed = true;
+    end = NOBODY;
     // None is given another call by what the end of the others brings about.
-    members.values().forEach(member -> member.window().close());
-    for (ServiceMember member : new ArrayList<>(members.values())) {
-      member.leave();
+    members.values().forEach(ServiceMember::stop);
+    if (!members.isEmpty() || !open.isEmpty()) {
+      calls.slices().add(new Remains(written));
     }
     members.clear();
-    List<Call> left = new ArrayList<>(open.values());
-    open.clear();
-    long now = calls.now();
-    for (Call call : left) {
-      left(call);
-      call.member().ended();
-      Returned why = far ? Returned.BUS_LOST : Returned.LOST;
-      giveBack(call, call.place() < written ? why : Returned.UNWRITTEN, now);
+  }
+
+  /** The memberships and unanswered calls of a connection that has ended. */
+  private final class Remains implements Slices.Work {
+    private final List<ServiceMember> leaving = new ArrayList<>(members.values());
+    private final long[] unanswered = open.values().stream().mapToLong(call -> call.number).toArray();
+    private final long written;
+    private int left;
+    private int returned;
+
+    Remains(long written) {
+      this.written = written;
+    }
+
+    @Override
+    public boolean step(long nowNanos) {
+      if (left < leaving.size()) {
+        leaving.get(left++).leave();
+      } else if (returned < unanswered.length) {
+        giveBack(open.remove(unanswered[returned++]), nowNanos);
+      }
+      return left < leaving.size() || returned < unanswered.length;
+    }
+
+    private void giveBack(@Nullable Call call, long nowNanos) {
+      if (call != null) {
+        left(call);
+        call.member().ended();
+        Returned why = far ? Returned.BUS_LOST : Returned.LOST;
+        ServingClient.this.giveBack(
+            call, call.place() < written ? why : Returned.UNWRITTEN, nowNanos);
+      }
     }
   }
 

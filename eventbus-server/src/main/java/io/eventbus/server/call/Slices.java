@@ -30,8 +30,8 @@ final class Slices {
   @FunctionalInterface
   interface Work {
     /**
-     * Does a piece that takes microseconds; what it is about is not there any more afterwards, also
-     * where it throws.
+     * Does a piece that takes microseconds; nothing if there is none. A step that throws has done
+     * its piece as well.
      *
      * @return whether there is more
      */
@@ -47,7 +47,7 @@ final class Slices {
   private final Queue<Work> waiting = new ArrayDeque<>();
   private boolean running;
   private boolean asked;
-  // What was done at once lately, without a turn: also many small pieces are a slice.
+  // Work that was done at once lately, without a turn: also many small pieces are a slice.
   private long windowBegan;
   private long used;
 
@@ -103,10 +103,10 @@ final class Slices {
       }
     } finally {
       running = false;
-    }
-    if (!waiting.isEmpty()) {
-      asked = true;
-      port.later(onTurn, behind ? BEHIND_NANOS : 1);
+      if (!waiting.isEmpty()) {
+        asked = true;
+        port.later(onTurn, behind ? BEHIND_NANOS : 1);
+      }
     }
   }
 
@@ -114,7 +114,7 @@ final class Slices {
     try {
       return work.step(nowNanos);
     } catch (RuntimeException e) {
-      // It must not throw; one that does all the same must not take others with it.
+      // A step must not throw; one that does all the same must not take others with it.
       LOG.error("what was due on this loop could not be done", e);
       return true;
     }

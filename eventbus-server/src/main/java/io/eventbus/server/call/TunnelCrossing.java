@@ -4,6 +4,7 @@ import io.eventbus.server.call.tunnel.TunnelEnding;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.call.tunnel.TunnelLoop;
 import io.eventbus.server.routing.Delivery;
+import java.util.function.BooleanSupplier;
 
 /** The way of tunnels to other loops, behind what else is told of calls. Confined to the loop. */
 final class TunnelCrossing implements TunnelLoop {
@@ -21,6 +22,11 @@ final class TunnelCrossing implements TunnelLoop {
   @Override
   public boolean isCurrent() {
     return calls.isCurrent();
+  }
+
+  @Override
+  public void inSlices(BooleanSupplier step) {
+    calls.inSlices(step);
   }
 
   @Override

@@ -221,12 +221,40 @@ public final class QuotaShare {
     return null;
   }
 
+  /**
+   * Takes room for further calls of a request that room was taken for as one call.
+   *
+   * @param further how many, beside the one
+   * @return as {@link #takeCall}
+   */
+  public @Nullable RefusedCall takeFurtherCalls(int further) {
+    if (!identity.takeCalls(further)) {
+      return refuseCalls(identity, further);
+    }
+    if (!account.takeCalls(further)) {
+      identity.changeCalls(-further);
+      return refuseCalls(account, further);
+    }
+    calls += further;
+    return null;
+  }
+
   private RefusedCall refuseCall(Sharers sharers) {
+    return refuseCalls(sharers, 0);
+  }
+
+  private RefusedCall refuseCalls(Sharers sharers, int further) {
+    long others = sharers.calls() - (further == 0 ? 0 : 1);
     return new RefusedCall(
         accounts.refuse(
             sharers,
             Quota.CALLS,
-            "have " + sharers.calls() + " calls in flight together on this bus",
+            "have "
+                + others
+                + " calls in flight together on this bus"
+                + (further == 0
+                    ? ""
+                    : ", and the request is one call for each of " + (further + 1) + " members"),
             "make fewer at once"),
         CALL_RETRY_MILLIS);
   }

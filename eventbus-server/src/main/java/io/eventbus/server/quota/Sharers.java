@@ -206,9 +206,13 @@ final class Sharers {
 
   /** Takes room for a call; returns false if there is none, and takes nothing. */
   boolean takeCall() {
+    return takeCalls(1);
+  }
+
+  boolean takeCalls(int count) {
     long most = mostCalls;
-    if (calls.incrementAndGet() > most && most != 0) {
-      calls.decrementAndGet();
+    if (calls.addAndGet(count) > most && most != 0) {
+      calls.addAndGet(-count);
       return false;
     }
     return true;

@@ -305,7 +305,6 @@ public final class Session {
           tunnelsMade().data(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
       return true;
     }
-    long noted = loop.budget().total();
     long began = loop.budget().now();
     try {
       return onOther(in, frames, type, retry);
@@ -320,7 +319,7 @@ public final class Session {
       refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), about, frames.typeCode(), "");
       return true;
     } finally {
-      loop.budget().spendSince(began, noted);
+      loop.budget().spendSince(began);
     }
   }
 

@@ -33,6 +33,7 @@ import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import java.nio.ByteBuffer;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -594,9 +595,17 @@ public final class SessionServices implements MemberEnd {
     }
     closed = true;
     serving.close(written);
-    for (Served served : byId.values()) {
-      presence.ended(served.registration());
-      registered.give(served.heldBytes(), 0);
+    Iterator<Served> left = List.copyOf(byId.values()).iterator();
+    if (left.hasNext()) {
+      loop.calls.inSlices(
+          () -> {
+            if (left.hasNext()) {
+              Served served = left.next();
+              presence.ended(served.registration());
+              registered.give(served.heldBytes(), 0);
+            }
+            return left.hasNext();
+          });
     }
     byId.clear();
     byName.clear();

@@ -42,6 +42,7 @@ final class SessionTunnels implements TunnelEnds {
   private final TunnelClient tunnels;
   // The frame that is being read.
   private ByteBuffer in = ByteBuffer.allocate(0);
+  private Runnable onOpenedOrLeft = () -> {};
   private boolean failed;
   private int wrong;
   private long wrongSince;
@@ -56,6 +57,16 @@ final class SessionTunnels implements TunnelEnds {
     this.link = link;
     this.tunnels = loop.calls.tunnels(this, held);
     link.onBulkWritten(tunnels::written);
+  }
+
+  /** Says what is told when there are more or fewer that the client has begun. */
+  void onOpenedOrLeft(Runnable task) {
+    onOpenedOrLeft = task;
+  }
+
+  @Override
+  public void openedOrLeft() {
+    onOpenedOrLeft.run();
   }
 
   TunnelClient tunnels() {
@@ -89,6 +100,8 @@ final class SessionTunnels implements TunnelEnds {
 
   /** Takes how much of a tunnel the client takes; the frame was read already. Returns as above. */
   boolean credit(DataView credit, long nowNanos) {
+    // For the loop of the other end; the clock counts this one only.
+    loop.budget().spend(FRAME_UNITS);
     return isRight(tunnels.credit(credit.call(), credit.limit(), credit.received()), nowNanos);
   }
 

@@ -148,7 +148,7 @@ public final class TurnBudget {
     renew(share);
     share.units += units;
     total += units;
-    // It is not that of the client that is entered.
+    // Not by the client that is entered.
     enteredAt += units;
   }
 

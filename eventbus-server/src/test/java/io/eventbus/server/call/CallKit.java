@@ -55,6 +55,7 @@ final class CallKit {
 
     @Override
     public long nanoTime() {
+      now += cost;
       return now;
     }
 
@@ -80,6 +81,10 @@ final class CallKit {
   final BusCalls bus;
   final Map<Long, FakeMember> members = new HashMap<>();
   long now = 7;
+
+  /** Time that passes with each look at the clock: with it work takes time. */
+  long cost;
+
   private final PriorityQueue<Task> scheduled =
       new PriorityQueue<>(Comparator.comparingLong(Task::at).thenComparingLong(Task::order));
   // What each loop has been given to do.
@@ -190,7 +195,7 @@ final class CallKit {
       now = Math.max(now, task.at);
       on(task.loop, task.action);
     }
-    now = until;
+    now = Math.max(now, until);
   }
 
   boolean hasTimers() {

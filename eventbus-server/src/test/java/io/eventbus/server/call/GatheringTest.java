@@ -22,6 +22,7 @@ class GatheringTest {
     final List<String> answers = new ArrayList<>();
     final GatheringClient client;
     private final CallKit kit;
+    long caused;
 
     FakeGatherer(CallKit kit) {
       this.kit = kit;
@@ -45,6 +46,11 @@ class GatheringTest {
       kit.on(0, () -> asked[0] = client.begin(request));
       body.release();
       return asked[0];
+    }
+
+    @Override
+    public void caused(long nanos) {
+      caused += nanos;
     }
 
     private void add(long call, long member, boolean more, String what) {
@@ -211,5 +217,56 @@ class GatheringTest {
     one.close(0);
     other.reply();
     assertThat(gatherer.ask(3, 0)).isEqualTo(1);
+  }
+
+  @Test
+  void aGreatManyMembersAreAskedAndToldOfTheEndInSlices() {
+    List<FakeMember> members = new ArrayList<>();
+    for (int i = 1; i <= 1_000; i++) {
+      members.add(kit.member(i % 2, i, 4));
+    }
+    kit.cost = 10_000;
+    long began = kit.now;
+    kit.slow(true);
+    assertThat(caller.ask(1, 10_000)).isEqualTo(1_000);
+    assertThat(kit.now - began).isLessThan(4 * CallKit.MILLIS);
+    kit.slow(false);
+    kit.advance(100 * CallKit.MILLIS);
+    assertThat(members).allMatch(m -> m.given.size() == 1);
+    assertThat(caller.client.inFlight()).isEqualTo(1_000);
+    kit.slow(true);
+    began = kit.now;
+    kit.on(0, () -> caller.client.cancel(1, "no longer"));
+    assertThat(kit.now - began).isLessThan(4 * CallKit.MILLIS);
+    assertThat(caller.answers).containsExactly("1 of 0: CANCELLED UNKNOWN, the last");
+    kit.slow(false);
+    kit.advance(100 * CallKit.MILLIS);
+    assertThat(members).allMatch(m -> m.cancelled.size() == 1);
+    assertThat(caller.client.inFlight()).as("members have them still").isEqualTo(1_000);
+    assertThat(caller.caused).isGreaterThan(10 * CallKit.MILLIS);
+    members.forEach(FakeMember::reply);
+    assertThat(caller.client.inFlight()).isZero();
+    kit.cost = 0;
+    assertNothingLeft();
+  }
+
+  @Test
+  void aRequestThatIsCancelledBeforeAllWereAskedAsksNoFurtherMember() {
+    List<FakeMember> members = new ArrayList<>();
+    for (int i = 1; i <= 1_000; i++) {
+      members.add(kit.member(0, i, 4));
+    }
+    kit.cost = 10_000;
+    kit.slow(true);
+    caller.ask(1, 10_000);
+    kit.on(0, () -> caller.client.cancel(1, "no longer"));
+    kit.slow(false);
+    kit.advance(100 * CallKit.MILLIS);
+    long asked = members.stream().filter(m -> m.invoked > 0).count();
+    assertThat(asked).isBetween(1L, 500L);
+    assertThat(caller.client.inFlight()).isEqualTo((int) asked);
+    members.stream().filter(m -> m.invoked > 0).forEach(FakeMember::reply);
+    assertThat(caller.client.inFlight()).isZero();
+    assertThat(kit.memory.used()).isZero();
   }
 }

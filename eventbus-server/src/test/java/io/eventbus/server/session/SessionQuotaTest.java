@@ -6,6 +6,7 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
+import io.eventbus.schema.CallKind;
 import io.eventbus.schema.CallScope;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Confirm;
@@ -19,6 +20,7 @@ import io.eventbus.schema.Invoke;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Register;
+import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
@@ -435,6 +437,59 @@ class SessionQuotaTest {
       member.say(ControlFrames.encode(TypeCode.REPLY, SampleCalls.reply(call, "y")));
     }
     assertThat(quotas.find("acme", "u1").get(0).calls()).isZero();
+    context.trim();
+  }
+
+  @Test
+  void aRequestToMoreMembersThanThereMayBeCallsIsRefused() {
+    given = limited(Quota.CALLS, 1);
+    Client first = new Client().hello(null);
+    Client second = new Client().hello(null);
+    Client caller = new Client().hello(null);
+    for (Client member : List.of(first, second)) {
+      member.say(
+          ControlFrames.encode(
+              TypeCode.REGISTER,
+              new Register(1L, "orders", 4, false, "", Map.of(), Overflow.DROP_OLDEST)));
+    }
+    List.of(first, second, caller).forEach(client -> client.link.taken());
+    Request all = SampleCalls.request(1, "orders", "");
+    all.setScope(CallScope.ALL);
+    caller.say(ControlFrames.encode(TypeCode.REQUEST, all));
+    Failure refused = failure(caller);
+    assertThat(refused.getCode()).isEqualTo(FailureCode.OVERLOADED);
+    assertThat(refused.getMessage()).contains("each of 2 members").contains("quota calls");
+    assertThat(first.link.sent).isEmpty();
+    assertThat(quotas.find("acme", "u1").get(0).calls()).isZero();
+    context.trim();
+  }
+
+  @Test
+  void aTunnelCountsAsACallUntilItHasEnded() {
+    given = limited(Quota.CALLS, 1);
+    Client member = new Client().hello(null);
+    Client caller = new Client().hello(null);
+    member.say(
+        ControlFrames.encode(
+            TypeCode.REGISTER,
+            new Register(1L, "orders", 4, false, "", Map.of(), Overflow.DROP_OLDEST)));
+    List.of(member, caller).forEach(client -> client.link.taken());
+    Request tunnel = SampleCalls.request(1, "orders", "");
+    tunnel.setKind(CallKind.TUNNEL);
+    tunnel.setLimit(1_000L);
+    caller.say(ControlFrames.encode(TypeCode.REQUEST, tunnel));
+    long call = ((Invoke) member.link.taken().get(0)).getCall();
+    Reply accepts = SampleCalls.reply(call, "y");
+    accepts.setLimit(1_000L);
+    member.say(ControlFrames.encode(TypeCode.REPLY, accepts));
+    caller.link.taken();
+    assertThat(quotas.find("acme", "u1").get(0).calls()).isEqualTo(1);
+    caller.say(request(2));
+    assertThat(failure(caller).getMessage()).contains("quota calls");
+    caller.say(ControlFrames.encode(TypeCode.CANCEL, new Cancel(1L, "")));
+    assertThat(quotas.find("acme", "u1").get(0).calls()).isZero();
+    caller.link.taken();
+    member.link.taken();
     context.trim();
   }
 

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.eventbus.client.Answer;
+import io.eventbus.client.CallInterceptor;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventBusException.CallFailed;
 import io.eventbus.client.RequestOptions;
+import io.eventbus.client.Response;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Execution;
@@ -197,5 +199,50 @@ class GatherTest {
         .isThrownBy(() -> from.gather("$bus.x", Event.of("x"), TWO_SECONDS));
     assertThatExceptionOfType(EventBusException.IllegalTopic.class)
         .isThrownBy(() -> from.broadcast("$x", Event.of("x")));
+  }
+
+  @Test
+  void whateverAnInterceptorThrowsEndsTheRequest() throws Exception {
+    client =
+        ClientParts.wire(
+                EventBusClient.builder()
+                    .url("ws://one/bus")
+                    .callInterceptor(
+                        new CallInterceptor() {
+                          @Override
+                          public Event beforeSend(
+                              String service, RequestOptions options, Event event) {
+                            throw new IllegalStateException("no");
+                          }
+                        })
+                    .options(),
+                bus.outside(scheduler, clock))
+            .start()
+            .get(10, TimeUnit.SECONDS);
+    Seen gathered = new Seen(Long.MAX_VALUE);
+    client.gather("orders", Event.of("x"), TWO_SECONDS).subscribe(gathered);
+    assertThat(gathered.next()).isEqualTo("IllegalStateException");
+    CompletableFuture<Throwable> streamed = new CompletableFuture<>();
+    client
+        .requestStream("orders", Event.of("x"))
+        .subscribe(
+            new Flow.Subscriber<>() {
+              @Override
+              public void onSubscribe(Flow.Subscription given) {
+                given.request(1);
+              }
+
+              @Override
+              public void onNext(Response item) {}
+
+              @Override
+              public void onError(Throwable failure) {
+                streamed.complete(failure);
+              }
+
+              @Override
+              public void onComplete() {}
+            });
+    assertThat(streamed.get(10, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
   }
 }

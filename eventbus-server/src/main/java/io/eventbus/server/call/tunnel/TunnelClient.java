@@ -7,6 +7,7 @@ import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,12 @@ public final class TunnelClient {
   /** What an end takes of the heap, with its place among those of its connection. */
   static final int HALF_BYTES = 200;
 
+  private static final TunnelEnding CALLER_GONE =
+      TunnelEnding.of(FailureCode.CANCELLED, "the caller's connection has ended");
+
+  private static final TunnelEnding MEMBER_GONE =
+      TunnelEnding.of(FailureCode.MEMBER_LOST, "the member's connection has ended");
+
   private final TunnelLoop loop;
   private final TunnelEnds ends;
   private final ServiceShare held;
@@ -43,6 +50,7 @@ public final class TunnelClient {
   private long endingBytes;
   // Why there is no room for what was asked for last.
   private @Nullable String refusal;
+  private int opened;
   private boolean closed;
 
   /**
@@ -254,6 +262,10 @@ public final class TunnelClient {
 
   /** Sends a frame, and remembers whose it is until it is written. */
   void send(TunnelHalf half, long end, Delivery frame) {
+    if (closed) {
+      frame.release();
+      return;
+    }
     order.add(half, end);
     ends.send(frame);
   }
@@ -310,8 +322,19 @@ public final class TunnelClient {
   }
 
   /** A caller's end is open. */
-  void opened() {
+  void open() {
     stats.tunnels.add(1);
+    opened++;
+    ends.openedOrLeft();
+  }
+
+  /**
+   * Returns how many are open that the client has begun.
+   *
+   * @return at least 0
+   */
+  public int opened() {
+    return opened;
   }
 
   void count(int payload) {
@@ -327,25 +350,33 @@ public final class TunnelClient {
     }
     if (open && half.call() > 0) {
       stats.tunnels.add(-1);
+      opened--;
+      ends.openedOrLeft();
     }
   }
 
-  /** The connection has ended: so do its tunnels. A second call does nothing. */
+  /**
+   * The connection has ended: so do its tunnels, now or, where there are many, in later turns.
+   * Until then what comes for them is thrown away. A second call does nothing.
+   */
   public void close() {
     assert loop.isCurrent();
     if (closed) {
       return;
     }
     closed = true;
-    for (TunnelHalf half : new ArrayList<>(halves.values())) {
-      half.reset(
-          TunnelEnding.of(
-              half.call() > 0 ? FailureCode.CANCELLED : FailureCode.MEMBER_LOST,
-              half.call() > 0
-                  ? "the caller's connection has ended"
-                  : "the member's connection has ended"));
-    }
     order.clear();
+    Iterator<TunnelHalf> left = new ArrayList<>(halves.values()).iterator();
+    if (left.hasNext()) {
+      loop.inSlices(
+          () -> {
+            if (left.hasNext()) {
+              TunnelHalf half = left.next();
+              half.reset(half.call() > 0 ? CALLER_GONE : MEMBER_GONE);
+            }
+            return left.hasNext();
+          });
+    }
   }
 
   /**

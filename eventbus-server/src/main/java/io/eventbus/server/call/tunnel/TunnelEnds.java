@@ -37,6 +37,9 @@ public interface TunnelEnds {
    */
   void credit(long call, long limit, long received);
 
+  /** Notes that {@link TunnelClient#opened} has changed. */
+  default void openedOrLeft() {}
+
   /**
    * Tells the client that the other end has ended the tunnel, behind all that was sent to it.
    *

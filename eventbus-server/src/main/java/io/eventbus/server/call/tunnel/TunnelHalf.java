@@ -99,7 +99,7 @@ public final class TunnelHalf {
     peerCall = member.call;
     allowed = member.toldAtFirst;
     hasSentLast = stream;
-    client.opened();
+    client.open();
     return allowed;
   }
 

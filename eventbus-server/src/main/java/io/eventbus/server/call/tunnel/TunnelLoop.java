@@ -1,6 +1,7 @@
 package io.eventbus.server.call.tunnel;
 
 import io.eventbus.server.routing.Delivery;
+import java.util.function.BooleanSupplier;
 
 /**
  * The loop that owns one end of a tunnel, on the way to the loop of the other end. What is given to
@@ -21,6 +22,13 @@ public interface TunnelLoop {
    * @return false on any other thread
    */
   boolean isCurrent();
+
+  /**
+   * Does something in steps, now or in later turns of the loop.
+   *
+   * @param step does a piece, and says whether there is more
+   */
+  void inSlices(BooleanSupplier step);
 
   /**
    * Calls {@link TunnelHalf#sendData} on another loop.

@@ -194,9 +194,10 @@ final class CallIntake implements CallerEnd {
       request.methodLength = call.methodLength;
       request.body = body;
       ServiceKey service = new ServiceKey(call.account, call.service);
-      if (open.put(call.call, service) != null) {
+      if (open.containsKey(call.call)) {
         throw new CorruptedFrameException("call " + call.call + " of bus " + bus + " twice");
       }
+      open.put(call.call, service);
       askers.computeIfAbsent(service, loop.calls()::asker).began(call.queued);
       client().begin(request);
     } finally {

@@ -14,6 +14,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,14 @@ final class TunnelKit {
         @Override
         public boolean isCurrent() {
           return true;
+        }
+
+        @Override
+        public void inSlices(BooleanSupplier step) {
+          boolean more = true;
+          while (more) {
+            more = step.getAsBoolean();
+          }
         }
 
         @Override

@@ -76,9 +76,10 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
       Runnable stop;
       try {
         stop = isFinished() ? () -> {} : request.apply(this);
-      } catch (EventBusException e) {
+      } catch (RuntimeException e) {
+        // An interceptor may throw anything; the subscriber would wait for ever.
         stop = () -> {};
-        fail(e);
+        end(e);
       }
       boolean cancelled;
       synchronized (this) {
@@ -144,6 +145,10 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
 
     @Override
     public void fail(EventBusException why) {
+      end(why);
+    }
+
+    private void end(RuntimeException why) {
       synchronized (this) {
         if (!ended) {
           ended = true;

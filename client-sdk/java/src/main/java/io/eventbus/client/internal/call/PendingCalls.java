@@ -125,8 +125,9 @@ public final class PendingCalls {
         if (call != null) {
           stream.begun(() -> cancel(call, "the caller has given the stream of " + service + " up"));
         }
-      } catch (EventBusException e) {
-        stream.fail(e);
+      } catch (RuntimeException e) {
+        // An interceptor may throw anything; the subscriber would wait for ever.
+        stream.notBegun(e);
       }
     };
   }

@@ -72,6 +72,11 @@ final class StreamCall implements Outcome, Flow.Subscription {
 
   @Override
   public void fail(EventBusException failure) {
+    notBegun(failure);
+  }
+
+  /** The request could not be made, for whatever reason. */
+  void notBegun(RuntimeException failure) {
     host.fail(() -> end(failure));
   }
 

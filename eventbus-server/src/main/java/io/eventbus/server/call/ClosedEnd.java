@@ -1,0 +1,32 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.Delivery;
+
+/** The end of a connection that has ended: nobody hears anything. */
+class ClosedEnd implements CallerEnd {
+  @Override
+  public void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply) {}
+
+  @Override
+  public void failure(
+      long call,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      Delivery failure) {}
+
+  @Override
+  public void failure(
+      long call,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      String message) {}
+
+  @Override
+  public void sendBack(long call) {}
+}

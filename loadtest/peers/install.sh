@@ -2,7 +2,7 @@
 # Fetches the servers of peers that are not on Maven Central, with the ordinary package clients.
 #
 #   loadtest/peers/install.sh            everything that is missing
-#   loadtest/peers/install.sh nats       NATS only (needs Go)
+#   loadtest/peers/install.sh nats       NATS only, and a program with its Go client (needs Go)
 #   loadtest/peers/install.sh mosquitto  Mosquitto only (needs apt-get and the right to install)
 #   loadtest/peers/install.sh etcd       etcd only (likewise)
 #
@@ -15,6 +15,15 @@ bin="$here/bin"
 failed=0
 
 nats() {
+  nats_server && nats_call
+}
+
+# Caller and member of the workload "requests" with NATS's Go client.
+nats_call() {
+  (cd "$here/../src/main/go" && go build -o "$bin/nats-call" .) && "$bin/nats-call" --version
+}
+
+nats_server() {
   local version=v2.15.2
   if [ -x "$bin/nats-server" ] && "$bin/nats-server" --version | grep -qF "$version"; then
     echo "nats-server $version is there"

@@ -5,6 +5,7 @@ import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
 import io.eventbus.loadtest.driver.mqtt.ArtemisDriver;
 import io.eventbus.loadtest.driver.mqtt.MosquittoDriver;
 import io.eventbus.loadtest.driver.nats.NatsDriver;
+import io.eventbus.loadtest.driver.nats.NatsGoDriver;
 import io.eventbus.loadtest.driver.tyruspaper.TyrusPaperDriver;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,6 +22,7 @@ final class Drivers {
     byName.put("nats", options -> new NatsDriver(NatsDriver.Transport.WEB_SOCKET));
     byName.put("nats-tcp", options -> new NatsDriver(NatsDriver.Transport.TCP));
     byName.put("nats-nio", options -> new NatsDriver(NatsDriver.Transport.SHARED_THREAD));
+    byName.put("nats-go", options -> new NatsGoDriver());
     byName.put("tyrus-paper", TyrusPaperDriver::new);
     byName.put("mosquitto", options -> new MosquittoDriver());
     byName.put("artemis", ArtemisDriver::new);

@@ -89,6 +89,9 @@ final class ListCommand implements Runnable {
     if (w.idle() > 0) {
       return w.idle() + " idle connections";
     }
+    if (w.calls() > 0) {
+      return w.calls() + " calls in flight, " + w.payloadBytes() + " B";
+    }
     return String.format(
         "%d -> %d, %d topic%s, %d B, %s, %s",
         w.publishers(),

@@ -2,6 +2,7 @@ package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.StopHook;
+import io.eventbus.loadtest.report.Baseline;
 import io.eventbus.loadtest.report.HtmlReport;
 import io.eventbus.loadtest.report.Machine;
 import io.eventbus.loadtest.report.Report;
@@ -116,9 +117,8 @@ final class RunCommand implements Callable<Integer> {
         new RunPlan(
             workloads,
             versions,
-            runs,
-            name -> options.driver(drivers, name).hasClusters(),
-            name -> options.driver(drivers, name).hasLogins());
+            runs == null && options.hasBaseline() ? Integer.valueOf(Baseline.MIN_PAIRS) : runs,
+            (name, workload) -> options.driver(drivers, name).lacks(workload));
     planned.leftOut().forEach(out::println);
     List<PlannedRun> plan = planned.runs();
     String command = "loadtest " + String.join(" ", arguments());
@@ -162,7 +162,12 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private List<String> chosenDrivers() {
-    return driverNames.contains("all") ? drivers.names() : driverNames.stream().distinct().toList();
+    List<String> chosen =
+        new ArrayList<>(driverNames.contains("all") ? drivers.names() : driverNames);
+    if (options.hasBaseline()) {
+      chosen.addAll(List.of(Baseline.OLD, Baseline.OLD_AGAIN));
+    }
+    return chosen.stream().distinct().toList();
   }
 
   private void checkArguments() {

@@ -3,7 +3,11 @@ package io.eventbus.loadtest;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.Fault;
 import io.eventbus.loadtest.driver.FaultyDriver;
+import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
+import io.eventbus.loadtest.report.Baseline;
 import io.eventbus.loadtest.workload.Workload;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +47,20 @@ final class RunOptions {
       description = "Options of the JVM of a server that runs on one, separated by spaces.")
   private String serverJvm = "";
 
+  @Option(
+      names = "--jar",
+      paramLabel = "FILE",
+      description = "The jar of the bus (default: the bus in this one).")
+  private @Nullable Path jar;
+
+  @Option(
+      names = "--baseline",
+      paramLabel = "FILE",
+      description =
+          "The jar of an older bus, which takes turns with the bus: once against it, and once"
+              + " more to show how far two runs of the same differ. At least seven runs each.")
+  private @Nullable Path baseline;
+
   /**
    * Looks at what was asked for before anything runs.
    *
@@ -54,6 +72,19 @@ final class RunOptions {
     if (fault != null) {
       Fault.parse(fault);
     }
+    isFile("--jar", jar);
+    isFile("--baseline", baseline);
+  }
+
+  private static void isFile(String name, @Nullable Path file) {
+    if (file != null && !Files.isRegularFile(file)) {
+      throw new IllegalArgumentException(name + ": " + file + " (expected: a file)");
+    }
+  }
+
+  /** Says whether an older bus takes part. */
+  boolean hasBaseline() {
+    return baseline != null;
   }
 
   /** Applies what was asked for to a workload. */
@@ -71,7 +102,12 @@ final class RunOptions {
 
   /** Makes the driver of a name, broken if that was asked for. */
   Driver driver(Drivers drivers, String name) {
-    Driver driver = drivers.create(name, words(serverJvm));
+    boolean old = name.equals(Baseline.OLD) || name.equals(Baseline.OLD_AGAIN);
+    @Nullable Path of = old ? baseline : name.equals(Baseline.NEW) ? jar : null;
+    Driver driver =
+        of == null
+            ? drivers.create(name, words(serverJvm))
+            : new EventBusDriver(name, of, words(serverJvm));
     return fault == null ? driver : new FaultyDriver(driver, Fault.parse(fault));
   }
 
@@ -82,6 +118,8 @@ final class RunOptions {
     add(arguments, "--duration", duration);
     add(arguments, "--break", fault);
     add(arguments, "--server-jvm", serverJvm.isEmpty() ? null : serverJvm);
+    add(arguments, "--jar", jar);
+    add(arguments, "--baseline", baseline);
     return arguments;
   }
 

@@ -1,12 +1,11 @@
 package io.eventbus.loadtest;
 
-import io.eventbus.loadtest.workload.Login;
 import io.eventbus.loadtest.workload.Workload;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +16,7 @@ final class RunPlan {
   private final Map<Workload, String> workloads;
   private final Map<String, String> versions;
   private final @Nullable Integer runs;
-  private final Predicate<String> hasClusters;
-  private final Predicate<String> hasLogins;
+  private final BiFunction<String, Workload, String> lacks;
 
   /**
    * Makes it.
@@ -26,20 +24,17 @@ final class RunPlan {
    * @param workloads with the word that each was selected with
    * @param versions of the systems that are there
    * @param runs of each workload; null for what it says
-   * @param hasClusters whether a system can be several servers
-   * @param hasLogins whether its clients can prove who they are
+   * @param lacks what a system has not that a workload needs, empty for nothing
    */
   RunPlan(
       Map<Workload, String> workloads,
       Map<String, String> versions,
       @Nullable Integer runs,
-      Predicate<String> hasClusters,
-      Predicate<String> hasLogins) {
+      BiFunction<String, Workload, String> lacks) {
     this.workloads = new LinkedHashMap<>(workloads);
     this.versions = new LinkedHashMap<>(versions);
     this.runs = runs;
-    this.hasClusters = hasClusters;
-    this.hasLogins = hasLogins;
+    this.lacks = lacks;
   }
 
   /** Returns all runs in their order. */
@@ -67,9 +62,9 @@ final class RunPlan {
     List<String> lines = new ArrayList<>();
     for (Workload workload : workloads.keySet()) {
       for (String driver : versions.keySet()) {
-        if (!fits(workload, driver)) {
-          String lacks = mayLogin(workload, driver) ? "clusters" : "logins";
-          lines.add(workload.name() + ": " + driver + " has no " + lacks + ": left out");
+        String lack = lacks.apply(driver, workload);
+        if (!lack.isEmpty()) {
+          lines.add(workload.name() + ": " + driver + " has no " + lack + ": left out");
         }
       }
     }
@@ -84,18 +79,9 @@ final class RunPlan {
     String word = workloads.getOrDefault(workload, "");
     versions.forEach(
         (driver, version) -> {
-          if (fits(workload, driver)) {
+          if (lacks.apply(driver, workload).isEmpty()) {
             plan.add(new PlannedRun(word, workload, driver, version, run));
           }
         });
-  }
-
-  private boolean fits(Workload workload, String driver) {
-    return mayLogin(workload, driver)
-        && (workload.cluster().servers() == 1 || hasClusters.test(driver));
-  }
-
-  private boolean mayLogin(Workload workload, String driver) {
-    return workload.login() == Login.NONE || hasLogins.test(driver);
   }
 }

@@ -121,6 +121,34 @@ class LoadTestTest {
   }
 
   @Test
+  void callsAreCountedAndTimed() throws Exception {
+    Files.writeString(
+        workload,
+        "{name: short, warmUp: 10ms, duration: 50ms, runs: 2, calls: 4, payloadBytes: 64}");
+    assertThat(run("memory")).as(out::toString).isEqualTo(ExitCode.OK);
+    assertThat(out.toString()).contains("calls/s").contains("clients µs/call");
+    JsonNode json = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
+    assertThat(json.path("results")).hasSize(2);
+    assertThat(json.path("results").path(1).path("delivered").asLong()).isPositive();
+    assertThat(json.path("results").path(1).path("latency").path("count").asLong()).isPositive();
+    assertThat(json.path("results").path(1).path("integrity").path("lost").asLong(-1)).isZero();
+  }
+
+  @Test
+  void systemsWithoutCallsAreLeftOut() throws Exception {
+    Files.writeString(workload, "{name: short, warmUp: 10ms, duration: 50ms, calls: 4}");
+    assertThat(run("failing")).isEqualTo(ExitCode.ABSENT);
+    assertThat(out.toString()).contains("short: failing has no calls: left out");
+  }
+
+  @Test
+  void baselineThatIsNotThereIsRefused() {
+    assertThat(run("memory", "--baseline", directory.resolve("none.jar").toString()))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("--baseline").contains("expected: a file");
+  }
+
+  @Test
   void takesTurnsBetweenSystems() {
     assertThat(run("memory,other", "--runs", "2")).isEqualTo(ExitCode.OK);
     assertThat(out.toString())

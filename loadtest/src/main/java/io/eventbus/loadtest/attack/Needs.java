@@ -27,6 +27,8 @@ public final class Needs {
   private boolean log;
   private double p99Factor;
   private String roles = "";
+  private boolean cluster;
+  private String adminToken = "";
 
   private Needs() {}
 
@@ -43,6 +45,8 @@ public final class Needs {
     copy.log = log;
     copy.p99Factor = p99Factor;
     copy.roles = roles;
+    copy.cluster = cluster;
+    copy.adminToken = adminToken;
     return copy;
   }
 
@@ -188,6 +192,48 @@ public final class Needs {
     Needs copy = copy();
     copy.p99Factor = factor;
     return copy;
+  }
+
+  /**
+   * Returns these needs with a second bus in one cluster: the attackers are clients of one, the
+   * honest of the other.
+   *
+   * @return the needs
+   */
+  public Needs withCluster() {
+    Needs copy = copy();
+    copy.cluster = true;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with a token for operators.
+   *
+   * @param secret what they show, 16 characters at least
+   * @return the needs
+   */
+  public Needs withAdminToken(String secret) {
+    Needs copy = copy();
+    copy.adminToken = secret;
+    return copy;
+  }
+
+  /**
+   * Says whether there are two buses.
+   *
+   * @return true if there are
+   */
+  public boolean cluster() {
+    return cluster;
+  }
+
+  /**
+   * Returns what operators have to show.
+   *
+   * @return empty for nothing
+   */
+  public String adminToken() {
+    return adminToken;
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.driver;
 
+import io.eventbus.loadtest.workload.Login;
 import io.eventbus.loadtest.workload.Workload;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -43,6 +44,43 @@ public interface Driver {
    */
   default boolean hasLogins() {
     return false;
+  }
+
+  /**
+   * Says whether this system has calls of services.
+   *
+   * @return false if workloads with calls are not for it
+   */
+  default boolean hasCalls() {
+    return false;
+  }
+
+  /**
+   * Says whether this driver publishes and subscribes.
+   *
+   * @return false if only workloads with calls are for it
+   */
+  default boolean hasEvents() {
+    return true;
+  }
+
+  /**
+   * Says what a workload needs that is not there.
+   *
+   * @param workload what is to be done
+   * @return in a word, empty for nothing
+   */
+  default String lacks(Workload workload) {
+    if (workload.login() != Login.NONE && !hasLogins()) {
+      return "logins";
+    }
+    if (workload.calls() > 0 && !hasCalls()) {
+      return "calls";
+    }
+    if (workload.calls() == 0 && !hasEvents()) {
+      return "events";
+    }
+    return workload.cluster().servers() > 1 && !hasClusters() ? "clusters" : "";
   }
 
   /**
@@ -96,6 +134,16 @@ public interface Driver {
      * @return for connections that the load test opens itself
      */
     IdleHandshake idleHandshake();
+
+    /**
+     * Connects a caller, and a member of the service that it calls.
+     *
+     * @return ready to call; closed with the session
+     * @throws DriverException if they cannot connect, or the system has no calls
+     */
+    default Calls calls() {
+      throw new DriverException("no calls (expected: a system that has them)");
+    }
 
     /** Closes all clients and ends the server's process, within 20 seconds, whatever happens. */
     @Override

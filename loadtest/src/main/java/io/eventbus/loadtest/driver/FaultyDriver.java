@@ -43,6 +43,16 @@ public final class FaultyDriver implements Driver {
   }
 
   @Override
+  public boolean hasCalls() {
+    return driver.hasCalls();
+  }
+
+  @Override
+  public boolean hasEvents() {
+    return driver.hasEvents();
+  }
+
+  @Override
   public Session start(Workload workload) {
     return new FaultySession(driver.start(workload), fault);
   }
@@ -66,6 +76,11 @@ public final class FaultyDriver implements Driver {
     @Override
     public IdleHandshake idleHandshake() {
       return session.idleHandshake();
+    }
+
+    @Override
+    public Calls calls() {
+      return session.calls();
     }
 
     @Override

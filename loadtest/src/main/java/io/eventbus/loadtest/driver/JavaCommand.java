@@ -17,11 +17,25 @@ public final class JavaCommand {
    * @return the program and its arguments
    */
   public static List<String> of(List<String> jvmOptions, String mainClass, List<String> arguments) {
+    return of(jvmOptions, System.getProperty("java.class.path"), mainClass, arguments);
+  }
+
+  /**
+   * Makes the command line: the same Java, another class path.
+   *
+   * @param jvmOptions options of the JVM
+   * @param classPath where the classes are
+   * @param mainClass what to run
+   * @param arguments its arguments
+   * @return the program and its arguments
+   */
+  public static List<String> of(
+      List<String> jvmOptions, String classPath, String mainClass, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(jvmOptions);
     command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
+    command.add(classPath);
     command.add(mainClass);
     command.addAll(arguments);
     return command;

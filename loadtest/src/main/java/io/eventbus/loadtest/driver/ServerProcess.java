@@ -134,6 +134,19 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
+  /**
+   * Counts the octets of what it has written so far.
+   *
+   * @return the size of its output
+   */
+  public long outputBytes() {
+    try {
+      return Files.size(output);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Ends the process at once, with SIGKILL where there are signals, and waits until it is gone. */
   public void kill() {
     process.destroyForcibly();

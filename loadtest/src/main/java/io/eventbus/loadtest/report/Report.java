@@ -80,6 +80,11 @@ public record Report(
     return Targets.of(this);
   }
 
+  /** Says whether a workload is one of calls. */
+  boolean hasCalls(String workload) {
+    return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.calls() > 0);
+  }
+
   /**
    * Says what is missing.
    *

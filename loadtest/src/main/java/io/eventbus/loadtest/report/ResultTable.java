@@ -102,6 +102,7 @@ public final class ResultTable {
     rows.add(HEAD);
     report.summaries().stream()
         .filter(summary -> summary.idleConnectsPerSecond() < 0)
+        .filter(summary -> !report.hasCalls(summary.workload()))
         .forEach(summary -> rows.add(row(summary)));
     return rows;
   }
@@ -109,9 +110,60 @@ public final class ResultTable {
   /** The tables of single kinds of workloads; those that were not run have a head only. */
   static List<Section> sections(Report report) {
     return List.of(
+        new Section("Calls", calls(report), TEXT_COLUMNS),
+        new Section("The bus and the older one", Baseline.rows(report), TEXT_COLUMNS),
         new Section("Idle connections", idle(report), TEXT_COLUMNS),
         new Section("The paper's figures", PaperTable.rows(report), 1),
         new Section(FEDERATION, FederationTable.rows(report), TEXT_COLUMNS));
+  }
+
+  private static List<List<String>> calls(Report report) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(
+        List.of(
+            "workload",
+            "driver",
+            "runs",
+            "calls/s",
+            "(range)",
+            "p50 µs",
+            "p99 µs",
+            "server µs/call",
+            "clients µs/call",
+            "failed",
+            "doubled",
+            "foreign"));
+    report.summaries().stream()
+        .filter(summary -> report.hasCalls(summary.workload()))
+        .forEach(
+            s ->
+                rows.add(
+                    List.of(
+                        s.workload(),
+                        s.driver(),
+                        runs(s),
+                        Figures.rate(s.deliveredPerSecond()),
+                        range(s),
+                        Figures.micros(s.p50()),
+                        Figures.micros(s.p99()),
+                        Figures.micros(s.serverCpuMicros()),
+                        Figures.micros(s.clientCpuMicros()),
+                        Long.toString(s.integrity().lost()),
+                        Long.toString(s.integrity().doubled()),
+                        Long.toString(s.integrity().foreign()))));
+    return rows;
+  }
+
+  private static String runs(Summary summary) {
+    return summary.failed() == 0
+        ? Integer.toString(summary.runs())
+        : summary.runs() + " of " + (summary.runs() + summary.failed());
+  }
+
+  private static String range(Summary summary) {
+    return summary.runs() < 2
+        ? ""
+        : Figures.rate(summary.deliveredLeast()) + "-" + Figures.rate(summary.deliveredMost());
   }
 
   static List<List<String>> idle(Report report) {
@@ -162,13 +214,9 @@ public final class ResultTable {
     return List.of(
         summary.workload(),
         summary.driver(),
-        summary.failed() == 0
-            ? Integer.toString(summary.runs())
-            : summary.runs() + " of " + (summary.runs() + summary.failed()),
+        runs(summary),
         Figures.rate(summary.deliveredPerSecond()),
-        summary.runs() < 2
-            ? ""
-            : Figures.rate(summary.deliveredLeast()) + "-" + Figures.rate(summary.deliveredMost()),
+        range(summary),
         Figures.micros(summary.p50()),
         Figures.micros(summary.p99()),
         Figures.micros(summary.p999()),

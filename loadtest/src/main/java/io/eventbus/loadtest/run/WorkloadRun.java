@@ -120,6 +120,10 @@ public final class WorkloadRun {
         rounds.done(idle(session, run, version, startedAt));
         return;
       }
+      if (workload.calls() > 0) {
+        new CallRun(driver, workload, progress, version, clock).run(session, run, rounds);
+        return;
+      }
       Clients clients = Clients.connect(ticker, workload, span, session);
       ProcessMeter server = new ProcessMeter(session.serverPids());
       ProcessMeter client = ProcessMeter.own();

@@ -37,6 +37,8 @@ import java.util.List;
  * @param takeTurns whether the workloads of this family take turns run by run, as systems do,
  *     because they are compared with each other
  * @param login how clients prove who they are
+ * @param calls requests in flight from one caller to one member, instead of publishers and
+ *     subscribers; 0 for an ordinary workload
  */
 public record Workload(
     String name,
@@ -58,7 +60,8 @@ public record Workload(
     List<String> mayLose,
     Cluster cluster,
     boolean takeTurns,
-    Login login) {
+    Login login,
+    int calls) {
 
   /** What identifies an event takes this much of its payload. */
   public static final int MIN_PAYLOAD_BYTES = 16;
@@ -71,6 +74,9 @@ public record Workload(
 
   /** The most topics: the mark in the payload has 20 bits for them. */
   public static final int MAX_TOPICS = 1_000_000;
+
+  /** The most calls in flight. */
+  public static final int MAX_CALLS = 100_000;
 
   /** The name of the short variant. */
   static final String SMOKE = "smoke";
@@ -99,6 +105,11 @@ public record Workload(
       throw new IllegalArgumentException("duration: 0 (expected: > 0)");
     }
     require("idle", idle, 0, MAX_SUBSCRIBERS);
+    require("calls", calls, 0, MAX_CALLS);
+    if (calls > 0 && (idle > 0 || messages > 0 || rate > 0 || cluster.servers() > 1)) {
+      throw new IllegalArgumentException(
+          "calls: " + calls + " (expected: without idle, messages, rate and cluster)");
+    }
     require("runs", runs, 1, 1000);
     require("latencyEvery", latencyEvery, 1, 1_000_000);
     filters = List.copyOf(filters);
@@ -165,7 +176,8 @@ public record Workload(
         mayLose,
         cluster,
         takeTurns,
-        login);
+        login,
+        calls);
   }
 
   /**

@@ -62,7 +62,8 @@ final class WorkloadFile {
       @Nullable List<String> mayLose,
       @Nullable ClusterKeys cluster,
       @Nullable Boolean takeTurns,
-      @Nullable String login) {}
+      @Nullable String login,
+      @Nullable Integer calls) {}
 
   private record ClusterKeys(
       @Nullable Integer servers,
@@ -174,7 +175,8 @@ final class WorkloadFile {
         or(keys.mayLose, List.of()),
         cluster(keys.cluster),
         or(keys.takeTurns, false),
-        login(or(keys.login, "none")));
+        login(or(keys.login, "none")),
+        or(keys.calls, 0));
   }
 
   private static Login login(String text) {

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.driver;
 import io.eventbus.loadtest.workload.Workload;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A system without a network: the publisher's thread calls the receivers. */
@@ -29,8 +30,13 @@ public final class MemoryDriver implements Driver {
   }
 
   @Override
+  public boolean hasCalls() {
+    return true;
+  }
+
+  @Override
   public Session start(Workload workload) {
-    return new MemorySession(onFlush);
+    return new MemorySession(workload, onFlush);
   }
 
   private record Line(String filter, Receiver receiver) {
@@ -40,16 +46,24 @@ public final class MemoryDriver implements Driver {
   }
 
   private static final class MemorySession implements Session {
+    private final Workload workload;
     private final Runnable onFlush;
     private final List<Line> lines = new CopyOnWriteArrayList<>();
 
-    MemorySession(Runnable onFlush) {
+    MemorySession(Workload workload, Runnable onFlush) {
+      this.workload = workload;
       this.onFlush = onFlush;
     }
 
     @Override
     public List<Long> serverPids() {
       return List.of(ProcessHandle.current().pid());
+    }
+
+    @Override
+    public Calls calls() {
+      CallLoop loop = new CallLoop(workload.calls(), workload.payloadBytes());
+      return loop.with(payload -> CompletableFuture.completedFuture(loop.serve(payload)));
     }
 
     @Override

@@ -47,7 +47,8 @@ class ReportTest {
           List.of(),
           Cluster.ALONE,
           false,
-          Login.NONE);
+          Login.NONE,
+          0);
 
   private static RunResult result(
       String driver, int run, long delivered, Integrity integrity, @Nullable String problem) {

@@ -50,7 +50,8 @@ class WorkloadRunTest {
         mayLose,
         Cluster.ALONE,
         false,
-        Login.NONE);
+        Login.NONE,
+        0);
   }
 
   private static RunResult run(Driver driver, Workload workload) throws InterruptedException {

@@ -31,7 +31,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AttackSystemIT {
   private static final String HEAP = "256m";
   private static final List<String> SPEED =
-      List.of("p50 ", "p99 ", "max ", "healthz ", "large pair ", "not so: guesses ");
+      List.of(
+          "p50 ",
+          "p99 ",
+          "max ",
+          "calls p50 ",
+          "calls max ",
+          "healthz ",
+          "large pair ",
+          "not so: guesses ");
 
   static Stream<String> attacks() {
     return Attacks.all().stream().map(Attack::name);
@@ -55,6 +63,9 @@ class AttackSystemIT {
     assertThat(result.bus().alive()).as(AttackTable.of(List.of(result))).isTrue();
     assertThat(result.honest().events().sent()).isPositive();
     assertThat(result.honest().events().lost()).isZero();
+    assertThat(result.honest().calls().answered()).isPositive();
+    assertThat(result.honest().calls().lost()).isZero();
+    assertThat(result.honest().control().attack().count()).isPositive();
     assertThat(result.honest().attack().count()).isPositive();
     assertThat(result.memory().heapAfter()).isPositive();
     assertThat(result.memory().countedAfter()).isNotNegative();

@@ -62,7 +62,8 @@ class WorkloadFileTest {
                 List.of("nats"),
                 new Cluster(1, 2, List.of(0), List.of(0, 0)),
                 true,
-                Login.ROLES));
+                Login.ROLES,
+                0));
   }
 
   @Test
@@ -130,7 +131,7 @@ class WorkloadFileTest {
         "warmUp: 1h|warmUp: 1h (expected: a whole number with us, ms, s or m",
         "filters: [load.x>]|filters: load.x> (expected: tokens",
         "slow: {subscribers: 2}|slow.subscribers: 2 (expected: at most subscribers, 1)",
-        "speed: 9|speed: unknown key (expected: one of cluster, description, duration,",
+        "speed: 9|speed: unknown key (expected: one of calls, cluster, description, duration,",
         "slow: {sleep: 1ms}|slow.sleep: unknown key",
         "payloadBytes: many|payloadBytes: Cannot",
         "payloadBytes: 1.5|payloadBytes: Cannot coerce Floating",

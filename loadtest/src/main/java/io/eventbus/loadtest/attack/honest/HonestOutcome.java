@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.honest;
 
 /**
- * What the honest pairs came to.
+ * What the honest pairs and callers came to.
  *
  * @param events of all pairs
  * @param quiet latency before the attack
@@ -9,6 +9,9 @@ package io.eventbus.loadtest.attack.honest;
  * @param after latency of what was due after it
  * @param bulkQuiet bytes per second that the large pair received before the attack, 0 without one
  * @param bulkAttack bytes per second that it received during the attack
+ * @param calls of all callers
+ * @param callTimes how long they took
+ * @param control how long a socket without the bus took
  */
 public record HonestOutcome(
     PairOutcome events,
@@ -16,4 +19,7 @@ public record HonestOutcome(
     Latency attack,
     Latency after,
     double bulkQuiet,
-    double bulkAttack) {}
+    double bulkAttack,
+    CallOutcome calls,
+    Timings callTimes,
+    Timings control) {}

@@ -12,17 +12,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** All honest pairs of one attack, and the large one where there is one. For one thread. */
+/**
+ * All honest pairs and callers of one attack, the large pair where there is one, and the control.
+ * For one thread.
+ */
 public final class HonestPairs implements AutoCloseable {
   private static final int PER_SECOND = 200;
   private static final int BYTES = 200;
+  private static final int CALLS_PER_SECOND = 50;
+  private static final int CALL_BYTES = 128;
   private static final int BULK_BYTES = 20_000;
-  private static final int CONNECT_SECONDS = 10;
+  private static final int CONNECT_SECONDS = 60;
   private static final int LOOPS = 2;
 
   private final Phases phases = new Phases();
+  private final Phases callPhases = new Phases();
+  private final Phases controlPhases = new Phases();
   private final Wires wires;
   private final List<Pair> pairs = new ArrayList<>();
+  private final List<Caller> callers = new ArrayList<>();
   private final @Nullable Pair bulk;
   private long bulkReceived;
   private long bulkSince = System.nanoTime();
@@ -32,6 +40,7 @@ public final class HonestPairs implements AutoCloseable {
     long origin = System.nanoTime() - 1;
     for (int i = 0; i < count; i++) {
       pairs.add(new Pair(i, PER_SECOND, BYTES, phases, origin));
+      callers.add(new Caller(i, CALLS_PER_SECOND, CALL_BYTES, callPhases));
     }
     // Its latency is that of its own queue: what it says is how much gets through.
     bulk =
@@ -44,23 +53,30 @@ public final class HonestPairs implements AutoCloseable {
    * Connects pairs and has them publish.
    *
    * @param bus where to
-   * @param count how many pairs
+   * @param count how many pairs, and how many callers with a member each
    * @param bulkBytesPerSecond of one more, 0 for none
+   * @param controlPort where another process sends back what comes
    * @return pairs whose events flow
    * @throws InterruptedException if the thread is interrupted
    */
-  public static HonestPairs start(BusAddress bus, int count, int bulkBytesPerSecond)
+  public static HonestPairs start(
+      BusAddress bus, int count, int bulkBytesPerSecond, int controlPort)
       throws InterruptedException {
     HonestPairs honest = new HonestPairs(bus, count, bulkBytesPerSecond);
     try {
       for (Pair pair : honest.all()) {
         pair.connect(honest.wires).get(CONNECT_SECONDS, TimeUnit.SECONDS);
       }
+      for (Caller caller : honest.callers) {
+        caller.connect(honest.wires).get(CONNECT_SECONDS, TimeUnit.SECONDS);
+      }
     } catch (ExecutionException | TimeoutException e) {
       honest.close();
-      throw new DriverException("the honest pairs cannot connect to " + bus, e);
+      throw new DriverException("the honest cannot connect to " + bus + ": " + e, e);
     }
     honest.all().forEach(Pair::start);
+    honest.callers.forEach(Caller::start);
+    honest.wires.openTcp(controlPort, new Control(PER_SECOND, honest.controlPhases));
     return honest;
   }
 
@@ -73,12 +89,32 @@ public final class HonestPairs implements AutoCloseable {
   }
 
   /**
-   * Returns what tells the phases apart.
+   * Begins a phase, for all of them at the same moment.
    *
-   * @return to be told when each begins
+   * @param phase which one
    */
-  public Phases phases() {
-    return phases;
+  public void begin(Phase phase) {
+    long now = System.nanoTime();
+    for (Phases each : List.of(phases, callPhases, controlPhases)) {
+      switch (phase) {
+        case QUIET -> each.quiet(now);
+        case ATTACK -> each.attack(now);
+        case RECOVERY -> each.recovery(now);
+        case END -> each.end(now);
+      }
+    }
+  }
+
+  /** The phases of an experiment, in their order. */
+  public enum Phase {
+    /** The quiet phase. */
+    QUIET,
+    /** The attack. */
+    ATTACK,
+    /** The recovery. */
+    RECOVERY,
+    /** Nothing counts any more. */
+    END
   }
 
   /**
@@ -106,6 +142,7 @@ public final class HonestPairs implements AutoCloseable {
    */
   public void stop(Duration longest) throws InterruptedException {
     all().forEach(Pair::stop);
+    callers.forEach(Caller::stop);
     long end = System.nanoTime() + longest.toNanos();
     // One that was sent at this moment is counted a moment later.
     Thread.sleep(50);
@@ -115,7 +152,8 @@ public final class HonestPairs implements AutoCloseable {
   }
 
   private boolean complete() {
-    return all().stream().allMatch(p -> p.complete() || !p.outcome().closed().isEmpty());
+    return all().stream().allMatch(p -> p.complete() || !p.outcome().closed().isEmpty())
+        && callers.stream().allMatch(Caller::complete);
   }
 
   /**
@@ -134,7 +172,10 @@ public final class HonestPairs implements AutoCloseable {
         phases.attackLatency(),
         phases.afterLatency(),
         bulkQuiet,
-        bulkAttack);
+        bulkAttack,
+        callers.stream().map(Caller::outcome).reduce(CallOutcome.NOTHING, CallOutcome::plus),
+        Timings.of(callPhases),
+        Timings.of(controlPhases));
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.hostile.FrameFlood.Kind;
+import io.eventbus.loadtest.attack.hostile.InFlight.End;
 import io.eventbus.schema.Overflow;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,7 @@ public final class Attacks {
     addMemory(all);
     addProcessorTime(all);
     addConnections(all);
+    addServices(all);
     return all;
   }
 
@@ -57,10 +59,13 @@ public final class Attacks {
     all.add(new BlockDrip("block-drip-300k", 300_000, false));
     all.add(new BlockDrip("block-permitted-0", 0, true));
     all.add(new BlockDrip("block-permitted-300k", 300_000, true));
+    all.add(new BlockAgain());
     all.add(new FrameFlood("ping-flood-20", Kind.PING, 20, false));
     all.add(new FrameFlood("ping-flood-100", Kind.PING, 100, false));
     all.add(new FrameFlood("ping-flood-300", Kind.PING, 300, false));
     all.add(new FrameFlood("ping-flood-early", Kind.PING, 20, true));
+    all.add(new FrameFlood("ping-flood-16-at-once", Kind.PING_16, 100, false));
+    all.add(new SlowPinger());
     all.add(new FrameFlood("pong-flood", Kind.PONG, 20, false));
     all.add(new FrameFlood("empty-flood", Kind.EMPTY, 20, false));
     all.add(new FrameFlood("unknown-type-20", Kind.UNKNOWN, 20, false));
@@ -75,6 +80,8 @@ public final class Attacks {
     all.add(new BigFanout());
     all.add(new DripCut());
     all.add(new QuotaFlood());
+    all.add(new QuotaBypass("quota-requests", false));
+    all.add(new QuotaBypass("quota-tunnel", true));
   }
 
   private static void addConnections(List<Attack> all) {
@@ -84,6 +91,9 @@ public final class Attacks {
     all.add(new PreauthFill());
     all.add(new TokenGuess());
     all.add(new AdminIdle());
+    all.add(new AdminLockout(8));
+    all.add(new AdminLockout(64));
+    all.add(new TlsLog());
     all.add(new ConnectionChurn("http-flood", ConnectionChurn.Kind.HTTP, 200));
     all.add(new ConnectionChurn("slowloris", ConnectionChurn.Kind.SLOWLORIS, 5_000));
     all.add(new ConnectionChurn("head-bomb", ConnectionChurn.Kind.HEADERS, 5_000));
@@ -91,5 +101,23 @@ public final class Attacks {
     all.add(new HandshakeCases());
     all.add(new ForgedResume());
     all.add(new Fragments());
+  }
+
+  private static void addServices(List<Attack> all) {
+    all.add(new WaitingServices());
+    all.add(new InFlight("waiting-tunnels", End.TUNNELS_WAIT, 450, 1_024));
+    all.add(new InFlight("calls-expire", End.EXPIRE, 100, 4_096));
+    all.add(new InFlight("callers-reset", End.CALLERS, 100, 4_096));
+    all.add(new InFlight("members-reset", End.MEMBERS, 100, 4_096));
+    all.add(new InFlight("idle-tunnels", End.TUNNELS, 200, 1_024));
+    all.add(new WaitingBytes());
+    all.add(new CapacityToggle());
+    all.add(new GatherFlood());
+    all.add(new ServicesCrowd());
+    all.add(new GatherQuota());
+    all.add(new CollideServices("services-collide", true));
+    all.add(new CollideServices("services-many", false));
+    all.add(new ClusterFilters("cluster-collide", true, 4));
+    all.add(new ClusterFilters("cluster-filters", false, 11));
   }
 }

@@ -25,6 +25,8 @@ record FrameFlood(String name, Kind kind, long conns, boolean early) implements 
   enum Kind {
     /** Pings without a payload. */
     PING,
+    /** Sixteen pings for each write to the socket, as many as the bus answers in one turn. */
+    PING_16,
     /** Pongs that nobody asked for. */
     PONG,
     /** Empty messages. */
@@ -40,6 +42,7 @@ record FrameFlood(String name, Kind kind, long conns, boolean early) implements 
     String thing =
         switch (kind) {
           case PING -> "pings";
+          case PING_16 -> "sixteen pings at a time";
           case PONG -> "pongs";
           case EMPTY -> "empty messages";
           case UNKNOWN -> "frames of an unknown type";
@@ -63,6 +66,11 @@ record FrameFlood(String name, Kind kind, long conns, boolean early) implements 
   private ByteBuf chunk() {
     return switch (kind) {
       case PING -> Octets.repeated(Octets.frame(Octets.FINAL | Octets.PING), CHUNK);
+      case PING_16 -> {
+        ByteBuf ping = Octets.frame(Octets.FINAL | Octets.PING);
+        int octets = 16 * ping.readableBytes();
+        yield Octets.repeated(ping, octets);
+      }
       case PONG -> Octets.repeated(Octets.frame(Octets.FINAL | Octets.PONG), CHUNK);
       case EMPTY -> Octets.repeated(Octets.message(), CHUNK);
       case UNKNOWN -> Octets.message(filled(new byte[] {UNKNOWN_TYPE, 0}));

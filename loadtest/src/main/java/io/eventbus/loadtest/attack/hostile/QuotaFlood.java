@@ -42,8 +42,14 @@ record QuotaFlood() implements Attack {
   public Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING
         .withAccounts(
-            "[everyone]\nallow publish >\nallow subscribe >\nallow block >\n"
-                + "[account hostile]\nquota publish-events = "
+            "[everyone]\n"
+                + "allow publish >\n"
+                + "allow subscribe >\n"
+                + "allow block >\n"
+                + "allow request >\n"
+                + "allow serve >\n"
+                + "[account hostile]\n"
+                + "quota publish-events = "
                 + knobs.get("quota")
                 + "\n")
         .withP99Factor(1.2);

@@ -57,7 +57,8 @@ record TlsHello() implements Attack {
     }
   }
 
-  private static ByteBuf hello() throws GeneralSecurityException, SSLException {
+  /** Records one. */
+  static ByteBuf hello() throws GeneralSecurityException, SSLException {
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(null, null, null);
     SSLEngine engine = context.createSSLEngine(BusAddress.HOST, 0);

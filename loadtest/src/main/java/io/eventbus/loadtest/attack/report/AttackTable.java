@@ -23,6 +23,10 @@ public final class AttackTable {
           "attack p50",
           "max ms",
           "after max",
+          "calls p50",
+          "max ms",
+          "refused",
+          "control max",
           "healthz ms",
           "bad",
           "heap MB",
@@ -30,6 +34,7 @@ public final class AttackTable {
           "counted MB",
           "RSS MB",
           "log lines",
+          "log KB",
           "sent MB",
           "closes by code");
   private static final int TEXT_COLUMNS = 3;
@@ -94,6 +99,10 @@ public final class AttackTable {
         digits(result.honest().attack().p50()),
         digits(result.honest().attack().max()),
         digits(result.honest().after().max()),
+        digits(result.honest().callTimes().attack().p50()),
+        digits(result.honest().callTimes().worst()),
+        Long.toString(result.honest().calls().refused()),
+        digits(result.honest().control().worst()),
         digits(result.health().worstMillis()),
         Long.toString(result.health().bad()),
         digits(Verdict.megabytes(result.memory().heapBefore())),
@@ -101,6 +110,7 @@ public final class AttackTable {
         digits(Verdict.megabytes(result.memory().countedAfter())),
         digits(Verdict.megabytes(result.memory().rssPeak())),
         Long.toString(result.bus().logLines()),
+        digits(result.bus().logBytes() / 1e3),
         digits(result.observed().figures().getOrDefault("bytesSent", 0L) / 1e6),
         closes(result.observed().closes()));
   }

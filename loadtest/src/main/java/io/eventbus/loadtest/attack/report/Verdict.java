@@ -1,7 +1,9 @@
 package io.eventbus.loadtest.attack.report;
 
 import io.eventbus.loadtest.attack.Check;
+import io.eventbus.loadtest.attack.honest.CallOutcome;
 import io.eventbus.loadtest.attack.honest.HonestOutcome;
+import io.eventbus.loadtest.attack.honest.Latency;
 import io.eventbus.loadtest.attack.honest.PairOutcome;
 import io.eventbus.loadtest.attack.run.AttackResult;
 import io.eventbus.loadtest.attack.run.Memory;
@@ -9,6 +11,7 @@ import io.eventbus.loadtest.attack.run.Recovery;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.TreeMap;
 
 /** The targets, and which of them an attack has missed. */
 public final class Verdict {
@@ -33,6 +36,9 @@ public final class Verdict {
               result.bus().exitCode(), result.bus().afterSeconds()));
     }
     whole(result.honest().events(), missed);
+    if (result.bus().alive()) {
+      answered(result.honest().calls(), missed);
+    }
     if (result.bus().alive()) {
       fast(result.honest(), result.targets().maxMillis(), missed);
       even(result.honest(), result.targets().p99Factor(), missed);
@@ -63,19 +69,42 @@ public final class Verdict {
     }
   }
 
+  private static void answered(CallOutcome calls, List<String> missed) {
+    if (calls.lost() + calls.doubled() + calls.refused() > 0) {
+      missed.add(
+          format(
+              "calls: lost %d, doubled %d, failed %d %s",
+              calls.lost(), calls.doubled(), calls.refused(), new TreeMap<>(calls.failed())));
+    }
+    if (!calls.closed().isEmpty()) {
+      missed.add("honest: " + String.join(", ", calls.closed()));
+    }
+  }
+
   private static void fast(HonestOutcome honest, int maxMillis, List<String> missed) {
-    if (honest.attack().p50() > MEDIAN_MILLIS) {
-      missed.add(format("p50 %.1f ms > %.0f", honest.attack().p50(), MEDIAN_MILLIS));
-    }
-    double max = Math.max(honest.attack().max(), honest.after().max());
-    if (max > maxMillis) {
-      missed.add(format("max %.0f ms > %d", max, maxMillis));
-    }
+    // What the machine does to a socket without the bus is not the bus's doing.
+    double longest = maxMillis + honest.control().worst();
+    median("p50", honest.attack(), missed);
+    longest("max", Math.max(honest.attack().max(), honest.after().max()), longest, missed);
+    median("calls p50", honest.callTimes().attack(), missed);
+    longest("calls max", honest.callTimes().worst(), longest, missed);
     if (honest.bulkAttack() < honest.bulkQuiet() * BULK_PART) {
       missed.add(
           format(
               "large pair %.1f MB/s, %.1f before",
               honest.bulkAttack() / 1e6, honest.bulkQuiet() / 1e6));
+    }
+  }
+
+  private static void median(String what, Latency attack, List<String> missed) {
+    if (attack.p50() > MEDIAN_MILLIS) {
+      missed.add(format("%s %.1f ms > %.0f", what, attack.p50(), MEDIAN_MILLIS));
+    }
+  }
+
+  private static void longest(String what, double found, double longest, List<String> missed) {
+    if (found > longest) {
+      missed.add(format("%s %.0f ms > %.0f", what, found, longest));
     }
   }
 

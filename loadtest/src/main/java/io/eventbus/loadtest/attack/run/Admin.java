@@ -29,16 +29,20 @@ final class Admin {
   record Answer(int status, String body) {}
 
   private final int port;
+  private final String login;
 
-  Admin(int port) {
+  /** Asks with a token; an empty one for none. */
+  Admin(int port, String token) {
     this.port = port;
+    this.login = token.isEmpty() ? "" : "Authorization: Bearer " + token + "\r\n";
   }
 
   Answer get(String path, int millis) {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), millis);
-      String request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+      String request =
+          "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + login + "Connection: close\r\n\r\n";
       socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
       ByteArrayOutputStream all = new ByteArrayOutputStream();
       InputStream in = socket.getInputStream();

@@ -8,6 +8,7 @@ package io.eventbus.loadtest.attack.run;
  * @param afterSeconds from the begin of the attack until it ended, or was seen alive
  * @param connections open ones after the recovery, negative if unknown
  * @param logLines written from the begin of the attack on
+ * @param logBytes likewise
  * @param logTail the end of the log, if it has ended
  */
 public record BusEnd(
@@ -16,4 +17,5 @@ public record BusEnd(
     double afterSeconds,
     long connections,
     long logLines,
+    long logBytes,
     String logTail) {}

@@ -4,9 +4,12 @@ import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Needs;
 import io.eventbus.loadtest.attack.Observed;
 import io.eventbus.loadtest.attack.forked.AttackerProcess;
+import io.eventbus.loadtest.attack.forked.ControlProcess;
 import io.eventbus.loadtest.attack.forked.Orders;
 import io.eventbus.loadtest.attack.honest.HonestOutcome;
 import io.eventbus.loadtest.attack.honest.HonestPairs;
+import io.eventbus.loadtest.attack.honest.HonestPairs.Phase;
+import io.eventbus.loadtest.driver.Directories;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +17,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /** Plays one attack against a fresh bus. For one thread. */
 public final class Experiment {
@@ -60,19 +62,21 @@ public final class Experiment {
   public AttackResult play(int round) throws Exception {
     Path directory = Files.createTempDirectory("loadtest-attack-");
     try (AttackedBus bus = AttackedBus.start(spec, needs, directory);
+        ControlProcess control = ControlProcess.start();
         HonestPairs pairs =
-            HonestPairs.start(bus.address(), plan.pairs(), needs.bulkBytesPerSecond());
+            HonestPairs.start(
+                bus.address(), plan.pairs(), needs.bulkBytesPerSecond(), control.port());
         AttackerProcess attackers =
             AttackerProcess.start(
                 new Orders(attack.name(), bus.attacked(), knobs, seconds, plan.sources()),
                 plan.nice())) {
       ProcessFigures process = new ProcessFigures(spec.javaHome(), bus.pid());
-      Admin admin = new Admin(bus.address().adminPort());
+      Admin admin = new Admin(bus.address().adminPort(), needs.adminToken());
       try (HealthProbe probe = new HealthProbe(admin, process)) {
         return play(round, bus, pairs, attackers, process, admin, probe);
       }
     } finally {
-      delete(directory);
+      Directories.delete(directory);
     }
   }
 
@@ -89,24 +93,25 @@ public final class Experiment {
     long heapBefore = process.heapAfterCollection();
     long countedBefore = Math.round(admin.metric(USED));
     long linesBefore = bus.logLines();
+    long logBefore = bus.logBytes();
     probe.take();
     pairs.bulkRate();
-    pairs.phases().quiet(System.nanoTime());
+    pairs.begin(Phase.QUIET);
     Thread.sleep(plan.quietSeconds() * 1_000L);
     double bulkQuiet = pairs.bulkRate();
     Health quietHealth = probe.take();
 
     long begin = System.nanoTime();
-    pairs.phases().attack(begin);
+    pairs.begin(Phase.ATTACK);
     attackers.attack();
     awaitEnd(attackers, bus);
     double lasted = secondsSince(begin);
     double bulkAttack = pairs.bulkRate();
     Observed observed = attackers.end();
-    pairs.phases().recovery(System.nanoTime());
+    pairs.begin(Phase.RECOVERY);
 
     long countedAfter = recover(bus, admin, countedBefore);
-    pairs.phases().end(System.nanoTime());
+    pairs.begin(Phase.END);
     Health health = probe.take();
     long connections = Math.round(admin.metric(CONNECTIONS));
     // The collection stops the bus, so that it comes after everything that is measured.
@@ -122,6 +127,7 @@ public final class Experiment {
             alive ? secondsSince(begin) : lasted,
             connections,
             bus.logLines() - linesBefore,
+            bus.logBytes() - logBefore,
             alive ? "" : bus.tail());
     return new AttackResult(
         attack.name(),
@@ -162,14 +168,5 @@ public final class Experiment {
 
   private static double secondsSince(long begin) {
     return (System.nanoTime() - begin) / 1e9;
-  }
-
-  private static void delete(Path directory) throws IOException {
-    try (Stream<Path> files = Files.list(directory)) {
-      for (Path file : files.toList()) {
-        Files.delete(file);
-      }
-    }
-    Files.delete(directory);
   }
 }

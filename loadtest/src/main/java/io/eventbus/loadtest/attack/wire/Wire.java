@@ -7,6 +7,7 @@ import io.eventbus.protocol.TypeCode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
@@ -152,7 +153,11 @@ public final class Wire {
   /** Ends the connection with a reset. */
   public void reset() {
     own = true;
-    channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    try {
+      channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    } catch (ChannelException e) {
+      // The bus has ended it in this moment.
+    }
     var unused = channel.close();
   }
 

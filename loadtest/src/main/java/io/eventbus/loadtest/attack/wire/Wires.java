@@ -104,6 +104,17 @@ public final class Wires implements AutoCloseable {
     connect(Opening.tcp(), peer, port, source(), false);
   }
 
+  /**
+   * Opens a TCP connection without TLS from one address.
+   *
+   * @param port where to
+   * @param source its last octet
+   * @param peer hears of it, of its end also when it never began
+   */
+  public void openTcp(int port, int source, Peer peer) {
+    connect(Opening.tcp(), peer, port, source, false);
+  }
+
   private int source() {
     return sources == 0 ? 1 : FIRST_SOURCE + Math.floorMod(next.getAndIncrement(), sources);
   }

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Buses in processes of their own that act as one, on ports and with directories that stay the same
@@ -56,16 +57,21 @@ final class BusCluster implements AutoCloseable {
    * @throws DriverException if they do not come together in time
    */
   static BusCluster start(int count, List<String> jvmOptions, Map<String, String> settings) {
-    return start(count, jvmOptions, settings, Login.NONE);
+    return start(count, null, jvmOptions, settings, Login.NONE);
   }
 
   /**
    * As above, with clients that prove who they are.
    *
+   * @param jar of the buses; null for those on the class path
    * @param login how
    */
   static BusCluster start(
-      int count, List<String> jvmOptions, Map<String, String> settings, Login login) {
+      int count,
+      @Nullable Path jar,
+      List<String> jvmOptions,
+      Map<String, String> settings,
+      Login login) {
     BusCluster cluster = StopHook.whole("buses", () -> new BusCluster(temporary()));
     try {
       Path key = cluster.resumeKey();
@@ -88,7 +94,7 @@ final class BusCluster implements AutoCloseable {
         arguments.addAll(List.of("--set", "auth.resume-key-file=" + key));
         all.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
         String shown = count == 1 ? "eventbus" : name(i);
-        cluster.buses.add(new BusProcess(shown, jvmOptions, arguments));
+        cluster.buses.add(new BusProcess(shown, jar, jvmOptions, arguments));
       }
       cluster.buses.forEach(BusProcess::start);
       cluster.buses.forEach(BusProcess::awaitListening);

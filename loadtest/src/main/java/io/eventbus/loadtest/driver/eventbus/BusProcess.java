@@ -1,9 +1,12 @@
 package io.eventbus.loadtest.driver.eventbus;
 
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.JavaCommand;
 import io.eventbus.loadtest.driver.ServerProcess;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +22,7 @@ final class BusProcess implements AutoCloseable {
   private static final Duration START = Duration.ofMinutes(2);
 
   private final String name;
+  private final @Nullable Path jar;
   private final List<String> jvmOptions;
   private final List<String> arguments;
   private volatile @Nullable ServerProcess process;
@@ -29,11 +33,13 @@ final class BusProcess implements AutoCloseable {
    * Makes it; starts nothing.
    *
    * @param name for messages, and of the bus in its cluster
+   * @param jar of the bus; null for the one on the class path
    * @param jvmOptions of its JVM
    * @param arguments of the bus
    */
-  BusProcess(String name, List<String> jvmOptions, List<String> arguments) {
+  BusProcess(String name, @Nullable Path jar, List<String> jvmOptions, List<String> arguments) {
     this.name = name;
+    this.jar = jar;
     this.jvmOptions = List.copyOf(jvmOptions);
     this.arguments = List.copyOf(arguments);
   }
@@ -49,7 +55,10 @@ final class BusProcess implements AutoCloseable {
 
   /** Starts the process, which is not ready then. */
   void start() {
-    process = ServerProcess.startJava(name, jvmOptions, SERVER, arguments);
+    String classPath = jar == null ? System.getProperty("java.class.path") : jar.toString();
+    process =
+        ServerProcess.start(
+            name, JavaCommand.of(jvmOptions, classPath, SERVER, arguments), Map.of());
   }
 
   /** Waits until the bus takes connections. */

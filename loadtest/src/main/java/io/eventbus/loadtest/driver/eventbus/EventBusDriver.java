@@ -4,29 +4,49 @@ import io.eventbus.client.EventBusClient;
 import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.workload.Workload;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The event bus: a bus in a process of its own, or several that act as one, and the Java SDK. */
 public final class EventBusDriver implements Driver {
+  private final String name;
+  private final @Nullable Path jar;
   private final List<String> jvmOptions;
 
   /**
-   * Makes the driver; starts nothing.
+   * Makes the driver of the bus on the class path; starts nothing.
    *
    * @param jvmOptions of the JVM of each bus
    */
   public EventBusDriver(List<String> jvmOptions) {
+    this("eventbus", null, jvmOptions);
+  }
+
+  /**
+   * Makes the driver of a bus in a jar; starts nothing. The clients are those on the class path.
+   *
+   * @param name that the results have
+   * @param jar of the bus; null for the one on the class path
+   * @param jvmOptions of the JVM of each bus
+   */
+  public EventBusDriver(String name, @Nullable Path jar, List<String> jvmOptions) {
+    this.name = name;
+    this.jar = jar;
     this.jvmOptions = List.copyOf(jvmOptions);
   }
 
   @Override
   public String name() {
-    return "eventbus";
+    return name;
   }
 
   @Override
   public Availability availability() {
+    if (jar != null) {
+      return Availability.present(jar.toString());
+    }
     if (!BusProcess.isThere()) {
       return Availability.absent("the bus is not on the class path: build eventbus-server");
     }
@@ -45,10 +65,15 @@ public final class EventBusDriver implements Driver {
   }
 
   @Override
+  public boolean hasCalls() {
+    return true;
+  }
+
+  @Override
   public Session start(Workload workload) {
     int servers = workload.cluster().servers();
     return new EventBusSession(
-        BusCluster.start(servers, jvmOptions, settings(workload), workload.login()), workload);
+        BusCluster.start(servers, jar, jvmOptions, settings(workload), workload.login()), workload);
   }
 
   private static Map<String, String> settings(Workload workload) {

@@ -1,10 +1,15 @@
 package io.eventbus.loadtest.driver.eventbus;
 
+import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.SendResult;
+import io.eventbus.client.Service;
+import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
+import io.eventbus.loadtest.driver.CallLoop;
+import io.eventbus.loadtest.driver.Calls;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.IdleHandshake;
@@ -20,6 +25,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +37,13 @@ final class EventBusSession implements Driver.Session {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
   private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(5);
   private static final Duration DRAIN_TOGETHER = Duration.ofSeconds(2);
+  private static final String SERVICE = "load";
+
+  /**
+   * More than are in flight. The handler takes no time, but with the default, 16, the bus refuses
+   * many of a thousand calls while the member's JVM is cold.
+   */
+  private static final int MEMBER_CONCURRENCY = 2_000;
 
   private final BusCluster cluster;
   private final Workload workload;
@@ -68,15 +82,19 @@ final class EventBusSession implements Driver.Session {
     Subscription subscription =
         client.subscribe(
             filter, event -> receiver.onEvent(event.payloadBuffer(), event.receivedAtMicros()));
+    await(subscription.ready(), "no subscription to " + filter);
+    return new BusSubscriber(client, subscription);
+  }
+
+  private static void await(CompletionStage<?> ready, String problem) {
     try {
-      subscription.ready().toCompletableFuture().get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+      ready.toCompletableFuture().get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new DriverException("interrupted while subscribing to " + filter, e);
+      throw new DriverException(problem + ": interrupted", e);
     } catch (ExecutionException | TimeoutException e) {
-      throw new DriverException("no subscription to " + filter, e);
+      throw new DriverException(problem, e);
     }
-    return new BusSubscriber(client, subscription);
   }
 
   @Override
@@ -99,6 +117,27 @@ final class EventBusSession implements Driver.Session {
         "eventbus.v1.avro",
         number -> greetings.get(number % greetings.size()),
         IdleHandshake.firstByte(TypeCode.WELCOME.code() << 1));
+  }
+
+  @Override
+  public Calls calls() {
+    CallLoop loop = new CallLoop(workload.calls(), workload.payloadBytes());
+    ServiceOptions options = ServiceOptions.DEFAULT.withConcurrency(MEMBER_CONCURRENCY);
+    Service service =
+        connect("member", 0)
+            .serve(
+                SERVICE,
+                options,
+                request ->
+                    CompletableFuture.completedFuture(
+                        Event.of(loop.serve(request.event().payload()))));
+    await(service.ready(), "no member of " + SERVICE);
+    EventBusClient caller = connect("caller", 0);
+    return loop.with(
+        payload ->
+            caller
+                .request(SERVICE, Event.of(payload))
+                .thenApply(answer -> answer.event().payload()));
   }
 
   private EventBusClient connect(String name, int bus) {

@@ -78,12 +78,19 @@ public final class NatsDriver implements Driver {
   }
 
   @Override
+  public boolean hasCalls() {
+    return !transport.sharedThread;
+  }
+
+  @Override
   public Session start(Workload workload) {
+    return new NatsSession(servers(workload.cluster().servers()), workload, transport.sharedThread);
+  }
+
+  /** Starts so many servers. */
+  NatsServers servers(int count) {
     Path program =
         Programs.find(PROGRAM).orElseThrow(() -> new DriverException(PROGRAM + " is absent"));
-    NatsServers servers =
-        NatsServers.start(
-            name(), program, transport.scheme, transport.port, workload.cluster().servers());
-    return new NatsSession(servers, workload, transport.sharedThread);
+    return NatsServers.start(name(), program, transport.scheme, transport.port, count);
   }
 }

@@ -1,5 +1,7 @@
 package io.eventbus.loadtest.driver.nats;
 
+import io.eventbus.loadtest.driver.CallLoop;
+import io.eventbus.loadtest.driver.Calls;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.IdleHandshake;
@@ -7,6 +9,7 @@ import io.eventbus.loadtest.workload.Workload;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
 import io.nats.client.ErrorListener;
+import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
@@ -27,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class NatsSession implements Driver.Session {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
   private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(5);
+  private static final String SERVICE = "load";
 
   private final NatsServers servers;
   private final Workload workload;
@@ -75,6 +79,20 @@ final class NatsSession implements Driver.Session {
     // The answer to the ping in it comes after the server has the subscription.
     flush(connection);
     return new NatsSubscriber(connection, dispatcher);
+  }
+
+  @Override
+  public Calls calls() {
+    CallLoop loop = new CallLoop(workload.calls(), workload.payloadBytes());
+    Connection member = connect("member", 0);
+    Dispatcher dispatcher =
+        member.createDispatcher(
+            request -> member.publish(request.getReplyTo(), loop.serve(request.getData())));
+    // Members of a service share its requests.
+    dispatcher.subscribe(SERVICE, SERVICE);
+    flush(member);
+    Connection caller = connect("caller", 0);
+    return loop.with(payload -> caller.request(SERVICE, payload).thenApply(Message::getData));
   }
 
   private Connection connect(String name, int server) {

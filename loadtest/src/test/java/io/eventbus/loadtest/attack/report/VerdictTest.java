@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.loadtest.attack.Check;
 import io.eventbus.loadtest.attack.Observed;
 import io.eventbus.loadtest.attack.Targets;
+import io.eventbus.loadtest.attack.honest.CallOutcome;
 import io.eventbus.loadtest.attack.honest.HonestOutcome;
 import io.eventbus.loadtest.attack.honest.Latency;
 import io.eventbus.loadtest.attack.honest.PairOutcome;
+import io.eventbus.loadtest.attack.honest.Timings;
 import io.eventbus.loadtest.attack.run.AttackResult;
 import io.eventbus.loadtest.attack.run.BusEnd;
 import io.eventbus.loadtest.attack.run.Health;
@@ -19,10 +21,13 @@ import org.junit.jupiter.api.Test;
 class VerdictTest {
   private static final long MB = 1 << 20;
 
-  private BusEnd bus = new BusEnd(true, -1, 20, 4, 0, "");
+  private BusEnd bus = new BusEnd(true, -1, 20, 4, 0, 0, "");
   private PairOutcome events = new PairOutcome(100, 100, 100, 0, 0, 0, 0, List.of());
   private Latency attack = new Latency(100, 5, 20, 250);
   private Latency after = new Latency(100, 1, 2, 3);
+  private CallOutcome calls = new CallOutcome(100, 100, 0, 0, Map.of(), List.of());
+  private Latency callAttack = new Latency(100, 5, 20, 250);
+  private Latency control = new Latency(100, 0, 0, 0);
   private double bulkAttack = 20e6;
   private Health health = new Health(100, 50, 0);
   private Memory memory = new Memory(10 * MB, 35 * MB, 0, MB, 200 * MB);
@@ -30,7 +35,7 @@ class VerdictTest {
   private Observed observed = new Observed(Map.of(), Map.of(), List.of(), "");
 
   private AttackResult result() {
-    Latency quiet = new Latency(100, 1, 2, 3);
+    Latency quiet = new Latency(100, 1, 2, 0);
     return new AttackResult(
         "some",
         1,
@@ -38,7 +43,16 @@ class VerdictTest {
         10,
         targets,
         bus,
-        new HonestOutcome(events, quiet, attack, after, 20e6, bulkAttack),
+        new HonestOutcome(
+            events,
+            quiet,
+            attack,
+            after,
+            20e6,
+            bulkAttack,
+            calls,
+            new Timings(quiet, callAttack, quiet),
+            new Timings(quiet, control, quiet)),
         health,
         health,
         memory,
@@ -57,7 +71,7 @@ class VerdictTest {
 
   @Test
   void aProcessThatEndedIsNotAskedForMore() {
-    bus = new BusEnd(false, 3, 2.5, -1, 0, "");
+    bus = new BusEnd(false, 3, 2.5, -1, 0, 0, "");
     attack = new Latency(100, 500, 500, 5_000);
     memory = new Memory(10 * MB, -1, 0, -1, 200 * MB);
     assertThat(missed()).containsExactly("the bus ended with 3 after 2.5 s");
@@ -78,6 +92,30 @@ class VerdictTest {
     assertThat(missed()).containsExactly("p50 5.2 ms > 5", "max 251 ms > 250");
     targets = new Targets(500, Integer.MAX_VALUE, false, 0);
     assertThat(missed()).containsExactly("p50 5.2 ms > 5");
+  }
+
+  @Test
+  void callsAreJudgedAsEventsAre() {
+    callAttack = new Latency(100, 5.2, 20, 251);
+    assertThat(missed()).containsExactly("calls p50 5.2 ms > 5", "calls max 251 ms > 250");
+    callAttack = new Latency(100, 1, 2, 3);
+    calls =
+        new CallOutcome(
+            100, 96, 1, 2, Map.of("OVERLOADED, executed NO", 3L), List.of("caller 4001"));
+    assertThat(missed())
+        .containsExactly(
+            "calls: lost 1, doubled 2, failed 3 {OVERLOADED, executed NO=3}",
+            "honest: caller 4001");
+  }
+
+  @Test
+  void whatTheMachineDoesToAControlIsNotTheBus() {
+    control = new Latency(100, 1, 2, 40);
+    attack = new Latency(100, 5, 20, 290);
+    callAttack = new Latency(100, 5, 20, 290);
+    assertThat(missed()).isEmpty();
+    attack = new Latency(100, 5, 20, 291);
+    assertThat(missed()).containsExactly("max 291 ms > 290");
   }
 
   @Test
@@ -118,9 +156,9 @@ class VerdictTest {
   void theLogHasToTellButNotTooMuch() {
     targets = new Targets(250, 20, true, 0);
     assertThat(missed()).containsExactly("the log does not tell of it");
-    bus = new BusEnd(true, -1, 20, 4, 200, "");
+    bus = new BusEnd(true, -1, 20, 4, 200, 0, "");
     assertThat(missed()).isEmpty();
-    bus = new BusEnd(true, -1, 20, 4, 201, "");
+    bus = new BusEnd(true, -1, 20, 4, 201, 0, "");
     assertThat(missed()).containsExactly("201 log lines in 10.0 s");
   }
 

@@ -1,0 +1,23 @@
+package io.eventbus.loadtest.attack.honest;
+
+/**
+ * How long something took in each phase.
+ *
+ * @param quiet before the attack
+ * @param attack what was due during the attack, or was held up by it
+ * @param after what was due after it
+ */
+public record Timings(Latency quiet, Latency attack, Latency after) {
+  static Timings of(Phases phases) {
+    return new Timings(phases.quietLatency(), phases.attackLatency(), phases.afterLatency());
+  }
+
+  /**
+   * Returns the longest from the begin of the attack on.
+   *
+   * @return in milliseconds
+   */
+  public double worst() {
+    return Math.max(attack.max(), after.max());
+  }
+}

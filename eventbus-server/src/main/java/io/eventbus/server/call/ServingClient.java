@@ -372,7 +372,8 @@ public final class ServingClient {
   /** The memberships and unanswered calls of a connection that has ended. */
   private final class Remains implements Slices.Work {
     private final List<ServiceMember> leaving = new ArrayList<>(members.values());
-    private final long[] unanswered = open.values().stream().mapToLong(call -> call.number).toArray();
+    private final long[] unanswered =
+        open.values().stream().mapToLong(call -> call.number).toArray();
     private final long written;
     private int left;
     private int returned;

@@ -34,6 +34,8 @@ final class TunnelOps {
   private final Map<Long, Decision> offers = new ConcurrentHashMap<>();
   private final Map<Long, String> names = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
+  // Number of the scenario that is played.
+  private long scenario;
 
   TunnelOps(Output out) {
     this.out = out;
@@ -206,11 +208,24 @@ final class TunnelOps {
             });
   }
 
-  /** Forgets all names. */
+  /** Forgets all names. What tunnels of this scenario tell from now on is not for the next one. */
   void reset() {
+    synchronized (this) {
+      scenario++;
+    }
     tunnels.clear();
     offers.clear();
     names.clear();
+  }
+
+  private synchronized void tell(long of, ObjectNode line) {
+    if (of == scenario) {
+      out.write(line);
+    }
+  }
+
+  private synchronized long scenario() {
+    return scenario;
   }
 
   /** Tells what comes. */
@@ -218,6 +233,7 @@ final class TunnelOps {
     private final String on;
     private final String name;
     private final CompletableFuture<Flow.Subscription> reading;
+    private final long scenario = scenario();
 
     Messages(String on, String name, CompletableFuture<Flow.Subscription> reading) {
       this.on = on;
@@ -233,18 +249,18 @@ final class TunnelOps {
     @Override
     public void onNext(byte[] message) {
       ObjectNode line = out.event("tunnelMessage", on).put("tunnel", name);
-      out.write(line.put("size", message.length).put("payload", message));
+      tell(scenario, line.put("size", message.length).put("payload", message));
     }
 
     @Override
     public void onError(Throwable failure) {
       ObjectNode line = out.event("tunnelEnded", on).put("tunnel", name);
-      out.write(line.put("code", Output.code(failure)));
+      tell(scenario, line.put("code", Output.code(failure)));
     }
 
     @Override
     public void onComplete() {
-      out.write(out.event("tunnelEnded", on).put("tunnel", name).put("code", ""));
+      tell(scenario, out.event("tunnelEnded", on).put("tunnel", name).put("code", ""));
     }
   }
 

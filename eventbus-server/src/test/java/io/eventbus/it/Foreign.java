@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 final class Foreign {
   private Foreign() {}
 
-  /** What came of a program. */
+  /** Outcome of a program. */
   record Ended(int code, String output) {}
 
   /** Runs a program to its end. */

@@ -38,7 +38,7 @@ class KeepAliveIT {
     return HexFormat.of().formatHex(ControlFrames.encode(type, frame));
   }
 
-  /** It reads 3 of 5 MB each second, so that its queue is always full. */
+  /** A reader of 3 of 5 MB each second, whose queue is always full. */
   @ParameterizedTest
   @EnumSource(names = {"BLOCK", "DROP_OLDEST"})
   void aReaderThatIsSlowStaysConnected(Overflow overflow, @TempDir Path directory)
@@ -77,7 +77,9 @@ class KeepAliveIT {
     }
   }
 
-  /** What finds no room is not published: the rate is that of the test, not of the reader. */
+  /**
+   * Publishes at the rate of the test, not of the reader: events that find no room are left out.
+   */
   private static void publish(EventBusClient publisher, byte[] payload) {
     for (int i = 0; i < EVENTS; i++) {
       try {

@@ -119,7 +119,7 @@ class ShutdownIT {
         TestBus.start(
             "timeouts.shutdown", "1s",
             "timeouts.close", "1s",
-            // Whoever waited for it would not end within the time of this test.
+            // A caller that waited for this would not end within the time of this test.
             "timeouts.slow-subscriber", "10m",
             "limits.queue-bytes", "64MiB");
     try (RawClient sleeper = RawClient.slow(bus.uri(), 4096);

@@ -47,7 +47,7 @@ class UnreadClientIT {
     }
   }
 
-  /** Its calls go on meanwhile, so that its event waits apart from the connection. */
+  /** A client whose calls go on meanwhile, so that its event waits apart from the connection. */
   @Test
   void anEventThatWaitsForAQuotaOfAClientThatServesIsPublishedInTheEnd() throws Exception {
     try (BusServer bus = TestBus.start("quotas.publish-events", "10");

@@ -89,7 +89,9 @@ class ArchitectureTest {
         .resideInAnyPackage(allowed.toArray(new String[0]));
   }
 
-  /** Its tables walk over all numbers that share a place, and clients choose numbers. */
+  /**
+   * The table of Netty, which walks over all numbers that share a place; clients choose numbers.
+   */
   @ArchTest
   static final ArchRule only_mixed_numbers_are_keys_of_netty =
       noClasses()

@@ -166,7 +166,7 @@ class HashKeysTest {
     }
   }
 
-  /** What a class declares. */
+  /** Declarations of a class. */
   private static final class Declarations extends ClassVisitor {
     private final String owner;
     private final Map<String, Set<String>> keys;
@@ -267,7 +267,7 @@ class HashKeysTest {
 
     @Override
     public void visitTypeVariable(String name) {
-      // What stands for it is in the declaration that gives it.
+      // The declaration that gives it has the type.
       argument = false;
       array = false;
     }

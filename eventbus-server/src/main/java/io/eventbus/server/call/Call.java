@@ -42,7 +42,7 @@ final class Call extends Deadlines.Entry implements Invocation {
   private long waitNanos;
   private int attempt;
   private int bytes;
-  // What it takes of what its connection may have the bus hold, besides its own heap: for a service
+  // Bytes taken from its connection's share, besides its own heap: for a service
   // that nobody serves, and for its request.
   private int serviceBytes;
   private int bodyBytes;
@@ -115,7 +115,7 @@ final class Call extends Deadlines.Entry implements Invocation {
     bodyBytes = ofBody;
   }
 
-  /** It waits for a service that nobody serves, which is known because of that. */
+  /** Counts the service, which nobody serves and which is known because this call waits for it. */
   void keepsService() {
     if (serviceBytes == 0) {
       serviceBytes = CallHeap.ofWaitingService(service().key.length());
@@ -123,13 +123,15 @@ final class Call extends Deadlines.Entry implements Invocation {
     }
   }
 
-  /** Its service is known because of members. */
+  /** Gives back what the service was counted for: it is known because of members. */
   void keepsNoService() {
     client().held().give(serviceBytes, 0);
     serviceBytes = 0;
   }
 
-  /** Its caller has ended it; the member that has it answers for it from now on. */
+  /**
+   * Gives back what the caller was charged; the member that has the call is charged from now on.
+   */
   void leavesCaller() {
     client().held().give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
     hasLeft = true;

@@ -18,7 +18,7 @@ public final class CallHeap {
   /** A service as one loop knows it, without calls. */
   private static final int KNOWN = 370;
 
-  /** What the first call that waits for a service adds to it. */
+  /** Bytes that the first call that waits for a service adds to it. */
   private static final int QUEUE = 230;
 
   /** A member with its place in its service, its connection, its session and who is present. */

@@ -291,7 +291,7 @@ public final class CallingClient {
     return share;
   }
 
-  /** What the bus holds for the connection. */
+  /** Returns the share from which everything that is held for the connection is taken. */
   ServiceShare held() {
     return held;
   }

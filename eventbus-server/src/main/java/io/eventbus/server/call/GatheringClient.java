@@ -187,7 +187,7 @@ public final class GatheringClient {
     return info;
   }
 
-  /** What the bus holds for the connection. */
+  /** Returns the share from which everything that is held for the connection is taken. */
   ServiceShare held() {
     return held;
   }

@@ -305,8 +305,8 @@ public final class LoopCalls {
   }
 
   /**
-   * Nobody serves a service any more. A loop that was told in this round already is not told again:
-   * it will see how things are then.
+   * Tells all loops that nobody serves a service any more. A loop that was told in this round
+   * already is not told again: it will see how things are then.
    *
    * @return how long that may keep the loops, in nanoseconds, by estimate
    */

@@ -54,7 +54,7 @@ final class LoopServices {
         || waits) {
       return known;
     }
-    // It may have been served when it was looked up.
+    // The service may have been served when it was looked up.
     forgetIdle(known);
     return null;
   }

@@ -100,7 +100,7 @@ public final class Presence {
   private final ServiceMemory memory;
   private final long mostAwayBytes;
   private long losses;
-  // What members take whose connections were lost, of each account and of all.
+  // Bytes of members whose connections were lost, of each account and of all.
   private final Map<String, Long> awayOfAccounts = new HashMap<>();
   private long awayBytes;
 

@@ -1,9 +1,8 @@
 package io.eventbus.server.call;
 
 /**
- * What a service is known by at a bus: the same name in two accounts is two services. Comparable,
- * because clients choose names: a table in which all of them collide stays fast. Immutable; any
- * thread.
+ * Key of a service at a bus: the same name in two accounts is two services. Comparable, because
+ * clients choose names: a table in which all of them collide stays fast. Immutable; any thread.
  *
  * @param account whose it is; empty for the default account
  * @param name its name

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * thread. Several loops may pass a limit by one filter each.
  */
 final class InterestLimits {
-  /** One part of all in so many is for one connection. */
+  /** Number of equal parts of the whole of which a connection may have one. */
   private static final int CONNECTION_PART = 8;
 
-  /** What every connection may bring while there is anything left. */
+  /** Number that every connection may bring while there is anything left. */
   private static final int SMALL = 64;
 
   private static final String ADVICE = "; use fewer or wider filters, or another bus";

@@ -35,7 +35,7 @@ public final class InternalClient {
   /** What may wait for the loop, in bytes. */
   private static final int MAX_WAITING_BYTES = 1 << 20;
 
-  /** What a topic takes besides its name: its entry and its sequence number. */
+  /** Bytes of a topic besides its name: its entry and its sequence number. */
   private static final int TOPIC_BYTES = 80;
 
   /** What an event costs beside its payload while it waits. */

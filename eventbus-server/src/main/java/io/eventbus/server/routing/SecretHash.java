@@ -8,16 +8,17 @@ import java.security.SecureRandom;
  * numbers that share a place in a table with open addressing. Stateless; any thread.
  */
 public final class SecretHash {
+  // The factors of MurmurHash3's finalizer: one that is chosen at random may mix badly.
+  private static final long FACTOR = 0xff51afd7ed558ccdL;
+  private static final long FACTOR_2 = 0xc4ceb9fe1a85ec53L;
+
   private static final long SECRET;
-  private static final long FACTOR;
-  private static final long FACTOR_2;
+  private static final long SECRET_2;
 
   static {
     SecureRandom random = new SecureRandom();
     SECRET = random.nextLong();
-    // Odd, so that different numbers stay different.
-    FACTOR = random.nextLong() | 1;
-    FACTOR_2 = random.nextLong() | 1;
+    SECRET_2 = random.nextLong();
   }
 
   private SecretHash() {}
@@ -52,12 +53,10 @@ public final class SecretHash {
    * @return never the same for two numbers
    */
   static long of(long number) {
-    // Mixes as SplitMix64 does (Steele, Lea, Flood, 2014): a factor that is chosen at random may
-    // mix badly.
     long h = number ^ SECRET;
-    h = (h ^ (h >>> 30)) * 0xbf58476d1ce4e5b9L;
-    h ^= FACTOR;
-    h = (h ^ (h >>> 27)) * 0x94d049bb133111ebL;
-    return h ^ (h >>> 31);
+    h = (h ^ (h >>> 33)) * FACTOR;
+    h ^= SECRET_2;
+    h = (h ^ (h >>> 33)) * FACTOR_2;
+    return h ^ (h >>> 33);
   }
 }

@@ -3,9 +3,10 @@ package io.eventbus.server.routing;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What clients make the bus hold for services: calls and their requests, services that calls wait
- * for, and tunnels; or registrations. A part of the bus's memory with a limit of its own, so that
- * it takes nothing from events. Any thread; what a call takes goes by way of {@link OfLoop}.
+ * Account of what clients make the bus hold for services: calls, their requests, services that
+ * calls wait for, and tunnels; or registrations. A part of the bus's memory with a limit of its
+ * own, so that it takes nothing from events. Any thread; what a call takes goes by way of {@link
+ * OfLoop}.
  */
 public final class ServiceMemory {
   private final BusMemory memory;

@@ -4,20 +4,20 @@ import io.eventbus.server.stats.SingleWriterCounter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection makes the bus hold for services, and how much it may: no few of them can take
- * everything, and one that wants little gets it while others sit on all that they may have.
- * Confined to the loop but for {@link #bytes}.
+ * Account of what one connection makes the bus hold for services, with its bounds: no few of them
+ * can take everything, and one that wants little gets it while others sit on all that they may
+ * have. Confined to the loop but for {@link #bytes}.
  *
  * <p>Two loops may pass a bound of the bus by one call each: it is a bound, not an account.
  */
 public final class ServiceShare {
-  /** One part of the bus's bytes in so many is for one connection. */
+  /** Number of equal parts of the bus's bytes of which a connection may have one. */
   private static final int CONNECTION_PART = 4;
 
-  /** What every connection may have while there is anything left. */
+  /** Bytes that every connection may have while there is anything left. */
   public static final long SMALL_BYTES = 32 << 10;
 
-  /** What the connections of one client address have together. Confined to the loop. */
+  /** Account that the connections of one client address share. Confined to the loop. */
   public interface Address {
     /** No address, or one without a limit. */
     Address UNBOUNDED =
@@ -51,7 +51,7 @@ public final class ServiceShare {
   private final Address address;
   private final boolean bounded;
   private final SingleWriterCounter bytes = new SingleWriterCounter();
-  // What was counted though the address had no room for it.
+  // Bytes that were counted though the address had no room for them.
   private long added;
 
   private ServiceShare(ServiceMemory.OfLoop loop, Address address, boolean bounded) {
@@ -182,7 +182,7 @@ public final class ServiceShare {
     }
     bytes.add(-cost);
     loop.change(-cost, -elsewhere);
-    // What the address had no room for it is not given back.
+    // The address is not given back what it had no room for.
     long notTaken = Math.min(added, cost);
     added -= notTaken;
     address.giveServiceBytes(cost - notTaken);

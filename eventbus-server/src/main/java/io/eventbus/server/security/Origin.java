@@ -8,7 +8,10 @@ package io.eventbus.server.security;
  * @param standing before whom they are looked at
  */
 public record Origin(Object address, boolean failsOften, Standing standing) {
-  /** What an address has shown lately. Credentials of the first ones are looked at first. */
+  /**
+   * Standing of an address by the credentials that it has shown lately; the first ones are checked
+   * first.
+   */
   public enum Standing {
     /** Right credentials. */
     PROVED,

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * been sent, as for events. Confined to the loop.
  */
 final class PayloadQuota {
-  /** What carries a payload. Events are counted where they are published. */
+  /** Types of frames with a payload. Events are counted where they are published. */
   private static final Set<TypeCode> COUNTED =
       EnumSet.of(TypeCode.REQUEST, TypeCode.REPLY, TypeCode.FAILURE, TypeCode.DATA);
 

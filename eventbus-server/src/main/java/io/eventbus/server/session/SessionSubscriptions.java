@@ -73,7 +73,7 @@ public final class SessionSubscriptions {
     this.interest = new InterestShare(link);
   }
 
-  /** What the connection brings of what other buses are told, with its services. */
+  /** Filters and services of the connection that other buses are told of. */
   InterestShare interest() {
     return interest;
   }

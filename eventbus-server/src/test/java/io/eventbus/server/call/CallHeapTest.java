@@ -15,8 +15,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * What calls and services take of the heap, as measured, is what is counted for their clients; the
- * figures in docs/operations.md are printed here.
+ * The heap of calls and services, as measured, is what is counted for their clients; the figures in
+ * docs/operations.md are printed here.
  */
 class CallHeapTest {
   private static final int MANY = 20_000;

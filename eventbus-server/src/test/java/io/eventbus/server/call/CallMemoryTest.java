@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What calls make the bus hold is bounded for each connection and for all, and comes back. */
+/** The memory of calls is bounded for each connection and for all, and comes back. */
 class CallMemoryTest {
   private static final long MEMORY = 4 << 20;
 
@@ -138,7 +138,7 @@ class CallMemoryTest {
   @Test
   void aMemberThatAnswersNoCancelledCallsHasToGo() {
     FakeMember member = kit.member(0, 9, 10_000);
-    // Its window grows with what it does.
+    // The window grows with the work that it does.
     member.onInvoke(given -> kit.schedule(0, CallKit.MILLIS / 100, () -> answer(member)));
     FakeCaller caller = kit.caller(0);
     while (member.window().limit() < 2_000) {

@@ -97,7 +97,7 @@ public final class ReachableHeap {
           continue;
         }
         bytes += width(field.getType());
-        // What a reference of this kind refers to, it does not keep alive.
+        // A reference of this kind does not keep its referent alive.
         if (!field.getType().isPrimitive() && part != Reference.class) {
           open(field);
           references.add(field);

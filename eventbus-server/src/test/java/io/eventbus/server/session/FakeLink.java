@@ -47,7 +47,7 @@ final class FakeLink implements ClientLink {
 
   long addressTaken;
 
-  /** What other buses are told of because of the connection. */
+  /** Filters and services that other buses are told of because of the connection. */
   int interest;
 
   /** Whether a client that could not prove who it is hears so only later. */

@@ -66,7 +66,7 @@ public final class LeaseKeeper implements AutoCloseable {
     }
   }
 
-  // What has been asked for and has not ended; any thread.
+  // Requests that have not ended; any thread.
   private final Queue<CompletableFuture<Void>> open = new ConcurrentLinkedQueue<>();
   private volatile boolean closed;
 

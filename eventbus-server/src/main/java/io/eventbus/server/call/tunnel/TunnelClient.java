@@ -24,7 +24,7 @@ public final class TunnelClient {
     WRONG
   }
 
-  /** What an end takes of the heap, with its place among those of its connection. */
+  /** Heap of an end, in bytes, with its place among those of its connection. */
   static final int HALF_BYTES = 200;
 
   private static final TunnelEnding CALLER_GONE =

@@ -29,8 +29,8 @@ public final class LocalInterest implements LocalSubscriptions {
   private static final int CHUNK = 256;
 
   /**
-   * What is told of. Comparable, because clients choose filters: tables in which all of them
-   * collide stay fast, here and at the other buses.
+   * Key of an entry that other buses are told of. Comparable, because clients choose filters:
+   * tables in which all of them collide stay fast, here and at the other buses.
    *
    * @param account whose subscribers; empty for the default account
    * @param filter the filter

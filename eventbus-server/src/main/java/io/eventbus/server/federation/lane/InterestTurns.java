@@ -24,7 +24,7 @@ final class InterestTurns {
     return !pausing;
   }
 
-  /** It has taken so long to take a frame in. */
+  /** Counts the time that it took to take a frame in. */
   void took(long beganNanos, long nowNanos) {
     taken += nowNanos - beganNanos;
     if (taken >= TURN_NANOS) {

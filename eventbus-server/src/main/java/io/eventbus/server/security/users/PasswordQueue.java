@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * standing has a bound of its own, so that guessers delay nobody but each other. Any thread.
  */
 final class PasswordQueue implements AutoCloseable {
-  /** What may wait of each standing. */
+  /** Maximum number of waiting checks of each standing. */
   static final int MAX_WAITING = 64;
 
   private final int atATime;
@@ -26,7 +26,7 @@ final class PasswordQueue implements AutoCloseable {
 
   PasswordQueue(int atATime) {
     this.atATime = atATime;
-    // What waits here are workers: never more than a few.
+    // Only workers wait here: never more than a few.
     this.threads =
         new ThreadPoolExecutor(
             atATime,

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.honest;
 
 /**
- * What the honest pairs and callers came to.
+ * Outcome of the honest pairs and callers.
  *
  * @param events of all pairs
  * @param quiet latency before the attack

@@ -21,10 +21,10 @@ import java.util.concurrent.TimeoutException;
  */
 record AdminLockout(long addresses) implements Attack {
   private static final String TOKEN = "only-for-tests-of-operators";
-  private static final int LEAST_SECONDS = 15;
+  private static final int MIN_SECONDS = 15;
   private static final int EACH = 8;
   private static final int FIRST_SOURCE = 2;
-  private static final int MOST_ADDRESSES = 250;
+  private static final int MAX_ADDRESSES = 250;
   private static final int OPERATOR = 1;
   private static final int TRIES = 30;
   private static final int BEFORE_MILLIS = 2_000;
@@ -54,12 +54,12 @@ record AdminLockout(long addresses) implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS).withAdminToken(TOKEN);
+    return Needs.NOTHING.lasting(MIN_SECONDS).withAdminToken(TOKEN);
   }
 
   @Override
   public void run(Field field) throws InterruptedException {
-    int from = Math.min(MOST_ADDRESSES, field.knob("addresses"));
+    int from = Math.min(MAX_ADDRESSES, field.knob("addresses"));
     for (int i = 0; i < from * EACH; i++) {
       guess(field, FIRST_SOURCE + i % from);
     }

@@ -13,7 +13,7 @@ import java.util.Map;
 
 /** A subscriber of everything under BLOCK that reads nothing and goes, and comes again as new. */
 record BlockAgain() implements Attack {
-  private static final int LEAST_SECONDS = 30;
+  private static final int MIN_SECONDS = 30;
   private static final int BULK = 4_000_000;
   private static final int RECEIVE_BUFFER = 64 * 1024;
 
@@ -35,7 +35,7 @@ record BlockAgain() implements Attack {
   @Override
   public Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING
-        .lasting(LEAST_SECONDS)
+        .lasting(MIN_SECONDS)
         .withBulk(Math.toIntExact(knobs.getOrDefault("bulk", 0L)))
         .withBlockHold();
   }

@@ -32,7 +32,7 @@ record CapacityToggle() implements Attack {
     int each = field.knob("each");
     byte[] none = ClientCalls.capacity(1, 0);
     byte[] one = ClientCalls.capacity(1, 1);
-    // What waits is not to have a place first.
+    // The waiting call is not to have a place first.
     member.clients().get(0).send(Stream.of(none));
     new Crowd(
         field,

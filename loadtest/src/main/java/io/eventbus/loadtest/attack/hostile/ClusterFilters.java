@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
  * @param conns with 10,000 filters each
  */
 record ClusterFilters(String name, boolean collides, long conns) implements Attack {
-  private static final int LEAST_SECONDS = 25;
+  private static final int MIN_SECONDS = 25;
   private static final int EACH = 10_000;
   private static final int NEWCOMER_MILLIS = 300;
   private static final int SETTLE_MILLIS = 5_000;
@@ -37,7 +37,7 @@ record ClusterFilters(String name, boolean collides, long conns) implements Atta
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS).withCluster();
+    return Needs.NOTHING.lasting(MIN_SECONDS).withCluster();
   }
 
   @Override

@@ -14,7 +14,7 @@ import java.util.stream.LongStream;
  * @param collides whether the names have one hash; else it shows what as many services cost
  */
 record CollideServices(String name, boolean collides) implements Attack {
-  private static final int LEAST_SECONDS = 30;
+  private static final int MIN_SECONDS = 30;
   private static final int TIMEOUT_MILLIS = 1_000;
   private static final int FIRST_UNSERVED = 40_000;
   private static final int UNSERVED = 20_000;
@@ -34,7 +34,7 @@ record CollideServices(String name, boolean collides) implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 record GatherQuota() implements Attack {
   private static final int TIMEOUT_MILLIS = 60_000;
   private static final int SETTLE_MILLIS = 2_000;
-  private static final int LEAST_SECONDS = 10;
+  private static final int MIN_SECONDS = 10;
 
   @Override
   public String name() {
@@ -31,7 +31,7 @@ record GatherQuota() implements Attack {
   @Override
   public Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING
-        .lasting(LEAST_SECONDS)
+        .lasting(MIN_SECONDS)
         .withAccounts(
             "[everyone]\nallow publish >\nallow subscribe >\nallow block >\nallow request >\n"
                 + "allow serve >\n[account hostile]\nquota calls = "

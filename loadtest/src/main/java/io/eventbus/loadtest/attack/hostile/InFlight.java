@@ -20,7 +20,7 @@ record InFlight(String name, End end, long conns, long each) implements Attack {
   private static final int SERVICES = 100;
   private static final int MEMBERS = 20;
   private static final int LONG_MILLIS = 600_000;
-  private static final int LEAST_SECONDS = 25;
+  private static final int MIN_SECONDS = 25;
   private static final byte[] NOTHING = {};
 
   /** How they end. */
@@ -60,7 +60,7 @@ record InFlight(String name, End end, long conns, long each) implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

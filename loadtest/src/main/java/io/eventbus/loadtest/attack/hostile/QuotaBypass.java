@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * @param tunnel by a tunnel; else by requests
  */
 record QuotaBypass(String name, boolean tunnel) implements Attack {
-  private static final int LEAST_SECONDS = 15;
+  private static final int MIN_SECONDS = 15;
   private static final int QUOTA = 64 * 1024;
   private static final int PAYLOAD = 32 * 1024;
   private static final int IN_FLIGHT = 8;
@@ -44,7 +44,7 @@ record QuotaBypass(String name, boolean tunnel) implements Attack {
   @Override
   public Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING
-        .lasting(LEAST_SECONDS)
+        .lasting(MIN_SECONDS)
         .withAccounts(
             "[everyone]\nallow publish >\nallow subscribe >\nallow block >\nallow request >\n"
                 + "allow serve >\n[account hostile]\nquota publish-bytes = "

@@ -8,7 +8,7 @@ import java.util.Map;
 
 /** Members of very many services that come, are called, and leave, again and again. */
 record ServicesCrowd() implements Attack {
-  private static final int LEAST_SECONDS = 20;
+  private static final int MIN_SECONDS = 20;
   private static final int TIMEOUT_MILLIS = 60_000;
   private static final int EACH_CALLER = 3_000;
   private static final int PAUSE_MILLIS = 500;
@@ -31,7 +31,7 @@ record ServicesCrowd() implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A ClientHello that no server can answer, from connections that do not wait for the alert. */
 record TlsLog() implements Attack {
-  private static final int MOST_OPEN = 64;
+  private static final int MAX_OPEN = 64;
   private static final int LOG_LINES_PER_SECOND = 20;
 
   /** Before the cipher suites: the heads of record and handshake, a version, random octets. */
@@ -32,7 +32,7 @@ record TlsLog() implements Attack {
 
   @Override
   public Map<String, Long> knobs(long heapMegabytes) {
-    return Map.of("conns", (long) MOST_OPEN);
+    return Map.of("conns", (long) MAX_OPEN);
   }
 
   @Override

@@ -11,7 +11,7 @@ import java.util.Map;
  * Large calls that wait for a service that nobody serves, beside a reader with much in its queue.
  */
 record WaitingBytes() implements Attack {
-  private static final int LEAST_SECONDS = 15;
+  private static final int MIN_SECONDS = 15;
   private static final int WAIT_MILLIS = 600_000;
 
   @Override
@@ -31,7 +31,7 @@ record WaitingBytes() implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

@@ -82,7 +82,7 @@ public final class Verdict {
   }
 
   private static void fast(HonestOutcome honest, int maxMillis, List<String> missed) {
-    // What the machine does to a socket without the bus is not the bus's doing.
+    // A delay that the machine gives a socket without the bus is not the bus's doing.
     double longest = maxMillis + honest.control().worst();
     median("p50", honest.attack(), missed);
     longest("max", Math.max(honest.attack().max(), honest.after().max()), longest, missed);

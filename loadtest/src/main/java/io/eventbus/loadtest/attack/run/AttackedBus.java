@@ -122,7 +122,7 @@ final class AttackedBus implements AutoCloseable {
               own.get(2).toString(),
               "--join",
               BusAddress.HOST + ":" + ports.get(2),
-              // Nobody is to be sent from the attacked bus to the other one.
+              // No client is to be moved from the attacked bus to the other one.
               "--set",
               "balance.enabled=false"));
     }

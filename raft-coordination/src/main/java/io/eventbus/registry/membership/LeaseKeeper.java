@@ -66,7 +66,7 @@ public final class LeaseKeeper implements AutoCloseable {
     }
   }
 
-  // Requests that have not ended; any thread.
+  // What has been asked for and has not ended; any thread.
   private final Queue<CompletableFuture<Void>> open = new ConcurrentLinkedQueue<>();
   private volatile boolean closed;
 

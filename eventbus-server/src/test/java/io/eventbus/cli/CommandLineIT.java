@@ -52,7 +52,13 @@ class CommandLineIT {
     subscriber.awaitErr(Pattern.compile("subscribed to a.>"));
     JarCommand arguments = start("publish", "a.b", "one", "-u", url);
     assertThat(arguments.exitCode()).isZero();
-    assertThat(arguments.err()).contains("1 event published to a.b, all confirmed");
+    assertThat(arguments.err())
+        .contains("1 event published to a.b, all confirmed")
+        .doesNotContain("nobody");
+    JarCommand unheard = start("publish", "b", "one", "-u", url);
+    assertThat(unheard.exitCode()).isZero();
+    assertThat(unheard.err())
+        .contains("1 event published to b, all confirmed; nobody was subscribed");
     assertThat(startWithInput("two\nthr\u00e9e", "publish", "a.c", "-u", url).exitCode()).isZero();
     assertThat(subscriber.exitCode()).isZero();
     assertThat(subscriber.out().lines()).containsExactlyInAnyOrder("one", "two", "thr\u00e9e");

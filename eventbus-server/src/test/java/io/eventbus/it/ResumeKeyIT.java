@@ -184,8 +184,8 @@ class ResumeKeyIT {
     try (EventBusClient client =
         EventBusClient.builder().url(bus.uri()).listener(listener).reconnect(EAGER).connect()) {
       long before = client.connection().orElseThrow().producer();
-      assertThat(publish(client)).isEqualTo(new Published("t", before, 1));
-      assertThat(publish(client)).isEqualTo(new Published("t", before, 2));
+      assertThat(publish(client)).isEqualTo(new Published("t", before, 1, 0));
+      assertThat(publish(client)).isEqualTo(new Published("t", before, 2, 0));
       bus.close();
       bus =
           TestBus.start(
@@ -199,7 +199,7 @@ class ResumeKeyIT {
       bus =
           TestBus.start(
               "listen.port", Integer.toString(port), "auth.resume-key-file", key("two", "2"));
-      assertThat(publish(client)).isEqualTo(new Published("t", third.producer(), 2));
+      assertThat(publish(client)).isEqualTo(new Published("t", third.producer(), 2, 0));
       assertThat(numbers).isEmpty();
     } finally {
       bus.close();

@@ -357,6 +357,7 @@ public final class ControlFrames {
     confirm.setTypeCode(in.readInt("Confirm.typeCode"));
     confirm.setAbout(in.readLong("Confirm.about"));
     confirm.setTopic(in.atEnd() ? "" : in.readString("Confirm.topic", Topic.MAX_BYTES));
+    confirm.setReceivers(in.atEnd() ? -1 : in.readLong("Confirm.receivers"));
     return confirm;
   }
 

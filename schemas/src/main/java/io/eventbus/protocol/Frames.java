@@ -449,18 +449,20 @@ public final class Frames {
    * Measures the {@code Confirm} of a {@code Publish}.
    *
    * @param publish what is confirmed
+   * @param receivers number of subscribers and other buses that its events were queued for
    * @return bytes of the frame
    */
-  public static int confirmSize(PublishView publish) {
-    int body = confirmBodySize(publish);
+  public static int confirmSize(PublishView publish, int receivers) {
+    int body = confirmBodySize(publish, receivers);
     return headSize(TypeCode.CONFIRM, body) + body;
   }
 
-  private static int confirmBodySize(PublishView publish) {
+  private static int confirmBodySize(PublishView publish, int receivers) {
     return 1
         + Varint.size(publish.sequence() + publish.eventCount() - 1)
         + Varint.size(publish.topicLength())
-        + publish.topicLength();
+        + publish.topicLength()
+        + Varint.size(receivers);
   }
 
   /**
@@ -469,13 +471,16 @@ public final class Frames {
    * @param out takes {@link #confirmSize} bytes at its position
    * @param in the buffer that {@code publish} was read from
    * @param publish what is confirmed
+   * @param receivers number of subscribers and other buses that its events were queued for
    */
-  public static void writeConfirm(ByteBuffer out, ByteBuffer in, PublishView publish) {
-    writeHead(out, TypeCode.CONFIRM, confirmBodySize(publish));
+  public static void writeConfirm(
+      ByteBuffer out, ByteBuffer in, PublishView publish, int receivers) {
+    writeHead(out, TypeCode.CONFIRM, confirmBodySize(publish, receivers));
     Varint.write(out, TypeCode.PUBLISH.code());
     Varint.write(out, publish.sequence() + publish.eventCount() - 1);
     Varint.write(out, publish.topicLength());
     out.put(out.position(), in, publish.topicStart(), publish.topicLength());
     out.position(out.position() + publish.topicLength());
+    Varint.write(out, receivers);
   }
 }

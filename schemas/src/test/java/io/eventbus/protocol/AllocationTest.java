@@ -58,7 +58,7 @@ class AllocationTest {
       out.clear();
       int size = Frames.deliverSize(publish, 1, 2, -1, groups, 2);
       Frames.writeDeliver(out, in, publish, 1, 2, -1, groups, 2);
-      Frames.writeConfirm(out, in, publish);
+      Frames.writeConfirm(out, in, publish, 3);
       frames.wrap(out, 0, size);
       if (!frames.next() || frames.bodyEnd() != size) {
         throw new AssertionError("the Deliver does not have the size that was measured");

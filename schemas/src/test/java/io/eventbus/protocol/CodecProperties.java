@@ -176,16 +176,17 @@ class CodecProperties {
   void confirmNamesTheLastSequence(@ForAll("publishes") Publish publish) {
     byte[] body = Bodies.avro(publish);
     PublishView view = read(body);
-    ByteBuffer out = ByteBuffer.allocate(Frames.confirmSize(view));
+    ByteBuffer out = ByteBuffer.allocate(Frames.confirmSize(view, 3));
 
-    Frames.writeConfirm(out, ByteBuffer.wrap(body), view);
+    Frames.writeConfirm(out, ByteBuffer.wrap(body), view, 3);
 
     assertThat(out.hasRemaining()).isFalse();
     Confirm expected =
         new Confirm(
             TypeCode.PUBLISH.code(),
             publish.getSequence() + publish.getEvents().size() - 1,
-            publish.getTopic());
+            publish.getTopic(),
+            3L);
     byte[] confirm = Bodies.bodyOf(TypeCode.CONFIRM, out.array());
     assertThat(Bodies.avro(Confirm.getClassSchema(), confirm)).isEqualTo(expected);
     assertThat(Bodies.read(TypeCode.CONFIRM, confirm)).isEqualTo(expected);

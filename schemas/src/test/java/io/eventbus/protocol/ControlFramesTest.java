@@ -82,7 +82,9 @@ class ControlFramesTest {
 
   @Test
   void aConfirmMayEndBeforeTheTopic() {
-    assertEnds(TypeCode.CONFIRM, new Confirm(1, 2L, "t"), 2, new Confirm(1, 2L, ""));
+    Confirm confirm = new Confirm(1, 2L, "t", 7L);
+    assertEnds(TypeCode.CONFIRM, confirm, 3, new Confirm(1, 2L, "", -1L));
+    assertEnds(TypeCode.CONFIRM, confirm, 1, new Confirm(1, 2L, "t", -1L));
   }
 
   @Test

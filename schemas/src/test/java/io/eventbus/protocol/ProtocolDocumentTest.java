@@ -82,9 +82,9 @@ class ProtocolDocumentTest {
     byte[] body = Bodies.bodyOf(TypeCode.PUBLISH, ProtocolDocument.frame(TypeCode.PUBLISH));
     PublishView view = new PublishView();
     view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT);
-    ByteBuffer out = ByteBuffer.allocate(Frames.confirmSize(view));
+    ByteBuffer out = ByteBuffer.allocate(Frames.confirmSize(view, 3));
 
-    Frames.writeConfirm(out, ByteBuffer.wrap(body), view);
+    Frames.writeConfirm(out, ByteBuffer.wrap(body), view, 3);
 
     assertThat(out.array()).isEqualTo(ProtocolDocument.frame(TypeCode.CONFIRM));
   }

@@ -344,7 +344,7 @@ final class Records {
             longs.map(Unsubscribe::new).map(r -> (SpecificRecord) r),
             welcomes().map(r -> (SpecificRecord) r),
             problems().map(r -> (SpecificRecord) r),
-            Combinators.combine(Arbitraries.integers(), longs, texts(60))
+            Combinators.combine(Arbitraries.integers(), longs, texts(60), longs)
                 .as(Confirm::new)
                 .map(r -> (SpecificRecord) r),
             gaps().map(r -> (SpecificRecord) r),

@@ -65,6 +65,15 @@ public interface ConnectionListener {
   default void gap(Gap gap) {}
 
   /**
+   * A subscription was not in force for some time, because its connection was lost, and is again:
+   * events of that time may be missing. Told once for each subscription and lost connection. {@link
+   * EventHandler#onInterruption} is told in order with the events.
+   *
+   * @param interruption which subscription, from when to when
+   */
+  default void interruption(Interruption interruption) {}
+
+  /**
    * Events that this client published are lost or may be.
    *
    * @param events how many, since the last call for this cause

@@ -22,6 +22,11 @@ final class DecodingHandler<T> implements EventHandler {
     handler.onGap(gap);
   }
 
+  @Override
+  public void onInterruption(Interruption interruption) throws Exception {
+    handler.onInterruption(interruption);
+  }
+
   private T decode(ReceivedEvent event) {
     try {
       return codec.decode(event.payload(), event.schema());

@@ -26,11 +26,22 @@ public interface EventHandler {
   /**
    * Events are missing: those that follow were published after them. Called in order with the
    * events, so that what a handler reads anew because of it is newer than the events before and
-   * older than those after. Not called for subscriptions with a group, which cannot know. Does
-   * nothing by default.
+   * older than those after. Not called for subscriptions with a group, which cannot know: see
+   * {@link #onInterruption}. Does nothing by default.
    *
    * @param gap which events; {@link Gap#filter} is that of this subscription
    * @throws Exception if it could not be handled; that is counted and logged
    */
   default void onGap(Gap gap) throws Exception {}
+
+  /**
+   * Takes notice that the subscription was not in force for some time, because its connection was
+   * lost: events of that time may be missing, also where no gap is told. Called in order with the
+   * events: what a handler reads anew because of it holds all that is missing. Does nothing by
+   * default.
+   *
+   * @param interruption from when to when
+   * @throws Exception if it could not be handled; that is counted and logged
+   */
+  default void onInterruption(Interruption interruption) throws Exception {}
 }

@@ -32,6 +32,14 @@ public interface EventStream extends AutoCloseable {
   void onGap(Consumer<Gap> gaps);
 
   /**
+   * Sets what is told of interruptions, within {@link #poll}: see {@link
+   * EventHandler#onInterruption}.
+   *
+   * @param interruptions must not use the stream; what it throws comes out of {@link #poll}
+   */
+  void onInterruption(Consumer<Interruption> interruptions);
+
+  /**
    * Returns the subscription behind the stream.
    *
    * @return the subscription

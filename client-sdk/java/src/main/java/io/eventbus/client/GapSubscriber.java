@@ -14,4 +14,12 @@ public interface GapSubscriber extends Flow.Subscriber<ReceivedEvent> {
    * @param gap which events
    */
   void onGap(Gap gap);
+
+  /**
+   * Takes notice that events may be missing, as {@link EventHandler#onInterruption} does. It takes
+   * nothing of what was requested. Does nothing by default.
+   *
+   * @param interruption from when to when
+   */
+  default void onInterruption(Interruption interruption) {}
 }

@@ -53,8 +53,16 @@ public interface Subscription {
    * @param received events handed to the handler, or taken by the reader
    * @param duplicates events that were received again and dropped
    * @param missing events that were told as a {@link Gap}
+   * @param interruptions how often it was not in force for some time, as an {@link Interruption}
+   *     has told
    * @param failed events whose handler threw an exception
    * @param bufferedBytes bytes that wait for the handler now
    */
-  record Counters(long received, long duplicates, long missing, long failed, long bufferedBytes) {}
+  record Counters(
+      long received,
+      long duplicates,
+      long missing,
+      long interruptions,
+      long failed,
+      long bufferedBytes) {}
 }

@@ -24,4 +24,12 @@ public interface TypedHandler<T> {
    * @throws Exception if it could not be handled; that is counted and logged
    */
   default void onGap(Gap gap) throws Exception {}
+
+  /**
+   * Takes notice that events may be missing: see {@link EventHandler#onInterruption}.
+   *
+   * @param interruption from when to when
+   * @throws Exception if it could not be handled; that is counted and logged
+   */
+  default void onInterruption(Interruption interruption) throws Exception {}
 }

@@ -89,7 +89,10 @@ public final class BroadcastCommand implements Callable<Integer> {
             confirmations.open() + " of " + events + " not confirmed within " + timeout);
       }
       failIfRefused();
-      context.err().println("eventbus: " + events + " broadcast to " + service + ", all confirmed");
+      context
+          .err()
+          .println(
+              "eventbus: " + events + " broadcast to " + service + ", " + confirmations.summary());
     }
     return ExitCode.OK;
   }

@@ -11,18 +11,20 @@ public final class Confirmations {
   private long asked;
   private long confirmed;
   private long failed;
+  private long withoutReceivers;
   private @Nullable Throwable firstFailure;
 
   public void add(CompletionStage<Published> stage) {
     synchronized (this) {
       asked++;
     }
-    stage.whenComplete((published, failure) -> done(failure));
+    stage.whenComplete(this::done);
   }
 
-  private synchronized void done(@Nullable Throwable failure) {
+  private synchronized void done(Published published, @Nullable Throwable failure) {
     if (failure == null) {
       confirmed++;
+      withoutReceivers += published.receivers() == 0 ? 1 : 0;
     } else {
       failed++;
       firstFailure = firstFailure == null ? Failures.unwrap(failure) : firstFailure;
@@ -32,6 +34,16 @@ public final class Confirmations {
 
   public synchronized long confirmed() {
     return confirmed;
+  }
+
+  /** Says that all are confirmed, and of how many nobody was subscribed to the topic. */
+  synchronized String summary() {
+    if (withoutReceivers == 0) {
+      return "all confirmed";
+    }
+    return withoutReceivers == confirmed
+        ? "all confirmed; nobody was subscribed"
+        : "all confirmed; nobody was subscribed to " + withoutReceivers + " of them";
   }
 
   /** Events whose fate is not known yet. */

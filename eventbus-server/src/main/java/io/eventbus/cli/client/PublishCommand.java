@@ -125,7 +125,7 @@ public final class PublishCommand implements Callable<Integer> {
         hook.close();
       }
     }
-    String confirmed = noConfirm ? "" : ", all confirmed";
+    String confirmed = noConfirm ? "" : ", " + confirmations.summary();
     context
         .err()
         .println("eventbus: " + count(published.get()) + " published to " + topic + confirmed);

@@ -7,6 +7,7 @@ import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
+import io.eventbus.client.Interruption;
 import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
@@ -50,6 +51,17 @@ final class Warnings implements ConnectionListener {
   @Override
   public void gap(Gap gap) {
     tell(gap.count() + " events are missing on " + gap.topic() + " (" + gap.reason() + ")");
+  }
+
+  @Override
+  public void interruption(Interruption interruption) {
+    tell(
+        "events of "
+            + interruption.filter()
+            + " may be missing from "
+            + interruption.from()
+            + " to "
+            + interruption.to());
   }
 
   @Override

@@ -118,6 +118,15 @@ final class GroupChoice {
     return chosen.size();
   }
 
+  /** Counts the chosen connections that get the frame for their groups only. */
+  int ofGroupsOnly() {
+    int count = 0;
+    for (int i = 0; i < chosen.size(); i++) {
+      count += chosen.get(i).alsoPlain ? 0 : 1;
+    }
+    return count;
+  }
+
   Subscriber member(int i) {
     return chosen.get(i).member;
   }

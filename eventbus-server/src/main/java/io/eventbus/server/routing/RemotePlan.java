@@ -36,6 +36,13 @@ public interface RemotePlan {
   Target[] targets(long producer, int roundRobin);
 
   /**
+   * Returns how many buses the frame of the last {@link #targets} is for.
+   *
+   * @return a number, 0 before the first frame
+   */
+  int reached();
+
+  /**
    * Estimates what the plan takes of the heap now, with its part of what it shares with those of
    * other topics.
    *

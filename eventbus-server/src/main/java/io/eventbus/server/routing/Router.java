@@ -39,6 +39,7 @@ public final class Router {
   private final Runnable flushDue;
   private RouteCache.@Nullable Entry selected;
   private boolean starting;
+  private int receivers;
 
   /**
    * Makes the router of a loop.
@@ -362,6 +363,14 @@ public final class Router {
   }
 
   /**
+   * Returns how many subscribers of this bus, plus how many other buses, the events of the last
+   * {@code Publish} were queued for.
+   */
+  public int receivers() {
+    return receivers;
+  }
+
+  /**
    * Delivers a frame to the subscribers of the selected topic.
    *
    * @param in the buffer that {@code publish} was read from
@@ -378,8 +387,11 @@ public final class Router {
     int events = publish.eventCount();
     RemotePlan plan = entry.remote;
     int far = 0;
+    int buses = 0;
+    int grouped = 0;
     if (route.targetCount > 0 || route.groups.size() > 0 || plan != null) {
       choice.choose(route, entry.roundRobin++);
+      grouped = choice.ofGroupsOnly();
       boolean ungrouped = route.targetCount > 0 || plan != null;
       Delivery shared =
           ungrouped || (choice.size() > 0 && DeliveryAllocator.isShared(publish.eventsSize()))
@@ -396,6 +408,7 @@ public final class Router {
           if (plan != null) {
             Target[] paths = plan.targets(producer, entry.roundRobin);
             far = paths.length;
+            buses = plan.reached();
             enqueue(shared, plan.loop(producer), paths);
           }
         }
@@ -409,6 +422,7 @@ public final class Router {
     entry.events += events;
     entry.deliveries += (long) events * (route.targetCount + route.groups.size());
     stats.eventsIn.add(events);
+    receivers = route.targetCount + grouped + buses;
     return route.work(events) + far;
   }
 

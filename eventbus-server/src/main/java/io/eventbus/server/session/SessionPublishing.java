@@ -198,11 +198,12 @@ final class SessionPublishing {
   }
 
   private void confirm(ByteBuffer in, PublishView publish, long nowNanos) {
+    int receivers = loop.router.receivers();
     Delivery confirm =
         loop.router
             .deliveries()
-            .allocate(DeliveryKind.CONTROL, Frames.confirmSize(publish), 0, nowNanos);
-    Frames.writeConfirm(loop.scratch.clear(), in, publish);
+            .allocate(DeliveryKind.CONTROL, Frames.confirmSize(publish, receivers), 0, nowNanos);
+    Frames.writeConfirm(loop.scratch.clear(), in, publish, receivers);
     confirm.append(loop.scratch.flip());
     confirm.finish();
     link.send(confirm);

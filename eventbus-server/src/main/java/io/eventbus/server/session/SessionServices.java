@@ -539,7 +539,7 @@ public final class SessionServices implements MemberEnd {
 
   private void confirm(TypeCode type, long id) {
     send(
-        ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "")),
+        ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L)),
         DeliveryKind.CALL_ANSWER);
   }
 

@@ -498,7 +498,7 @@ public final class SessionSubscriptions {
   }
 
   private void confirm(TypeCode type, long id) {
-    link.send(ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "")));
+    link.send(ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L)));
   }
 
   private void refuse(ErrorCode code, String message, long id) {

@@ -132,7 +132,7 @@ final class TokenRenewal {
     link.send(
         ControlFrames.encode(
             TypeCode.CONFIRM,
-            new Confirm(TypeCode.AUTHENTICATE.code(), session.expiresAtMicros(), "")));
+            new Confirm(TypeCode.AUTHENTICATE.code(), session.expiresAtMicros(), "", -1L)));
   }
 
   private void refuse(ErrorCode code, String message, boolean retryable) {

@@ -67,6 +67,11 @@ class RemoteRoutingTest {
     }
 
     @Override
+    public int reached() {
+      return 0;
+    }
+
+    @Override
     public Target[] targets(long producer, int turn) {
       return new Target[] {new Target(way, Overflow.BLOCK)};
     }

@@ -81,6 +81,25 @@ class RouterTest {
     return true;
   }
 
+  @Test
+  void countsThoseThatAnEventIsQueuedFor() {
+    assertThat(publish("a.b", 1, "x")).isTrue();
+    assertThat(router.receivers()).isZero();
+    subscribe(here, "a.b");
+    subscribe(here, "a.>");
+    subscribe(there, "a.b");
+    subscribe(there, "a.b", "g", Overflow.BLOCK);
+    subscribe(elsewhere, "a.b", "h", Overflow.BLOCK);
+    subscribe(alsoThere, "a.b", "h", Overflow.BLOCK);
+    assertThat(publish("a.b", 2, "x", "y")).isTrue();
+    assertThat(router.receivers())
+        .as("two connections, one of them a member of a group too, and a member of the other group")
+        .isEqualTo(3);
+    assertThat(publish("b", 1, "x")).isTrue();
+    assertThat(router.receivers()).isZero();
+    runAll();
+  }
+
   private void runAll() {
     router.flush();
     loops.runAll();

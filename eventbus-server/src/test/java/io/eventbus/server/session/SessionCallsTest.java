@@ -146,7 +146,8 @@ class SessionCallsTest {
 
   private void serve(String service) {
     say(member, new Register(1L, service, 4, false, "", Map.of(), Overflow.DROP_OLDEST));
-    assertThat(membersLink.taken()).containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, ""));
+    assertThat(membersLink.taken())
+        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L));
   }
 
   private Invoke invoked() {
@@ -360,7 +361,7 @@ class SessionCallsTest {
     long call = invoked().getCall();
     say(member, new Unregister(1L));
     assertThat(membersLink.taken())
-        .containsExactly(new Confirm(TypeCode.UNREGISTER.code(), 1L, ""), new Drained(1L));
+        .containsExactly(new Confirm(TypeCode.UNREGISTER.code(), 1L, "", -1L), new Drained(1L));
     say(caller, SampleCalls.request(2, "orders", ""));
     assertFailed(2, FailureCode.NO_MEMBER, Execution.NO);
     say(member, SampleCalls.reply(call, "done"));
@@ -502,9 +503,9 @@ class SessionCallsTest {
 
     assertThat(membersLink.taken())
         .containsExactly(
-            new Confirm(TypeCode.PUBLISH.code(), 1L, "t"),
-            new Confirm(TypeCode.PUBLISH.code(), 2L, "t"),
-            new Confirm(TypeCode.SUBSCRIBE.code(), 3L, ""));
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "t", 1L),
+            new Confirm(TypeCode.PUBLISH.code(), 2L, "t", 1L),
+            new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L));
   }
 
   @Test

@@ -174,7 +174,7 @@ class SessionInClusterTest {
   }
 
   private static Confirm confirm(TypeCode type, long id) {
-    return new Confirm(type.code(), id, "");
+    return new Confirm(type.code(), id, "", -1L);
   }
 
   @Test

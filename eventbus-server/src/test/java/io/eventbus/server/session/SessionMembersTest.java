@@ -129,8 +129,9 @@ class SessionMembersTest {
   private void serve() {
     say(one, register(1, 4, Overflow.DROP_OLDEST));
     say(other, register(2, 0, Overflow.CONFLATE));
-    assertThat(oneLink.taken()).containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, ""));
-    assertThat(otherLink.taken()).containsExactly(new Confirm(TypeCode.REGISTER.code(), 2L, ""));
+    assertThat(oneLink.taken()).containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, "", -1L));
+    assertThat(otherLink.taken())
+        .containsExactly(new Confirm(TypeCode.REGISTER.code(), 2L, "", -1L));
   }
 
   private static Publish broadcast(String service, long sequence) {
@@ -149,14 +150,14 @@ class SessionMembersTest {
     serve();
     say(caller, broadcast("room.1", 1));
     assertThat(only(callersLink))
-        .isEqualTo(new Confirm(TypeCode.PUBLISH.code(), 1L, "$SRV.room.1"));
+        .isEqualTo(new Confirm(TypeCode.PUBLISH.code(), 1L, "$SRV.room.1", 2L));
     assertThat(oneLink.subscriber.got).hasSize(1);
     assertThat(oneLink.subscriber.policies).containsExactly(Overflow.DROP_OLDEST);
     assertThat(otherLink.subscriber.policies).containsExactly(Overflow.CONFLATE);
 
     say(other, new Unregister(2L));
     assertThat(otherLink.taken())
-        .containsExactly(new Confirm(TypeCode.UNREGISTER.code(), 2L, ""), new Drained(2L));
+        .containsExactly(new Confirm(TypeCode.UNREGISTER.code(), 2L, "", -1L), new Drained(2L));
     say(caller, broadcast("room.1", 2));
     assertThat(oneLink.subscriber.got).hasSize(2);
     assertThat(otherLink.subscriber.got).hasSize(1);

@@ -670,7 +670,7 @@ class SessionTest {
     assertThat(problem.getCode()).isEqualTo(ErrorCode.UNKNOWN_TYPE);
     assertThat(problem.getTypeCode()).isEqualTo(40);
     assertThat(problem.getMessage()).contains("(expected: 0..13, 20..28, 31..33)");
-    assertThat(sent.get(1)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    assertThat(sent.get(1)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
     assertThat(link.closed).isEmpty();
   }
 
@@ -713,8 +713,8 @@ class SessionTest {
     handle(SampleFrames.publish("a.b", 5, true, "x", "y", "z"));
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""),
-            new Confirm(TypeCode.PUBLISH.code(), 7L, "a.b"));
+            new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L),
+            new Confirm(TypeCode.PUBLISH.code(), 7L, "a.b", 1L));
     assertThat(link.subscriber.got).hasSize(1);
     SampleFrames.Delivered d = link.subscriber.got.get(0);
     assertThat(d.producer()).isEqualTo(welcome.getProducer());
@@ -735,7 +735,7 @@ class SessionTest {
     handle(SampleFrames.publish(topic, 9, true, "x", "y"));
     problem(ErrorCode.ILLEGAL_TOPIC, TypeCode.PUBLISH, 9, topic);
     handle(SampleFrames.publish("fine", 1, true, "x"));
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fine"));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fine", 1L));
     assertThat(link.subscriber.got).hasSize(1);
     assertThat(session.published()).isEqualTo(1);
     assertThat(link.closed).isEmpty();
@@ -772,7 +772,7 @@ class SessionTest {
     assertThat(link.closed).isEmpty();
     handle(SampleFrames.publish("t".repeat(255), 7, true, "x"));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 7L, "t".repeat(255)));
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 7L, "t".repeat(255), 1L));
     assertThat(link.subscriber.got).hasSize(1);
   }
 
@@ -795,7 +795,7 @@ class SessionTest {
     assertThat(sent.subList(0, 3))
         .extracting(frame -> ((Problem) frame).getTypeCode())
         .containsExactly(2, 2, 5);
-    assertThat(sent.get(3)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, ""));
+    assertThat(sent.get(3)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L));
   }
 
   @Test
@@ -904,14 +904,14 @@ class SessionTest {
     assertThat(link.closed).isEmpty();
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(5L)));
     handle(subscribe(7, "c", null));
-    assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, ""));
+    assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, "", -1L));
   }
 
   @Test
   void aClientOfThisMachineMayObserve() {
     welcome();
     handle(subscribe(1, "$SYS.>", null));
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
   }
 
   @Test
@@ -971,7 +971,7 @@ class SessionTest {
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(2L)));
     handle(subscribe(3, "a", "two"));
-    assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, ""));
+    assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, "", -1L));
   }
 
   @Test
@@ -1002,7 +1002,7 @@ class SessionTest {
     handle(subscribe(1, "a", null), subscribe(2, "a", null));
     link.taken();
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.UNSUBSCRIBE.code(), 1L, ""));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.UNSUBSCRIBE.code(), 1L, "", -1L));
     loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
     handle(SampleFrames.publish("a", 1, false, "x"));
@@ -1033,7 +1033,7 @@ class SessionTest {
         SampleFrames.publish("a", 1, true, "x"),
         ControlFrames.encode(TypeCode.BARRIER, new Barrier(-7L)));
     assertThat(link.taken())
-        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "a"), new Barrier(-7L));
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "a", 0L), new Barrier(-7L));
   }
 
   @Test
@@ -1092,7 +1092,7 @@ class SessionTest {
     int at = handle(session, message, 0);
     assertThat(at).isEqualTo(first.length);
     assertThat(session.awaitsRoom()).isTrue();
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fast"));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fast", 0L));
     assertThat(counters.loops().get(0).publishersStopped.get()).isEqualTo(1);
     assertThat(retries).hasValue(0);
     // Called without need: it still has to wait, and has a new retry.
@@ -1103,8 +1103,8 @@ class SessionTest {
     assertThat(session.awaitsRoom()).isFalse();
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.PUBLISH.code(), 1L, "slow"),
-            new Confirm(TypeCode.PUBLISH.code(), 2L, "slow"));
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "slow", 1L),
+            new Confirm(TypeCode.PUBLISH.code(), 2L, "slow", 1L));
     assertThat(link.subscriber.got)
         .extracting(SampleFrames.Delivered::sequence)
         .containsExactly(1L, 2L);

@@ -143,14 +143,15 @@ class TokenRenewalTest {
 
   private void subscribe(long id, String filter, Overflow overflow) {
     handle(ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(id, filter, null, overflow)));
-    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), id, ""));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L));
   }
 
   private Confirm confirm() {
     return new Confirm(
         TypeCode.AUTHENTICATE.code(),
         session.principal().expiresAt() == null ? 0 : session.expiresAtMicros(),
-        "");
+        "",
+        -1L);
   }
 
   private Problem refused(ErrorCode code, boolean retryable) {
@@ -175,7 +176,7 @@ class TokenRenewalTest {
     Instant expires = clock.instant().plusSeconds(60);
     assertThat(link.taken())
         .containsExactly(
-            new Confirm(TypeCode.AUTHENTICATE.code(), expires.toEpochMilli() * 1000, ""));
+            new Confirm(TypeCode.AUTHENTICATE.code(), expires.toEpochMilli() * 1000, "", -1L));
     clock.advance(60_000);
     session.onTick(NOW);
     assertThat(link.closed).as("the first token has ended its 100 s").isEmpty();

@@ -234,7 +234,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     conductor.execute(
         () -> {
           if (phase == ChangeTable.Phase.MOVED) {
-            parts.subscriptions().confirmed(subscription);
+            locked(() -> parts.dispatcher().confirmed(subscription));
           } else {
             confirmed.add(subscription);
           }
@@ -416,7 +416,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     end();
     target.handOver();
     parts.subscriptions().moved(served.values());
-    confirmed.forEach(parts.subscriptions()::confirmed);
+    locked(() -> confirmed.forEach(parts.dispatcher()::confirmed));
     home.moved(ready.link(), ready.welcome());
     target.passOn();
   }

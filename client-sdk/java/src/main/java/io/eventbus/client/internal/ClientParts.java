@@ -56,7 +56,7 @@ record ClientParts(
     Acks acks = new Acks();
     Outbox outbox = new Outbox(options.outbound(), clock);
     EventEncoder encoder = new EventEncoder(clock, options.outbound().bufferBytes());
-    Subscriptions subscriptions = new Subscriptions(outbox, notifier);
+    Subscriptions subscriptions = new Subscriptions(outbox, notifier, clock);
     ReadGate gate = new ReadGate();
     ConsumerStarts starts =
         new ConsumerStarts(
@@ -161,10 +161,10 @@ record ClientParts(
     }
 
     @Override
-    public void gapFailed(SubscriptionState subscription, Gap gap, Throwable failure) {
+    public void noticeFailed(SubscriptionState subscription, Record notice, Throwable failure) {
       subscription.failed.increment();
       counters.handlerFailures.increment();
-      LOG.warn("the handler of {} failed with {}", subscription.filter(), gap, failure);
+      LOG.warn("the handler of {} failed with {}", subscription.filter(), notice, failure);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.Gap;
+import io.eventbus.client.Interruption;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.schema.GapReason;
@@ -218,6 +219,20 @@ final class Dispatcher {
               new Gap(topic.name, producer, from, to, reason, subscription.filter())));
     }
     notifier.tell(listener -> listener.gap(gap));
+  }
+
+  /**
+   * Takes note that a bus has a subscription or service in force, and tells it of the interruption
+   * before, if there was one; {@link #handOver} has to follow. Under the lock.
+   */
+  void confirmed(long id) {
+    Subscriptions.Return back = subscriptions.confirmed(id);
+    if (back != null) {
+      Interruption interruption = back.interruption();
+      back.subscription().interruptions.increment();
+      arrive(back.subscription(), new Absence(interruption));
+      notifier.tell(listener -> listener.interruption(interruption));
+    }
   }
 
   /** Gives what has arrived to the queues. Under the lock. */

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.Gap;
+import io.eventbus.client.Interruption;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;
@@ -24,6 +25,7 @@ final class EventReader {
   private @Nullable Delivery current;
   private long finishedBytes;
   private volatile Consumer<Gap> onGap = gap -> {};
+  private volatile Consumer<Interruption> onInterruption = interruption -> {};
 
   // Under CONFLATE: what is not worth the consumer's time, where it is told, and what is still to
   // be told.
@@ -64,6 +66,11 @@ final class EventReader {
     onGap = gaps;
   }
 
+  /** Sets what is told of interruptions, by {@link #next} and in order with the events. */
+  void onInterruption(Consumer<Interruption> interruptions) {
+    onInterruption = interruptions;
+  }
+
   /** Returns the next event, or null if there is none now. */
   @Nullable ReceivedEvent next() {
     while (true) {
@@ -96,6 +103,10 @@ final class EventReader {
         finished(missing);
         tellSkipped();
         onGap.accept(missing.gap());
+      } else if (next instanceof Absence absence) {
+        finished(absence);
+        tellSkipped();
+        onInterruption.accept(absence.interruption());
       }
     }
   }

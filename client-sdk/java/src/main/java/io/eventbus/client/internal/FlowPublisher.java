@@ -1,7 +1,6 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
-import io.eventbus.client.Gap;
 import io.eventbus.client.GapSubscriber;
 import io.eventbus.client.ReceivedEvent;
 import java.util.concurrent.Flow;
@@ -81,15 +80,17 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
       this.subscription = subscription;
       this.target = target;
       if (target instanceof GapSubscriber knowing) {
-        subscription.reader.onGap(gap -> missing(knowing, gap));
+        subscription.reader.onGap(gap -> notify(gap, () -> knowing.onGap(gap)));
+        subscription.reader.onInterruption(
+            interruption -> notify(interruption, () -> knowing.onInterruption(interruption)));
       }
     }
 
-    private void missing(GapSubscriber knowing, Gap gap) {
+    private void notify(Record notice, Runnable notification) {
       try {
-        knowing.onGap(gap);
+        notification.run();
       } catch (Throwable e) {
-        environment.gapFailed(subscription, gap, e);
+        environment.noticeFailed(subscription, notice, e);
         cancel();
       }
     }

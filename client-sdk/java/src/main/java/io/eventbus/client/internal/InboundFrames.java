@@ -235,7 +235,11 @@ final class InboundFrames {
       parts.outbox().confirmations().confirmed(confirm.getTopic(), confirm.getAbout(), confirmed);
       long events = 0;
       for (int i = before; i < confirmed.size(); i++) {
-        events += confirmed.get(i).waiters.size();
+        PublishFrame frame = confirmed.get(i);
+        events += frame.waiters.size();
+        if (frame.lastSequence() == confirm.getAbout()) {
+          frame.receivers = confirm.getReceivers();
+        }
       }
       parts.counters().confirmed.add(events);
     } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()
@@ -244,7 +248,7 @@ final class InboundFrames {
         // The client may stay where it is, and there it may be refused yet.
         standby.confirmed(confirm.getAbout());
       } else {
-        parts.subscriptions().confirmed(confirm.getAbout());
+        parts.dispatcher().confirmed(confirm.getAbout());
       }
     } else if (confirm.getTypeCode() == TypeCode.AUTHENTICATE.code()) {
       source.renewed(confirm.getAbout());

@@ -4,6 +4,7 @@ import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
+import io.eventbus.client.Interruption;
 import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
@@ -33,6 +34,7 @@ final class LoggingListener implements ConnectionListener {
   private enum Kind {
     HANDLER_FAILED,
     GAP,
+    INTERRUPTION,
     DROPPED,
     PROBLEM,
     CONNECTED,
@@ -46,6 +48,7 @@ final class LoggingListener implements ConnectionListener {
   private final Set<String> traced = new HashSet<>();
   private long failuresLeftOut;
   private long eventsMissing;
+  private long interruptions;
   private long eventsDropped;
 
   LoggingListener(String client, LongSupplier nanoTime) {
@@ -131,6 +134,22 @@ final class LoggingListener implements ConnectionListener {
           gap.to(),
           gap.reason());
       eventsMissing = 0;
+    }
+  }
+
+  @Override
+  public void interruption(Interruption interruption) {
+    interruptions++;
+    if (admits(Kind.INTERRUPTION)) {
+      LOG.warn(
+          "{}: events may be missing of {} subscriptions that were interrupted, the last {} from {}"
+              + " to {}",
+          client,
+          interruptions,
+          interruption.filter(),
+          interruption.from(),
+          interruption.to());
+      interruptions = 0;
     }
   }
 

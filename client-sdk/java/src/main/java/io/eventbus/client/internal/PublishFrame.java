@@ -23,6 +23,8 @@ final class PublishFrame {
   // Nobody waits for it: it only shows how far the bus has come.
   boolean marker;
   boolean settled;
+  // As the bus has confirmed it.
+  long receivers = -1;
   // How many events without a stage had been sent when this frame was.
   long plainBefore;
 
@@ -45,7 +47,8 @@ final class PublishFrame {
   }
 
   void confirm(Waiter waiter, long producer) {
-    waiter.stage.complete(new Published(topic.name, producer, firstSequence + waiter.index));
+    waiter.stage.complete(
+        new Published(topic.name, producer, firstSequence + waiter.index, receivers));
   }
 
   /** The stage of the event with this index in the frame. */

@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.EventStream;
 import io.eventbus.client.Gap;
+import io.eventbus.client.Interruption;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import java.time.Duration;
@@ -85,6 +86,11 @@ final class PullStream implements EventStream {
   @Override
   public void onGap(Consumer<Gap> gaps) {
     subscription.reader.onGap(gaps);
+  }
+
+  @Override
+  public void onInterruption(Consumer<Interruption> interruptions) {
+    subscription.reader.onInterruption(interruptions);
   }
 
   @Override

@@ -37,8 +37,8 @@ final class PushConsumer implements Runnable {
     /** A handler threw an exception. */
     void handlerFailed(SubscriptionState subscription, ReceivedEvent event, Throwable failure);
 
-    /** A handler threw an exception when it was told of missing events. */
-    void gapFailed(SubscriptionState subscription, Gap gap, Throwable failure);
+    /** A handler threw an exception when it was told of a gap or an interruption. */
+    void noticeFailed(SubscriptionState subscription, Record notice, Throwable failure);
 
     /** Events were not handled because later ones of the same topic and key had arrived. */
     void conflated(SubscriptionState subscription, Gap gap);
@@ -60,7 +60,9 @@ final class PushConsumer implements Runnable {
     this.subscription = subscription;
     this.handler = handler;
     this.environment = environment;
-    subscription.reader.onGap(this::missing);
+    subscription.reader.onGap(gap -> notify(gap, () -> handler.onGap(gap)));
+    subscription.reader.onInterruption(
+        interruption -> notify(interruption, () -> handler.onInterruption(interruption)));
   }
 
   void wake() {
@@ -133,14 +135,19 @@ final class PushConsumer implements Runnable {
     return true;
   }
 
-  private void missing(Gap gap) {
+  /** Call of the handler that takes a notice. */
+  private interface Notification {
+    void run() throws Exception;
+  }
+
+  private void notify(Record notice, Notification notification) {
     try {
-      handler.onGap(gap);
+      notification.run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      environment.gapFailed(subscription, gap, e);
+      environment.noticeFailed(subscription, notice, e);
     } catch (Throwable e) {
-      environment.gapFailed(subscription, gap, e);
+      environment.noticeFailed(subscription, notice, e);
     }
   }
 

@@ -22,6 +22,9 @@ interface Registration {
 
   void confirm();
 
+  /** Returns where events go that the bus delivers for it. */
+  SubscriptionState events();
+
   void completeReady();
 
   void failReady(EventBusException failure);

@@ -200,6 +200,11 @@ final class ServiceState implements Service, Registration {
   }
 
   @Override
+  public SubscriptionState events() {
+    return broadcasts;
+  }
+
+  @Override
   public void completeReady() {
     ready.complete(this);
   }

@@ -28,6 +28,7 @@ final class SubscriptionState implements Subscription, Registration {
   final LongAdder received = new LongAdder();
   final LongAdder duplicates = new LongAdder();
   final LongAdder missing = new LongAdder();
+  final LongAdder interruptions = new LongAdder();
   final LongAdder failed = new LongAdder();
 
   // What arrived for it in the WebSocket message that is being read; confined to the Dispatcher.
@@ -43,6 +44,9 @@ final class SubscriptionState implements Subscription, Registration {
   private final Consumer<SubscriptionState> unsubscriber;
   private volatile Runnable wake = () -> {};
   private volatile boolean confirmed;
+  // Microseconds since the epoch since when no bus has it in force; 0 while one has. Guarded by
+  // Subscriptions.
+  long awaySince;
   private volatile @Nullable Thread handlerThread;
 
   SubscriptionState(
@@ -135,6 +139,11 @@ final class SubscriptionState implements Subscription, Registration {
   }
 
   @Override
+  public SubscriptionState events() {
+    return this;
+  }
+
+  @Override
   public void completeReady() {
     ready.complete(this);
   }
@@ -194,6 +203,11 @@ final class SubscriptionState implements Subscription, Registration {
   @Override
   public Counters counters() {
     return new Counters(
-        received.sum(), duplicates.sum(), missing.sum(), failed.sum(), queue.bytes());
+        received.sum(),
+        duplicates.sum(),
+        missing.sum(),
+        interruptions.sum(),
+        failed.sum(),
+        queue.bytes());
   }
 }

@@ -1,6 +1,9 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.Interruption;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -18,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Subscriptions {
   private final Outbox outbox;
   private final Notifier notifier;
+  private final MicroClock clock;
   private final Map<Long, Registration> byId = new HashMap<>();
   private final Set<Long> ending = new HashSet<>();
   private volatile Snapshot snapshot = new Snapshot(List.of(), 0);
@@ -32,13 +36,19 @@ final class Subscriptions {
   private final Set<Long> endingHere = new HashSet<>();
   private final Set<Long> leaving = new HashSet<>();
   private @Nullable Runnable onLeft;
+  // Microseconds since the epoch when the old bus was left; 0 before.
+  private long leftAt;
 
   /** The subscriptions that events are delivered to, and a number that changes with them. */
   record Snapshot(List<SubscriptionState> all, long version) {}
 
-  Subscriptions(Outbox outbox, Notifier notifier) {
+  /** A subscription that is in force again after an interruption. */
+  record Return(SubscriptionState subscription, Interruption interruption) {}
+
+  Subscriptions(Outbox outbox, Notifier notifier, MicroClock clock) {
     this.outbox = outbox;
     this.notifier = notifier;
+    this.clock = clock;
   }
 
   synchronized long takeId() {
@@ -136,20 +146,61 @@ final class Subscriptions {
     byId.values().forEach(subscription -> outbox.addControl(subscription.beginFrame()));
   }
 
-  synchronized void disconnected() {
+  /**
+   * The connection is lost.
+   *
+   * @param heardAt microseconds since the epoch when the bus was last heard of
+   */
+  synchronized void disconnected(long heardAt) {
     connected = false;
+    interrupted(leftAt == 0 ? heardAt : Math.min(leftAt, heardAt));
     endChange();
     // There is nobody left who could send anything for these.
     new ArrayList<>(ending).forEach(this::remove);
   }
 
-  synchronized void confirmed(long id) {
-    Registration subscription = byId.get(id);
-    if (subscription != null && !subscription.isConfirmed()) {
-      subscription.confirm();
-      publish();
-      notifier.complete(subscription::completeReady);
+  /** Notes since when no bus has the subscriptions in force, unless that is known already. */
+  private void interrupted(long since) {
+    for (Registration registration : byId.values()) {
+      SubscriptionState subscription = registration.events();
+      if (registration.isConfirmed() && subscription.awaySince == 0) {
+        subscription.awaySince = since;
+      }
     }
+  }
+
+  /**
+   * A bus has a subscription or service in force.
+   *
+   * @return the subscription and how long no bus had it in force; null if there was no interruption
+   */
+  synchronized @Nullable Return confirmed(long id) {
+    Registration registration = byId.get(id);
+    if (registration == null) {
+      return null;
+    }
+    if (!registration.isConfirmed()) {
+      registration.confirm();
+      publish();
+      notifier.complete(registration::completeReady);
+      return null;
+    }
+    return back(registration.events());
+  }
+
+  private @Nullable Return back(SubscriptionState subscription) {
+    long since = subscription.awaySince;
+    if (since == 0) {
+      return null;
+    }
+    subscription.awaySince = 0;
+    return new Return(
+        subscription,
+        new Interruption(subscription.filter(), instant(since), instant(clock.epochMicros())));
+  }
+
+  private static Instant instant(long micros) {
+    return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
   }
 
   /**
@@ -250,6 +301,7 @@ final class Subscriptions {
       return false;
     }
     onLeft = told;
+    leftAt = clock.epochMicros();
     moved.forEach(registration -> outbox.addControl(registration.endFrame()));
     return true;
   }
@@ -281,6 +333,7 @@ final class Subscriptions {
 
   /** The client has left, and comes back: asks for everything again. */
   synchronized void cameBack() {
+    interrupted(leftAt == 0 ? clock.epochMicros() : leftAt);
     endChange();
     connected();
     byId.values().stream()
@@ -293,5 +346,6 @@ final class Subscriptions {
     endingHere.clear();
     leaving.clear();
     onLeft = null;
+    leftAt = 0;
   }
 }

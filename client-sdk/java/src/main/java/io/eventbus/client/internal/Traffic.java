@@ -106,10 +106,14 @@ final class Traffic {
     sender.use(channel);
   }
 
-  /** The connection is lost. */
-  void stop() {
+  /**
+   * The connection is lost.
+   *
+   * @param heardAt microseconds since the epoch when the bus was last heard of
+   */
+  void stop(long heardAt) {
     lose();
-    parts.subscriptions().disconnected();
+    parts.subscriptions().disconnected(heardAt);
   }
 
   /** The connection that is sent over is lost, but there is another. */

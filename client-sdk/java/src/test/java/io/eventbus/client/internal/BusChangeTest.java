@@ -402,7 +402,7 @@ class BusChangeTest {
     bus.answersBarriers = false;
     Subscription subscription = client.subscribe("a", event -> {});
     askToChange(1, "tok", TWO);
-    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     assertThat(((SubscriptionState) subscription).isConfirmed()).isFalse();
     bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
@@ -417,7 +417,7 @@ class BusChangeTest {
     bus.answersBarriers = false;
     CompletionStage<Subscription> ready = client.subscribe("a", event -> {}).ready();
     askToChange(1, "tok", TWO);
-    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
     bus.next(TypeCode.BARRIER);
     scheduler.advance(Duration.ofMillis(7_600));
     awaitFailed();
@@ -800,7 +800,7 @@ class BusChangeTest {
     collect(client, "a");
     bus.confirmsSubscriptions = false;
     askToChange(1, "tok", TWO);
-    Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "");
+    Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L);
     bus.connection(2).frame(TypeCode.CONFIRM, confirm);
     awaitMoved();
     bus.connection(2).frame(TypeCode.CONFIRM, confirm);

@@ -489,9 +489,9 @@ class BusClientTest {
   @Test
   void aConfirmedEventCompletesItsStage() throws Exception {
     EventBusClient client = connect();
-    assertThat(get(client.publish("a.b", "one"))).isEqualTo(new Published("a.b", 77, 1));
-    assertThat(get(client.publish("a.b", "two"))).isEqualTo(new Published("a.b", 77, 2));
-    assertThat(get(client.publish("a.c", "three"))).isEqualTo(new Published("a.c", 77, 1));
+    assertThat(get(client.publish("a.b", "one"))).isEqualTo(new Published("a.b", 77, 1, -1));
+    assertThat(get(client.publish("a.b", "two"))).isEqualTo(new Published("a.b", 77, 2, -1));
+    assertThat(get(client.publish("a.c", "three"))).isEqualTo(new Published("a.c", 77, 1, -1));
     assertThat(client.counters().confirmed()).isEqualTo(3);
     assertThat(client.counters().bufferedBytes()).isZero();
   }
@@ -631,8 +631,8 @@ class BusClientTest {
     scheduler.advance(Duration.ofMillis(100));
     assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 1, 0, true, List.of("two")));
     assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("b", 1, 0, true, List.of("three")));
-    assertThat(get(second)).isEqualTo(new Published("a", 99, 1));
-    assertThat(get(client.publish("a", "four"))).isEqualTo(new Published("a", 99, 2));
+    assertThat(get(second)).isEqualTo(new Published("a", 99, 1, -1));
+    assertThat(get(client.publish("a", "four"))).isEqualTo(new Published("a", 99, 2, -1));
     while (!told.next().equals("producer 77 99")) {
       // What the listener heard before is of no interest; next() has a deadline.
     }
@@ -659,7 +659,7 @@ class BusClientTest {
     bus.arrivals.clear();
     scheduler.advance(Duration.ofMillis(100));
     // The number of the second bus is as good as the first was: nothing is numbered again.
-    assertThat(get(stage)).isEqualTo(new Published("a", 99, 1));
+    assertThat(get(stage)).isEqualTo(new Published("a", 99, 1, -1));
     assertThat(bus.hellos.get(2).getResume()).isEqualTo("resume-99");
   }
 
@@ -745,7 +745,7 @@ class BusClientTest {
     CompletionStage<Published> inner =
         confirmed(client, "one", done -> join(client.publish("a", "two")));
     awaitWhileTimeGoesOn(inner);
-    assertThat(get(inner)).isEqualTo(new Published("a", 77, 2));
+    assertThat(get(inner)).isEqualTo(new Published("a", 77, 2, -1));
     awaitWhileTimeGoesOn(client.publish("b", "three"));
   }
 

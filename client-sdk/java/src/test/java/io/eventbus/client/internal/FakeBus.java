@@ -384,7 +384,8 @@ final class FakeBus implements Transport {
             arrivals.add(new Arrival(this.number, number, type, subscribe));
             if (confirmsSubscriptions) {
               frame(
-                  TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), subscribe.getId(), ""));
+                  TypeCode.CONFIRM,
+                  new Confirm(TypeCode.SUBSCRIBE.code(), subscribe.getId(), "", -1L));
             }
           }
           case UNSUBSCRIBE -> {
@@ -410,7 +411,9 @@ final class FakeBus implements Transport {
                   new Problem(
                       ErrorCode.UNKNOWN_TYPE, "type code 20 is unknown", false, 0L, 20, ""));
             } else if (confirmsServices) {
-              frame(TypeCode.CONFIRM, new Confirm(TypeCode.REGISTER.code(), register.getId(), ""));
+              frame(
+                  TypeCode.CONFIRM,
+                  new Confirm(TypeCode.REGISTER.code(), register.getId(), "", -1L));
             }
           }
           case UNREGISTER -> {
@@ -537,7 +540,7 @@ final class FakeBus implements Transport {
     }
 
     void confirm(String topic, long lastSequence) {
-      frame(TypeCode.CONFIRM, new Confirm(TypeCode.PUBLISH.code(), lastSequence, topic));
+      frame(TypeCode.CONFIRM, new Confirm(TypeCode.PUBLISH.code(), lastSequence, topic, -1L));
     }
 
     void frame(TypeCode type, SpecificRecord record) {

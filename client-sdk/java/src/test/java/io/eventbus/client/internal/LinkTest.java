@@ -51,7 +51,7 @@ class LinkTest {
     Notifier notifier = new Notifier(new ConnectionListener() {}, Runnable::run);
     Counters counters = new Counters();
     Outbox outbox = new Outbox(options.outbound(), clock);
-    Subscriptions subscriptions = new Subscriptions(outbox, notifier);
+    Subscriptions subscriptions = new Subscriptions(outbox, notifier, clock);
     Dispatcher dispatcher =
         new Dispatcher(
             subscriptions,

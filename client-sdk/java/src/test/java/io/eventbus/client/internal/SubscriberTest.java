@@ -14,6 +14,7 @@ import io.eventbus.client.EventHandler;
 import io.eventbus.client.EventStream;
 import io.eventbus.client.Gap;
 import io.eventbus.client.GapSubscriber;
+import io.eventbus.client.Interruption;
 import io.eventbus.client.Overflow;
 import io.eventbus.client.PayloadCodec;
 import io.eventbus.client.ReceivedEvent;
@@ -28,9 +29,13 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -59,6 +64,7 @@ class SubscriberTest {
   private final FakeBus bus = new FakeBus();
   private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Interruption> interruptions = new LinkedBlockingQueue<>();
   private final List<EventBusClient> clients = new ArrayList<>();
 
   private final ConnectionListener listener =
@@ -265,6 +271,73 @@ class SubscriberTest {
     assertThat(client.counters().missing()).isEqualTo(3);
     get(subscription.unsubscribe());
     assertThat(subscription.counters().received()).isEqualTo(4);
+  }
+
+  private final class Recorder implements EventHandler {
+    @Override
+    public void onEvent(ReceivedEvent event) {
+      got.add(event.text());
+    }
+
+    @Override
+    public void onInterruption(Interruption interruption) {
+      got.add("interruption");
+      interruptions.add(interruption);
+    }
+  }
+
+  private void loseConnection() {
+    bus.connection().end(1006, "");
+    scheduler.advance(Duration.ofMillis(100));
+  }
+
+  @Test
+  void everySubscriptionIsToldOfAnInterruptionInOrderWithTheEvents() throws Exception {
+    EventBusClient client = connect();
+    Subscription plain = get(client.subscribe("a", new Recorder()).ready());
+    SubscribeOptions group = SubscribeOptions.DEFAULT.withGroup("g");
+    Subscription member = get(client.subscribe("b", group, new Recorder()).ready());
+    deliver("a", 1, "1");
+    assertThat(take(1)).containsExactly("1");
+    assertThat(interruptions).isEmpty();
+    long lostAt = clock.epochMicros();
+    loseConnection();
+    deliver("a", 5, "5");
+    assertThat(take(3)).containsExactlyInAnyOrder("interruption", "interruption", "5");
+    Set<String> filters = new HashSet<>();
+    for (int i = 0; i < 2; i++) {
+      Interruption told = take(interruptions);
+      filters.add(told.filter());
+      assertThat(told.from()).isEqualTo(Instant.EPOCH.plus(lostAt, ChronoUnit.MICROS));
+      assertThat(Duration.between(told.from(), told.to())).isEqualTo(Duration.ofMillis(100));
+    }
+    assertThat(filters).containsExactlyInAnyOrder("a", "b");
+    assertThat(plain.counters().interruptions()).isEqualTo(1);
+    assertThat(member.counters().interruptions()).isEqualTo(1);
+    get(plain.unsubscribe());
+    bus.connection().end(1006, "");
+    scheduler.advance(Duration.ofMillis(200));
+    assertThat(take(got)).isEqualTo("interruption");
+    assertThat(take(interruptions).filter()).isEqualTo("b");
+  }
+
+  @Test
+  void anInterruptionLastsUntilASubscriptionIsConfirmed() throws Exception {
+    EventBusClient client = connect();
+    get(client.subscribe("a", new Recorder()).ready());
+    bus.confirmsSubscriptions = false;
+    loseConnection();
+    deliver("a", 1, "before the confirmation");
+    assertThat(take(got)).isEqualTo("before the confirmation");
+    assertThat(interruptions).isEmpty();
+    bus.connection().end(1006, "");
+    bus.confirmsSubscriptions = true;
+    scheduler.advance(Duration.ofMillis(300));
+    assertThat(take(got)).isEqualTo("interruption");
+    Interruption told = take(interruptions);
+    // From the first loss: the second one comes 100 ms later, its end 200 ms after that.
+    assertThat(Duration.between(told.from(), told.to()))
+        .isGreaterThanOrEqualTo(Duration.ofMillis(300));
   }
 
   @Test

@@ -118,7 +118,7 @@ class TokensTest {
 
   private void confirm(Duration life) {
     bus.connection()
-        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.AUTHENTICATE.code(), expiry(life), ""));
+        .frame(TypeCode.CONFIRM, new Confirm(TypeCode.AUTHENTICATE.code(), expiry(life), "", -1L));
   }
 
   private void refuse() {

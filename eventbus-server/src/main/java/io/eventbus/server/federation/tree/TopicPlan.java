@@ -44,6 +44,7 @@ final class TopicPlan implements RemotePlan {
   private final Map<String, List<Peer>> groups;
   private final int ownBytes;
   private @Nullable Gate gate;
+  private int reached;
 
   TopicPlan(
       LaneLoop loop,
@@ -110,6 +111,7 @@ final class TopicPlan implements RemotePlan {
   @Override
   public Target[] targets(long producer, int roundRobin) {
     Target[] base = base(producer);
+    reached = trees.buses().size();
     if (groups.isEmpty()) {
       return base;
     }
@@ -132,6 +134,7 @@ final class TopicPlan implements RemotePlan {
     picked.forEach(
         (peer, names) -> {
           if (!trees.contains(peer)) {
+            reached++;
             LanePath path =
                 LanePath.of(
                     peer.lane(lane),
@@ -147,6 +150,11 @@ final class TopicPlan implements RemotePlan {
           }
         });
     return targets.toArray(new Target[0]);
+  }
+
+  @Override
+  public int reached() {
+    return reached;
   }
 
   /** In roundRobin, preferring those that take what they get. */

@@ -246,6 +246,23 @@ class TopicPlanTest {
   }
 
   @Test
+  void countsTheBusesThatAFrameIsFor() {
+    RemotePlan trees = plan(null, b, c, d);
+    assertThat(trees.targets(PRODUCER, 0).length).isPositive();
+    assertThat(trees.reached()).isEqualTo(3);
+    RemotePlan groups =
+        bus.forwarder(0)
+            .plan(
+                null,
+                "",
+                "t",
+                Map.of(b, Overflow.DROP_OLDEST),
+                Map.of("g", List.<RemoteBus>of(c, d), "h", List.<RemoteBus>of(b)));
+    assertThat(groups.targets(PRODUCER, 0)).hasSize(2);
+    assertThat(groups.reached()).as("a bus for the group g, and b").isEqualTo(2);
+  }
+
+  @Test
   void aBusWithoutANumberIsReachedDirectly() {
     RemotePlan plan = plan(null, b, bus.peer("unnumbered", 0), c);
     int behind = 0;

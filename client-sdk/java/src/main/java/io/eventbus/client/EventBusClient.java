@@ -13,10 +13,11 @@ import java.util.concurrent.CompletionStage;
  * publishers, there is no order.
  *
  * <p><b>Delivery.</b> An event published with {@code publish} is sent again after a reconnect until
- * the bus has confirmed it; an event sent with {@code send} goes out once. A subscriber gets each
- * event at most once and is told exactly which ones are missing ({@link ConnectionListener#gap});
- * subscriptions with a group get each event at least once. What is published while a subscriber is
- * not connected does not reach it.
+ * the bus has confirmed it; an event sent with {@code send} goes out once. A subscription without a
+ * group gets each event at most once and is told which ones are missing as far as that is known
+ * ({@link EventHandler#onGap}). What is published while a subscriber is not connected does not
+ * reach it: every subscription, also one with a group, is told of each lost connection ({@link
+ * EventHandler#onInterruption}).
  *
  * <p><b>Threads.</b> Any thread may call any method. Handlers, listeners and the dependents of the
  * stages never run on an I/O thread. All threads of the SDK are daemons: a client keeps no program

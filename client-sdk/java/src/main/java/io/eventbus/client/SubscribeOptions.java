@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
  * How a subscription is served; immutable.
  *
  * @param group subscriptions of one group share the events: each event goes to one of them; null
- *     (the default) for none. With a group, delivery is at least once: after a reconnect of a
- *     publisher an event may reach a second member.
+ *     (the default) for none. After a reconnect of a publisher an event may reach a second member
+ *     of a group; what is under way to a member whose connection is lost reaches none, see {@link
+ *     Interruption}.
  * @param overflow what the bus does when this client does not read fast enough; default {@link
  *     Overflow#BLOCK}
  * @param bufferBytes how much this subscription holds in memory before the client takes no more

@@ -216,14 +216,27 @@ export const decodeProblem = body => ({
 });
 
 /**
- * @param {Reader} body
- * @returns {{typeCode: number, about: number, topic: string}} of frame 009
+ * @typedef {object} Confirm
+ * @property {number} typeCode
+ * @property {number} about
+ * @property {string} topic
+ * @property {number} receivers that the events were queued for, -1 where the bus does not tell
  */
-export const decodeConfirm = body => ({
-  typeCode: body.int('typeCode'),
-  about: body.long('about'),
-  topic: body.done ? '' : body.string('topic'),
-});
+
+/**
+ * @param {Reader} body
+ * @returns {Confirm} of frame 009
+ */
+export const decodeConfirm = body => {
+  const typeCode = body.int('typeCode');
+  return {
+    typeCode,
+    about: body.long('about'),
+    topic: body.done ? '' : body.string('topic'),
+    // Of events only.
+    receivers: body.done || typeCode !== TYPE.PUBLISH ? -1 : body.long('receivers'),
+  };
+};
 
 /**
  * @typedef {object} GapFrame

@@ -78,10 +78,13 @@ const BODIES = {
     w.long(typeCode);
     w.string(topic);
   },
-  CONFIRM(w, { typeCode, about, topic = '' }) {
+  CONFIRM(w, { typeCode, about, topic = '', receivers = undefined }) {
     w.long(typeCode);
     w.long(about);
     w.string(topic);
+    if (receivers !== undefined) {
+      w.long(receivers);
+    }
   },
   GAP(w, { topic = 'a.b', producer = 5n, from, to, reason = 'QUEUE_FULL' }) {
     w.string(topic);

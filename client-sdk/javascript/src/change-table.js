@@ -15,7 +15,7 @@
  * @typedef {'CONNECTING' | 'SUBSCRIBING' | 'FLUSHING' | 'LEAVING' | 'OVERTAKING' | 'NEW_LOST' | 'UNDOING' | 'MOVED' | 'OVER'} Phase
  * @typedef {'ready' | 'unreachable' | 'confirmed' | 'refused' | 'tooMuch' | 'late' | 'flushed' | 'notFlushed' | 'askAgain' | 'drained'
  *   | 'caughtUp' | 'behind' | 'waited' | 'newEnded' | 'oldEnded' | 'undone' | 'closed'} Happening
- * @typedef {'nothing' | 'subscribe' | 'flush' | 'pause' | 'leave' | 'catchUp' | 'releaseAndFinish' | 'goOn' | 'loseSending' | 'waitOn'
+ * @typedef {'nothing' | 'subscribe' | 'flush' | 'pause' | 'leave' | 'catchUp' | 'releaseAndFinish' | 'interruptAndFinish' | 'goOn' | 'loseSending' | 'waitOn'
  *   | 'comeBack' | 'loseSendingAndComeBack' | 'undo' | 'stayUnbegun' | 'stay' | 'abandon'} Action
  */
 
@@ -50,9 +50,9 @@ const TABLE = {
   LEAVING: {
     drained: ['OVERTAKING', 'catchUp'],
     behind: ['LEAVING', 'waitOn'],
-    waited: ['MOVED', 'releaseAndFinish'],
+    waited: ['MOVED', 'interruptAndFinish'],
     newEnded: ['NEW_LOST', 'loseSending'],
-    oldEnded: ['MOVED', 'releaseAndFinish'],
+    oldEnded: ['MOVED', 'interruptAndFinish'],
     closed: ['OVER', 'abandon'],
   },
   OVERTAKING: {

@@ -54,6 +54,7 @@ export class BusChange {
   #hasGroups = false;
   // Whether the new bus has sent what nobody else gets.
   #hasExclusive = false;
+  #isNewLost = false;
   // Subscriptions and services of the new bus.
   /** @type {Set<number>} */
   #unconfirmed = new Set();
@@ -119,6 +120,7 @@ export class BusChange {
       case 'leave': this.#leave(); break;
       case 'catchUp': this.#catchUp(); break;
       case 'releaseAndFinish': this.#release(); this.#finish(); break;
+      case 'interruptAndFinish': this.#interrupt(this.#old); this.#release(); this.#finish(); break;
       case 'goOn': this.#goOn(); break;
       case 'loseSending': this.#home.loseSending(); break;
       case 'waitOn': this.#waitOn(); break;
@@ -142,6 +144,7 @@ export class BusChange {
 
   /** @param {string} why */
   lost(why) {
+    this.#isNewLost = true;
     this.#on('newEnded', why);
   }
 
@@ -258,6 +261,15 @@ export class BusChange {
     this.#target.link.goLive();
   }
 
+  /**
+   * What is in force was away, or is until it is confirmed; told ahead of what the new bus has sent.
+   * @param {Link} lost what was on its way over it has not come
+   */
+  #interrupt(lost) {
+    this.#parts.registry.away(lost.heardAtMicros);
+    this.#confirmed.forEach(id => this.#parts.registry.confirmed(id));
+  }
+
   #waitOn() {
     this.#waited += UNDO;
     this.#deadline = this.#env.setTimeout(() => this.#onWaited(), UNDO);
@@ -279,6 +291,7 @@ export class BusChange {
     const { link } = this.#target;
     this.#parts.barriers.forget();
     this.#old.abandon();
+    this.#interrupt(this.#old);
     this.#release();
     this.#home.loseSending();
     this.#parts.outbox.moved(link.channel, /** @type {Welcome} */ (link.welcome).limits);
@@ -309,6 +322,12 @@ export class BusChange {
     this.#parts.outbox.stay();
     this.#parts.dispatcher.release(false);
     this.#parts.registry.stayed();
+    if (this.#isNewLost || this.#undrained.size > 0) {
+      // Of their events some may have gone to the new bus, and nowhere else.
+      const from = this.#target.link.heardAtMicros;
+      this.#served.forEach(one => one.group !== null && one.interrupted(from));
+      this.#parts.dispatcher.handOver();
+    }
     this.#home.stayed(this.#target.url, this.#why);
   }
 
@@ -319,6 +338,7 @@ export class BusChange {
     this.#target.drop();
     dispatcher.release(true);
     outbox.use(this.#old.channel);
+    registry.away(this.#target.link.heardAtMicros);
     registry.cameBack();
     barriers.connected();
     this.#home.stayed(this.#target.url, this.#why);

@@ -49,7 +49,7 @@ export class EventBus {
   #lifecycle = null;
   /** @type {Counters} */
   #counters = {
-    published: 0, confirmed: 0, resent: 0, droppedFull: 0, indeterminate: 0, messagesSent: 0, received: 0, duplicates: 0, missing: 0,
+    published: 0, confirmed: 0, resent: 0, droppedFull: 0, indeterminate: 0, messagesSent: 0, received: 0, duplicates: 0, missing: 0, interruptions: 0,
     handlerFailures: 0, reconnects: 0, busChanges: 0, unknownFrames: 0, publishedTopics: 0, bufferedBytes: 0, unhandledBytes: 0,
   };
   /** @type {Parked[]} */
@@ -340,19 +340,22 @@ export class EventBus {
   subscribe(filter, options = {}, handler) {
     this.#checkOpen();
     checkFilter(filter);
-    const { group, overflow = this.#env.inBrowser ? 'DROP_OLDEST' : 'BLOCK', codec, signal } = options;
+    const { group, overflow = this.#env.inBrowser ? 'DROP_OLDEST' : 'BLOCK', codec, signal, onGap, onInterruption } = options;
     if (group !== undefined && checkText('group', group, LIMIT.nameBytes).trim() === '') {
       throw new TypeError('group: blank (expected: a name)');
     }
     if (!OVERFLOWS.includes(overflow)) {
       throw new TypeError(`overflow: unknown (expected: ${OVERFLOWS.join(', ')})`);
     }
-    if (handler !== undefined && typeof handler !== 'function') {
-      throw new TypeError(`handler: ${typeof handler} (expected: a function)`);
+    for (const [name, value] of Object.entries({ handler, onGap, onInterruption })) {
+      if (value !== undefined && typeof value !== 'function') {
+        throw new TypeError(`${name}: ${typeof value} (expected: a function)`);
+      }
     }
     signal?.throwIfAborted();
     const subscription = new Subscription(
-      this.#registry.takeId(), filter, { group: group ?? null, overflow, codec: codec ?? null, signal }, handler, {
+      this.#registry.takeId(), filter, { group: group ?? null, overflow, codec: codec ?? null, signal, onGap, onInterruption }, handler, {
+        micros: this.#env.micros,
         unsubscribe: one => this.#registry.unsubscribe(one),
         problem: error => this.#problem(error),
         failed: (error, event) => {
@@ -360,6 +363,11 @@ export class EventBus {
           if (!this.#events.emit('handlerError', { error, event })) {
             this.#env.report(error);
           }
+        },
+        interrupted: (one, interruption) => {
+          this.#counters.interruptions++;
+          this.#dispatcher.touch(one);
+          this.#events.emit('interruption', { subscription: one, filter: one.filter, ...interruption });
         },
       });
     this.#registry.add(subscription);

@@ -227,7 +227,7 @@ export class Connector {
     this.#link = null;
     const wasConnected = this.connection !== null;
     if (wasConnected) {
-      this.#lost();
+      this.#lost(link);
       if (this.#retries.ended(this.#env.now() - this.#welcomedAt)) {
         this.#addresses.startAnew();
       }
@@ -247,13 +247,16 @@ export class Connector {
     }
   }
 
-  /** The connection is gone, and what belongs to it. */
-  #lost() {
+  /**
+   * The connection is gone, and what belongs to it.
+   * @param {Link} link
+   */
+  #lost(link) {
     this.connection = null;
     this.#parts.refresh.end();
     this.#parts.dispatcher.onRoom = () => {};
     this.loseSending();
-    this.#parts.registry.disconnected();
+    this.#parts.registry.disconnected(link.heardAtMicros);
   }
 
   /** Nothing can be sent over the connection that was sent over. */
@@ -378,7 +381,7 @@ export class Connector {
       this.#change = null;
       this.#link = null;
       link.close('the page is hidden');
-      this.#lost();
+      this.#lost(link);
       this.#become('RECONNECTING');
       this.#events.emit('disconnected', { code: 1000, reason: 'the page is hidden', willReconnect: true });
       this.#waiting = url;
@@ -429,11 +432,12 @@ export class Connector {
     this.#waiting = null;
     this.#change?.abandon();
     this.#change = null;
-    this.#link?.abort();
+    const link = this.#link;
+    link?.abort();
     this.#link = null;
     this.endReason = reason;
-    if (this.connection) {
-      this.#lost();
+    if (link && this.connection) {
+      this.#lost(link);
     }
     this.#become('CLOSED');
     this.onEnd();

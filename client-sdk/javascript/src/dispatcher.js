@@ -102,7 +102,7 @@ export class Dispatcher {
   #repetitions(origin) {
     const { sequence, count } = this.#view;
     const { everyEvent } = origin.topic;
-    const skip = origin.received(sequence, count, everyEvent.length > 0, (from, to) => this.#tell(origin, from, to, 'LOST'));
+    const skip = origin.received(sequence, count, everyEvent.length > 0, (from, to) => this.#tell(origin, from, to, 'LOST', everyEvent));
     if (skip > 0) {
       this.#counters.duplicates += skip;
       everyEvent.forEach(s => s.repeated(skip));
@@ -144,7 +144,7 @@ export class Dispatcher {
         events[i - skip] = new BusEvent(
           head, sequence + i, /** @type {number} */ (offsets[o]), /** @type {number} */ (offsets[o + 1]), /** @type {number} */ (offsets[o + 2]));
       }
-      target.arrive({ events, next: 0, done });
+      target.arrive({ events, next: 0, done, notice: null });
       this.#touched.add(target);
     }
   }
@@ -169,7 +169,9 @@ export class Dispatcher {
     this.#rematch(origin);
     const first = seen === 0 ? from : Math.max(from, origin.last + 1);
     if (first <= to) {
-      origin.gap(first, to, (low, high) => this.#tell(origin, low, high, reason === 'UNKNOWN' ? 'LOST' : reason));
+      // The bus does not say for which groups it had chosen this client.
+      const { everyEvent, inGroups } = origin.topic;
+      origin.gap(first, to, (low, high) => this.#tell(origin, low, high, reason === 'UNKNOWN' ? 'LOST' : reason, [...everyEvent, ...inGroups]));
     }
   }
 
@@ -178,12 +180,21 @@ export class Dispatcher {
    * @param {number} from
    * @param {number} to
    * @param {GapReason} reason
+   * @param {Subscription[]} concerned
    */
-  #tell({ topic, producer }, from, to, reason) {
-    const count = to - from + 1;
-    this.#counters.missing += count;
-    topic.everyEvent.forEach(s => s.missed(count));
-    this.#tellGap({ topic: topic.name, producer, from, to, reason });
+  #tell({ topic, producer }, from, to, reason, concerned) {
+    const gap = { topic: topic.name, producer, from, to, reason };
+    this.#counters.missing += to - from + 1;
+    for (const one of concerned) {
+      one.missed(gap);
+      this.#touched.add(one);
+    }
+    this.#tellGap(gap);
+  }
+
+  /** @param {Subscription} subscription has more to hand on; `handOver` has to follow */
+  touch(subscription) {
+    this.#touched.add(subscription);
   }
 
   /** Gives what has arrived to the application. */

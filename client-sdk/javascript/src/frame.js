@@ -115,9 +115,10 @@ export class PublishFrame {
   /**
    * Tells everybody who waits.
    * @param {bigint} producer
+   * @param {number | undefined} receivers
    */
-  resolve(producer) {
-    this.waiters?.forEach((waiter, i) => waiter?.resolve({ topic: this.topic.name, producer, sequence: this.first + i }));
+  resolve(producer, receivers) {
+    this.waiters?.forEach((waiter, i) => waiter?.resolve({ topic: this.topic.name, producer, sequence: this.first + i, receivers }));
     this.waiters?.fill(null);
   }
 

@@ -18,7 +18,7 @@ import { Reader } from './wire/reader.js';
 /** @import {Registry} from './registry.js' */
 /** @import {TokenRefresh} from './token-refresh.js' */
 /** @import {BusCode, CallPort, Channel, Counters, Environment, Refusal, TlsOptions} from './types.js' */
-/** @import {ChangeBus, Welcome} from './wire/frames.js' */
+/** @import {ChangeBus, Confirm, Welcome} from './wire/frames.js' */
 
 /**
  * Where frames go.
@@ -143,6 +143,12 @@ export class Link {
 
   #heard() {
     this.heardAt = this.#parts.env.now();
+  }
+
+  /** @returns {number} when something was received last, in µs since 1970 */
+  get heardAtMicros() {
+    const { env } = this.#parts;
+    return env.micros() - Math.round(1000 * (env.now() - this.heardAt));
   }
 
   // ---- The end
@@ -432,13 +438,13 @@ export class Link {
     this.#owner.welcomed(this, welcome);
   }
 
-  /** @param {{typeCode: number, about: number, topic: string}} confirm */
-  #confirmed({ typeCode, about, topic }) {
+  /** @param {Confirm} confirm */
+  #confirmed({ typeCode, about, topic, receivers }) {
     if (this.#isAbandoned) {
       return;
     }
     if (typeCode === TYPE.PUBLISH) {
-      this.#parts.outbox.confirmed(topic, about);
+      this.#parts.outbox.confirmed(topic, about, receivers < 0 ? undefined : receivers);
     } else if (typeCode === TYPE.SUBSCRIBE || typeCode === TYPE.REGISTER) {
       // The client may stay where it is, and there it may be refused yet.
       (this.#standby ?? this.#parts.registry).confirmed(about);

@@ -344,8 +344,9 @@ export class Outbox {
   /**
    * @param {string} name of the topic
    * @param {number} last sequence
+   * @param {number | undefined} receivers of the frame that ends with it, where the bus tells
    */
-  confirmed(name, last) {
+  confirmed(name, last, receivers) {
     const sent = this.#topics.get(name)?.sent;
     while (sent && sent.length > 0 && /** @type {PublishFrame} */ (sent[0]).last <= last) {
       const frame = /** @type {PublishFrame} */ (sent.shift());
@@ -354,7 +355,7 @@ export class Outbox {
       }
       this.plainKnown(frame.plainUpTo);
       this.#settled(frame);
-      frame.resolve(this.#producer);
+      frame.resolve(this.#producer, frame.last === last ? receivers : undefined);
     }
   }
 

@@ -9,13 +9,14 @@ const PATIENCE = 10_000;
  * @typedef {object} Registration
  * @property {number} id unique among all
  * @property {string | null} group that it shares events with; null for none
- * @property {boolean} isConfirmed whether the bus has confirmed it on the connection that is there
+ * @property {boolean} isConfirmed whether a bus has confirmed it
  * @property {boolean} isExclusive whether nobody else gets what the bus has sent for it
  * @property {boolean} isFinished whether all that came was handled, and nothing more comes
  * @property {Uint8Array} beginFrame asks for it
  * @property {Uint8Array} endFrame asks for its end
  * @property {(topic: string) => boolean} matches whether events of the topic are for it
  * @property {() => void} confirm the bus has confirmed it
+ * @property {(from: number) => void} interrupted the bus has confirmed it again, after a time without it that began at `from`, in µs since 1970
  * @property {(failure: EventBusError | null) => void} end nothing more comes; the failure says why, if the application did not want that
  * @property {() => Promise<void>} unsubscribe ends it
  */
@@ -28,6 +29,8 @@ export class Registry {
   #ending = new Set();
   /** @type {Map<number, number>} when the bus was asked about each that it has not answered */
   #asked = new Map();
+  /** @type {Map<number, number>} that were in force and are not now: since when, in µs since 1970 */
+  #away = new Map();
   #say;
   #sayNow;
   #now;
@@ -133,6 +136,7 @@ export class Registry {
     this.#byId.delete(id);
     this.#ending.delete(id);
     this.#asked.delete(id);
+    this.#away.delete(id);
     if (subscription) {
       this.version++;
       subscription.end(failure);
@@ -148,14 +152,30 @@ export class Registry {
     }
   }
 
-  /** The connection is lost. */
-  disconnected() {
+  /**
+   * The connection is lost.
+   * @param {number} from when it was heard last, in µs since 1970
+   */
+  disconnected(from) {
     this.#isConnected = false;
     this.#asked.clear();
     this.#endChange();
+    this.away(from);
     // There is no bus left that could send anything for these.
     for (const id of [...this.#ending]) {
       this.#remove(id, null);
+    }
+  }
+
+  /**
+   * What was in force is not, until the bus confirms it again.
+   * @param {number} from in µs since 1970
+   */
+  away(from) {
+    for (const one of this.all) {
+      if (one.isConfirmed && !this.#away.has(one.id)) {
+        this.#away.set(one.id, from);
+      }
     }
   }
 
@@ -168,6 +188,11 @@ export class Registry {
     if (subscription && !subscription.isConfirmed) {
       this.version++;
       subscription.confirm();
+    }
+    const from = this.#away.get(id);
+    if (subscription && from !== undefined) {
+      this.#away.delete(id);
+      subscription.interrupted(from);
     }
   }
 

@@ -1,29 +1,44 @@
 import { deferred } from './deferred.js';
 import { EventBusError } from './errors.js';
+import { Fifo } from './fifo.js';
 import { matcher } from './topics.js';
 import { encodeId, encodeSubscribe } from './wire/frames.js';
 import * as TYPE from './wire/type.js';
 
 /** @import {BusEvent} from './event.js' */
-/** @import {Decoder, Handler, Overflow, SubscriptionCounters} from './types.js' */
+/** @import {Gap, Handler, Interruption, SubscriptionCounters, SubscriptionSettings} from './types.js' */
 
 /**
- * Events of one `Deliver` that wait.
+ * Events of one `Deliver` that wait, or what happened between events.
  *
  * @typedef {object} Entry
- * @property {BusEvent[]} events
+ * @property {BusEvent[]} events none of a notice
  * @property {number} next index of the first that was not handed on
  * @property {() => void} done is called when all are handled
+ * @property {Notice | null} notice
+ *
+ * @typedef {object} Notice
+ * @property {(value: never) => void | Promise<void>} call `onGap` or `onInterruption`
+ * @property {Gap | Interruption} value what it is called with
+ * @property {number} madeAt in µs since 1970
  */
 
 /**
  * What a subscription needs of its client.
  *
  * @typedef {object} SubscriptionHome
+ * @property {() => number} micros since 1970
  * @property {(subscription: Subscription) => void} unsubscribe asks the bus for its end
- * @property {(error: unknown, event: BusEvent) => void} failed a handler has failed
+ * @property {(error: unknown, event: BusEvent | null) => void} failed a handler has failed
  * @property {(error: EventBusError) => void} problem nobody waited for what was refused
+ * @property {(subscription: Subscription, interruption: Interruption) => void} interrupted it was away; `pump` has to follow
  */
+
+// So many gaps wait to be passed; more are told as one interruption.
+const MOST_GAPS = 1000;
+/** @type {BusEvent[]} */
+const NONE = [];
+const nothing = () => {};
 
 /**
  * A subscription. Its events go to its handler, or to one reader: `for await (const event of subscription)` or
@@ -31,13 +46,21 @@ import * as TYPE from './wire/type.js';
  * back all deliveries of the client: read it, or end it.
  */
 export class Subscription {
-  /** @type {Entry[]} */
-  #queue = [];
-  #head = 0;
+  // What is handed on now.
+  /** @type {Entry | null} */
+  #current = null;
+  /** @type {Fifo<Entry>} */
+  #queue = new Fifo();
+  // The last one of the queue, if it is a notice.
+  /** @type {Notice | null} */
+  #lastNotice = null;
+  #gaps = 0;
   // Entries whose events the reader has and that count as handled when it asks for more.
   /** @type {Entry[]} */
   #taken = [];
   #handler;
+  #onGap;
+  #onInterruption;
   #home;
   #busy = false;
   // Nothing more comes from the bus.
@@ -52,7 +75,7 @@ export class Subscription {
   #isAwaited = false;
   #ready = /** @type {PromiseWithResolvers<this>} */ (deferred());
   #finished = /** @type {PromiseWithResolvers<void>} */ (deferred());
-  #counts = { received: 0, duplicates: 0, missing: 0, failed: 0 };
+  #counts = { received: 0, duplicates: 0, missing: 0, interruptions: 0, failed: 0 };
   /** @type {() => void} */
   #release = () => {};
 
@@ -60,11 +83,11 @@ export class Subscription {
    * Made by the client.
    * @param {number} id
    * @param {string} filter
-   * @param {{group: string | null, overflow: Overflow, codec: Decoder | null, signal: AbortSignal | undefined}} options
+   * @param {SubscriptionSettings} settings
    * @param {Handler | undefined} handler
    * @param {SubscriptionHome} home
    */
-  constructor(id, filter, { group, overflow, codec, signal }, handler, home) {
+  constructor(id, filter, { group, overflow, codec, signal, onGap, onInterruption }, handler, home) {
     /** @readonly */
     this.id = id;
     /** @readonly */
@@ -80,9 +103,11 @@ export class Subscription {
      * @readonly
      */
     this.matches = matcher(filter);
-    /** Whether the bus has confirmed it on the connection that is there. */
+    /** Whether a bus has confirmed it. */
     this.isConfirmed = false;
     this.#handler = handler;
+    this.#onGap = onGap;
+    this.#onInterruption = onInterruption;
     this.#home = home;
     if (signal) {
       const abort = () => this.#abort(signal.reason);
@@ -103,11 +128,8 @@ export class Subscription {
 
   /** @returns {SubscriptionCounters} what has come until now */
   counters() {
-    let queued = 0;
-    for (let i = this.#head; i < this.#queue.length; i++) {
-      const entry = /** @type {Entry} */ (this.#queue[i]);
-      queued += entry.events.length - entry.next;
-    }
+    let queued = this.#current ? this.#current.events.length - this.#current.next : 0;
+    this.#queue.forEach(entry => { queued += entry.events.length; });
     return { ...this.#counts, queued };
   }
 
@@ -139,7 +161,8 @@ export class Subscription {
   }
 
   /**
-   * Arrays of what is there, each at least one event: several times cheaper than single events.
+   * Arrays of what is there, each at least one event: several times cheaper than single events. `onGap` and `onInterruption` are called
+   * between them.
    * @param {{max?: number}} [options] most events of an array, default 1,000
    * @returns {AsyncIterableIterator<BusEvent[], undefined>}
    */
@@ -176,13 +199,31 @@ export class Subscription {
    * @returns {Promise<IteratorResult<unknown, undefined>>}
    */
   #next(most) {
-    if (this.#reader) {
+    if (this.#reader || this.#busy) {
       return Promise.reject(new TypeError(`subscription to ${this.filter}: next() before the last one was answered (expected: one at a time)`));
     }
     this.#finishTaken();
+    return this.#advance(most);
+  }
+
+  /**
+   * @param {number} most
+   * @returns {Promise<IteratorResult<unknown, undefined>>}
+   */
+  async #advance(most) {
+    for (let entry = this.#front(); entry?.notice; entry = this.#front()) {
+      this.#current = null;
+      this.#busy = true;
+      try {
+        await this.#call(entry.notice);
+      } catch (thrown) {
+        this.#failed(thrown, null);
+      }
+      this.#busy = false;
+    }
     const value = this.#take(most);
     if (value !== undefined) {
-      return Promise.resolve({ value, done: false });
+      return { value, done: false };
     }
     if (this.#isEnded || this.#isDiscarded) {
       return this.#end();
@@ -207,22 +248,39 @@ export class Subscription {
     }
   }
 
+  /** @returns {Entry | null} what is handed on now */
+  #front() {
+    if (!this.#current) {
+      const next = this.#queue.first;
+      if (next) {
+        this.#queue.shift();
+        this.#current = next;
+        if (next.notice) {
+          this.#gaps -= next.notice.call === this.#onGap ? 1 : 0;
+          this.#lastNotice = next.notice === this.#lastNotice ? null : this.#lastNotice;
+        }
+      }
+    }
+    return this.#current;
+  }
+
   /** @param {number} most */
   #take(most) {
-    let entry = this.#queue[this.#head];
+    let entry = this.#front();
     if (!entry) {
       return undefined;
     }
     if (most === 0) {
       const event = /** @type {BusEvent} */ (entry.events[entry.next++]);
       if (entry.next === entry.events.length) {
-        this.#taken.push(this.#shift());
+        this.#current = null;
+        this.#taken.push(entry);
       }
       return event;
     }
     /** @type {BusEvent[]} */
     let batch = [];
-    while (entry && batch.length < most) {
+    while (entry && !entry.notice && batch.length < most) {
       const { events, next } = entry;
       const to = Math.min(events.length, next + most - batch.length);
       const part = next === 0 && to === events.length ? events : events.slice(next, to);
@@ -231,23 +289,11 @@ export class Subscription {
       if (to < events.length) {
         break;
       }
-      this.#taken.push(this.#shift());
-      entry = this.#queue[this.#head];
+      this.#current = null;
+      this.#taken.push(entry);
+      entry = this.#front();
     }
     return batch;
-  }
-
-  #shift() {
-    const entry = /** @type {Entry} */ (this.#queue[this.#head]);
-    this.#head++;
-    if (this.#head === this.#queue.length) {
-      this.#queue = [];
-      this.#head = 0;
-    } else if (this.#head === 1024) {
-      this.#queue = this.#queue.slice(1024);
-      this.#head = 0;
-    }
-    return entry;
   }
 
   // ---- What comes, told by the client
@@ -258,8 +304,14 @@ export class Subscription {
     if (this.#isDiscarded) {
       entry.done();
     } else {
-      this.#queue.push(entry);
+      this.#push(entry);
     }
+  }
+
+  /** @param {Entry} entry */
+  #push(entry) {
+    this.#queue.push(entry);
+    this.#lastNotice = entry.notice;
   }
 
   /** @param {number} events that came again */
@@ -267,9 +319,66 @@ export class Subscription {
     this.#counts.duplicates += events;
   }
 
-  /** @param {number} events that are missing */
-  missed(events) {
-    this.#counts.missing += events;
+  /**
+   * Events are missing; `pump` has to follow.
+   * @param {Gap} gap
+   */
+  missed(gap) {
+    this.#counts.missing += gap.to - gap.from + 1;
+    if (this.#onGap && !this.#isDiscarded) {
+      const last = this.#lastNotice;
+      const before = last?.call === this.#onGap ? /** @type {Gap} */ (last.value) : null;
+      if (last && before && before.topic === gap.topic && before.producer === gap.producer && before.reason === gap.reason && before.to + 1 === gap.from) {
+        last.value = { ...before, to: gap.to };
+      } else {
+        this.#notice(this.#onGap, gap);
+        if (++this.#gaps > MOST_GAPS) {
+          this.#summarize();
+        }
+      }
+    }
+  }
+
+  /**
+   * A bus has confirmed it again; `pump` has to follow.
+   * @param {number} from when it was heard of last, in µs since 1970
+   */
+  interrupted(from) {
+    const interruption = { from, to: this.#home.micros() };
+    this.#counts.interruptions++;
+    if (this.#onInterruption && !this.#isDiscarded) {
+      const last = this.#lastNotice;
+      if (last?.call === this.#onInterruption) {
+        last.value = { from: /** @type {Interruption} */ (last.value).from, to: interruption.to };
+      } else {
+        this.#notice(this.#onInterruption, interruption);
+      }
+    }
+    this.#home.interrupted(this, interruption);
+  }
+
+  /**
+   * @param {Notice['call']} call
+   * @param {Gap | Interruption} value
+   */
+  #notice(call, value) {
+    this.#push({ events: NONE, next: 0, done: nothing, notice: { call, value, madeAt: this.#home.micros() } });
+  }
+
+  /** Nobody passes the gaps that wait: their time is told in their place. */
+  #summarize() {
+    const onGap = this.#onGap;
+    let from = 0;
+    this.#queue.keep(({ notice }) => {
+      if (notice?.call !== onGap) {
+        return true;
+      }
+      from ||= /** @type {Notice} */ (notice).madeAt;
+      return false;
+    });
+    this.#gaps = 0;
+    this.#lastNotice = null;
+    this.interrupted(from);
   }
 
   /** Hands on what has come, as far as the application takes it. */
@@ -277,11 +386,15 @@ export class Subscription {
     if (this.#handler) {
       this.#handle(this.#handler);
     } else if (this.#reader) {
-      const { resolve, most } = this.#reader;
-      const value = this.#take(most);
-      if (value !== undefined) {
+      const { resolve, reject, most } = this.#reader;
+      const entry = this.#front();
+      if (entry) {
         this.#reader = null;
-        resolve(/** @type {never} */ ({ value, done: false }));
+        if (entry.notice) {
+          this.#advance(most).then(/** @type {(result: unknown) => void} */ (resolve), reject);
+        } else {
+          resolve(/** @type {never} */ ({ value: this.#take(most), done: false }));
+        }
       }
     }
     this.#settle();
@@ -293,28 +406,54 @@ export class Subscription {
       return;
     }
     this.#busy = true;
-    for (let entry = this.#queue[this.#head]; entry; entry = this.#queue[this.#head]) {
-      const { events } = entry;
+    for (let entry = this.#front(); entry; entry = this.#front()) {
+      const { events, notice } = entry;
+      if (notice) {
+        this.#current = null;
+        if (this.#run(() => this.#call(notice), /** @type {never} */ (null), null)) {
+          return;
+        }
+        continue;
+      }
       while (entry.next < events.length && !this.#isDiscarded) {
         const event = /** @type {BusEvent} */ (events[entry.next++]);
-        try {
-          const promise = handler(event);
-          if (promise !== undefined && typeof promise?.then === 'function') {
-            promise.then(() => this.#goOn(), thrown => {
-              this.#failed(thrown, event);
-              this.#goOn();
-            });
-            return;
-          }
-        } catch (thrown) {
-          this.#failed(thrown, event);
+        if (this.#run(handler, event, event)) {
+          return;
         }
       }
-      if (entry === this.#queue[this.#head]) {
-        this.#shift().done();
+      if (entry === this.#current) {
+        this.#current = null;
+        entry.done();
       }
     }
     this.#busy = false;
+  }
+
+  /**
+   * @param {Handler} handler
+   * @param {BusEvent} argument
+   * @param {BusEvent | null} event that it may fail for
+   * @returns {boolean} whether it has to be waited for
+   */
+  #run(handler, argument, event) {
+    try {
+      const promise = handler(argument);
+      if (promise !== undefined && typeof promise?.then === 'function') {
+        promise.then(() => this.#goOn(), thrown => {
+          this.#failed(thrown, event);
+          this.#goOn();
+        });
+        return true;
+      }
+    } catch (thrown) {
+      this.#failed(thrown, event);
+    }
+    return false;
+  }
+
+  /** @param {Notice} notice */
+  #call({ call, value }) {
+    return call(/** @type {never} */ (value));
   }
 
   #goOn() {
@@ -324,7 +463,7 @@ export class Subscription {
 
   /**
    * @param {unknown} thrown
-   * @param {BusEvent} event
+   * @param {BusEvent | null} event
    */
   #failed(thrown, event) {
     this.#counts.failed++;
@@ -368,11 +507,13 @@ export class Subscription {
     this.#isDiscarded = true;
     this.#release();
     this.#ready.reject(this.#closed());
-    const left = this.#queue.slice(this.#head);
-    this.#queue = [];
-    this.#head = 0;
     this.#finishTaken();
-    left.forEach(entry => entry.done());
+    this.#current?.done();
+    this.#current = null;
+    this.#queue.forEach(entry => entry.done());
+    this.#queue.clear();
+    this.#lastNotice = null;
+    this.#gaps = 0;
     this.#settle();
   }
 
@@ -395,7 +536,11 @@ export class Subscription {
 
   /** Whether all that came was handled, and nothing more comes. */
   get isFinished() {
-    return this.#isEnded && !this.#busy && this.#queue.length === 0;
+    return this.#isEnded && !this.#busy && this.#isEmpty;
+  }
+
+  get #isEmpty() {
+    return this.#current === null && this.#queue.size === 0;
   }
 
   #settle() {
@@ -403,7 +548,7 @@ export class Subscription {
       this.#finished.resolve();
     }
     const reader = this.#reader;
-    if (reader && this.#queue.length === 0 && (this.#isEnded || this.#isDiscarded)) {
+    if (reader && this.#isEmpty && (this.#isEnded || this.#isDiscarded)) {
       this.#reader = null;
       this.#end().then(reader.resolve, reader.reject);
     }

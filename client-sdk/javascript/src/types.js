@@ -136,6 +136,8 @@
  * @property {string} topic
  * @property {bigint} producer
  * @property {number} sequence
+ * @property {number | undefined} receivers for how many it was queued: subscriptions of the bus, and other buses that have some; undefined where
+ *   the bus does not tell
  *
  * @typedef {object} WaitOptions
  * @property {number} [timeout] ms
@@ -199,6 +201,9 @@
  * @property {Overflow} [overflow] default `BLOCK`, in a browser `DROP_OLDEST`
  * @property {Decoder} [codec] reads payloads for `event.value()`
  * @property {AbortSignal} [signal] ends the subscription
+ * @property {(interruption: Interruption) => void | Promise<void>} [onInterruption] is called where the subscription was away: in order with
+ *   the events, by a reader when it passes the place; what follows waits for the promise
+ * @property {(gap: Gap) => void | Promise<void>} [onGap] is called where events are missing, as `onInterruption` is
  *
  * @callback Handler
  * @param {BusEvent} event
@@ -208,8 +213,20 @@
  * @property {number} received events handed to it
  * @property {number} duplicates events that came again and were dropped
  * @property {number} missing events told as gaps
+ * @property {number} interruptions times that it was away
  * @property {number} failed handlers that have failed
  * @property {number} queued events that wait for it
+ */
+
+/**
+ * Options of a subscription that were checked.
+ * @typedef {object} SubscriptionSettings
+ * @property {string | null} group
+ * @property {Overflow} overflow
+ * @property {Decoder | null} codec
+ * @property {AbortSignal | undefined} signal
+ * @property {((gap: Gap) => void | Promise<void>) | undefined} onGap
+ * @property {((interruption: Interruption) => void | Promise<void>) | undefined} onInterruption
  */
 
 /**
@@ -238,6 +255,7 @@
  * @property {number} received events received, without duplicates, counted once for all subscriptions
  * @property {number} duplicates events received again and dropped
  * @property {number} missing events told as gaps
+ * @property {number} interruptions times that a subscription was away
  * @property {number} handlerFailures handlers that have failed
  * @property {number} reconnects connections made after the first
  * @property {number} busChanges times that the client went on at another bus because its bus asked it to
@@ -257,6 +275,21 @@
  */
 
 /**
+ * A time in which a subscription was away: any events of it may be missing, of whatever topic, known or not. No gap tells of those that came last
+ * before the client was back, of topics that were not seen before, and of what a group has lost.
+ * @typedef {object} Interruption
+ * @property {number} from when something was heard last over the connection that was lost, in microseconds since 1970 by this machine's clock. What
+ *   was published before and waited in the bus for a subscriber that is behind is lost with the connection, too
+ * @property {number} to when a bus confirmed the subscription again
+ *
+ * @typedef {object} SubscriptionInterruption
+ * @property {import('./subscription.js').Subscription} subscription
+ * @property {string} filter
+ *
+ * @typedef {Interruption & SubscriptionInterruption} ClientInterruption
+ */
+
+/**
  * What `on` tells.
  * @typedef {object} ClientEvents
  * @property {ConnectionInfo} connected a bus has welcomed this client, the first time or again
@@ -264,10 +297,12 @@
  * @property {{attempt: number, url: string, delay: number}} reconnecting the next try begins in `delay` ms
  * @property {{before: ConnectionInfo, now: ConnectionInfo}} busChanged the client went on at another bus
  * @property {{url: string, why: string}} busChangeFailed the client stays at its bus
- * @property {Gap} gap events are missing
+ * @property {Gap} gap events are missing; told as soon as it is known, while `onGap` of a subscription is called in order with the events
+ * @property {ClientInterruption} interruption a subscription was away; told as soon as it is in force again
  * @property {{events: number, cause: 'CONNECTION_LOST' | 'CLOSED' | 'TOO_BIG'}} dropped events that `send` took are lost, or may be
  * @property {EventBusError} problem something went wrong that no call has told
- * @property {{error: unknown, event: BusEvent}} handlerError a handler has failed; the event counts as handled
+ * @property {{error: unknown, event: BusEvent | null}} handlerError a handler has failed; the event counts as handled. Null of `onGap` and
+ *   `onInterruption`
  * @property {{error: unknown, invocation: import('./call/invocation.js').Invocation}} requestFailed the handler of a service has failed; the
  *   caller learns no more than the name of the error's class
  * @property {{before: bigint, now: bigint}} producerChanged the bus knows this client by another number: what was sent again may

@@ -48,7 +48,7 @@ export class Service {
     this.#serving = serving;
     this.#runner = runner;
     this.#home = home;
-    /** Whether the bus has confirmed it on the connection that is there. */
+    /** Whether a bus has confirmed it. */
     this.isConfirmed = false;
     runner.onIdle = () => this.#settle();
   }
@@ -166,6 +166,9 @@ export class Service {
     this.isConfirmed = true;
     this.#ready.resolve(this);
   }
+
+  /** Its callers are told what has become of their requests. */
+  interrupted() {}
 
   /**
    * No request comes any more; those that are here are still answered.

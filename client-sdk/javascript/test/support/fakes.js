@@ -153,7 +153,7 @@ export async function connected(options = {}, env = new FakeEnvironment(), welco
   // With calls, so that what has none is tried beside them.
   const client = new ServiceBus(settings({ url: 'ws://bus-1.test/bus', ...others }, env.page !== null), env, callBytes);
   const told = [];
-  for (const type of ['connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'dropped', 'problem', 'handlerError', 'requestFailed', 'producerChanged']) {
+  for (const type of ['connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'interruption', 'dropped', 'problem', 'handlerError', 'requestFailed', 'producerChanged']) {
     client.on(type, event => told.push({ type, ...event, ...(event instanceof Error && { message: event.message }) }));
   }
   await client.start();

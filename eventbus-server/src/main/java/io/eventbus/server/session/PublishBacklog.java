@@ -1,18 +1,19 @@
 package io.eventbus.server.session;
 
-import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.ServiceShare;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a client that takes part in calls has sent behind an event that waits for room, the event
  * included: so that its requests and answers, which come over the same connection, need not wait
- * for that. Bounded by one message; what comes then has to wait. Confined to the loop.
+ * for that. Bounded by one message and by what the connection may make the bus hold for services;
+ * what comes then has to wait. Confined to the loop.
  */
 final class PublishBacklog {
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-  private final BusMemory memory;
+  private final ServiceShare share;
   private final int bound;
   private final Runnable resume;
   // From position to limit: frames.
@@ -25,13 +26,13 @@ final class PublishBacklog {
   /**
    * Makes an empty backlog.
    *
-   * @param memory counts the bytes
+   * @param share account of what the connection makes the bus hold for services
    * @param bound bytes that it holds at most
    * @param resume called by any thread when there may be room for the event
    */
-  PublishBacklog(BusMemory memory, int bound, Runnable resume) {
+  PublishBacklog(ServiceShare share, int bound, Runnable resume) {
     this.resume = resume;
-    this.memory = memory;
+    this.share = share;
     this.bound = bound;
   }
 
@@ -73,12 +74,10 @@ final class PublishBacklog {
   boolean add(ByteBuffer in, int from, int to, Runnable retry) {
     int more = to - from;
     int held = frames.remaining();
-    if (more > bound - held) {
+    if (more > bound - held
+        || (more > frames.capacity() - frames.limit() && !makeRoom(held + more))) {
       whenHandled = retry;
       return false;
-    }
-    if (more > frames.capacity() - frames.limit()) {
-      makeRoom(held + more);
     }
     int end = frames.limit();
     frames.limit(end + more);
@@ -86,15 +85,18 @@ final class PublishBacklog {
     return true;
   }
 
-  private void makeRoom(int needed) {
+  private boolean makeRoom(int needed) {
     int capacity = frames.capacity();
     if (needed <= capacity / 2 || capacity == bound) {
       frames.compact().flip();
-      return;
+      return true;
     }
-    ByteBuffer more = ByteBuffer.allocate((int) Math.min(bound, Math.max(4096, 2L * needed)));
-    memory.change(more.capacity() - capacity);
-    frames = more.put(frames).flip();
+    int larger = (int) Math.min(bound, Math.max(4096, 2L * needed));
+    if (share.take(larger - capacity, 0) != null) {
+      return false;
+    }
+    frames = ByteBuffer.allocate(larger).put(frames).flip();
+    return true;
   }
 
   /** The frames that wait, from position to limit. */
@@ -120,7 +122,7 @@ final class PublishBacklog {
   /** Frees what waits. */
   void clear() {
     waiting = false;
-    memory.change(-frames.capacity());
+    share.give(frames.capacity(), 0);
     frames = NOTHING;
   }
 }

@@ -253,8 +253,7 @@ public final class Session {
     PublishBacklog made = backlog;
     if (made == null) {
       made =
-          new PublishBacklog(
-              loop.bus.memory(), loop.bus.limits().messageBytes(), this::resumeBacklog);
+          new PublishBacklog(heldForCalls, loop.bus.limits().messageBytes(), this::resumeBacklog);
       backlog = made;
     }
     return made.resume();

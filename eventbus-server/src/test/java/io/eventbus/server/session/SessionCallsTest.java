@@ -520,10 +520,14 @@ class SessionCallsTest {
           ControlFrames.encode(TypeCode.PUBLISH, new Publish("t", i, 0L, false, List.of(event))));
     }
     ByteBuffer message = ByteBuffer.wrap(all.toByteArray());
+    long keptBefore = member.keptBytes();
     boolean[] retried = new boolean[1];
     int at = member.onMessage(message, 0, message.limit(), 7, () -> retried[0] = true);
     assertThat(at).isBetween(100 << 10, 128 << 10);
     assertThat(member.awaitsRoom()).isTrue();
+    assertThat(member.keptBytes() - keptBefore)
+        .as("counts for the connection, which is evicted when memory is short")
+        .isGreaterThanOrEqualTo(at);
 
     callersLink.subscriber.full(false);
     for (int i = 0; i < membersLink.turns.size(); i++) {
@@ -533,6 +537,7 @@ class SessionCallsTest {
     assertThat(member.onMessage(message, at, message.limit(), 7, () -> {}))
         .isEqualTo(message.limit());
     assertThat(member.published()).isEqualTo(200);
+    assertThat(member.keptBytes()).isEqualTo(keptBefore);
   }
 
   @Test

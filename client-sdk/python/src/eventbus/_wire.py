@@ -457,6 +457,8 @@ class Confirm(Record):
     type_code: int = record_field("typeCode", INT)
     about: int = record_field("about", LONG)
     topic: str = record_field("topic", STRING, "")
+    #: Of a Publish: subscriptions at the bus and other buses that its events were queued for; -1 from a bus that does not tell.
+    receivers: int = record_field("receivers", LONG, -1)
 
 
 @dataclass(frozen=True)

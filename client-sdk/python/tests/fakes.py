@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from eventbus._call_frames import RECORDS
 from eventbus._commands import Abort, AskToken, Close, Open, Ping
 from eventbus._dispatch import Subscription
@@ -14,6 +16,7 @@ from eventbus._events import Event, check_event
 from eventbus._link import Link
 from eventbus._machine import Machine
 from eventbus._options import Options
+from eventbus._reading import EventReader
 from eventbus._wire import (
     DELIVER,
     PUBLISH,
@@ -264,28 +267,42 @@ class Driver:
         self.pump()
         return waiter
 
-    def subscribe(self, filter: str, group: str | None = None, overflow: Overflow = Overflow.BLOCK) -> Subscription:
-        subscription = Subscription(self.machine.registry.take_id(), filter, group, overflow)
+    def subscribe(
+        self, filter: str, group: str | None = None, overflow: Overflow = Overflow.BLOCK, bound: int = 1 << 20
+    ) -> Subscription:
+        subscription = Subscription(self.machine.registry.take_id(), filter, group, overflow, bound)
+        subscription.buffer.hears_gaps = subscription.buffer.hears_interruptions = True
         subscription.ready.append(FakeWaiter())
         self.machine.registry.begin(subscription, self.now)
         self.pump()
         return subscription
 
-    def subscribed(self, socket: Socket, filter: str, group: str | None = None) -> Subscription:
-        subscription = self.subscribe(filter, group)
+    def subscribed(
+        self,
+        socket: Socket,
+        filter: str,
+        group: str | None = None,
+        overflow: Overflow = Overflow.BLOCK,
+        bound: int = 1 << 20,
+    ) -> Subscription:
+        subscription = self.subscribe(filter, group, overflow, bound)
         self.say(socket, confirm_subscribe(subscription.id))
         return subscription
 
     def taken(self, subscription: Subscription) -> list[Event]:
         """Takes and handles everything that is queued."""
-        events: list[Event] = []
-        while subscription.queue:
-            cursor = subscription.queue.popleft()
-            assert cursor.take(events, 1 << 30)
-            self.machine.dispatcher.handled(cursor)
+        return [item for item in self.everything(subscription) if isinstance(item, Event)]
+
+    def everything(self, subscription: Subscription) -> list[Any]:
+        """Takes and handles everything that is queued: events, and what is told between them."""
+        reader = EventReader(subscription.buffer, lambda _, error: pytest.fail(str(error)))
+        found: list[Any] = []
+        while (items := reader.read(1 << 30)) is not None:
+            found += items if isinstance(items, list) else [items]
+            self.machine.dispatcher.handled(reader.take_handled(), subscription)
         self.machine.handled()
         self.pump()
-        return events
+        return found
 
     def numbers(self, subscription: Subscription) -> list[int]:
         return [event.sequence for event in self.taken(subscription)]

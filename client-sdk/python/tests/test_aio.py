@@ -123,7 +123,7 @@ def test_batches_and_handlers() -> None:
             for i in range(2500):
                 assert client.send("a", b"%d" % i)
             sizes = []
-            async for batch in batches.batches(1000):
+            async for batch in batches.batches(most=1000):
                 sizes.append(len(batch))
                 assert all(e.payload == b"%d" % (e.sequence - 1) for e in batch)
                 if sum(sizes) == 2500:
@@ -277,6 +277,39 @@ def test_a_token_function_that_fails_is_no_secret_told() -> None:
     run(test)
 
 
+def test_leaving_an_iterator_loses_nothing() -> None:
+    async def test(bus: Bus) -> None:
+        async with connect(bus) as client:
+            sub = await client.subscribe("a")
+            await bus.connections[0].send(numbered("a", 5, 1, 12))
+            await bus.until(lambda: sub.counters().received == 12)
+            assert [e.sequence async for e in _first(sub, 3)] == [1, 2, 3]
+            batches = sub.batches(most=2)
+            assert [e.sequence for e in await anext(batches)] == [4, 5]
+            assert (await sub.get(0)).sequence == 6
+            assert [e.sequence async for e in _first(sub, 5)] == [7, 8, 9, 10, 11]
+            assert [e.sequence for e in await anext(batches)] == [12]
+            # Neither a time-out nor cancelling ends an iteration.
+            with pytest.raises(TimedOut, match=r"no event of a within 0 s"):
+                await sub.get(0)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(batches), 0)
+            patient = sub.batches(timeout=0.01)
+            with pytest.raises(TimedOut):
+                await anext(patient)
+            await bus.connections[0].send(numbered("a", 5, 13, 14))
+            await bus.until(lambda: sub.counters().received == 14)
+            assert [e.sequence for e in await anext(batches)] == [13, 14]
+            await sub.unsubscribe()
+            with pytest.raises(Closed):
+                await sub.get()
+            with pytest.raises(StopAsyncIteration):
+                await anext(patient)
+            assert client.counters().queued_bytes == 0
+
+    run(test)
+
+
 def test_a_refused_subscription() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
@@ -357,7 +390,7 @@ def test_credit_bounds_what_is_not_handled() -> None:
             await client.flush()
             assert bus.last_credit().limit == 64 * 1024
             got = 0
-            async for batch in sub.batches(10):
+            async for batch in sub.batches(most=10):
                 got += len(batch)
                 if got == 50:
                     break
@@ -576,7 +609,7 @@ def test_wrong_arguments() -> None:
             with pytest.raises(ValueError, match="timeout: -1"):
                 await client.flush(-1)
             with pytest.raises(ValueError, match="most: 0"):
-                await anext(client.subscribe("a").batches(0))
+                await anext(client.subscribe("a").batches(most=0))
 
     run(test)
 

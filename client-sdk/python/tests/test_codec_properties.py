@@ -155,6 +155,8 @@ def test_control_frames_are_what_fastavro_reads(code: int, record: dict[str, Any
     found: Any = fastavro.schemaless_reader(io.BytesIO(raw[at:end]), SCHEMAS[code], None)
     value = RECORDS[code].read(Reader(raw, at, end))
     for name, path, _, _ in _fields_of(type(value)):
+        if path.split(".")[1] not in found:
+            continue  # at the end, with a default
         mine, theirs = getattr(value, name), found[path.split(".")[1]]
         if isinstance(mine, EventParts):
             assert theirs == dict(zip(("publishedAt", "key", "headers", "payload"), mine, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import os
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 
 import pytest
+from fakes import numbered
 from loopback import Bus, in_thread
 
 import eventbus
@@ -52,7 +54,7 @@ def test_publish_send_and_events(bus: Bus) -> None:
             next(sub.events(timeout=0.01))
         client.flush(5)
         client.send("a", b"last")
-        for batch in sub.batches(5):
+        for batch in sub.batches(timeout=5):
             assert [e.text() for e in batch] == ["last"]
             break
         sub.unsubscribe()
@@ -72,6 +74,29 @@ def test_what_was_received_before_the_end_can_be_taken(bus: Bus) -> None:
     assert client.close()
     assert [e.payload for e in sub] == [b"x"]
     assert list(sub) == []
+
+
+def test_leaving_an_iterator_loses_nothing(bus: Bus) -> None:
+    with connect(bus.url, proxy=None) as client:
+        sub = client.subscribe("a")
+        asyncio.run_coroutine_threadsafe(bus.connections[0].send(numbered("a", 5, 1, 12)), bus.loop).result(5)
+        for event in sub:
+            if event.sequence == 3:
+                break
+        assert [next(sub.events(timeout=5)).sequence for _ in range(2)] == [4, 5]
+        assert [e.sequence for e in next(sub.batches(most=2))] == [6, 7]
+        assert sub.get(5).sequence == 8
+        events = sub.events(timeout=0.01)
+        assert [next(events).sequence for _ in range(4)] == [9, 10, 11, 12]
+        for _ in range(2):
+            with pytest.raises(TimedOut, match="no event of a within"):
+                next(events)
+        asyncio.run_coroutine_threadsafe(bus.connections[0].send(numbered("a", 5, 13, 13)), bus.loop).result(5)
+        assert sub.get(5).sequence == 13
+        sub.unsubscribe()
+        with pytest.raises(Closed):
+            sub.get()
+        assert client.counters().queued_bytes == 0
 
 
 def test_errors(bus: Bus) -> None:
@@ -257,5 +282,5 @@ def test_both_faces_have_the_same_names_and_parameters() -> None:
         assert [p for p in parameters if p not in ours[name]] in ([], ["handler"]), name
     # What asyncio does with ``async for`` is a method here; batches have the size of the loop thread.
     assert set(names(Subscription)) - set(names(eventbus.Subscription)) == {"events"}
-    assert set(names(eventbus.Subscription)) - set(names(Subscription)) == {"finish", "take_unhandled"}
+    assert set(names(eventbus.Subscription)) - set(names(Subscription)) == set()
     assert names(Service) == names(eventbus.Service)

@@ -32,10 +32,19 @@ def same(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def known(found: Any, wanted: Any) -> Any:
+    """What a vector speaks of: a record may have more fields at its end."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return {k: known(v, wanted[k]) for k, v in found.items() if k in wanted}
+    if isinstance(wanted, list) and isinstance(found, list) and len(found) == len(wanted):
+        return [known(f, w) for f, w in zip(found, wanted, strict=True)]
+    return found
+
+
 def test_frames() -> None:
     for v in vectors("frames"):
         want = [{"typeCode": f["typeCode"], "record": f["record"]} for f in v["frames"]]
-        assert same(testee.decode(bytes.fromhex(v["hex"]))) == same(want), v["id"]
+        assert same(known(testee.decode(bytes.fromhex(v["hex"])), want)) == same(want), v["id"]
         for f in want if v["from"] != "bus" else ():
             assert same(testee.decode(testee.encode(f["typeCode"], f["record"]))) == same([f]), v["id"]
 

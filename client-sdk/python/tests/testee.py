@@ -349,8 +349,13 @@ def listen(lines: Lines, name: str, bus: eventbus.EventBus | eventbus.sync.Event
     bus.on_producer_changed(lambda p: tell("producerChanged", before=str(p.before), now=str(p.now)))
     bus.on_gap(
         lambda g: tell(
-            "gap", topic=g.topic, producer=str(g.producer), **{"from": g.first, "to": g.last}, reason=g.reason.name
+            "gap", topic=g.topic, producer=str(g.producer), **{"from": g.first, "to": g.last},
+            # The kit has one word for a full queue, wherever it is.
+            reason=g.reason.name.replace("BUFFER_FULL", "QUEUE_FULL").replace("BUFFER_", ""),
         )
+    )  # fmt: skip
+    bus.on_interruption(
+        lambda i: tell("interruption", filter=i.filter, group=i.group, start=str(i.start), end=str(i.end))
     )
     bus.on_dropped(lambda d: tell("dropped", events=d.events, cause=d.cause.name))
     bus.on_problem(lambda e: tell("problem", **failure(e)["error"]))
@@ -415,7 +420,8 @@ class Testee:
 
     @staticmethod
     def published(p: eventbus.Published) -> dict[str, Any]:
-        return {"topic": p.topic, "producer": str(p.producer), "sequence": p.sequence}
+        told = {} if p.receivers is None else {"receivers": str(p.receivers)}
+        return {"topic": p.topic, "producer": str(p.producer), "sequence": p.sequence, **told}
 
     def simple(self, request: dict[str, Any]) -> dict[str, Any] | None:
         """Ops that are answered at once."""

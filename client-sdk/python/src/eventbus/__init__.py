@@ -16,7 +16,6 @@ from ._call import Retry
 from ._call_events import Answer, CallEvent, Response
 from ._call_frames import Execution, Priority
 from ._connect import Connecting, connect
-from ._dispatch import Gap, GapReason
 from ._errors import (
     BufferFull,
     BusLost,
@@ -47,6 +46,9 @@ from ._happenings import (
     Disconnected,
     DropCause,
     Dropped,
+    Gap,
+    GapReason,
+    Interruption,
     ProducerChanged,
     Reconnecting,
     State,
@@ -89,6 +91,7 @@ __all__ = [
     "GapReason",
     "HandlerFailed",
     "IllegalTopic",
+    "Interruption",
     "Invocation",
     "Limits",
     "MemberLost",

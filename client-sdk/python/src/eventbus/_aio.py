@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import _dispatch
+from ._buffer import Item
 from ._calling import Calling
 from ._driver import Driver
 from ._errors import BufferFull, Closed, IllegalTopic
@@ -20,9 +21,12 @@ from ._options import Options, check_range
 from ._outbox import Published
 from ._payload import Codec, Payload, as_payload
 from ._registry import MOST_GROUP_BYTES
-from ._subscription import Handler, Subscription
+from ._subscription import GapListener, Handler, InterruptionListener, Subscription
 from ._topics import filter_problem
 from ._wire import Overflow
+
+#: Of ``buffer_bytes``.
+LEAST_BUFFER = 4096
 
 _clients: weakref.WeakSet[EventBus] = weakref.WeakSet()
 
@@ -49,6 +53,7 @@ class EventBus(Listeners, Calling):
         self._driver = Driver(options, self._notices.tell)
         self._loop = self._driver.loop
         self._machine = self._driver.machine
+        self._notices.is_heard = self._machine.dispatcher.hears
         self._outbox = self._machine.outbox
         self._add = self._outbox.add
         self._handlers: set[Subscription] = set()
@@ -174,14 +179,25 @@ class EventBus(Listeners, Calling):
         group: str | None = None,
         overflow: Overflow = Overflow.BLOCK,
         handler: Handler | None = None,
+        on_gap: GapListener | None = None,
+        on_interruption: InterruptionListener | None = None,
+        buffer_bytes: int | None = None,
     ) -> Subscription:
         """Subscribes to the topics that a filter selects. Await the result, or use ``async with``, to know that it is in force.
 
-        ``group``: its members share the events. ``overflow``: what the bus does when its queue for this client is full.
+        ``group``: its members share the events, each of which goes to one of them, at most once. ``overflow``: what the bus does
+        when its queue for this client is full, and this client beyond ``buffer_bytes``.
         ``handler`` is called with each event, in order; what it returns is awaited if it can be, before the next event of this
         subscription. What it raises is told to ``on_handler_error``.
+        ``on_gap`` is called with each Gap and ``on_interruption`` with each Interruption of this subscription, at its place among
+        the events: by whatever reads them, before the events that follow. What it returns is awaited if it can be. What it
+        raises is logged.
+        ``buffer_bytes``: how much may wait for this subscription in this client, 4,096 or more, by default a quarter of
+        ``receive_bytes``. Beyond it DROP_OLDEST and CONFLATE drop here, told as a Gap, and DISCONNECT ends the connection as the
+        bus does. BLOCK does not look at it: what waits counts in ``receive_bytes``.
 
-        It outlives lost connections. A subscription without a handler ends when nothing holds it any more. Raises IllegalTopic,
+        It outlives lost connections: after one, what was published meanwhile or was on its way may be missing, which
+        ``on_interruption`` tells. A subscription without a handler ends when nothing holds it any more. Raises IllegalTopic,
         ValueError, Closed.
         """
         problem = filter_problem(filter)
@@ -189,10 +205,13 @@ class EventBus(Listeners, Calling):
             raise IllegalTopic(problem)
         if group is not None and (not group.strip() or len(group.encode()) > MOST_GROUP_BYTES):
             raise ValueError(f"group: {group!r} (expected: 1..{MOST_GROUP_BYTES} bytes of UTF-8, not blank)")
+        if buffer_bytes is None:
+            buffer_bytes = max(LEAST_BUFFER, self._options.receive_bytes // 4)
+        check_range("buffer_bytes", buffer_bytes, LEAST_BUFFER, 1 << 40, "bytes", whole=True)
         machine = self._machine
         machine.check_open()
-        core = _dispatch.Subscription(machine.registry.take_id(), filter, group, Overflow(overflow))
-        subscription = Subscription(self, core, handler)
+        core = _dispatch.Subscription(machine.registry.take_id(), filter, group, Overflow(overflow), buffer_bytes)
+        subscription = Subscription(self, core, handler, on_gap, on_interruption)
         reference = weakref.ref(subscription)
 
         def wake() -> None:
@@ -204,12 +223,13 @@ class EventBus(Listeners, Calling):
         machine.registry.begin(core, self._loop.time())
         return subscription
 
-    def _forget(self, core: _dispatch.Subscription) -> None:
-        """Any thread: a subscription is not held any more."""
+    def _forget(self, core: _dispatch.Subscription, taken: list[Item]) -> None:
+        """Any thread: a subscription is not held any more; ``taken`` is what it had not handled."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._forget_now, core)
+            self._loop.call_soon_threadsafe(self._forget_now, core, taken)
 
-    def _forget_now(self, core: _dispatch.Subscription) -> None:
+    def _forget_now(self, core: _dispatch.Subscription, taken: list[Item]) -> None:
+        self._machine.dispatcher.handled(taken, core)
         self._machine.dispatcher.drop_queue(core)
         self._machine.registry.unsubscribe(core, self._loop.time())
         self._machine.handled()

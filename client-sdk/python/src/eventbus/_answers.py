@@ -82,7 +82,7 @@ class Answers:
         if link.abandoned:
             return
         if confirm.type_code == PUBLISH:
-            machine.outbox.confirm(confirm.topic, confirm.about, machine.connector.producer)
+            machine.outbox.confirm(confirm.topic, confirm.about, machine.connector.producer, confirm.receivers)
             machine.tell_room()
         elif confirm.type_code in (Subscribe.CODE, Register.CODE):
             if machine.change is not None and link is machine.change.new:

@@ -110,6 +110,9 @@ class Change:
     def new_ended(self, now: float, why: str) -> None:
         """The new connection has ended, or never came about."""
         if self.new is not None and self.new.welcome is not None and self.phase is not Phase.CONNECTING:
+            if self.phase in (Phase.LEAVING, Phase.SENDING_MOVED, Phase.RECEIVING_MOVED):
+                # The subscriptions were in force there, and are not at the old bus any more.
+                self._machine.dispatcher.lost()
             self.on(What.NEW_ENDED, now, why)
             self._caught_up(now)
         elif not self.is_over:
@@ -306,6 +309,8 @@ class Change:
             self.new.standby = False
 
     def _release_and_finish(self) -> None:
+        """The old connection is lost or given up before the bus had drained."""
+        self._machine.dispatcher.lost()
         self._release()
         self._finish()
 
@@ -315,7 +320,7 @@ class Change:
 
     def _finish(self) -> None:
         self._end()
-        self._machine.moves.moved(self, self._served, self._ending, self._now)
+        self._machine.moves.moved(self, self._served, self._unconfirmed, self._ending, self._now)
 
     def _end(self) -> None:
         self._deadline.cancel()
@@ -336,6 +341,7 @@ class Change:
     def _go_on(self) -> None:
         """The old connection is lost or given up; what it had not confirmed is sent again."""
         self._end()
+        self._machine.dispatcher.lost()
         self.old.abandoned = True
         self._release()
         self._machine.lose_sending()
@@ -367,11 +373,22 @@ class Change:
 
     def _stay(self) -> None:
         self._end()
+        if self._undrained or (self.new is not None and self.new.over):
+            self._lose_groups()
         self._drop_new("the client stays at its bus")
         self._machine.outbox.stay()
         self._machine.dispatcher.release(False)
         self._machine.registry.say_waiting(self.old)
         self._machine.moves.stayed(self)
+
+    def _lose_groups(self) -> None:
+        """What the new bus had for groups is lost with it. The subscriptions are in force at the old one all the time."""
+        dispatcher = self._machine.dispatcher
+        for id in sorted(self._served):
+            subscription = dispatcher.subscriptions.get(id)
+            if subscription is not None and subscription.is_exclusive:
+                dispatcher.away(subscription)
+                dispatcher.back(subscription)
 
     def _come_back(self, sending: bool = False) -> None:
         """The new bus is lost after the old one was left: what it had is lost with it."""

@@ -158,7 +158,7 @@ class Connector:
             machine.outbox.resequence()
             machine.happenings.append(ProducerChanged(before, welcome.producer))
         # protocol.md#credit: before the first Subscribe, so that it holds for all deliveries.
-        machine.grant(link, max(0, machine.options.receive_bytes - machine.dispatcher.bytes))
+        machine.grant(link, max(0, machine.options.receive_bytes - machine.dispatcher.holding))
         machine.registry.ask_again(link, now)
         machine.resume_sending(link)
         if machine.state is State.RECONNECTING:

@@ -1,17 +1,18 @@
 """The way in: checks each delivery against what was received before and gives it to the subscriptions. Without I/O or a clock.
 
-What is queued here is bounded by credit, for the whole client. Events are decoded when the application takes them.
+What waits for subscriptions under BLOCK is bounded by credit, for the whole client; what waits for others by a bound of each.
+Events are decoded when the application takes them.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from ._buffer import Buffer, Item, Mark
 from ._events import Delivery, DeliveryReader, EventCursor
+from ._happenings import Gap, GapReason, Interruption
 from ._held import Held
 from ._registration import Registration
 from ._streams import Pair, Route
@@ -21,18 +22,6 @@ from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
 #: More than this is not held of one connection during a change of bus.
 MOST_HELD = 16 << 20
 
-
-class GapReason(Enum):
-    """Why events are missing."""
-
-    #: They did not arrive: lost with a connection or a bus, or refused by the bus.
-    LOST = "LOST"
-    #: The queue for this client was full and its policy was ``DROP_OLDEST``.
-    QUEUE_FULL = "QUEUE_FULL"
-    #: Later events of the same keys took their places.
-    CONFLATED = "CONFLATED"
-
-
 _REASONS = {
     WireGapReason.UNKNOWN: GapReason.LOST,
     WireGapReason.QUEUE_FULL: GapReason.QUEUE_FULL,
@@ -40,28 +29,10 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Events that were published but not delivered to this client: a hole in the numbers of one producer and topic."""
-
-    topic: str
-    producer: int
-    #: The sequence of the first missing event.
-    first: int
-    #: The sequence of the last missing event.
-    last: int
-    reason: GapReason
-
-    @property
-    def count(self) -> int:
-        """How many are missing, at least 1."""
-        return self.last - self.first + 1
-
-
 class Subscription(Registration):
-    """What the core knows of a subscription."""
+    """What the core knows of a subscription. ``bound``: bytes that may wait for it, where its policy allows drops."""
 
-    def __init__(self, id: int, filter: str, group: str | None, overflow: Overflow) -> None:
+    def __init__(self, id: int, filter: str, group: str | None, overflow: Overflow, bound: int = 1 << 20) -> None:
         super().__init__(id, f"the subscription of {filter}")
         self.is_exclusive = group is not None
         self.filter = filter
@@ -69,10 +40,19 @@ class Subscription(Registration):
         self.overflow = overflow
         self.matches = matcher(filter)
         #: What arrived and was not taken.
-        self.queue: deque[EventCursor] = deque()
+        self.buffer = Buffer(filter, group, overflow, bound)
+        #: Bytes of what arrived and was not handled.
+        self.unhandled = 0
+        #: Microseconds since 1970 at which its connection was found lost; None where it is in force, or never was.
+        self.away_since: int | None = None
         #: The application takes no more: what still comes is dropped, so that it does not hold up what comes behind it.
         self.dropping = False
-        self.received = self.duplicates = self.missing = 0
+        self.received = self.duplicates = self.missing = self.interruptions = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether what waits for it holds back the whole connection."""
+        return self.overflow is Overflow.BLOCK
 
     def begin_frame(self) -> bytes:
         return Subscribe(self.id, self.filter, self.group, self.overflow).frame()
@@ -82,11 +62,20 @@ class Subscription(Registration):
 
 
 class Dispatcher:
-    """See the module. ``tell`` hears of gaps."""
+    """See the module. ``tell`` hears of gaps and interruptions; ``micros`` gives the time, in microseconds since 1970;
+    ``too_slow`` hears of a subscription under DISCONNECT for which too much waits."""
 
-    def __init__(self, tracked: int, tell: Callable[[Gap], None]) -> None:
+    def __init__(
+        self,
+        tracked: int,
+        tell: Callable[[Gap | Interruption], None],
+        micros: Callable[[], int],
+        too_slow: Callable[[Subscription], None],
+    ) -> None:
         self._tracked = tracked
         self._tell = tell
+        self._micros = micros
+        self._too_slow = too_slow
         self._reader = DeliveryReader(min(tracked, 10_000))
         self._routes: dict[str, Route] = {}
         self._pairs: dict[tuple[str, int], Pair] = {}
@@ -98,7 +87,9 @@ class Dispatcher:
         self.too_much: Callable[[], None] | None = None
         #: Bytes of the frames that were received and not handled.
         self.bytes = 0
-        self.received = self.duplicates = self.missing = 0
+        #: Of these, what holds back the connection.
+        self.holding = 0
+        self.received = self.duplicates = self.missing = self.interruptions = 0
 
     # ---- Subscriptions
 
@@ -117,18 +108,33 @@ class Dispatcher:
             for pair in route.pairs.values():
                 pair.forget_baseline()
 
-    def handled(self, cursor: EventCursor) -> None:
-        """A subscription is done with a delivery."""
-        delivery = cursor.delivery
-        delivery.shares -= 1
-        if delivery.shares == 0:
-            self.bytes -= delivery.cost
+    def handled(self, items: Iterable[Item], subscription: Subscription) -> None:
+        """A subscription is done with what was taken of its buffer."""
+        holds = subscription.holds
+        for item in items:
+            if isinstance(item, Mark):
+                self._count_mark(item, subscription, -1)
+                continue
+            delivery = item.delivery
+            subscription.unhandled -= delivery.cost
+            delivery.shares -= 1
+            if delivery.shares == 0:
+                self.bytes -= delivery.cost
+            if holds:
+                delivery.holds -= 1
+                if delivery.holds == 0:
+                    self.holding -= delivery.cost
+
+    def _count_mark(self, mark: Mark, subscription: Subscription, sign: int) -> None:
+        subscription.unhandled += sign * mark.cost
+        self.bytes += sign * mark.cost
+        if subscription.holds:
+            self.holding += sign * mark.cost
 
     def drop_queue(self, subscription: Subscription) -> None:
         """The application takes no more of a subscription."""
         subscription.dropping = True
-        while subscription.queue:
-            self.handled(subscription.queue.popleft())
+        self.handled(subscription.buffer.clear(), subscription)
 
     # ---- Deliveries
 
@@ -217,9 +223,36 @@ class Dispatcher:
             self.bytes += delivery.cost
         delivery.shares += len(targets)
         for target in targets:
+            if target.holds:
+                if delivery.holds == 0:
+                    self.holding += delivery.cost
+                delivery.holds += 1
             target.received += delivery.count - skip
-            target.queue.append(EventCursor(delivery))
+            target.unhandled += delivery.cost
+            target.buffer.add(EventCursor(delivery))
+            if target.buffer.is_over:
+                self._apply_policy(target)
             target.wake()
+
+    def _apply_policy(self, subscription: Subscription) -> None:
+        dropped = subscription.buffer.apply(self._micros())
+        for part in dropped.parts:
+            part.delivery.shares = 1
+            subscription.unhandled += part.delivery.cost
+            self.bytes += part.delivery.cost
+        self.handled(dropped.cursors, subscription)
+        subscription.unhandled += dropped.mark_bytes
+        self.bytes += dropped.mark_bytes
+        for what in dropped.told:
+            if isinstance(what, Gap):
+                subscription.missing += what.count
+                self.missing += what.count
+            else:
+                subscription.interruptions += 1
+                self.interruptions += 1
+            self._tell(what)
+        if subscription.overflow is Overflow.DISCONNECT:
+            self._too_slow(subscription)
 
     def gap(self, frame: GapFrame) -> None:
         """Takes a ``Gap`` that came over the client's connection."""
@@ -234,9 +267,52 @@ class Dispatcher:
     def _tell_gap(self, pair: Pair, first: int, last: int, reason: GapReason) -> None:
         gap = Gap(pair.route.topic, pair.producer, first, last, reason)
         self.missing += gap.count
-        for subscription in pair.route.every:
+        # What was dropped of a topic that only groups select was dropped of one of these.
+        for subscription in pair.route.every or pair.route.groups.values():
             subscription.missing += gap.count
+            self._mark(subscription, gap)
         self._tell(gap)
+
+    def _mark(self, subscription: Subscription, what: Gap | Interruption) -> None:
+        if subscription.dropping:
+            return
+        mark = subscription.buffer.mark(what, self._micros())
+        if mark is not None:
+            self._count_mark(mark, subscription, 1)
+            if subscription.buffer.is_over:
+                self._apply_policy(subscription)
+            subscription.wake()
+
+    def hears(self, what: Gap | Interruption) -> bool:
+        """Whether a subscription is told this at its place."""
+        if isinstance(what, Gap):
+            return any(s.buffer.hears_gaps and s.matches(what.topic) for s in self.subscriptions.values())
+        return any(
+            s.buffer.hears_interruptions and (s.filter, s.group) == (what.filter, what.group)
+            for s in self.subscriptions.values()
+        )
+
+    # ---- Interruptions
+
+    def lost(self) -> None:
+        """The connection that subscriptions were in force on is lost."""
+        for subscription in self.subscriptions.values():
+            self.away(subscription)
+
+    def away(self, subscription: Subscription) -> None:
+        """The connection that a subscription was in force on is lost."""
+        if subscription.confirmed and not subscription.ending and subscription.away_since is None:
+            subscription.away_since = self._micros()
+
+    def back(self, subscription: Subscription) -> None:
+        """A bus has confirmed a subscription: tells that it was away, if it was."""
+        start, subscription.away_since = subscription.away_since, None
+        if start is not None and not subscription.ending:
+            subscription.interruptions += 1
+            self.interruptions += 1
+            told = Interruption(subscription.filter, subscription.group, start, self._micros())
+            self._mark(subscription, told)
+            self._tell(told)
 
     # ---- Two connections at once
 
@@ -306,14 +382,4 @@ class Dispatcher:
         if everything:
             skip = self._repeated(delivery, pair)
             if skip < delivery.count:
-                again = copy_of(delivery)
-                self._give(again, skip, pair.route.every)
-
-
-def copy_of(delivery: Delivery) -> Delivery:
-    """The same delivery for other subscriptions, which may skip another part of it."""
-    again = Delivery()
-    for name in Delivery.__slots__:
-        setattr(again, name, getattr(delivery, name))
-    again.shares = again.skip = 0
-    return again
+                self._give(delivery.copy(), skip, pair.route.every)

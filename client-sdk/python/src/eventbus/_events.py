@@ -63,7 +63,7 @@ class Delivery:
     """One ``Deliver`` frame: who published what, and the range of bytes that holds its events."""
 
     __slots__ = (
-        "cost", "count", "data", "end", "groups", "link", "producer", "raw_received_at", "raw_schema",
+        "cost", "count", "data", "end", "groups", "holds", "link", "producer", "raw_received_at", "raw_schema",
         "sequence", "shares", "skip", "start", "topic",
     )  # fmt: skip
 
@@ -81,6 +81,8 @@ class Delivery:
     #: Bytes of the frame, which count against the credit until all subscriptions have handled it.
     cost: int
     shares: int
+    #: How many of these are subscriptions under BLOCK.
+    holds: int
     #: The connection that brought it, to be told where an event turns out to be malformed.
     link: Any
     raw_schema: bytes
@@ -93,6 +95,14 @@ class Delivery:
     @property
     def received_at(self) -> int:
         return _signed(self.raw_received_at)
+
+    def copy(self) -> Delivery:
+        """The same for other subscriptions, which may skip another part of it."""
+        again = Delivery()
+        for name in Delivery.__slots__:
+            setattr(again, name, getattr(self, name))
+        again.shares = again.holds = again.skip = 0
+        return again
 
 
 class Event:
@@ -223,6 +233,12 @@ class EventCursor:
             self.pos = r.pos
             self.index += 1
 
+    def copy(self) -> EventCursor:
+        """Makes one that stands at the same place."""
+        again = EventCursor.__new__(EventCursor)
+        again.delivery, again.index, again.pos = self.delivery, self.index, self.pos
+        return again
+
     def take(self, into: list[Event], most: int) -> bool:
         """Decodes at most so many events more; returns whether the delivery has none left. Raises Malformed."""
         d = self.delivery
@@ -302,8 +318,7 @@ class DeliveryReader:
         """Reads a body's head and finds its events, of which it looks at none that came in one block. Raises Malformed."""
         d = Delivery()
         d.cost = cost
-        d.skip = 0
-        d.shares = 0
+        d.skip = d.shares = d.holds = 0
         d.data = data
         at, (d.topic, d.producer) = self._head(data, pos, end)
         m = _HEAD.match(data, at, end)

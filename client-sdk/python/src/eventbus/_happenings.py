@@ -93,6 +93,57 @@ class ProducerChanged:
     now: int
 
 
+class GapReason(Enum):
+    """Why events are missing."""
+
+    #: They did not arrive: lost with a connection or a bus, or refused by the bus.
+    LOST = "LOST"
+    #: The queue for this client at the bus was full and its policy was ``DROP_OLDEST``.
+    QUEUE_FULL = "QUEUE_FULL"
+    #: Later events of the same keys took their places at the bus.
+    CONFLATED = "CONFLATED"
+    #: The subscription's own buffer in this client was full (``buffer_bytes``), and its policy was ``DROP_OLDEST``,
+    #: ``DISCONNECT``, or ``CONFLATE`` with too many keys.
+    BUFFER_FULL = "BUFFER_FULL"
+    #: Later events of the same keys took their places in the subscription's own buffer in this client.
+    BUFFER_CONFLATED = "BUFFER_CONFLATED"
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Events that were published but not delivered: a hole in the numbers of one producer and topic."""
+
+    topic: str
+    producer: int
+    #: The sequence of the first missing event.
+    first: int
+    #: The sequence of the last missing event.
+    last: int
+    reason: GapReason
+
+    @property
+    def count(self) -> int:
+        """How many are missing, at least 1."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """A subscription was away: its connection was lost, and the bus has confirmed it again.
+
+    Events of that time may be missing, and so may those that were on their way when the connection was lost: for members of
+    groups, too, and of topics that nothing had come of before. What is known by its number is told as a ``Gap`` besides.
+    """
+
+    filter: str
+    #: The group of the subscription; None for none.
+    group: str | None
+    #: Microseconds since 1970-01-01T00:00Z, by this machine's clock: when the connection was found lost.
+    start: int
+    #: Microseconds since 1970-01-01T00:00Z, by this machine's clock: when the bus had confirmed the subscription again.
+    end: int
+
+
 class DropCause(Enum):
     """Why published events are lost, or may be."""
 
@@ -146,6 +197,8 @@ class Counters:
     buffered_bytes: int
     #: Bytes received and not handled yet.
     queued_bytes: int
+    #: Interruptions told, one for each subscription that was away.
+    interruptions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +211,5 @@ class SubscriptionCounters:
     duplicates: int
     #: Events told as a gap.
     missing: int
+    #: Times that it was away, each told as an interruption.
+    interruptions: int

@@ -6,9 +6,18 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ._dispatch import Gap
 from ._errors import Error
-from ._happenings import BusChanged, BusChangeFailed, Connection, Disconnected, Dropped, ProducerChanged, Reconnecting
+from ._happenings import (
+    BusChanged,
+    BusChangeFailed,
+    Connection,
+    Disconnected,
+    Dropped,
+    Gap,
+    Interruption,
+    ProducerChanged,
+    Reconnecting,
+)
 from ._service import RequestFailed
 from ._subscription import HandlerFailed
 
@@ -43,8 +52,19 @@ class Listeners:
         return self._on(ProducerChanged, listener)
 
     def on_gap(self, listener: Callable[[Gap], object]) -> Callable[[], None]:
-        """Hears of events that are missing, once for each: as soon as it is known, so that handlers may be at earlier ones."""
+        """Hears of events that are missing, once for each: as soon as it is known, so that handlers may be at earlier ones.
+
+        ``on_gap`` of ``subscribe`` tells it at its place. Where nothing listens it is logged.
+        """
         return self._on(Gap, listener)
+
+    def on_interruption(self, listener: Callable[[Interruption], object]) -> Callable[[], None]:
+        """Hears of each subscription that was away: as soon as the bus has confirmed it again, so that handlers may be at earlier
+        events.
+
+        ``on_interruption`` of ``subscribe`` tells it at its place. Where nothing listens it is logged.
+        """
+        return self._on(Interruption, listener)
 
     def on_dropped(self, listener: Callable[[Dropped], object]) -> Callable[[], None]:
         """Hears of events published with ``send`` that are lost or may be."""
@@ -71,6 +91,8 @@ class Notices:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        #: Whether a subscription is told of it at its place.
+        self.is_heard: Callable[[Gap | Interruption], bool] = lambda _: False
         self._listeners: dict[type, list[Callable[[Any], object]]] = {}
 
     def on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:
@@ -96,7 +118,10 @@ class Notices:
             elif isinstance(happening, RequestFailed):
                 what = happening.service, happening.invocation
                 LOG.error("%r: a handler failed at %r", *what, exc_info=happening.error)
-            elif isinstance(happening, (Error, Dropped, Gap, BusChangeFailed, ProducerChanged)):
+            elif isinstance(happening, (Gap, Interruption)):
+                if not self.is_heard(happening):
+                    LOG.warning("%s: %s", self._name, happening)
+            elif isinstance(happening, (Error, Dropped, BusChangeFailed, ProducerChanged)):
                 LOG.warning("%s: %s", self._name, happening)
             return
         for listener in tuple(listeners):

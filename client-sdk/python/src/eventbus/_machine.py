@@ -17,7 +17,7 @@ from ._calls import Calls
 from ._change import Change
 from ._commands import Abort, AskToken, Close, Command, Open, Ping
 from ._connector import Connector
-from ._dispatch import MOST_HELD, Dispatcher
+from ._dispatch import MOST_HELD, Dispatcher, Subscription
 from ._errors import Closed, Error, Refused
 from ._flushes import Flushes
 from ._happenings import Connection, Counters, Disconnected, DropCause, Dropped, State
@@ -50,7 +50,9 @@ class Machine:
         self.outbox = Outbox(options.outbound_bytes, options.batch_bytes, options.confirm_timeout, nanos)
         self.flushes = Flushes(self.outbox, self.timers)
         self.happenings: list[object] = []
-        self.dispatcher = Dispatcher(options.tracked_producers, self.happenings.append)
+        self.dispatcher = Dispatcher(
+            options.tracked_producers, self.happenings.append, lambda: nanos() // 1000, self._on_too_slow
+        )
         self.commands: deque[Command] = deque()
         self.wake: Callable[[], None] = lambda: None
         self.current: Link | None = None
@@ -165,7 +167,7 @@ class Machine:
         return Counters(
             out.published, out.confirmed, out.resent, out.dropped_full, out.indeterminate, out.messages,
             dispatcher.received, dispatcher.duplicates, dispatcher.missing, self.handler_failures, self.reconnects,
-            self.bus_changes, out.topics, out.used, dispatcher.bytes,
+            self.bus_changes, out.topics, out.used, dispatcher.bytes, dispatcher.interruptions,
         )  # fmt: skip
 
     def opened(self, link: Link, token: str | None, now: float) -> None:
@@ -320,7 +322,7 @@ class Machine:
         if link.standby:
             link.paused = self.dispatcher.held_bytes() > MOST_HELD
             return
-        held = self.dispatcher.bytes + self.dispatcher.held_bytes()
+        held = self.dispatcher.holding + self.dispatcher.held_bytes()
         room = self.options.receive_bytes - held
         if room > 0:
             limit = link.credit.next(room)
@@ -332,9 +334,25 @@ class Machine:
             link.pinged_at = None
         link.paused = paused
 
+    def _on_too_slow(self, subscription: Subscription) -> None:
+        """A subscription under DISCONNECT is read too slowly: what the bus does then, 4001, is done here."""
+        self.soon(lambda now: self._end_too_slow(subscription, now))
+
+    def _end_too_slow(self, subscription: Subscription, now: float) -> None:
+        link = self.current
+        if link is None or link.welcome is None or subscription.ended:
+            return
+        why = (
+            f"too slow: more waited for {subscription.what} than buffer_bytes, {subscription.buffer.bound} bytes; "
+            "the connection was ended, as DISCONNECT asks for"
+        )
+        self.happenings.append(Refused(BusCode.SLOW_CONSUMER, why, True))
+        self.abort(link)
+        self.connector.ended(link, 4001, why, None, now, 0.0)
+
     def is_held_back(self) -> bool:
         """Whether the application has not taken what came."""
-        return self.dispatcher.bytes >= self.options.receive_bytes
+        return self.dispatcher.holding >= self.options.receive_bytes
 
     def watch(self, link: Link, now: float) -> None:
         """Watches whether a connection is there still."""

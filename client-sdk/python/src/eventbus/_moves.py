@@ -62,8 +62,13 @@ class Moves:
         """Says that the client stays."""
         link.control.append(ChangeBusFailed(token, why[:MOST_TOLD]).frame())
 
-    def moved(self, change: Change, served: dict[int, bytes], ending: set[int], now: float) -> None:
-        """The new connection is the one that the client has; ``served``: what it was asked for there, and how to end that."""
+    def moved(
+        self, change: Change, served: dict[int, bytes], unconfirmed: set[int], ending: set[int], now: float
+    ) -> None:
+        """The new connection is the one that the client has; ``served``: what it was asked for there, and how to end that.
+
+        ``unconfirmed``: what of it the new bus has not confirmed, where the old one was lost first.
+        """
         machine = self._machine
         old, link, before = machine.current, change.new, machine.connection
         assert link is not None and link.welcome is not None and before is not None
@@ -80,7 +85,10 @@ class Moves:
             link.control.append(served[id])
         machine.registry.say_waiting(link)
         for id in served:
-            machine.registry.confirmed(id)
+            if id in unconfirmed:
+                machine.registry.expect_answer(id, now)
+            else:
+                machine.registry.confirmed(id)
         machine.look(link, now)
         if old is not None:
             self.leave(old, "the client goes on at another bus", now)

@@ -39,6 +39,8 @@ class Published(NamedTuple):
     topic: str
     producer: int
     sequence: int
+    #: For how many the bus has queued it: subscriptions at the bus itself, and other buses. None where the bus does not tell.
+    receivers: int | None = None
 
 
 def _check_topic(name: str) -> None:
@@ -331,8 +333,8 @@ class Outbox:
 
     # ---- Answers
 
-    def confirm(self, topic: str, last: int, producer: int) -> None:
-        """The bus has taken everything of a topic up to a number."""
+    def confirm(self, topic: str, last: int, producer: int, receivers: int = -1) -> None:
+        """The bus has taken everything of a topic up to a number; ``receivers`` is of the frame that ends there."""
         state = self._topics.get(topic)
         if state is None:
             return
@@ -344,9 +346,10 @@ class Outbox:
                 continue
             self.confirmed += frame.count
             sequence = frame.first
+            told = receivers if receivers >= 0 and frame.last() == last else None
             for waiter in frame.waiters:
                 if not waiter.done():
-                    waiter.set_result(Published(topic, producer, sequence))
+                    waiter.set_result(Published(topic, producer, sequence, told))
                 sequence += 1
         self._trim()
 

@@ -98,6 +98,8 @@ class Registry:
             return
         if not registration.ending:
             registration.answer_by = None
+        if isinstance(registration, Subscription):
+            machine.dispatcher.back(registration)
         if not registration.confirmed:
             registration.confirmed = True
             machine.dispatcher.changed()
@@ -137,6 +139,12 @@ class Registry:
                 link.control.append(registration.end_frame())
             self._expect_answer(registration, now)
 
+    def expect_answer(self, id: int, now: float) -> None:
+        """A bus was asked for one, and has not answered."""
+        registration = self.all.get(id)
+        if registration is not None and not registration.ending:
+            self._expect_answer(registration, now)
+
     def _expect_answer(self, registration: Registration, now: float) -> None:
         """protocol.md#time-outs-of-a-client: tell the application, and reconnect."""
         machine = self._machine
@@ -170,6 +178,7 @@ class Registry:
     def lose(self) -> None:
         """The connection is lost."""
         self.waiting_control = None
+        self._machine.dispatcher.lost()
         for registration in list(self.all.values()):
             registration.answer_by = None
             if registration.ending:

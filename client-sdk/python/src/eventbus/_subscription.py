@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Generator
+import logging
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from . import _dispatch
 from ._errors import Closed, Error, TimedOut
-from ._events import Event
-from ._happenings import SubscriptionCounters
+from ._events import Event, EventCursor
+from ._happenings import Gap, Interruption, SubscriptionCounters
 from ._options import check_range
+from ._reading import MOST, EventReader
 from ._wire import Malformed
 
 if TYPE_CHECKING:
     from ._aio import EventBus
 
+LOG = logging.getLogger("eventbus")
+
 T = TypeVar("T")
+#: What it returns is awaited if it can be.
 Handler = Callable[[Event], object]
+GapListener = Callable[[Gap], object]
+InterruptionListener = Callable[[Interruption], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +35,40 @@ class HandlerFailed:
 
     subscription: Subscription
     event: Event
-    error: Exception
+    error: BaseException
 
 
 class Subscription:
-    """Events that a filter selects. One reader: ``async for``, ``batches`` or a handler.
+    """Events that a filter selects. One reader: ``async for``, ``batches``, ``get`` or a handler.
 
-    ``await`` it, or enter it with ``async with``, to know that it is in force: from then on every event is delivered that a bus
-    takes from a publisher. An event counts as handled when the next one is asked for, or when its handler has returned.
+    ``await`` it, or enter it with ``async with``, to know that it is in force: from then on, as long as the connection lasts,
+    every event is delivered that a bus takes from a publisher. After a lost connection ``on_interruption`` tells how long it was
+    away. An event counts as handled when the next one is asked for, or when its handler has returned.
     """
 
-    def __init__(self, client: EventBus, core: _dispatch.Subscription, handler: Handler | None) -> None:
+    def __init__(
+        self,
+        client: EventBus,
+        core: _dispatch.Subscription,
+        handler: Handler | None,
+        on_gap: GapListener | None,
+        on_interruption: InterruptionListener | None,
+    ) -> None:
         self._client = client
         self._core = core
-        self._batch: list[Event] = []
-        self._next = 0
-        self._done: list[Any] = []
+        self._on_gap = on_gap
+        self._on_interruption = on_interruption
+        core.buffer.hears_gaps = on_gap is not None
+        core.buffer.hears_interruptions = on_interruption is not None
+        machine = client._machine
+
+        def malformed(cursor: EventCursor, error: Malformed) -> None:
+            machine.malformed(cursor.delivery.link, error)
+
+        self._reader = EventReader(core.buffer, malformed)
         self._waiting: asyncio.Future[None] | None = None
         self._reading = False
         self._stopped = False
-        self._busy = False
         self._task: asyncio.Task[None] | None = None
         if handler is not None:
             # The task must not keep alive what nobody else holds, nor end with it: the client holds both.
@@ -68,7 +89,8 @@ class Subscription:
 
     def counters(self) -> SubscriptionCounters:
         """What it has got so far."""
-        return SubscriptionCounters(self._core.received, self._core.duplicates, self._core.missing)
+        core = self._core
+        return SubscriptionCounters(core.received, core.duplicates, core.missing, core.interruptions)
 
     def __repr__(self) -> str:
         return f"Subscription(filter={self.filter!r}, group={self.group!r}, overflow={self._core.overflow.name})"
@@ -113,9 +135,7 @@ class Subscription:
         """The application takes no more."""
         if not self._stopped:
             self._stopped = True
-            self._batch = []
-            self._next = 0
-            self._finish_batch()
+            self._client._machine.dispatcher.handled(self._reader.drop(), self._core)
             self._client._machine.dispatcher.drop_queue(self._core)
             self._client._machine.handled()
             self._wake()
@@ -124,7 +144,7 @@ class Subscription:
         # What is not taken would use up the credit of the whole client.
         client = getattr(self, "_client", None)
         if client is not None and self._task is None and not self._stopped and not self._core.ended:
-            client._forget(self._core)
+            client._forget(self._core, self._reader.drop())
 
     def _end_error(self) -> Error:
         failure = self._core.failure
@@ -137,61 +157,65 @@ class Subscription:
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
 
-    def _finish_batch(self) -> None:
+    def _finish(self) -> None:
         """What was taken is handled."""
-        if self._done:
-            done, self._done = self._done, []
-            self.finish(done)
+        taken = self._reader.take_handled()
+        if taken:
+            self._client._machine.dispatcher.handled(taken, self._core)
+            self._client._machine.handled()
 
-    def finish(self, taken: list[Any]) -> None:
-        """What ``take_unhandled`` gave is handled."""
-        for cursor in taken:
-            self._client._machine.dispatcher.handled(cursor)
-        self._client._machine.handled()
-
-    async def take_unhandled(self, most: int) -> tuple[list[Event], list[Any]]:
-        """For the synchronous face: takes events that count until ``finish``; none at the end."""
-        batch = await self._take(most)
-        done, self._done = self._done, []
-        return batch, done
-
-    async def _take(self, most: int) -> list[Event]:
-        """Waits for events and decodes some; an empty list at the end."""
-        self._finish_batch()
-        queue = self._core.queue
-        if queue:
+    async def _take(self, most: int, timeout: float | None = None) -> list[Event]:
+        """Waits for events and decodes some; an empty list at the end. Raises TimedOut; cancelling it loses nothing."""
+        self._finish()
+        reader, loop = self._reader, self._client._loop
+        if reader:
             # A consumer that never waits must not keep the loop from reading, writing and timers.
             await asyncio.sleep(0)
+        until = None if timeout is None else loop.time() + timeout
         while True:
-            while not queue:
-                if self._stopped or self._core.ended:
-                    if self._core.failure is not None and not self._stopped:
-                        raise self._end_error()
-                    return []
-                self._waiting = self._client._loop.create_future()
-                try:
-                    await self._waiting
-                finally:
-                    self._waiting = None
-            batch: list[Event] = []
-            while queue and len(batch) < most:
-                if not self._decode(queue[0], batch, most - len(batch)):
-                    break
-                self._done.append(queue.popleft())
-            if batch:
-                return batch
-            self._finish_batch()
+            found = reader.read(most)
+            if isinstance(found, list):
+                return found
+            if found is not None:
+                await self._tell(found)
+                continue
+            self._finish()
+            if self._stopped or self._core.ended:
+                if self._core.failure is not None and not self._stopped:
+                    raise self._end_error()
+                return []
+            await self._arrival(until, timeout)
 
-    def _decode(self, cursor: Any, into: list[Event], most: int) -> bool:
+    async def _arrival(self, until: float | None, timeout: float | None) -> None:
+        loop = self._client._loop
+        waiting = self._waiting = loop.create_future()
+
+        def late() -> None:
+            if not waiting.done():
+                waiting.set_exception(TimedOut(f"no event of {self.filter} within {timeout:g} s"))
+
+        timer = None if until is None else loop.call_at(until, late)
         try:
-            return bool(cursor.take(into, most))
-        except Malformed as e:
-            self._client._machine.malformed(cursor.delivery.link, e)
-            return True
+            await waiting
+        finally:
+            self._waiting = None
+            if timer is not None:
+                timer.cancel()
 
-    def __aiter__(self) -> Self:
-        self._read_once()
-        return self
+    async def _tell(self, what: Gap | Interruption) -> None:
+        listener: Callable[[Any], object] | None = self._on_gap if isinstance(what, Gap) else self._on_interruption
+        if listener is None:
+            return
+        try:
+            result = listener(what)
+            if inspect.isawaitable(result):
+                await result
+        except asyncio.CancelledError:
+            if is_cancelled():
+                raise
+            LOG.exception("%r: a listener failed at %r", self, what)
+        except Exception:
+            LOG.exception("%r: a listener failed at %r", self, what)
 
     def _read_once(self) -> None:
         if self._task is not None:
@@ -199,36 +223,66 @@ class Subscription:
         if self._reading:
             raise RuntimeError("iterated already (expected: one reader)")
 
-    async def __anext__(self) -> Event:
-        at = self._next
-        batch = self._batch
-        if at < len(batch):
-            self._next = at + 1
-            return batch[at]
-        if self._reading:
-            raise RuntimeError("iterated already (expected: one reader)")
-        self._reading = True
-        try:
-            batch = self._batch = await self._take(1000)
-        finally:
-            self._reading = False
-        self._next = 1
-        if not batch:
-            self._next = 0
-            raise StopAsyncIteration
-        return batch[0]
+    async def get(self, timeout: float | None = None) -> Event:
+        """Returns the next event; waits for it for ``timeout`` seconds at most, None for ever, 0 not at all.
 
-    async def batches(self, most: int = 1000) -> AsyncIterator[list[Event]]:
-        """Iterates over what has come, at most so many events at a time: the fastest way to take many.
-
-        A batch counts as handled when the next one is asked for.
+        Raises TimedOut, after which it can be asked again; Closed, or why it has ended, at the end. Cancelling it, also by a
+        time-out of asyncio, loses no event.
         """
-        check_range("most", most, 1, 1 << 30, "events", whole=True)
+        if timeout is not None:
+            check_range("timeout", timeout, 0, 3600, "s")
+        event = await self._one(timeout)
+        if event is None:
+            raise self._end_error()
+        return event
+
+    def __aiter__(self) -> Self:
+        self._read_once()
+        return self
+
+    async def __anext__(self) -> Event:
+        reader = self._reader
+        at = reader.next
+        if at < len(reader.batch):
+            reader.next = at + 1
+            return reader.batch[at]
+        event = await self._one(None)
+        if event is None:
+            raise StopAsyncIteration
+        return event
+
+    async def _one(self, timeout: float | None) -> Event | None:
+        found = self._reader.rest(1)
+        if found:
+            return found[0]
         self._read_once()
         self._reading = True
         try:
-            while batch := await self._take(most):
-                yield batch
+            self._reader.batch, self._reader.next = await self._take(MOST, timeout), 0
+        finally:
+            self._reading = False
+        found = self._reader.rest(1)
+        return found[0] if found else None
+
+    def batches(self, *, most: int = MOST, timeout: float | None = None) -> Batches:
+        """Iterates over what has come, ``most`` events at a time or fewer, without waiting for more: the fastest way.
+
+        A batch counts as handled when the next one is asked for. ``timeout``: seconds to wait for one, None for ever; TimedOut,
+        as cancelling, does not end the iteration.
+        """
+        check_range("most", most, 1, 1 << 30, "events", whole=True)
+        if timeout is not None:
+            check_range("timeout", timeout, 0, 3600, "s")
+        return Batches(self, most, timeout)
+
+    async def _batch(self, most: int, timeout: float | None) -> list[Event]:
+        rest = self._reader.rest(most)
+        if rest:
+            return rest
+        self._read_once()
+        self._reading = True
+        try:
+            return await self._take(most, timeout)
         finally:
             self._reading = False
 
@@ -241,20 +295,41 @@ class Subscription:
                 return  # ready, or on_problem, has told
             if not batch:
                 return
-            self._busy = True
-            try:
-                for event in batch:
-                    if self._stopped:
-                        return
-                    try:
-                        result = handler(event)
-                        if result is not None and inspect.isawaitable(result):
-                            await result
-                    except Exception as e:
-                        client._machine.handler_failures += 1
-                        client._notices.tell(HandlerFailed(self, event, e))
-            finally:
-                self._busy = False
+            for event in batch:
+                if self._stopped:
+                    return
+                try:
+                    result = handler(event)
+                    if result is not None and inspect.isawaitable(result):
+                        await result
+                except Exception as e:
+                    client._machine.handler_failures += 1
+                    client._notices.tell(HandlerFailed(self, event, e))
+
+
+class Batches:
+    """What :meth:`Subscription.batches` returns: iterate over it with ``async for``."""
+
+    def __init__(self, subscription: Subscription, most: int, timeout: float | None) -> None:
+        self._subscription = subscription
+        self._most = most
+        self._timeout = timeout
+
+    def __aiter__(self) -> Self:
+        self._subscription._read_once()
+        return self
+
+    async def __anext__(self) -> list[Event]:
+        batch = await self._subscription._batch(self._most, self._timeout)
+        if not batch:
+            raise StopAsyncIteration
+        return batch
+
+
+def is_cancelled() -> bool:
+    """Whether the running task is to end; a CancelledError may also be that of something that it has awaited."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def within(future: asyncio.Future[T], timeout: float, what: str) -> T:

@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
-import asyncio
-import queue
-from collections.abc import Iterator
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from . import _subscription
-from ._errors import Error, TimedOut
-from ._events import Event
-from ._happenings import SubscriptionCounters
+from ._buffer import Item
+from ._errors import TimedOut
+from ._events import Event, EventCursor
+from ._happenings import Gap, Interruption, SubscriptionCounters
 from ._options import check_range
 from ._portal import Portal
+from ._reading import MOST, EventReader
+from ._wire import Malformed
+
+LOG = logging.getLogger("eventbus")
 
 
 class Subscription:
-    """Events that a filter selects: ``events``, or ``batches``, which is faster. Ends with ``with`` or ``unsubscribe``."""
+    """Events that a filter selects: ``events``, ``get``, or ``batches``, the fastest. Ends with ``with`` or ``unsubscribe``."""
 
-    def __init__(self, portal: Portal, inner: _subscription.Subscription) -> None:
+    def __init__(
+        self,
+        portal: Portal,
+        inner: _subscription.Subscription,
+        on_gap: Callable[[Gap], object] | None,
+        on_interruption: Callable[[Interruption], object] | None,
+    ) -> None:
+        """To be called in the loop's thread."""
         self._portal = portal
         self._inner = inner
-        self._arrived: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]] = queue.SimpleQueue()
-        self._taken: list[Any] = []
-        self._ended = False
-        # What waits here is bounded by the client's receive_bytes: it counts until it is handled.
-        self._feeder = asyncio.run_coroutine_threadsafe(_feed(inner, self._arrived), portal.loop)
+        self._core = inner._core
+        self._on_gap = on_gap
+        self._on_interruption = on_interruption
+        buffer = self._core.buffer
+        buffer.hears_gaps, buffer.hears_interruptions = on_gap is not None, on_interruption is not None
+        self._dispatcher, self._machine = inner._client._machine.dispatcher, inner._client._machine
+        machine, loop = self._machine, portal.loop
+
+        def malformed(cursor: EventCursor, error: Malformed) -> None:
+            loop.call_soon_threadsafe(machine.malformed, cursor.delivery.link, error)
+
+        self._reader = EventReader(buffer, malformed)
+        # The thread that reads decodes the events, too.
+        self._arrived = threading.Event()
+        self._core.wake = self._arrived.set
 
     @property
     def filter(self) -> str:
@@ -41,50 +64,103 @@ class Subscription:
         """What it has got so far."""
         return self._inner.counters()
 
-    def batches(self, timeout: float | None = None) -> Iterator[list[Event]]:
-        """Iterates over what has come, at most 1,000 events at a time; a batch is handled when the next one is asked for.
+    def __repr__(self) -> str:
+        return f"eventbus.sync.{self._inner!r}"
 
-        ``timeout``: seconds to wait for one, None for ever. Raises TimedOut, after which it can be iterated over again.
+    # ---- Taking events
+
+    def get(self, timeout: float | None = None) -> Event:
+        """Returns the next event; waits for it for ``timeout`` seconds at most, None for ever, 0 not at all.
+
+        Raises TimedOut, after which it can be asked again; Closed, or why it has ended, at the end.
         """
-        if timeout is not None:
-            check_range("timeout", timeout, 0, 3600, "s")
-        while not self._ended:
-            self._portal.check()
-            self._handled()
+        _check_timeout(timeout)
+        event = self._one(timeout)
+        if event is None:
+            raise self._inner._end_error()
+        return event
+
+    def events(self, timeout: float | None = None) -> Events:
+        """Iterates over events. ``timeout``: seconds to wait for one, None for ever.
+
+        Raises TimedOut, which does not end the iteration. Leaving it loses nothing: it can be iterated over again.
+        """
+        _check_timeout(timeout)
+        return Events(self, timeout)
+
+    def __iter__(self) -> Iterator[Event]:
+        return self.events()
+
+    def batches(self, *, most: int = MOST, timeout: float | None = None) -> Batches:
+        """Iterates over what has come, ``most`` events at a time or fewer, without waiting for more: the fastest way.
+
+        A batch counts as handled when the next one is asked for. ``timeout`` as for ``events``.
+        """
+        check_range("most", most, 1, 1 << 30, "events", whole=True)
+        _check_timeout(timeout)
+        return Batches(self, most, timeout)
+
+    def _one(self, timeout: float | None) -> Event | None:
+        found = self._reader.rest(1)
+        if not found:
+            self._reader.batch, self._reader.next = self._take(MOST, timeout), 0
+            found = self._reader.rest(1)
+        return found[0] if found else None
+
+    def _batch(self, most: int, timeout: float | None) -> list[Event]:
+        return self._reader.rest(most) or self._take(most, timeout)
+
+    def _take(self, most: int, timeout: float | None) -> list[Event]:
+        """Waits for events and decodes some; an empty list at the end."""
+        self._portal.check()
+        self._finish(self._reader.take_handled())
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            found = self._reader.read(most)
+            if isinstance(found, list):
+                return found
+            if found is not None:
+                self._tell(found)
+                continue
+            self._finish(self._reader.take_handled())
+            self._arrived.clear()
+            if self._reader:
+                continue
+            if self._inner._stopped or self._core.ended:
+                if self._core.failure is not None and not self._inner._stopped:
+                    raise self._inner._end_error()
+                return []
+            left = None if until is None else max(0.0, until - time.monotonic())
+            if not self._arrived.wait(left):
+                raise TimedOut(f"no event of {self.filter} within {timeout:g} s")
+
+    def _tell(self, what: Gap | Interruption) -> None:
+        listener: Callable[[Any], object] | None = self._on_gap if isinstance(what, Gap) else self._on_interruption
+        if listener is not None:
             try:
-                batch, self._taken, error = self._arrived.get(timeout=timeout)
-            except queue.Empty:
-                raise TimedOut(f"no event of {self.filter} within {timeout:g} s") from None
-            if not batch:
-                self._ended = True
-                if error is not None:
-                    raise error
-                return
-            yield batch
+                listener(what)
+            except Exception:
+                LOG.exception("%r: a listener failed at %r", self, what)
 
-    def events(self, timeout: float | None = None) -> Iterator[Event]:
-        """Iterates over events; as ``batches``."""
-        for batch in self.batches(timeout):
-            yield from batch
-
-    __iter__ = events
-
-    def _handled(self) -> None:
-        taken, self._taken = self._taken, []
+    def _finish(self, taken: list[Item]) -> None:
+        """What was taken is handled."""
         if taken:
-            self._portal.loop.call_soon_threadsafe(self._inner.finish, taken)
+            self._portal.loop.call_soon_threadsafe(self._handled, taken)
+
+    def _handled(self, taken: list[Item]) -> None:
+        self._dispatcher.handled(taken, self._core)
+        self._machine.handled()
+
+    # ---- Its end
 
     def unsubscribe(self, timeout: float | None = 10.0) -> None:
         """Ends it: drops what was not taken, and returns when nothing more comes. Ending it again does nothing."""
-        self._handled()
-        self._portal.call(self._inner.unsubscribe(), timeout, "unsubscribe")
-        while True:
-            try:
-                _, cursors, _ = self._arrived.get_nowait()
-            except queue.Empty:
-                break
-            self._portal.loop.call_soon_threadsafe(self._inner.finish, cursors)
-        self._arrived.put(([], [], None))
+
+        async def work() -> None:
+            self._handled(self._reader.drop())
+            await self._inner.unsubscribe()
+
+        self._portal.call(work(), timeout, "unsubscribe")
 
     def __enter__(self) -> Self:
         return self
@@ -93,20 +169,52 @@ class Subscription:
         self.unsubscribe()
 
     def __del__(self) -> None:
-        feeder = getattr(self, "_feeder", None)
-        if feeder is not None and not feeder.done() and not self._portal.is_lost:
-            feeder.cancel()
+        # The inner one ends with this one, unless it was ended.
+        reader = getattr(self, "_reader", None)
+        if reader is not None and not self._portal.is_lost and not self._portal.loop.is_closed():
+            self._finish(reader.drop())
 
 
-async def _feed(
-    inner: _subscription.Subscription, into: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]]
-) -> None:
-    while True:
-        try:
-            batch, cursors = await inner.take_unhandled(1000)
-        except Error as e:
-            into.put(([], [], e))
-            return
-        into.put((batch, cursors, None))
+class Events:
+    """What :meth:`Subscription.events` returns."""
+
+    def __init__(self, subscription: Subscription, timeout: float | None) -> None:
+        self._subscription = subscription
+        self._timeout = timeout
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event:
+        reader = self._subscription._reader
+        at = reader.next
+        if at < len(reader.batch):
+            reader.next = at + 1
+            return reader.batch[at]
+        event = self._subscription._one(self._timeout)
+        if event is None:
+            raise StopIteration
+        return event
+
+
+class Batches:
+    """What :meth:`Subscription.batches` returns."""
+
+    def __init__(self, subscription: Subscription, most: int, timeout: float | None) -> None:
+        self._subscription = subscription
+        self._most = most
+        self._timeout = timeout
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> list[Event]:
+        batch = self._subscription._batch(self._most, self._timeout)
         if not batch:
-            return
+            raise StopIteration
+        return batch
+
+
+def _check_timeout(timeout: float | None) -> None:
+    if timeout is not None:
+        check_range("timeout", timeout, 0, 3600, "s")

@@ -23,12 +23,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Literal, Self
 
-from . import _aio, _connect, _service, _subscription
+from . import _aio, _connect, _service
 from ._call import Retry
 from ._call_events import Response
 from ._call_frames import Priority
 from ._errors import Closed, Error
-from ._happenings import Connection, Counters, State
+from ._happenings import Connection, Counters, Gap, Interruption, State
 from ._listeners import Listeners
 from ._options import check_range
 from ._outbox import Published
@@ -196,14 +196,23 @@ class EventBus(Listeners):
         *,
         group: str | None = None,
         overflow: Overflow = Overflow.BLOCK,
+        on_gap: Callable[[Gap], object] | None = None,
+        on_interruption: Callable[[Interruption], object] | None = None,
+        buffer_bytes: int | None = None,
         timeout: float | None = None,
     ) -> Subscription:
-        """As :meth:`eventbus.EventBus.subscribe`, without handlers; returns when the subscription is in force."""
+        """As :meth:`eventbus.EventBus.subscribe`, without handlers; returns when the subscription is in force.
 
-        async def work() -> _subscription.Subscription:
-            return await self._inner.subscribe(filter, group=group, overflow=overflow)
+        ``on_gap`` and ``on_interruption`` are called in the thread that takes the events.
+        """
 
-        return Subscription(self._portal, self._portal.call(work(), timeout, "subscribe"))
+        async def work() -> Subscription:
+            inner = self._inner.subscribe(filter, group=group, overflow=overflow, buffer_bytes=buffer_bytes)
+            subscription = Subscription(self._portal, inner, on_gap, on_interruption)
+            await inner
+            return subscription
+
+        return self._portal.call(work(), timeout, "subscribe")
 
     def request(
         self,

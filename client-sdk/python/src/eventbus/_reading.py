@@ -1,0 +1,82 @@
+"""Takes what waits for a subscription, in its order: the part of both faces that is the same. For the thread that reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ._buffer import Buffer, Item, Mark
+from ._events import Event, EventCursor
+from ._happenings import Gap, Interruption
+from ._wire import Malformed
+
+#: Events that are decoded at once where they are iterated over.
+MOST = 1000
+
+
+class EventReader:
+    """See the module. ``malformed`` hears of deliveries that turn out to be none."""
+
+    def __init__(self, buffer: Buffer, malformed: Callable[[EventCursor, Malformed], None]) -> None:
+        self._buffer = buffer
+        self._malformed = malformed
+        #: Events that were decoded, and how many of them the application has.
+        self.batch: list[Event] = []
+        self.next = 0
+        self._cursor: EventCursor | None = None
+        self._mark: Mark | None = None
+        # What the application has, and has not handled.
+        self._taken: list[Item] = []
+
+    def __bool__(self) -> bool:
+        """Whether there is something to be read."""
+        return self._cursor is not None or self._mark is not None or bool(self._buffer)
+
+    def rest(self, most: int) -> list[Event]:
+        """Takes what is left of the events that were decoded."""
+        at, self.next = self.next, min(len(self.batch), self.next + most)
+        return self.batch[at : self.next]
+
+    def read(self, most: int) -> list[Event] | Gap | Interruption | None:
+        """Decodes events up to the next mark, or takes a mark; None where nothing waits. What came before has to be handled."""
+        mark, self._mark = self._mark, None
+        if mark is not None:
+            return mark.what
+        events: list[Event] = []
+        while len(events) < most:
+            cursor = self._cursor
+            if cursor is None:
+                item = self._buffer.take()
+                if item is None:
+                    break
+                if isinstance(item, Mark):
+                    self._taken.append(item)
+                    if not events:
+                        return item.what
+                    self._mark = item
+                    break
+                cursor = self._cursor = item
+            if self._is_read(cursor, events, most - len(events)):
+                self._taken.append(cursor)
+                self._cursor = None
+        return events or None
+
+    def _is_read(self, cursor: EventCursor, into: list[Event], most: int) -> bool:
+        try:
+            return cursor.take(into, most)
+        except Malformed as e:
+            self._malformed(cursor, e)
+            return True
+
+    def take_handled(self) -> list[Item]:
+        """Takes what the application is done with: all that it got before."""
+        taken, self._taken = self._taken, []
+        return taken
+
+    def drop(self) -> list[Item]:
+        """The application takes no more; returns what it has not handled."""
+        taken = self.take_handled()
+        if self._cursor is not None:
+            taken.append(self._cursor)
+        self._cursor = self._mark = None
+        self.batch, self.next = [], 0
+        return taken

@@ -4,16 +4,16 @@ import io.eventbus.protocol.RequestView;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.server.security.FilterRules;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which services one client may call, decided once for each and not for each call: a name that was
+ * Which services clients may call, decided once for each and not for each call: a name that was
  * called before costs a look at a table without chains, in which a name takes the place of another.
- * Confined to the loop of the client's connection.
+ * One table for all connections of a loop, because clients choose how many connections and names
+ * there are. Confined to the loop.
  */
 final class CalledServices {
-  private static final int SLOTS = 16;
+  private static final int SLOTS = 256;
 
   /** So many bytes of names are looked at in the time of one unit of a turn. */
   private static final int BYTES_A_UNIT = 8;
@@ -21,42 +21,35 @@ final class CalledServices {
   /** So many tokens of rules are compared in that time. */
   private static final int STEPS_A_UNIT = 4;
 
-  /** What is known of one name. */
-  record Decision(ByteBuffer name, String service, @Nullable String problem, boolean allowed) {}
+  /** Decision for one name by some rules. */
+  record Decision(
+      FilterRules rules,
+      ByteBuffer name,
+      String service,
+      @Nullable String problem,
+      boolean allowed) {}
 
   private final @Nullable Decision[] decided = new Decision[SLOTS];
-  private FilterRules rules;
   private int work;
 
   /**
-   * Knows nothing yet.
+   * Returns whether the service of a request may be called; allocates nothing if that is known.
    *
    * @param rules which services the client may call
    */
-  CalledServices(FilterRules rules) {
-    this.rules = rules;
-  }
-
-  /** Says what the client may call from now on. */
-  void permit(FilterRules newRules) {
-    rules = newRules;
-    Arrays.fill(decided, null);
-  }
-
-  /** Returns what is known of the service of a request; allocates nothing if it is known. */
-  Decision decide(ByteBuffer in, RequestView request) {
+  Decision decide(ByteBuffer in, RequestView request, FilterRules rules) {
     int start = request.serviceStart();
     int length = request.serviceLength();
-    int hash = 1;
+    int hash = System.identityHashCode(rules);
     for (int i = start; i < start + length; i++) {
       hash = 31 * hash + in.get(i);
     }
     int slot = (hash ^ hash >>> 16) & (SLOTS - 1);
     Decision known = decided[slot];
-    if (known != null && isNamed(known, in, start, length)) {
+    if (known != null && known.rules() == rules && isNamed(known, in, start, length)) {
       return known;
     }
-    Decision made = make(request.service(), in, start, length);
+    Decision made = make(request.service(), in, start, length, rules);
     decided[slot] = made;
     return made;
   }
@@ -74,13 +67,13 @@ final class CalledServices {
     return true;
   }
 
-  private Decision make(String text, ByteBuffer in, int start, int length) {
+  private Decision make(String text, ByteBuffer in, int start, int length, FilterRules rules) {
     byte[] name = new byte[length];
     in.get(start, name);
     work += 8 + length / BYTES_A_UNIT + rules.steps() / STEPS_A_UNIT;
     String problem = ServiceName.problem(text);
     return new Decision(
-        ByteBuffer.wrap(name), text, problem, problem == null && rules.allows(text));
+        rules, ByteBuffer.wrap(name), text, problem, problem == null && rules.allows(text));
   }
 
   /** Returns what deciding has cost since the last call, in units of a turn. */

@@ -35,6 +35,7 @@ public final class LoopContext {
   final DataView data = new DataView();
   final LoopCalls calls;
   final CallRequest callRequest = new CallRequest();
+  final CalledServices called = new CalledServices();
 
   /** Makes what waits for a member or a caller: perhaps for long, so that it shares no slab. */
   final DeliveryAllocator bodies;

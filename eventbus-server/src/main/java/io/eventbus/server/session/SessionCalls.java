@@ -60,7 +60,6 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   private FilterRules observable;
   // Made with the first request to all members of a service.
   private @Nullable GatheringClient gathers;
-  private final CalledServices services;
   private final Supplier<SessionTunnels> tunnels;
   // Since the first stream or tunnel.
   private @Nullable SessionTunnels open;
@@ -90,7 +89,6 @@ final class SessionCalls implements CallerEnd, GatherEnd {
     this.link = link;
     this.client = client;
     this.allowed = permissions.of(Action.REQUEST);
-    this.services = new CalledServices(allowed);
     this.info = info;
     this.questions = new SessionQuestions(loop, link, info.account(), this);
     this.observable = permissions.of(Action.OBSERVE);
@@ -102,7 +100,6 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   void permit(Permissions permissions) {
     allowed = permissions.of(Action.REQUEST);
     observable = permissions.of(Action.OBSERVE);
-    services.permit(allowed);
   }
 
   /** Says which quotas hold from now on, with what is used already; null for none. */
@@ -129,8 +126,8 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       refuse(request.call(), FailureCode.TOO_BIG, String.valueOf(e.getMessage()));
       return true;
     }
-    CalledServices.Decision service = services.decide(in, request);
-    loop.budget().spend(services.takeWork());
+    CalledServices.Decision service = loop.called.decide(in, request, allowed);
+    loop.budget().spend(loop.called.takeWork());
     CallPriority priority = request.priority();
     CallKind kind = request.kind();
     if (kind == null || request.scope() == null || priority == null) {

@@ -5,7 +5,7 @@ import { Dispatcher } from './dispatcher.js';
 import { Emitter } from './emitter.js';
 import { EventBusError } from './errors.js';
 import { Lifecycle } from './lifecycle.js';
-import { checkText } from './options.js';
+import { checkBufferBytes, checkText } from './options.js';
 import { Outbox } from './outbox.js';
 import { Registry } from './registry.js';
 import { Subscription } from './subscription.js';
@@ -21,6 +21,10 @@ import * as LIMIT from './wire/limit.js';
 // How often what waits is looked at, in ms.
 const LOOK = 1000;
 const FLUSH_TIMEOUT = 30_000;
+const SLOW_CONSUMER = 4001;
+// How often it is told that a subscription lets others wait, in ms, and how many of these are named.
+const TELL_AGAIN = 10_000;
+const MOST_NAMED = 5;
 // So many calls of publish may wait for room, and more with a large buffer.
 const MOST_PARKED = 1000;
 
@@ -62,6 +66,9 @@ export class EventBus {
   #closing = null;
   /** @type {() => void} */
   #checkDrained = () => {};
+  // Since when a subscription with BLOCK lets the others wait, and when that was told, in ms.
+  #heldSince = Infinity;
+  #toldHolder = -Infinity;
 
   /**
    * Use `connect`.
@@ -79,7 +86,8 @@ export class EventBus {
     this.#registry = new Registry(frame => this.#outbox.control(frame), frame => this.#outbox.sendNow(frame), env.now);
     this.#barriers = new Barriers(this.#outbox, env);
     this.#dispatcher = new Dispatcher(
-      this.#registry, this.#counters, this.#window, gap => this.#events.emit('gap', gap), settings.trackedProducers);
+      this.#registry, this.#counters, this.#window, gap => this.#events.emit('gap', gap), settings.trackedProducers, env);
+    this.#dispatcher.onSlow = one => this.#tooSlow(one);
     const problem = (/** @type {EventBusError} */ error) => this.#problem(error);
     const parts = {
       env, outbox: this.#outbox, registry: this.#registry, dispatcher: this.#dispatcher, barriers: this.#barriers, window: this.#window, calls,
@@ -129,7 +137,7 @@ export class EventBus {
   /** @returns {Counters} what the client has done until now */
   counters() {
     return {
-      ...this.#counters, publishedTopics: this.#outbox.topics, bufferedBytes: this.#outbox.used, unhandledBytes: this.#window.unhandled,
+      ...this.#counters, publishedTopics: this.#outbox.topics, bufferedBytes: this.#outbox.used, unhandledBytes: this.#window.unhandled + this.#window.buffered,
     };
   }
 
@@ -341,6 +349,7 @@ export class EventBus {
     this.#checkOpen();
     checkFilter(filter);
     const { group, overflow = this.#env.inBrowser ? 'DROP_OLDEST' : 'BLOCK', codec, signal, onGap, onInterruption } = options;
+    const bufferBytes = checkBufferBytes(options, this.#settings.receiveBytes);
     if (group !== undefined && checkText('group', group, LIMIT.nameBytes).trim() === '') {
       throw new TypeError('group: blank (expected: a name)');
     }
@@ -354,8 +363,13 @@ export class EventBus {
     }
     signal?.throwIfAborted();
     const subscription = new Subscription(
-      this.#registry.takeId(), filter, { group: group ?? null, overflow, codec: codec ?? null, signal, onGap, onInterruption }, handler, {
+      this.#registry.takeId(), filter, { group: group ?? null, overflow, bufferBytes, codec: codec ?? null, signal, onGap, onInterruption }, handler, {
         micros: this.#env.micros,
+        window: this.#window,
+        dropped: gap => {
+          this.#counters.missing += gap.to - gap.from + 1;
+          this.#events.emit('gap', gap);
+        },
         unsubscribe: one => this.#registry.unsubscribe(one),
         problem: error => this.#problem(error),
         failed: (error, event) => {
@@ -372,6 +386,35 @@ export class EventBus {
       });
     this.#registry.add(subscription);
     return subscription;
+  }
+
+  /** @param {Subscription} one with DISCONNECT */
+  #tooSlow(one) {
+    const why = `${one} has ${one.buffered} bytes that are not handled (expected: at most ${one.bufferBytes})`;
+    this.#problem(new EventBusError('SLOW_CONSUMER', why));
+    this.#connector.giveUp(why, SLOW_CONSUMER);
+  }
+
+  /** Says which subscription lets the others wait, when it has done so for a while. */
+  #lookWhoHolds() {
+    const now = this.#env.now();
+    const all = /** @type {Subscription[]} */ ([...this.#registry.all].filter(one => one instanceof Subscription));
+    const slow = all.filter(one => one.isBlocking && one.isFull).reduce(
+      (most, one) => most && most.buffered >= one.buffered ? most : one, /** @type {Subscription | null} */ (null));
+    if (!slow || !this.#window.isHeldBack) {
+      this.#heldSince = Infinity;
+      return;
+    }
+    this.#heldSince = Math.min(this.#heldSince, now);
+    const others = all.filter(one => one !== slow).map(({ filter }) => filter);
+    if (now - this.#heldSince < LOOK || now - this.#toldHolder < TELL_AGAIN || (others.length === 0 && slow.isTaken)) {
+      return;
+    }
+    this.#toldHolder = now;
+    const named = `${others.slice(0, MOST_NAMED).join(', ')}${others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : ''}`;
+    this.#problem(new EventBusError('SLOW_CONSUMER', `${slow} with BLOCK has ${slow.buffered} bytes that ${slow.isTaken ? 'are not handled' : 'nobody reads'} `
+      + `(bufferBytes: ${slow.bufferBytes}), and holds back ${others.length > 0 ? `the others of this client: ${named}` : 'those who publish'} `
+      + '(expected: it keeps up, or another overflow, or a client of its own)'));
   }
 
   // ---- What waits
@@ -398,6 +441,7 @@ export class EventBus {
         this.#connector.giveUp(overdue);
       }
     }
+    this.#lookWhoHolds();
     this.#checkDrained();
     this.#lookLater();
   }
@@ -476,6 +520,7 @@ export class EventBus {
     const error = closed(why);
     const wanted = why.code === 'CLOSED';
     this.#lifecycle?.stop();
+    this.#dispatcher.close();
     this.#env.clearTimeout(/** @type {never} */ (this.#timer));
     this.#timer = null;
     this.#parked.splice(0).forEach(one => one.reject(error));

@@ -404,9 +404,10 @@ export class Connector {
   /**
    * Gives the connection up without a verdict.
    * @param {string} reason
+   * @param {number} [code] for the bus; left out if there is nothing to be said to it
    */
-  giveUp(reason) {
-    this.#link?.fail(reason);
+  giveUp(reason, code) {
+    this.#link?.fail(reason, null, code);
   }
 
   /** @param {EventBusError} why closes the connection in good order, and the client with it */

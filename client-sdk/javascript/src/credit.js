@@ -1,7 +1,9 @@
 /** What is received and not handled, over all connections of a client: bytes of `Deliver` frames. */
 export class Window {
-  /** Bytes that are received and not handled. */
+  /** Bytes that are not handled and hold the bus back: those for subscriptions with BLOCK. */
   unhandled = 0;
+  /** Bytes that wait for the others, which make room by themselves. */
+  buffered = 0;
 
   /** @param {number} size bytes that may be */
   constructor(size) {
@@ -16,6 +18,11 @@ export class Window {
   /** Whether the application has not taken what came, so that the bus is held back. */
   get isHeldBack() {
     return this.unhandled >= this.size / 2;
+  }
+
+  /** Whether the others hold more than all of them together are to hold. */
+  get isCrowded() {
+    return this.buffered > this.size;
   }
 
   /** Whether so much has come in spite of the limit that the connection has to go: the bus may send beyond it, but not for ever. */

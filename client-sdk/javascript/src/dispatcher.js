@@ -1,19 +1,22 @@
 import { BusEvent } from './event.js';
 import { Held } from './held.js';
 import { Routes } from './routes.js';
+import { Subscription } from './subscription.js';
 import { Deliver } from './wire/deliver.js';
 
 /** @import {Window} from './credit.js' */
 /** @import {ProducerState} from './producers.js' */
 /** @import {Registry} from './registry.js' */
-/** @import {Subscription} from './subscription.js' */
-/** @import {Counters, Gap, GapReason} from './types.js' */
+/** @import {Counters, Environment, Gap, GapReason} from './types.js' */
 /** @import {GapFrame} from './wire/frames.js' */
+
+const nothing = () => {};
 
 /**
  * The way in: checks each delivery against what was received before, and hands it to the queues of the subscriptions that it is for.
  */
 export class Dispatcher {
+  #env;
   #registry;
   #counters;
   #window;
@@ -26,8 +29,14 @@ export class Dispatcher {
   #held = null;
   /** @type {() => void} */
   #tooMuch = () => {};
+  /** @type {Set<Subscription>} whose buffers may have to make room */
+  #full = new Set();
+  /** @type {unknown} */
+  #timer = null;
   /** Is called when something was handled: there may be more room. */
   onRoom = () => {};
+  /** @type {(subscription: Subscription) => void} is called where one with DISCONNECT does not keep up */
+  onSlow = () => {};
 
   /**
    * @param {Registry} registry
@@ -35,8 +44,10 @@ export class Dispatcher {
    * @param {Window} window
    * @param {(gap: Gap) => void} tellGap
    * @param {number} trackedProducers
+   * @param {Environment} env
    */
-  constructor(registry, counters, window, tellGap, trackedProducers) {
+  constructor(registry, counters, window, tellGap, trackedProducers, env) {
+    this.#env = env;
     this.#registry = registry;
     this.#counters = counters;
     this.#window = window;
@@ -125,11 +136,14 @@ export class Dispatcher {
    */
   #give(message, bytes, origin, skip, targets) {
     const { count, offsets, sequence, schema, receivedAt } = this.#view;
-    let left = targets.length;
-    if (skip === count || left === 0) {
+    if (skip === count || targets.length === 0) {
       return;
     }
-    this.#window.unhandled += bytes;
+    let left = 0;
+    for (const { isBlocking } of targets) {
+      left += isBlocking ? 1 : 0;
+    }
+    this.#window.unhandled += left > 0 ? bytes : 0;
     const done = () => {
       if (--left === 0) {
         this.#window.unhandled -= bytes;
@@ -144,7 +158,7 @@ export class Dispatcher {
         events[i - skip] = new BusEvent(
           head, sequence + i, /** @type {number} */ (offsets[o]), /** @type {number} */ (offsets[o + 1]), /** @type {number} */ (offsets[o + 2]));
       }
-      target.arrive({ events, next: 0, done, notice: null });
+      target.arrive({ events, next: 0, bytes, done: target.isBlocking ? done : nothing, notice: null });
       this.#touched.add(target);
     }
   }
@@ -202,8 +216,60 @@ export class Dispatcher {
     if (this.#touched.size > 0) {
       const touched = this.#touched;
       this.#touched = new Set();
-      touched.forEach(s => s.pump());
+      for (const one of touched) {
+        one.pump();
+        if (!one.isBlocking && one.isFull) {
+          this.#full.add(one);
+        }
+      }
+      if (this.#full.size > 0 || this.#window.isCrowded) {
+        this.#relieveLater();
+      }
     }
+  }
+
+  /** A reader takes what came only when this turn is over: what it has not taken then waits. */
+  #relieveLater() {
+    if ([...this.#full].some(one => one.isOverrun)) {
+      this.relieve();
+    }
+    this.#timer ??= this.#env.setTimeout(() => {
+      this.#timer = null;
+      this.relieve();
+    }, 0);
+  }
+
+  /** Subscriptions whose buffers are full make room, as their policies say. */
+  relieve() {
+    const full = [...this.#full];
+    this.#full.clear();
+    full.forEach(one => one.isFull && this.#makeRoom(one, one.bufferBytes));
+    for (let before = Infinity; this.#window.isCrowded && this.#window.buffered < before;) {
+      before = this.#window.buffered;
+      const [first, ...others] = /** @type {Subscription[]} */ ([...this.#registry.all].filter(one => one instanceof Subscription && !one.isBlocking));
+      const largest = others.reduce((most, one) => one.buffered > most.buffered ? one : most, /** @type {Subscription} */ (first));
+      this.#makeRoom(largest, largest.buffered / 2);
+    }
+  }
+
+  /**
+   * @param {Subscription} one
+   * @param {number} most
+   */
+  #makeRoom(one, most) {
+    if (one.overflow === 'DISCONNECT') {
+      this.onSlow(one);
+    } else {
+      one.makeRoom(most);
+      one.pump();
+    }
+  }
+
+  /** The client has ended. */
+  close() {
+    this.#env.clearTimeout(/** @type {never} */ (this.#timer));
+    this.#timer = null;
+    this.#full.clear();
   }
 
   // ---- Two connections at once, see Held

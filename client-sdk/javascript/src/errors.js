@@ -14,6 +14,7 @@
  * | `REFUSED` | the bus refused it, {@link EventBusError#busCode} says why | as `retryable` says |
  * | `TIMED_OUT` | a deadline passed; a published event may or may not have been delivered | after a pause |
  * | `CLOSED` | the client or the subscription has ended; the cause says why | no |
+ * | `SLOW_CONSUMER` | a subscription does not take its events in time; told by `problem` | |
  * | `UNREADABLE_PAYLOAD` | bytes that are not what the codec expects, or a value that it cannot encode | no |
  */
 export class EventBusError extends Error {

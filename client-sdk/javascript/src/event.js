@@ -148,6 +148,11 @@ export class BusEvent {
     return new EventBusError('UNREADABLE_PAYLOAD', `event ${this.sequence} of ${this.topic}: ${textOf(thrown)}`, { cause: thrown });
   }
 
+  /** @returns {number} bytes that it takes in its message */
+  get size() {
+    return this.#to - this.#at;
+  }
+
   /** @returns {BusEvent} the same event, with bytes of its own */
   detached() {
     const at = this.#at;

@@ -162,6 +162,15 @@ function checkUser({ user, token }) {
 }
 
 /**
+ * @param {{bufferBytes?: number}} options of a subscription
+ * @param {number} receiveBytes
+ * @returns {number}
+ */
+export const checkBufferBytes = (options, receiveBytes) => /** @type {number} */ (
+  // A quarter: four slow ones fill what the client is to hold.
+  numbers(options, { bufferBytes: [Math.max(1024, receiveBytes / 4), 1024, 2 ** 40, ' bytes'] }, '')['bufferBytes']);
+
+/**
  * @param {Options | string} given what the application wants
  * @param {boolean} inPage whether there is a document
  * @returns {Settings} all of it, checked

@@ -14,6 +14,7 @@ import * as TYPE from './wire/type.js';
  * @typedef {object} Entry
  * @property {BusEvent[]} events none of a notice
  * @property {number} next index of the first that was not handed on
+ * @property {number} bytes that they take
  * @property {() => void} done is called when all are handled
  * @property {Notice | null} notice
  *
@@ -28,12 +29,18 @@ import * as TYPE from './wire/type.js';
  *
  * @typedef {object} SubscriptionHome
  * @property {() => number} micros since 1970
+ * @property {import('./credit.js').Window} window of the client
+ * @property {(gap: Gap) => void} dropped its own buffer had no room
  * @property {(subscription: Subscription) => void} unsubscribe asks the bus for its end
  * @property {(error: unknown, event: BusEvent | null) => void} failed a handler has failed
  * @property {(error: EventBusError) => void} problem nobody waited for what was refused
  * @property {(subscription: Subscription, interruption: Interruption) => void} interrupted it was away; `pump` has to follow
  */
 
+// What comes in one turn waits beyond a buffer's bound, because its reader has had no turn yet: so much at most.
+const MOST_OF_A_TURN = 8 * 2 ** 20;
+// What an event takes beside its bytes.
+const AROUND_EVENT = 128;
 // So many gaps wait to be passed; more are told as one interruption.
 const MOST_GAPS = 1000;
 /** @type {BusEvent[]} */
@@ -42,8 +49,8 @@ const nothing = () => {};
 
 /**
  * A subscription. Its events go to its handler, or to one reader: `for await (const event of subscription)` or
- * `for await (const events of subscription.batches())`, which is cheaper. What is not read counts as not handled, and in the end holds
- * back all deliveries of the client: read it, or end it.
+ * `for await (const events of subscription.batches())`, which is cheaper. What is not read waits in its buffer of `bufferBytes`, above which its
+ * policy acts; under `BLOCK` it holds back all deliveries of the client: read it, or end it.
  */
 export class Subscription {
   // What is handed on now.
@@ -55,6 +62,7 @@ export class Subscription {
   /** @type {Notice | null} */
   #lastNotice = null;
   #gaps = 0;
+  #buffered = 0;
   // Entries whose events the reader has and that count as handled when it asks for more.
   /** @type {Entry[]} */
   #taken = [];
@@ -87,7 +95,7 @@ export class Subscription {
    * @param {Handler | undefined} handler
    * @param {SubscriptionHome} home
    */
-  constructor(id, filter, { group, overflow, codec, signal, onGap, onInterruption }, handler, home) {
+  constructor(id, filter, { group, overflow, bufferBytes, codec, signal, onGap, onInterruption }, handler, home) {
     /** @readonly */
     this.id = id;
     /** @readonly */
@@ -96,6 +104,8 @@ export class Subscription {
     this.group = group;
     /** @readonly */
     this.overflow = overflow;
+    /** @readonly */
+    this.bufferBytes = bufferBytes;
     /** @readonly */
     this.codec = codec;
     /**
@@ -244,7 +254,21 @@ export class Subscription {
     if (this.#taken.length > 0) {
       const taken = this.#taken;
       this.#taken = [];
-      taken.forEach(entry => entry.done());
+      taken.forEach(entry => this.#finish(entry));
+    }
+  }
+
+  /** @param {Entry} entry that is handled */
+  #finish(entry) {
+    this.#count(-entry.bytes);
+    entry.done();
+  }
+
+  /** @param {number} bytes that wait more, or less */
+  #count(bytes) {
+    this.#buffered += bytes;
+    if (!this.isBlocking) {
+      this.#home.window.buffered += bytes;
     }
   }
 
@@ -304,6 +328,7 @@ export class Subscription {
     if (this.#isDiscarded) {
       entry.done();
     } else {
+      this.#count(entry.bytes);
       this.#push(entry);
     }
   }
@@ -362,7 +387,7 @@ export class Subscription {
    * @param {Gap | Interruption} value
    */
   #notice(call, value) {
-    this.#push({ events: NONE, next: 0, done: nothing, notice: { call, value, madeAt: this.#home.micros() } });
+    this.#push({ events: NONE, next: 0, bytes: 0, done: nothing, notice: { call, value, madeAt: this.#home.micros() } });
   }
 
   /** Nobody passes the gaps that wait: their time is told in their place. */
@@ -379,6 +404,137 @@ export class Subscription {
     this.#gaps = 0;
     this.#lastNotice = null;
     this.interrupted(from);
+  }
+
+  // ---- Its own buffer
+
+  /** @returns {boolean} whether what waits holds back the bus, instead of making room */
+  get isBlocking() {
+    return this.overflow === 'BLOCK';
+  }
+
+  /** @returns {boolean} whether more waits than its buffer is to hold */
+  get isFull() {
+    return this.#buffered > this.bufferBytes;
+  }
+
+  /** @returns {boolean} whether that is more than what may have come in one turn */
+  get isOverrun() {
+    return this.#buffered > this.bufferBytes + MOST_OF_A_TURN;
+  }
+
+  /** @returns {number} bytes that wait */
+  get buffered() {
+    return this.#buffered;
+  }
+
+  /** @returns {boolean} whether there is a handler or a reader */
+  get isTaken() {
+    return this.#handler !== undefined || this.#isRead;
+  }
+
+  /**
+   * Drops what its policy says; `pump` has to follow. What is being handled and what came last stays.
+   * @param {number} most bytes that may stay
+   */
+  makeRoom(most) {
+    /** @type {Entry[]} */
+    const all = [];
+    this.#queue.forEach(entry => void all.push(entry));
+    this.#queue.clear();
+    this.#lastNotice = null;
+    this.#gaps = 0;
+    const newest = all.findLastIndex(entry => !entry.notice);
+    const dropped = this.overflow === 'CONFLATE' ? conflated(all) : new Set();
+    // Reduces to three quarters, so that not each event that comes makes the whole way again.
+    const target = 0.75 * most;
+    /** @type {Map<string, Notice>} */
+    const notices = new Map();
+    const conflatedBytes = all.map(entry => dropped.size === 0 ? entry.bytes : bytesLeft(entry, dropped));
+    let left = this.#buffered - all.reduce((sum, entry, i) => sum + entry.bytes - /** @type {number} */ (conflatedBytes[i]), 0);
+    all.forEach((entry, i) => {
+      if (entry.notice) {
+        this.#again(entry, entry.notice, notices);
+        return;
+      }
+      const isOldest = left > target && i < newest;
+      left -= isOldest ? /** @type {number} */ (conflatedBytes[i]) : 0;
+      /** @type {BusEvent[]} */
+      const kept = [];
+      /** @type {Gap | null} */
+      let gap = null;
+      for (const event of entry.events) {
+        const isReplaced = dropped.has(event);
+        const reason = isReplaced ? 'BUFFER_CONFLATED' : isOldest ? 'BUFFER_FULL' : null;
+        if (gap && gap.reason === reason) {
+          gap.to = event.sequence;
+          continue;
+        }
+        if (gap) {
+          this.#drop(gap, notices);
+          gap = null;
+        }
+        if (reason) {
+          const { topic, producer, sequence } = event;
+          gap = { topic, producer, from: sequence, to: sequence, reason, filter: this.filter };
+        } else {
+          kept.push(event);
+        }
+      }
+      if (gap) {
+        this.#drop(gap, notices);
+      }
+      this.#keep(entry, kept, /** @type {number} */ (conflatedBytes[i]));
+    });
+  }
+
+  /**
+   * @param {Entry} entry of a notice
+   * @param {Notice} notice
+   * @param {Map<string, Notice>} notices
+   */
+  #again(entry, notice, notices) {
+    if (notice.call === this.#onGap) {
+      this.#gaps++;
+      notices.set(keyOf(/** @type {Gap} */ (notice.value)), notice);
+    }
+    this.#push(entry);
+  }
+
+  /**
+   * @param {Gap} gap
+   * @param {Map<string, Notice>} notices of the gaps that wait, by stream and reason
+   */
+  #drop(gap, notices) {
+    this.#counts.missing += gap.to - gap.from + 1;
+    this.#home.dropped(gap);
+    const key = keyOf(gap);
+    const notice = notices.get(key);
+    if (notice && /** @type {Gap} */ (notice.value).to === gap.from - 1) {
+      notice.value = { .../** @type {Gap} */ (notice.value), to: gap.to };
+    } else if (this.#onGap) {
+      this.#notice(this.#onGap, gap);
+      this.#gaps++;
+      notices.set(key, /** @type {Notice} */ (/** @type {unknown} */ (this.#lastNotice)));
+    }
+  }
+
+  /**
+   * @param {Entry} entry
+   * @param {BusEvent[]} kept of its events
+   * @param {number} bytes that these take
+   */
+  #keep(entry, kept, bytes) {
+    if (kept.length === entry.events.length) {
+      this.#push(entry);
+      return;
+    }
+    this.#finish(entry);
+    if (kept.length > 0) {
+      // Of their own, or the whole message would stay.
+      this.#count(bytes);
+      this.#push({ events: kept.map(event => event.detached()), next: 0, bytes, done: nothing, notice: null });
+    }
   }
 
   /** Hands on what has come, as far as the application takes it. */
@@ -423,7 +579,7 @@ export class Subscription {
       }
       if (entry === this.#current) {
         this.#current = null;
-        entry.done();
+        this.#finish(entry);
       }
     }
     this.#busy = false;
@@ -508,9 +664,11 @@ export class Subscription {
     this.#release();
     this.#ready.reject(this.#closed());
     this.#finishTaken();
-    this.#current?.done();
+    if (this.#current) {
+      this.#finish(this.#current);
+    }
     this.#current = null;
-    this.#queue.forEach(entry => entry.done());
+    this.#queue.forEach(entry => this.#finish(entry));
     this.#queue.clear();
     this.#lastNotice = null;
     this.#gaps = 0;
@@ -570,4 +728,38 @@ export class Subscription {
   toString() {
     return `subscription ${this.id} to ${this.filter}${this.group === null ? '' : ` in group ${this.group}`}`;
   }
+}
+
+/** @param {Gap} gap */
+const keyOf = ({ topic, producer, reason }) => `${reason} ${producer} ${topic}`;
+
+/**
+ * @param {Entry[]} entries
+ * @returns {Set<BusEvent>} those that a later one of their topic and key replaces
+ */
+function conflated(entries) {
+  const seen = new Set();
+  /** @type {Set<BusEvent>} */
+  const replaced = new Set();
+  for (const { events } of entries.toReversed()) {
+    for (let i = events.length - 1; i >= 0; i--) {
+      const event = /** @type {BusEvent} */ (events[i]);
+      const { key } = event;
+      const stream = key === null ? event.topic : `${event.topic} ${key}`;
+      if (seen.has(stream)) {
+        replaced.add(event);
+      }
+      seen.add(stream);
+    }
+  }
+  return replaced;
+}
+
+/**
+ * @param {Entry} entry
+ * @param {Set<BusEvent>} dropped
+ */
+function bytesLeft({ events, bytes }, dropped) {
+  const kept = events.filter(event => !dropped.has(event));
+  return kept.length === events.length ? bytes : kept.reduce((sum, event) => sum + event.size + AROUND_EVENT, 0);
 }

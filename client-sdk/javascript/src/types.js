@@ -3,7 +3,7 @@
 
 /**
  * @typedef {'ILLEGAL_TOPIC' | 'TOO_BIG' | 'BUFFER_FULL' | 'NOT_CONNECTED' | 'CONNECTION_LOST' | 'REFUSED' | 'TIMED_OUT' | 'CLOSED'
- *   | 'UNREADABLE_PAYLOAD'} ErrorCode what kind of failure
+ *   | 'SLOW_CONSUMER' | 'UNREADABLE_PAYLOAD'} ErrorCode what kind of failure
  * @typedef {FailureCode | 'BUS_LOST'} CallCode why a request has no reply: what the bus or the member says, or that this client's connection has ended
  * @typedef {typeof import('./wire/names.js').FAILURE_CODES[number]} FailureCode
  * @typedef {typeof import('./wire/names.js').EXECUTIONS[number]} Execution whether a member has begun with a request
@@ -23,8 +23,9 @@
  * @typedef {typeof import('./wire/names.js').OVERFLOWS[number]} Overflow
  *
  * Why events are missing: lost (they were published while this client was away, or refused), dropped because the queue of a slow
- * subscriber was full, or replaced by a later one of the same key.
- * @typedef {'LOST' | 'QUEUE_FULL' | 'CONFLATED'} GapReason
+ * subscriber was full, or replaced by a later one of the same key. `BUFFER_FULL` and `BUFFER_CONFLATED` are the same in this client: the
+ * subscription's own `bufferBytes` were used up.
+ * @typedef {'LOST' | 'QUEUE_FULL' | 'CONFLATED' | 'BUFFER_FULL' | 'BUFFER_CONFLATED'} GapReason
  *
  * NEW → CONNECTING → CONNECTED ⇄ RECONNECTING, from both DRAINING, from all CLOSED, which is the end.
  * @typedef {'NEW' | 'CONNECTING' | 'CONNECTED' | 'RECONNECTING' | 'DRAINING' | 'CLOSED'} State
@@ -80,8 +81,8 @@
  * @property {number} [batchBytes] bytes of one message, unless an event alone is larger; default 64 KiB
  * @property {'wait' | 'fail'} [whenFull] what `publish` does when `outboundBytes` are used up; default wait
  * @property {number} [blockTimeout] ms that it waits; default 30,000
- * @property {number} [receiveBytes] bytes that are received and not handled; default 4 MiB. The bus holds back the rest, and the
- *   overflow policy of the subscription acts on it
+ * @property {number} [receiveBytes] bytes that are received and not handled; default 4 MiB. Those for subscriptions with `BLOCK` hold the bus
+ *   back, the buffers of all others together hold at most as much
  * @property {number} [trackedProducers] pairs of topic and producer of which repetitions and gaps are known; default 100,000, in a page 10,000
  * @property {number} [hiddenFor] ms after which a page that is hidden closes its connection, to open it again when it is seen; default never
  * @property {typeof WebSocket} [WebSocket] used instead of the platform's, and instead of the SDK's own socket in Node
@@ -199,6 +200,8 @@
  * @typedef {object} SubscribeOptions
  * @property {string} [group] shares the events with all other subscriptions of this group
  * @property {Overflow} [overflow] default `BLOCK`, in a browser `DROP_OLDEST`
+ * @property {number} [bufferBytes] bytes that wait for it, at least 1,024; default a quarter of `receiveBytes`. Above it `DROP_OLDEST`,
+ *   `CONFLATE` and `DISCONNECT` act in the client, and under `BLOCK` it is told that the others wait
  * @property {Decoder} [codec] reads payloads for `event.value()`
  * @property {AbortSignal} [signal] ends the subscription
  * @property {(interruption: Interruption) => void | Promise<void>} [onInterruption] is called where the subscription was away: in order with
@@ -223,6 +226,7 @@
  * @typedef {object} SubscriptionSettings
  * @property {string | null} group
  * @property {Overflow} overflow
+ * @property {number} bufferBytes
  * @property {Decoder | null} codec
  * @property {AbortSignal | undefined} signal
  * @property {((gap: Gap) => void | Promise<void>) | undefined} onGap
@@ -272,6 +276,7 @@
  * @property {number} from the first sequence that is missing
  * @property {number} to the last one
  * @property {GapReason} reason
+ * @property {string} [filter] of the subscription whose own buffer had no room; left out where the gap is every subscription's
  */
 
 /**

@@ -57,7 +57,8 @@ function tell(name, client) {
   client.on('reconnecting', members => say('reconnecting', members));
   client.on('busChanged', ({ before, now }) => say('busChanged', { before: info(before), now: info(now) }));
   client.on('busChangeFailed', members => say('busChangeFailed', members));
-  client.on('gap', gap => say('gap', gap));
+  // A drop in the client is one of the policy, as the bus's is.
+  client.on('gap', ({ topic, producer, from, to, reason }) => say('gap', { topic, producer, from, to, reason: { BUFFER_FULL: 'QUEUE_FULL', BUFFER_CONFLATED: 'CONFLATED' }[reason] ?? reason }));
   client.on('producerChanged', members => say('producerChanged', members));
   client.on('dropped', members => say('dropped', members));
   client.on('problem', problem => say('problem', errorOf(problem)));
@@ -133,7 +134,7 @@ const OPS = {
     return {};
   },
 
-  async subscribe(name, { as, filter, group, overflow }) {
+  async subscribe(name, { as, filter, group, overflow, bufferBytes }) {
     const mine = era;
     const entry = { paused: false, resume: () => {} };
     const handler = one => {
@@ -146,7 +147,7 @@ const OPS = {
       }
       return entry.paused ? new Promise(resolve => { entry.resume = resolve; }) : undefined;
     };
-    entry.subscription = clientOf(name).subscribe(filter, given({ group, overflow }), handler);
+    entry.subscription = clientOf(name).subscribe(filter, given({ group, overflow, bufferBytes }), handler);
     subscriptions.set(as, entry);
     await entry.subscription.ready;
     return {};

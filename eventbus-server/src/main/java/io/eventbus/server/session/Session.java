@@ -101,6 +101,9 @@ public final class Session {
   private boolean goodbye;
   private final PendingChange change = new PendingChange();
 
+  // Made with the first barrier.
+  private @Nullable SessionBarriers barriers;
+
   // Made with the first event of a client that also takes part in calls.
   private @Nullable PublishBacklog backlog;
 
@@ -1008,7 +1011,12 @@ public final class Session {
   }
 
   SessionBarriers barriers() {
-    return new SessionBarriers(loop, this);
+    SessionBarriers made = barriers;
+    if (made == null) {
+      made = new SessionBarriers(loop, this);
+      barriers = made;
+    }
+    return made;
   }
 
   PendingChange change() {

@@ -360,6 +360,39 @@ class SessionInClusterTest {
   }
 
   @Test
+  void barriersThatComeWhileOneIsUnderWayShareTheNextQuestion() {
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(2L)));
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(3L)));
+    assertThat(others.reached).hasSize(1);
+    others.reached.remove().accept(true);
+    assertThat(link.taken()).containsExactly(new Barrier(1L));
+    assertThat(others.reached).hasSize(1);
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(4L)));
+    others.reached.remove().accept(true);
+    assertThat(link.taken()).containsExactly(new Barrier(2L), new Barrier(3L));
+    others.reached.remove().accept(true);
+    assertThat(link.taken()).containsExactly(new Barrier(4L));
+    assertThat(others.reached).isEmpty();
+  }
+
+  @Test
+  void barriersThatWaitAreBounded() {
+    for (long id = 1; id <= SessionBarriers.MAX_WAITING + 1; id++) {
+      handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(id)));
+    }
+    Problem problem = (Problem) link.taken().get(0);
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.OVERLOADED);
+    assertThat(problem.getAbout()).isEqualTo(SessionBarriers.MAX_WAITING + 1);
+    others.reached.remove().accept(true);
+    others.reached.remove().accept(true);
+    assertThat(link.taken()).hasSize(SessionBarriers.MAX_WAITING);
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(9L)));
+    others.reached.remove().accept(true);
+    assertThat(link.taken()).containsExactly(new Barrier(9L));
+  }
+
+  @Test
   void aClientThatComesFromAnotherBusIsSentBackWhenSomebodyDoesNotKnowWhatItWants() {
     String resume = TestResumes.of(1);
     String token =

@@ -15,6 +15,9 @@ import io.eventbus.protocol.TunnelFrames;
  * </pre>
  */
 final class TunnelWindow {
+  /** Bytes that are worth a frame although the sender can still send. */
+  private static final int MIN_RAISE_BYTES = 1024;
+
   private final TunnelRoom room;
   // What the client takes.
   private long limit;
@@ -71,12 +74,17 @@ final class TunnelWindow {
   }
 
   /**
-   * Says whether the sender should be told of more: of a quarter of the window, or of anything if
-   * it has little left.
+   * Says whether the sender should be told of more: of a quarter of the window, of less if it has
+   * little left, and of anything that lets it send again. A client that raises its limit byte by
+   * byte causes no frame for each.
    */
   boolean isDue() {
-    long more = Math.min(limit, written + size()) - told;
-    return more > 0 && (more >= window / 4 || told - queued < window / 4);
+    long target = Math.min(limit, written + size());
+    long left = told - queued;
+    long more = target - told;
+    return more >= window / 4
+        || (left < window / 4 && more >= MIN_RAISE_BYTES)
+        || (left < TunnelFrames.FRAME_COST && target - queued >= TunnelFrames.FRAME_COST);
   }
 
   /** The sender is told of more; returns how far it may go. */

@@ -12,7 +12,6 @@ import io.eventbus.server.federation.lane.PeerListener;
 import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -363,14 +362,15 @@ public final class InterestExchange implements PeerListener {
     long now = lanes.nanoTime();
     long knownToAll = knownToAll();
     List<Runnable> due = new ArrayList<>();
-    for (Iterator<Waiting> all = waiting.iterator(); all.hasNext(); ) {
-      Waiting w = all.next();
-      boolean known = knownToAll >= w.version();
-      if (known || now - w.deadline() >= 0) {
-        all.remove();
-        due.add(() -> w.done().accept(known));
-      }
-    }
+    waiting.removeIf(
+        w -> {
+          boolean known = knownToAll >= w.version();
+          boolean isDue = known || now - w.deadline() >= 0;
+          if (isDue) {
+            due.add(() -> w.done().accept(known));
+          }
+          return isDue;
+        });
     rounds.end(this::isAwaited, now, due);
     due.forEach(Runnable::run);
     beginRound();

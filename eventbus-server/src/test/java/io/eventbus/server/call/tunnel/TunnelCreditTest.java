@@ -1,0 +1,38 @@
+package io.eventbus.server.call.tunnel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+/** How often the sender of a tunnel is told that it may send more. */
+class TunnelCreditTest {
+  private final TunnelKit kit = new TunnelKit(TunnelSettings.of(64, 1 << 20));
+  private final TunnelKit.Connection caller = kit.connection();
+  private final TunnelKit.Connection member = kit.connection();
+
+  @Test
+  void aLimitThatGrowsByteByByteCausesFewFrames() {
+    kit.open(caller, member, 1, 1_000, 1);
+    int told = 0;
+    for (long limit = 2; limit <= 10_000; limit++) {
+      long before = caller.lastLimit;
+      member.tunnels.credit(-1, limit, 0);
+      told += caller.lastLimit == before ? 0 : 1;
+    }
+    assertThat(told).isBetween(1, 20);
+    assertThat(caller.lastLimit).isGreaterThan(8_000);
+  }
+
+  @Test
+  void aSenderThatCannotSendAnyMoreIsToldOfLittle() {
+    kit.open(caller, member, 1, 1_000, 200);
+    assertThat(caller.data(1, 0, true, false, ByteBuffer.allocate(136)))
+        .isEqualTo(TunnelClient.Outcome.TAKEN);
+    assertThat(member.take(null)).isTrue();
+    member.tunnels.credit(-1, 263, 200);
+    assertThat(caller.limits.get(1L)).as("not enough for a frame").isEqualTo(200);
+    member.tunnels.credit(-1, 264, 200);
+    assertThat(caller.limits.get(1L)).isEqualTo(264);
+  }
+}

@@ -1,6 +1,7 @@
 import { Barriers } from './barriers.js';
 import { Connector } from './connector.js';
 import { Window } from './credit.js';
+import { deferred } from './deferred.js';
 import { Dispatcher } from './dispatcher.js';
 import { Emitter } from './emitter.js';
 import { EventBusError } from './errors.js';
@@ -64,6 +65,9 @@ export class EventBus {
   #timer = null;
   /** @type {Promise<boolean> | null} */
   #closing = null;
+  #closed = /** @type {PromiseWithResolvers<EventBusError | null>} */ (deferred());
+  #isClosedAwaited = false;
+  #isStarted = false;
   /** @type {() => void} */
   #checkDrained = () => {};
   // Since when a subscription with BLOCK lets the others wait, and when that was told, in ms.
@@ -118,6 +122,7 @@ export class EventBus {
     } finally {
       signal?.removeEventListener('abort', abort);
     }
+    this.#isStarted = true;
     this.#lookLater();
     return this;
   }
@@ -132,6 +137,26 @@ export class EventBus {
   /** @returns {ConnectionInfo | null} null while there is none */
   get connection() {
     return this.#connector.connection;
+  }
+
+  /**
+   * Resolves when the client has ended: with null when it was closed, else with why it has ended by itself. Without a listener of `disconnected` and
+   * where nobody asks for this promise, that is reported, in Node by `process.emitWarning`.
+   * @returns {Promise<EventBusError | null>}
+   */
+  get closed() {
+    this.#isClosedAwaited = true;
+    return this.#closed.promise;
+  }
+
+  /**
+   * Tries to connect at once, where the client waits for the next try. A connection that is there stays, and is asked for a sign of life if it was
+   * silent for 5 s.
+   * @throws {EventBusError} CLOSED
+   */
+  reconnect() {
+    this.#checkOpen();
+    this.#connector.wake();
   }
 
   /** @returns {Counters} what the client has done until now */
@@ -535,6 +560,10 @@ export class EventBus {
     this.#wantRoom.clear();
     this.#registry.abandon(error, wanted);
     this.#checkDrained();
+    this.#closed.resolve(wanted ? null : why);
+    if (this.#isStarted && !wanted && !this.#isClosedAwaited && !this.#events.has('disconnected')) {
+      this.#env.report(new EventBusError(why.code, `the client ${this.#settings.name} has ended: ${why.message}`, { cause: why, retryable: false }));
+    }
   }
 }
 

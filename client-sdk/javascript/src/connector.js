@@ -3,7 +3,7 @@ import { BusChange } from './change.js';
 import { EventBusError, textOf } from './errors.js';
 import { hello } from './hello.js';
 import { Link } from './link.js';
-import { failureOf, isVerdict, Retries } from './retries.js';
+import { failureOf, isTemporary, isVerdict, Retries } from './retries.js';
 import { encodeChangeBusFailed } from './wire/frames.js';
 
 /** @import {Emitter} from './emitter.js' */
@@ -26,6 +26,8 @@ const MOVES = {
 const FIRST_TRIES = 3;
 // So many tries without a Welcome the application is told of.
 const SILENT_TRIES = 5;
+// So long a try may take where more follow, in ms.
+const TRY = 10_000;
 const OFFLINE = 30_000;
 const MOST_MOVES = 8;
 const MINUTE = 60_000;
@@ -128,6 +130,9 @@ export class Connector {
       const left = this.#firstDeadline - this.#env.now();
       // This one, and those that come after it.
       patience = Math.max(1, left / (this.#addresses.configuredLeft + 1));
+      if (this.#settings.reconnect?.retryFirst) {
+        patience = Math.min(patience, TRY);
+      }
     }
     const attempt = ++this.#attempt;
     const link = new Link(url, this.#parts, this, null);
@@ -238,7 +243,7 @@ export class Connector {
     }
     const again = this.#retries.mayRetry(end) || this.#mayAskTokenAgain(end);
     if (wasConnected || !again) {
-      this.#events.emit('disconnected', { code: end.code, reason: end.reason, willReconnect: again });
+      this.#events.emit('disconnected', { code: end.code, reason: end.reason || (end.failure?.message ?? ''), willReconnect: again });
     }
     if (again) {
       this.#retry(link.url, end);
@@ -280,7 +285,10 @@ export class Connector {
    */
   async #firstFailed(url, end) {
     this.#firstTries++;
-    const again = !isVerdict(end) ? this.#firstTries < Math.max(FIRST_TRIES, this.#settings.urls.length) : this.#mayAskTokenAgain(end);
+    const { reconnect, urls } = this.#settings;
+    const retryFirst = reconnect?.retryFirst ?? false;
+    const tries = retryFirst && reconnect ? reconnect.maxAttempts : Math.max(FIRST_TRIES, urls.length);
+    const again = !isVerdict(end, retryFirst) ? this.#firstTries < tries : this.#mayAskTokenAgain(end);
     // Others at once, the same ones after a while.
     const delay = this.#addresses.configuredLeft > 0 ? 0 : this.#retries.next(end.refusal?.retryAfter ?? 0);
     if (again && this.#env.now() + delay < this.#firstDeadline) {
@@ -305,7 +313,8 @@ export class Connector {
       return failure;
     }
     const told = await this.#env.explain(url).catch(textOf);
-    return new EventBusError(failure.code, `${failure.message} (${told})`);
+    const status = Number(/^4\d\d(?=:)/.exec(told)?.[0] ?? 500);
+    return new EventBusError(failure.code, `${failure.message} (${told})`, { retryable: isTemporary(status) });
   }
 
   /**
@@ -343,7 +352,7 @@ export class Connector {
   // ---- The page: see Lifecycle
 
   /**
-   * The page is seen or has a network again: tries at once, or looks whether the connection is dead.
+   * The page is seen or has a network again, or the application wants it: tries at once, or looks whether the connection is dead.
    */
   wake() {
     this.#isAsleep = false;

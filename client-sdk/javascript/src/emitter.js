@@ -35,6 +35,14 @@ export class Emitter {
   }
 
   /**
+   * @param {keyof Events} type
+   * @returns {boolean} whether anybody hears it
+   */
+  has(type) {
+    return (this.#listeners.get(type)?.size ?? 0) > 0;
+  }
+
+  /**
    * @template {keyof Events} K
    * @param {K} type of what has happened
    * @param {Events[K]} event what the listeners get

@@ -1,8 +1,8 @@
 import { EventBus } from './client.js';
 import { environment, pageOf } from './environment.js';
-import { settings } from './options.js';
+import { optionsOf, settings } from './options.js';
 
-/** @import {Options} from './types.js' */
+/** @import {Address, Options} from './types.js' */
 
 export { EventBus } from './client.js';
 export { EventBusError } from './errors.js';
@@ -13,14 +13,14 @@ export * from './types.js';
 /**
  * Connects to a bus, and stays connected until the client is closed.
  *
- * @param {Options | string} options an address, or more
+ * @param {Options | Address} options an address, or more
  * @returns {Promise<EventBus>} resolves when a bus has welcomed the client. Rejects after `connectTimeout`, or after three tries that
  *   opened no connection, with NOT_CONNECTED or TIMED_OUT; with REFUSED where another try would be refused again; with the signal's reason
  * @throws {TypeError | RangeError} an option that is unknown or out of its range
  */
 export async function connect(options) {
   const checked = settings(options, pageOf() !== null);
-  const all = typeof options === 'string' ? { url: options } : options;
+  const all = optionsOf(options);
   all.signal?.throwIfAborted();
   return new EventBus(checked, await environment(all)).start(all.signal);
 }

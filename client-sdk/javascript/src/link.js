@@ -2,6 +2,7 @@ import { Credit } from './credit.js';
 import { EventBusError, Malformed } from './errors.js';
 import { HELD_CREDIT } from './held.js';
 import { SilenceWatch } from './silence.js';
+import { isTemporary } from './retries.js';
 import { utf8 } from './wire/bytes.js';
 import {
   decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome, encodeCredit, encodeId,
@@ -233,8 +234,9 @@ export class Link {
     if (!failure && busCode) {
       failure = new EventBusError('REFUSED', `${this.url} closed with ${code}: ${reason}`, { busCode, retryable: false });
     } else if (!failure && refusal) {
-      const told = `${this.url} answered ${refusal.status}: ${refusal.text}`;
-      failure = new EventBusError('NOT_CONNECTED', told, { retryable: refusal.status >= 500 });
+      const { status, text } = refusal;
+      const told = status === 0 ? `${this.url}: ${text}` : `${this.url} answered ${status}: ${text}`;
+      failure = new EventBusError('NOT_CONNECTED', told, { retryable: isTemporary(status) });
     }
     this.#owner.ended(this, { code, reason, failure, refusal, welcomed: this.welcome !== null });
   }

@@ -16,6 +16,8 @@ const MOST_RETRY_AFTER = 300_000;
 const PATIENCE = 2000;
 // Pings are not answered while so much waits to be sent.
 const MOST_PONGS = 65_536;
+// Of Node and OpenSSL, for what the other side has shown.
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|INVALID_CA|ERR_TLS_CERT/;
 const MASKS = 1024;
 const EMPTY = new Uint8Array(0);
 
@@ -83,10 +85,19 @@ class NodeSocket {
     this.#socket.setNoDelay(true);
     this.#socket.on('data', chunk => this.#onData(/** @type {Buffer} */ (chunk)));
     this.#socket.on('drain', () => this.#events?.onDrain());
-    this.#socket.on('error', error => this.#end(1006, textOf(error)));
+    this.#socket.on('error', error => this.#failed(error));
     this.#socket.on('close', () => this.#end(1006, ''));
     // The other side sends no more, and is not waited for.
     this.#socket.on('end', () => this.#socket.destroy());
+  }
+
+  /** @param {Error & {code?: string}} error */
+  #failed(error) {
+    const text = textOf(error);
+    if (this.#state === 'HEAD' && CERTIFICATE.test(error.code ?? '')) {
+      this.#refusal = { status: 0, text, retryAfter: 0 };
+    }
+    this.#end(1006, text);
   }
 
   // ---- What the client does
@@ -183,7 +194,7 @@ class NodeSocket {
       this.#receiver.push(rest);
     } else if (status) {
       this.#state = 'REFUSED';
-      this.#refusal = { status: Number(status), text: '', retryAfter: Math.min(MOST_RETRY_AFTER, 1000 * (Number(headers.get('retry-after')) || 0)) };
+      this.#refusal = { status: Number(status), text: '', retryAfter: retryAfter(headers.get('retry-after') ?? '') };
       this.#timer = setTimeout(() => this.#end(1006, ''), PATIENCE);
       this.#onBody(rest);
     } else {
@@ -268,7 +279,7 @@ class NodeSocket {
       return;
     }
     const refusal = this.#refusal;
-    if (refusal) {
+    if (refusal && refusal.status !== 0) {
       refusal.text = bodyText(this.#head);
     }
     this.#state = 'CLOSED';
@@ -314,9 +325,19 @@ function bodyText(body) {
 }
 
 /**
+ * @param {string} text seconds, or a date
+ * @returns {number} ms, bounded
+ */
+function retryAfter(text) {
+  const delay = /^\d+$/.test(text) ? 1000 * Number(text) : Date.parse(text) - Date.now();
+  return Math.min(MOST_RETRY_AFTER, Math.max(0, delay || 0));
+}
+
+/**
  * @param {unknown} error of Node
  * @returns {string} what it says; of several addresses each
  */
 function textOf(error) {
-  return error instanceof AggregateError ? error.errors.map(textOf).join('; ') : error instanceof Error ? error.message : String(error);
+  const text = error instanceof AggregateError ? error.errors.map(textOf).join('; ') : error instanceof Error ? error.message : String(error);
+  return text.trim();
 }

@@ -1,7 +1,7 @@
 import { utf8 } from './wire/bytes.js';
 import * as LIMIT from './wire/limit.js';
 
-/** @import {Options, Reconnect} from './types.js' */
+/** @import {Address, Options, Reconnect} from './types.js' */
 
 const MIB = 2 ** 20;
 const DAY = 86_400_000;
@@ -97,10 +97,11 @@ export function refuseUnknown(given, known, path) {
 }
 
 /**
- * @param {unknown} url
+ * @param {unknown} given
  * @returns {string} the address
  */
-function checkUrl(url) {
+function checkUrl(given) {
+  const url = given instanceof URL ? given.href : given;
   let parsed;
   try {
     parsed = new URL(String(url));
@@ -171,12 +172,18 @@ export const checkBufferBytes = (options, receiveBytes) => /** @type {number} */
   numbers(options, { bufferBytes: [Math.max(1024, receiveBytes / 4), 1024, 2 ** 40, ' bytes'] }, '')['bufferBytes']);
 
 /**
- * @param {Options | string} given what the application wants
+ * @param {Options | Address} given what the application wants
+ * @returns {Options}
+ */
+export const optionsOf = given => typeof given === 'string' || given instanceof URL || Array.isArray(given) ? { url: given } : given;
+
+/**
+ * @param {Options | Address} given what the application wants
  * @param {boolean} inPage whether there is a document
  * @returns {Settings} all of it, checked
  */
 export function settings(given, inPage) {
-  const options = typeof given === 'string' ? { url: given } : given;
+  const options = optionsOf(given);
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`options: ${shown(options)} (expected: an address or an object with url)`);
   }
@@ -196,7 +203,10 @@ export function settings(given, inPage) {
     throw new TypeError(`token: ${typeof token} (expected: text, or a function that returns it)`);
   }
   if (typeof reconnect === 'object' && reconnect !== null) {
-    refuseUnknown(reconnect, Object.keys(RECONNECT), 'reconnect.');
+    refuseUnknown(reconnect, [...Object.keys(RECONNECT), 'retryFirst'], 'reconnect.');
+    if (typeof (reconnect.retryFirst ?? false) !== 'boolean') {
+      throw new TypeError(`reconnect.retryFirst: ${shown(reconnect.retryFirst)} (expected: a boolean)`);
+    }
   } else if (reconnect !== false) {
     throw new TypeError(`reconnect: ${shown(reconnect)} (expected: an object or false)`);
   }
@@ -212,7 +222,9 @@ export function settings(given, inPage) {
     token: typeof token === 'function' ? async () => checkToken(await token()) : () => token ?? null,
     tokenCanChange: typeof token === 'function',
     attributes: checkAttributes(options.attributes ?? {}),
-    reconnect: reconnect === false ? null : /** @type {Required<Reconnect>} */ (/** @type {unknown} */ (numbers(reconnect, RECONNECT, 'reconnect.'))),
+    reconnect: reconnect === false ? null : /** @type {Required<Reconnect>} */ (/** @type {unknown} */ ({
+      ...numbers(reconnect, RECONNECT, 'reconnect.'), retryFirst: reconnect.retryFirst ?? false,
+    })),
     waitWhenFull: whenFull === 'wait',
     tls: options.tls,
   };

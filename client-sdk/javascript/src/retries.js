@@ -5,6 +5,10 @@ import { EventBusError } from './errors.js';
 
 /** A connection that ends sooner does not count as a success, in ms. */
 const HELD = 5000;
+// HTTP statuses below 500 that are about now.
+const LATER = [408, 425, 429];
+// What a bus says of requests that it would refuse again.
+const BY_BUS = /^(There is nothing here\. The bus is at |Origin: |Sec-WebSocket-|Only version 13 of WebSocket )/;
 
 /** Counts the tries since a connection last held, and says whether and when there is another. */
 export class Retries {
@@ -35,11 +39,9 @@ export class Retries {
    * @returns {boolean} whether it has held
    */
   ended(after) {
-    const held = after >= HELD;
-    if (held) {
-      this.reset();
-    }
-    return held;
+    // The longer it was there, the more is forgotten; a bus that ends it at once is not overrun.
+    this.attempt = Math.floor(this.attempt * Math.max(0, 1 - after / HELD));
+    return after >= HELD;
   }
 
   /**
@@ -47,7 +49,7 @@ export class Retries {
    * @returns {boolean} whether to connect again
    */
   mayRetry(end) {
-    return this.#policy !== null && !isVerdict(end) && this.attempt < this.#policy.maxAttempts;
+    return this.#policy !== null && !isVerdict(end, true) && this.attempt < this.#policy.maxAttempts;
   }
 
   /**
@@ -64,12 +66,20 @@ export class Retries {
 }
 
 /**
+ * @param {number} status of HTTP, 0 for a certificate that is not trusted
+ * @returns {boolean} whether another try may help
+ */
+export const isTemporary = status => status >= 500 || LATER.includes(status);
+
+/**
  * @param {End} end
+ * @param {boolean} knowsBus whether the address has led to a bus, or will: then what stands before it has no say
  * @returns {boolean} whether a bus has decided that this client is not to come back
  */
-export function isVerdict({ code, failure, refusal }) {
+export function isVerdict({ code, failure, refusal }, knowsBus) {
   if (refusal) {
-    return refusal.status < 500;
+    // A certificate may be another one soon, and other addresses have others.
+    return refusal.status !== 0 && !isTemporary(refusal.status) && (!knowsBus || BY_BUS.test(refusal.text));
   }
   if (code === 1006 || code === 1007) {
     // 1007 of this side: what the bus sent was malformed.

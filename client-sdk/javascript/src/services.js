@@ -2,12 +2,12 @@ import { Calls } from './call/calls.js';
 import { checkCallBytes } from './call/options.js';
 import { EventBus } from './client.js';
 import { environment, pageOf } from './environment.js';
-import { settings } from './options.js';
+import { optionsOf, settings } from './options.js';
 
 /** @import {Response} from './call/event.js' */
 /** @import {Service} from './call/service.js' */
 /** @import {Settings} from './options.js' */
-/** @import {Environment, Options, Payload, RequestHandler, RequestOptions, ServeOptions} from './types.js' */
+/** @import {Address, Environment, Options, Payload, RequestHandler, RequestOptions, ServeOptions} from './types.js' */
 
 export { CallError, Rejection } from './call/errors.js';
 export { CallEvent, Reply, Response } from './call/event.js';
@@ -67,12 +67,12 @@ export class ServiceBus extends EventBus {
 /**
  * As `connect` of `eventbus-client`, for a client that can call services and serve them.
  *
- * @param {(Options & CallOptions) | string} options an address, or more
+ * @param {(Options & CallOptions) | Address} options an address, or more
  * @returns {Promise<ServiceBus>}
  * @throws {TypeError | RangeError} an option that is unknown or out of its range
  */
 export async function connect(options) {
-  const { callBytes, ...others } = /** @type {Options & CallOptions} */ (typeof options === 'string' ? { url: options } : options);
+  const { callBytes, ...others } = /** @type {Options & CallOptions} */ (optionsOf(options));
   const bytes = checkCallBytes({ callBytes });
   const checked = settings(others, pageOf() !== null);
   others.signal?.throwIfAborted();

@@ -61,11 +61,16 @@
  * @property {number} [multiplier] default 2
  * @property {number} [jitter] default 0.5
  * @property {number} [maxAttempts] default Infinity
+ * @property {boolean} [retryFirst] whether the first connection is tried again, too, with the same delays and until `connectTimeout` is over, whatever
+ *   stands before the bus answers; default false: three tries
  */
 
 /**
+ * One address or several, `ws://` or `wss://`, tried in turn.
+ * @typedef {string | URL | (string | URL)[]} Address
+ *
  * @typedef {object} Options
- * @property {string | string[]} url one address or several, `ws://` or `wss://`, tried in turn
+ * @property {Address} url one address or several, `ws://` or `wss://`, tried in turn
  * @property {string} [name] for people, need not be unique; default `js-client`
  * @property {string} [user] for a bus that has users; `token` is the password then. At most 255 bytes
  * @property {string | (() => string | Promise<string>)} [token] for a bus that wants one; a function is asked at every connect, before
@@ -334,7 +339,7 @@
  *
  * An upgrade that was answered with another status than 101.
  * @typedef {object} Refusal
- * @property {number} status of HTTP
+ * @property {number} status of HTTP; 0 for a certificate that is not trusted, where nothing was asked
  * @property {string} text what the answer says
  * @property {number} retryAfter ms, 0 if not told
  *

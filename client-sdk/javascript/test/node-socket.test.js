@@ -87,6 +87,10 @@ test('a refused upgrade is told with its status and text', async t => {
   const { refusal, code } = await conversation(t, () => 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3\r\nConnection: close\r\n\r\nfull: 10 of 10\u001B\n');
   assert.equal(code, 1006);
   assert.deepEqual(refusal && { ...refusal }, { status: 503, text: 'full: 10 of 10', retryAfter: 3000 });
+  for (const [given, least, most] of [['999999', 300_000, 300_000], [new Date(Date.now() + 60_000).toUTCString(), 1, 60_000], ['Wed, 21 Oct 2015 07:28:00 GMT', 0, 0], ['soon', 0, 0], ['-5', 0, 0]]) {
+    const { refusal: { retryAfter } } = await conversation(t, () => `HTTP/1.1 429 Too Many Requests\r\nRetry-After: ${given}\r\nConnection: close\r\n\r\n`);
+    assert.ok(retryAfter >= least && retryAfter <= most, `${given}: ${retryAfter}`);
+  }
 });
 
 test('nothing listens', async () => {

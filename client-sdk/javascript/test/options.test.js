@@ -9,7 +9,7 @@ test('defaults', () => {
   const { urls, name, reconnect, connectTimeout, trackedProducers } = settings(url, false);
   assert.deepEqual({ urls, name, reconnect, connectTimeout, trackedProducers }, {
     urls: [url], name: 'js-client', connectTimeout: 10_000, trackedProducers: 100_000,
-    reconnect: { initialDelay: 100, maxDelay: 10_000, multiplier: 2, jitter: 0.5, maxAttempts: Infinity },
+    reconnect: { initialDelay: 100, maxDelay: 10_000, multiplier: 2, jitter: 0.5, maxAttempts: Infinity, retryFirst: false },
   });
   assert.equal(settings(url, true).trackedProducers, 10_000);
   assert.equal(settings({ url, reconnect: false }, true).reconnect, null);

@@ -900,7 +900,7 @@ def test_errors_have_one_word_for_each_kind() -> None:
     kinds = {c.code: c for c in Error.__subclasses__()}
     assert set(kinds) == {
         "ILLEGAL_TOPIC", "TOO_BIG", "BUFFER_FULL", "NOT_CONNECTED", "CONNECTION_LOST", "REFUSED", "TIMED_OUT", "CLOSED",
-        "UNREADABLE_PAYLOAD", "CALL_FAILED",
+        "UNREADABLE_PAYLOAD", "CALL_FAILED", "HELD_BACK",
     }  # fmt: skip
     assert issubclass(TimedOut, TimeoutError)
     assert BufferFull("").retryable

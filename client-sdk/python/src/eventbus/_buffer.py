@@ -213,6 +213,8 @@ class _Marks:
                 before.what = Gap(what.topic, what.producer, before.what.first, what.last, what.reason)
                 return
             self._open[stream] = mark
+        else:
+            self._open.clear()
         into.append(mark)
         self.bytes += mark.cost
 

@@ -86,7 +86,8 @@ def connect(
     ``reconnect``: when to connect again; False for never.
     ``outbound_bytes``: bound of what waits to be sent or confirmed. ``batch_bytes``: of one message.
     ``when_full``: whether ``publish`` waits for room, for ``block_timeout`` seconds, or fails.
-    ``receive_bytes``: bound of what was received and not handled, for the whole client (Credit).
+    ``receive_bytes``: bound of what was received and not handled by subscriptions under BLOCK, of the whole client (Credit).
+    What waits for other subscriptions is bounded for each by ``buffer_bytes`` of ``subscribe``.
     ``tracked_producers``: pairs of topic and producer whose last number is remembered.
     ``call_buffer_bytes``: bound of requests to services that are not sent yet, or may be sent again.
     ``ssl``: for ``wss``, else the default context. ``proxy``: True for that of the environment, None for none.

@@ -11,6 +11,7 @@
     ├── Refused             the bus refused something                       as ``retryable`` says
     ├── TimedOut            a deadline passed; the outcome may be open      retry after a pause
     ├── Closed              the client or subscription is closed            do not retry; make a new one
+    ├── HeldBack            a subscription holds back all others            read it, or another overflow policy
     ├── UnreadablePayload   a payload that is not what the codec expects    do not retry
     └── CallFailed          a request to a service has no answer            as ``executed`` and ``retryable`` say
         ├── NoMember            no member serves the service
@@ -104,6 +105,23 @@ class Closed(Error):
     """The client or the subscription is closed; ``__cause__`` is why, if not the application has closed it. Do not retry."""
 
     code = "CLOSED"
+
+
+class HeldBack(Error):
+    """A subscription under ``BLOCK`` is not read, and holds back all others of its client; ``on_problem`` hears of it.
+
+    ``filter`` is its filter, ``others`` are those of the others. Read it, end it, or subscribe with another policy.
+    """
+
+    code = "HELD_BACK"
+
+    def __init__(self, filter: str, others: tuple[str, ...], named: str, held: int) -> None:
+        super().__init__(
+            f"{filter!r} has {held} bytes that were received and not handled, and holds back {named}: nothing comes for them "
+            "(expected: read it, or another overflow policy than BLOCK)"
+        )
+        self.filter = filter
+        self.others = others
 
 
 class UnreadablePayload(Error, ValueError):

@@ -21,6 +21,7 @@ from ._dispatch import MOST_HELD, Dispatcher, Subscription
 from ._errors import Closed, Error, Refused
 from ._flushes import Flushes
 from ._happenings import Connection, Counters, Disconnected, DropCause, Dropped, State
+from ._holdups import HoldUps
 from ._link import CreditGate, Link
 from ._moves import Moves
 from ._options import Options
@@ -75,6 +76,7 @@ class Machine:
         self._room: list[Waiter] = []
         self._expiry: Timer | None = None
         self._outgoing = Outgoing(self)
+        self._hold_ups = HoldUps(self)
 
     def check_open(self) -> None:
         """Raises Closed where nothing new is taken any more."""
@@ -333,6 +335,8 @@ class Machine:
             # Time in which nothing is read does not count.
             link.pinged_at = None
         link.paused = paused
+        if now is not None:
+            self._hold_ups.look(link, now)
 
     def _on_too_slow(self, subscription: Subscription) -> None:
         """A subscription under DISCONNECT is read too slowly: what the bus does then, 4001, is done here."""

@@ -1,0 +1,63 @@
+"""Notices that subscriptions under BLOCK hold back the whole connection, and says which. Without I/O or a clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._errors import HeldBack
+from ._timers import Timer
+
+if TYPE_CHECKING:
+    from ._link import Link
+    from ._machine import Machine
+
+#: Seconds without any more credit after which the application is told.
+PATIENCE = 1.0
+#: Seconds until it is told again.
+PAUSE = 10.0
+#: Filters that are named.
+MOST_NAMED = 5
+
+
+class HoldUps:
+    """See the module. ``machine`` is the client."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._timer: Timer | None = None
+
+    def look(self, link: Link, now: float) -> None:
+        """Something has come, or was handled."""
+        if self._timer is None and self._is_held(link):
+            self._watch(link, now, PATIENCE)
+
+    @staticmethod
+    def _is_held(link: Link) -> bool:
+        return link.paused or link.credit.received >= link.credit.limit >= 0
+
+    def _watch(self, link: Link, now: float, seconds: float) -> None:
+        limit = link.credit.limit
+
+        def look(then: float) -> None:
+            self._timer = None
+            if link is not self._machine.current or not self._is_held(link):
+                return
+            if link.credit.limit != limit:
+                # It has gone on meanwhile.
+                self._watch(link, then, PATIENCE)
+                return
+            self._tell()
+            self._watch(link, then, PAUSE)
+
+        self._timer = self._machine.timers.at(now + seconds, look)
+
+    def _tell(self) -> None:
+        dispatcher = self._machine.dispatcher
+        slow = max((s for s in dispatcher.subscriptions.values() if s.holds), key=lambda s: s.unhandled, default=None)
+        if slow is None or slow.unhandled == 0:
+            return
+        others = tuple(dict.fromkeys(s.filter for s in dispatcher.subscriptions.values() if s is not slow))
+        if others:
+            named = ", ".join(repr(f) for f in others[:MOST_NAMED])
+            more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+            self._machine.happenings.append(HeldBack(slow.filter, others, f"{named}{more}", slow.unhandled))

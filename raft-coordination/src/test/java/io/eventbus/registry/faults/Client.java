@@ -81,7 +81,7 @@ final class Client implements Runnable {
     String topic = topics.next(random);
     Belief belief = beliefs.get(topic);
     int dice = random.nextInt(100);
-    if (dice < 35 || (belief == null && dice < 60)) {
+    if (dice < 35 || (belief == null && dice < 60) || !topics.begin(topic)) {
       read(topic);
     } else if (belief == null || dice < 45) {
       submit(Kind.CREATE, topic, new Belief("", 0));
@@ -166,6 +166,9 @@ final class Client implements Runnable {
       outcome = uncertain ? new Outcome.Unknown() : new Outcome.NotApplied();
     }
     boolean unknown = outcome instanceof Outcome.Unknown;
+    if (!unknown) {
+      topics.end(topic);
+    }
     recorder.operation(
         new Operation(
             token.isEmpty() ? name + "." + ++count : token,

@@ -1,21 +1,45 @@
 package io.eventbus.registry.faults;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The topics that clients fight for: a few at a time, each for a bounded number of operations, so
- * that its history can be checked.
+ * The topics that clients fight for: a few at a time, each for a bounded number of operations and
+ * of commands whose outcome nobody knows, so that its history can be checked.
  */
 final class Topics {
-  private static final int AT_A_TIME = 4;
-  private static final int OPERATIONS = 70;
+  /** A command of unknown outcome may come anywhere later: each doubles what is to be searched. */
+  static final int MAX_OPEN = 6;
 
-  private final AtomicIntegerArray used = new AtomicIntegerArray(AT_A_TIME);
+  static final int AT_A_TIME = 4;
+  static final int OPERATIONS = 70;
 
-  String next(Random random) {
+  private final int[] used = new int[AT_A_TIME];
+
+  /** Commands of each topic that are not answered yet, or never. */
+  private final Map<String, Integer> open = new HashMap<>();
+
+  synchronized String next(Random random) {
     int slot = random.nextInt(AT_A_TIME);
-    int count = used.getAndIncrement(slot);
-    return "t." + slot + "." + count / OPERATIONS;
+    return "t." + slot + "." + used[slot]++ / OPERATIONS;
+  }
+
+  /**
+   * Begins a command.
+   *
+   * @return whether the topic may have one more
+   */
+  synchronized boolean begin(String topic) {
+    int now = open.getOrDefault(topic, 0);
+    if (now < MAX_OPEN) {
+      open.put(topic, now + 1);
+    }
+    return now < MAX_OPEN;
+  }
+
+  /** Ends a command whose outcome is known. */
+  synchronized void end(String topic) {
+    open.merge(topic, -1, Integer::sum);
   }
 }

@@ -15,7 +15,7 @@ import java.util.TreeMap;
  */
 public record HistoryCheck(List<String> findings, int topics, int undecided, long steps) {
   /** More than any topic needed so far, and done within some seconds. */
-  private static final long MAX_STEPS = 3_000_000;
+  static final long MAX_STEPS = 3_000_000;
 
   /**
    * Copies the list.

@@ -193,6 +193,25 @@ class HistoryCheckTest {
     }
   }
 
+  /** As many as {@code faults.Topics} lets a topic have. */
+  @Test
+  void creationsOfUnknownOutcomeAreDecidedWithinTheBound() {
+    for (int seed = 0; seed < 20; seed++) {
+      history.clear();
+      for (int i = 0; i < 6; i++) {
+        unknown(Kind.CREATE, "u" + i, "", i);
+      }
+      String present = record(new Random(seed));
+      assertThat(Linearizability.check(history, HistoryCheck.MAX_STEPS / 10).verdict())
+          .as("seed %d", seed)
+          .isEqualTo(Verdict.LINEARIZABLE);
+      read(present.equals("k0") ? "k1" : "k0", 7, 100_000, 100_001, 100_000);
+      assertThat(Linearizability.check(history, HistoryCheck.MAX_STEPS).verdict())
+          .as("seed %d", seed)
+          .isEqualTo(Verdict.NOT_LINEARIZABLE);
+    }
+  }
+
   /** Each operation takes effect at 10 i and overlaps several neighbours. */
   private String record(Random random) {
     String present = "";

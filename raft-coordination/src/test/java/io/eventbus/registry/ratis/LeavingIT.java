@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -39,11 +38,15 @@ class LeavingIT {
     cluster.close();
   }
 
-  /** Elections take 5 seconds at least here: whoever waits for one is seen. */
+  /**
+   * The others wait a minute at least before they stand for election: nothing here waits so long.
+   */
   @Test
   void aLeaderThatLeavesInterruptsWritesForLessThanAnElectionTakes() throws Exception {
-    cluster.electionTimeoutMin = Duration.ofSeconds(5);
     cluster.lease = Duration.ofSeconds(30);
+    cluster.electionTimeoutMin = Duration.ofSeconds(2);
+    cluster.start(1);
+    cluster.electionTimeoutMin = Duration.ofSeconds(60);
     cluster.start(3);
     Node leader = cluster.leader();
     Node writing = cluster.follower();
@@ -60,8 +63,6 @@ class LeavingIT {
     until("it goes on writing", () -> writer.written.get() >= before + 20);
     writer.end();
     assertThat(writer.error.get()).isNull();
-    assertThat(Duration.ofNanos(writer.longestNanos.get()))
-        .isLessThan(cluster.electionTimeoutMin.minusSeconds(1));
     assertThat(cluster.leader()).isNotSameAs(leader);
   }
 
@@ -127,10 +128,9 @@ class LeavingIT {
     await(TestCluster.create(cluster.leader().registry, "after"));
   }
 
-  /** Writes one topic after the other, and knows the longest time between two successes. */
+  /** Writes one topic after the other. */
   private static final class Writer extends Thread {
     final AtomicInteger written = new AtomicInteger();
-    final AtomicLong longestNanos = new AtomicLong();
     final AtomicReference<@Nullable Exception> error = new AtomicReference<>();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final Node node;
@@ -143,13 +143,9 @@ class LeavingIT {
 
     @Override
     public void run() {
-      long last = System.nanoTime();
       try {
         while (!ended.get()) {
           await(TestCluster.create(node.registry, "t" + written.get()));
-          long now = System.nanoTime();
-          longestNanos.accumulateAndGet(now - last, Math::max);
-          last = now;
           written.incrementAndGet();
         }
       } catch (Exception e) {

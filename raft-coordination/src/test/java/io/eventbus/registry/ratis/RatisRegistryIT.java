@@ -77,8 +77,8 @@ class RatisRegistryIT {
   }
 
   /**
-   * A heartbeat would tell it, too: then forty commands would take forty of them, a second each. So
-   * the limit counts heartbeats; a lonely command is seen within milliseconds.
+   * A heartbeat would tell it, too: then each command would take one of them, a second. A lonely
+   * command is seen within milliseconds, and on a busy machine most are at least before the next.
    */
   @Test
   void aLonelyCommandIsSeenEverywhereWithoutWaitingForAHeartbeat() throws Exception {
@@ -86,11 +86,15 @@ class RatisRegistryIT {
     cluster.start(3);
     TestCluster.Node leader = cluster.leader();
     cluster.untilAllAgree(await(TestCluster.create(leader.registry, "first")).version());
-    long start = System.nanoTime();
+    int soon = 0;
     for (int i = 0; i < 40; i++) {
+      long start = System.nanoTime();
       cluster.untilAllAgree(await(TestCluster.create(leader.registry, "t" + i)).version());
+      if (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(700)) {
+        soon++;
+      }
     }
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+    assertThat(soon).isGreaterThan(20);
   }
 
   @Test

@@ -74,7 +74,7 @@ public final class TestCluster implements AutoCloseable {
   int voters = 3;
   Duration lease = Duration.ofSeconds(10);
   Duration replaceVoterAfter = Duration.ofMinutes(10);
-  Duration electionTimeoutMin = Duration.ofMillis(300);
+  Duration electionTimeoutMin = Duration.ofMillis(500);
   GateLimits gate = GateLimits.DEFAULT;
 
   TestCluster(Path root) {
@@ -154,10 +154,11 @@ public final class TestCluster implements AutoCloseable {
     return new RatisRegistry(options, links, Clock.systemUTC());
   }
 
-  /** Starts so many buses, each joining the ones before, and waits until all vote. */
+  /** Starts buses until there are so many, each joining the ones before; waits until all vote. */
   void start(int count) throws Exception {
     List<Endpoint> seeds = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
+    nodes.values().forEach(node -> seeds.add(node.address));
+    for (int i = nodes.size(); i < count; i++) {
       Node node =
           prepare("bus-" + (char) ('a' + i), LinkSecurity.none(), seeds.toArray(new Endpoint[0]));
       await(node.registry.start());

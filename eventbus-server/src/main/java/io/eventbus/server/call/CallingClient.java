@@ -125,6 +125,16 @@ public final class CallingClient {
       refuse(request, FailureCode.NO_MEMBER, Texts.NO_MEMBER);
       return true;
     }
+    boolean served =
+        (request.far || request.tunnel != null)
+            ? service.service.isServedHere()
+            : service.service.isServed();
+    if (!served && held.isHalfUsed()) {
+      held.give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
+      calls.services().forgetIdle(service);
+      refuse(request, FailureCode.OVERLOADED, Texts.NO_ROOM_TO_WAIT);
+      return true;
+    }
     service.retries.onRequest(now);
     Call call = calls.take();
     call.begin(this, service, request, body, now);

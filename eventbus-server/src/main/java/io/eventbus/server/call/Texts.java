@@ -15,6 +15,9 @@ final class Texts {
   static final String MEMBER_LEFT = "the member left before it had the request";
   static final String BUS_LOST = "the bus of the member was lost before it answered";
   static final String MEMORY = "the bus is short of memory";
+  static final String NO_ROOM_TO_WAIT =
+      "no member serves it, and so much is held for services that no more calls may wait for one"
+          + " (expected: less than half of what may be held)";
   static final String TIME_IS_OVER = "the caller's time is over";
   static final String CALLER_GONE = "the caller has gone";
 

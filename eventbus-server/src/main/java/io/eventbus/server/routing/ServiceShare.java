@@ -199,6 +199,17 @@ public final class ServiceShare {
   }
 
   /**
+   * Says whether more than half of what all may hold is held: the other half is for what does not
+   * only wait for a member to come.
+   *
+   * @return true where calls that nobody can take yet get no more
+   */
+  public boolean isHalfUsed() {
+    ServiceMemory all = loop.all();
+    return all.used() > all.limit() / 2;
+  }
+
+  /**
    * Returns what the bus holds for the connection; any thread.
    *
    * @return bytes

@@ -3,6 +3,8 @@ package io.eventbus.link;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,7 +31,7 @@ final class IncomingLinks {
   private final Function<String, @Nullable EventLoop> loops;
   private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
   private final AtomicInteger count = new AtomicInteger();
-  private final AtomicInteger handshakes = new AtomicInteger();
+  private final Strangers strangers;
   private volatile boolean closed;
 
   /**
@@ -50,6 +52,7 @@ final class IncomingLinks {
       Function<String, @Nullable StreamAcceptor> streams,
       Function<String, @Nullable EventLoop> loops) {
     this.options = options;
+    this.strangers = new Strangers(options.maxHandshakes());
     this.identity = identity;
     this.security = security;
     this.setup = setup;
@@ -61,15 +64,16 @@ final class IncomingLinks {
   }
 
   void accept(SocketChannel channel) {
-    int links = count.incrementAndGet();
-    int strangers = handshakes.incrementAndGet();
-    if (links > options.maxLinks() || strangers > options.maxHandshakes() || closed) {
-      count.decrementAndGet();
-      handshakes.decrementAndGet();
-      counters.tooMany.increment();
+    InetSocketAddress remote = channel.remoteAddress();
+    if (remote == null || count.incrementAndGet() > options.maxLinks() || closed) {
+      if (remote != null) {
+        count.decrementAndGet();
+        counters.tooMany.increment();
+      }
       channel.close();
       return;
     }
+    InetAddress address = remote.getAddress();
     channels.add(channel);
     channel
         .closeFuture()
@@ -78,6 +82,11 @@ final class IncomingLinks {
               channels.remove(channel);
               count.decrementAndGet();
             });
+    Channel evicted = strangers.add(channel, address);
+    if (evicted != null) {
+      counters.tooMany.increment();
+      evicted.close();
+    }
     setup.begin(channel, security.server());
     channel
         .pipeline()
@@ -88,7 +97,7 @@ final class IncomingLinks {
                 setup,
                 counters,
                 random,
-                handshakes::decrementAndGet,
+                () -> strangers.remove(channel, address),
                 opened -> channel.closeFuture().addListener(gone -> ended.accept(opened)),
                 streams,
                 loops));

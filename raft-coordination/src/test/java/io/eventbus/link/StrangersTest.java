@@ -1,0 +1,42 @@
+package io.eventbus.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.Channel;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import org.junit.jupiter.api.Test;
+
+class StrangersTest {
+  private final Strangers strangers = new Strangers(3);
+
+  private static InetAddress address(int last) throws UnknownHostException {
+    return InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) last});
+  }
+
+  @Test
+  void theOldestOfTheAddressThatHasMostMakesRoom() throws Exception {
+    Channel bus = new EmbeddedChannel();
+    Channel first = new EmbeddedChannel();
+    Channel second = new EmbeddedChannel();
+    assertThat(strangers.add(bus, address(1))).isNull();
+    assertThat(strangers.add(first, address(2))).isNull();
+    assertThat(strangers.add(second, address(2))).isNull();
+    assertThat(strangers.add(new EmbeddedChannel(), address(2))).isSameAs(first);
+    assertThat(strangers.add(new EmbeddedChannel(), address(3))).isSameAs(second);
+    assertThat(strangers.count()).isEqualTo(3);
+  }
+
+  @Test
+  void aHandshakeThatIsOverMakesRoom() throws Exception {
+    Channel bus = new EmbeddedChannel();
+    assertThat(strangers.add(bus, address(1))).isNull();
+    strangers.remove(bus, address(1));
+    strangers.remove(bus, address(1));
+    for (int i = 0; i < 3; i++) {
+      assertThat(strangers.add(new EmbeddedChannel(), address(1))).isNull();
+    }
+    assertThat(strangers.count()).isEqualTo(3);
+  }
+}

@@ -2,6 +2,10 @@
 
 /** After a sleep the bus has so long to answer, in ms. */
 const AFTER_SLEEP = 5000;
+// A timer that is less late has not slept, in ms.
+const LATE = 1000;
+// Timers may come so much early, in ms.
+const EARLY = 1;
 
 /**
  * What is watched.
@@ -74,20 +78,20 @@ export class SilenceWatch {
     this.#timer = null;
     const now = this.#env.now();
     const silent = now - this.#line.heardAt;
-    const overslept = now - this.#dueAt > delay;
+    const overslept = now - this.#dueAt > Math.max(delay, LATE);
     if (this.#line.heardAt >= this.#askedAt) {
       this.#isAfterSleep = false;
-      if (silent < this.#half) {
+      if (silent < this.#half - EARLY) {
         this.#lookIn(this.#half - silent);
       } else {
         this.#isAfterSleep = overslept;
-        this.probe(overslept ? Math.min(AFTER_SLEEP, this.#half) : this.#half);
+        this.probe(overslept ? Math.min(AFTER_SLEEP, this.#half) : 2 * this.#half - silent);
       }
     } else if (overslept && !this.#isAfterSleep) {
       // Whether there was an answer cannot be known: the question is asked once more, and only once, because timers may stay late.
       this.#isAfterSleep = true;
       this.probe(Math.min(AFTER_SLEEP, this.#half));
-    } else if (now - this.#askedAt < this.#patience) {
+    } else if (now - this.#askedAt < this.#patience - EARLY) {
       this.#lookIn(this.#patience - (now - this.#askedAt));
     } else {
       this.#onSilent();

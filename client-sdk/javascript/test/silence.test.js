@@ -150,3 +150,28 @@ test('a deliberate close is final, whatever becomes of the page', async () => {
   await env.advance(100_000);
   assert.equal(env.connections.length, 1);
 });
+
+/** Node's timers come up to a millisecond early. */
+class EarlyTimers extends FakeEnvironment {
+  exact = this.setTimeout;
+  setTimeout = (task, delay) => this.exact(task, Math.max(1, delay) - 0.4);
+}
+
+test('timers that come 0.4 ms early change nothing: a dead connection is given up within silenceTimeout', async () => {
+  for (const silenceTimeout of [16_000, 40_000]) {
+    for (const heardAfter of [0, 1, 0.3, 7_000, 7_999.9]) {
+      const env = new EarlyTimers();
+      const { bus, of } = await connected({ silenceTimeout }, env);
+      await env.advance(heardAfter);
+      bus.send('PROBLEM', { code: 'UNKNOWN_TYPE', typeCode: 33 });
+      const heardAt = env.now();
+      let endedAt = null;
+      while (endedAt === null && env.now() < heardAt + 2 * silenceTimeout) {
+        await env.advance(0.5);
+        endedAt = bus.closed ? env.now() : null;
+      }
+      assert.ok(Math.abs(endedAt - heardAt - silenceTimeout) <= 3, `${heardAfter}: after ${endedAt - heardAt} ms (expected: ${silenceTimeout})`);
+      assert.equal(of('disconnected')[0].reason, `nothing heard for ${silenceTimeout} ms`);
+    }
+  }
+});

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import ssl
 import threading
 import time
 from collections import deque
@@ -70,6 +71,10 @@ class Bus:
         #: Calls that members have: who asked, under which number, and whom.
         self.calls: dict[int, tuple[ServerConnection, int, ServerConnection]] = {}
         self._call_numbers = count(1)
+        #: It answers nothing until ``speak``.
+        self.mute = False
+        self._unsaid: list[tuple[ServerConnection, bytes]] = []
+        self.ssl: ssl.SSLContext | None = None
         self.upgrade: Response | None = None
         self.url = ""
         self.subprotocols: list[Subprotocol] | None = [Subprotocol("eventbus.v1.avro")]
@@ -86,9 +91,11 @@ class Bus:
         self.loop = asyncio.get_running_loop()
         self._server = await serve(
             self._serve, "127.0.0.1", 0, subprotocols=self.subprotocols, compression=None,
-            process_request=self._upgrade, max_size=1 << 26, ping_interval=None,
+            process_request=self._upgrade, max_size=1 << 26, ping_interval=None, ssl=self.ssl,
         )  # fmt: skip
-        self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets or ())).getsockname()[1]}/bus"
+        self.url = (
+            f"ws{'s' if self.ssl else ''}://127.0.0.1:{next(iter(self._server.sockets or ())).getsockname()[1]}/bus"
+        )
 
     async def stop(self) -> None:
         assert self._server is not None
@@ -112,7 +119,9 @@ class Bus:
                     frame = read_publish(r) if code == PUBLISH else RECORDS[code].read(r)
                     self.seen.append(frame)
                     out += await self._answer(ws, frame)
-                if out:
+                if self.mute:
+                    self._unsaid.append((ws, b"".join(out)))
+                elif out:
                     await ws.send(b"".join(out))
         self.subscriptions.pop(ws, None)
         self.members.pop(ws, None)
@@ -205,6 +214,13 @@ class Bus:
                 message = self._held[ws].popleft()
                 self._room[ws] -= len(message)
                 await ws.send(message)
+
+    async def speak(self) -> None:
+        """Says what was held back."""
+        self.mute = False
+        unsaid, self._unsaid = self._unsaid, []
+        for ws, message in unsaid:
+            await ws.send(message)
 
     def of(self, kind: type) -> list[Any]:
         return [f for f in self.seen if isinstance(f, kind)]

@@ -267,17 +267,19 @@ class EventBus(Listeners, Calling):
         """
         if timeout is not None:
             check_range("timeout", timeout, 0, 3600, "s")
-        if self._closing is None:
-            self._closing = self._loop.create_future()
+        if self._closing is not None:
+            return await asyncio.shield(self._closing)
+        self._closing = self._loop.create_future()
+        drained = False
+        try:
+            drained = await self._drain(self._options.close_timeout if timeout is None else timeout)
+        finally:
             try:
-                drained = await self._drain(self._options.close_timeout if timeout is None else timeout)
-            finally:
                 await self._end()
+            finally:
                 if not self._closing.done():
-                    self._closing.set_result(False)
-            self._closing = self._loop.create_future()
-            self._closing.set_result(drained)
-        return await asyncio.shield(self._closing)
+                    self._closing.set_result(drained)
+        return drained
 
     async def _drain(self, timeout: float) -> bool:
         machine = self._machine

@@ -111,8 +111,10 @@ class Connector:
         link = machine.current = machine.open_link(url, now, timeout=timeout)
 
         def late(then: float) -> None:
+            asks = link.asks_token
             machine.abort(link)
-            error = TimedOut(f"{url} did not answer within {timeout:g} s")
+            who = f"the token function gave none for {url}" if asks else f"{url} did not answer"
+            error = TimedOut(f"{who} within {timeout:g} s")
             self.ended(link, 1006, f"no answer within {timeout:g} s", error, then, 0.0)
 
         self._timer = machine.timers.at(now + timeout, late)

@@ -81,6 +81,8 @@ class Link:
     #: Closed, or told to close.
     over: bool = False
     opened: bool = False
+    #: It waits for the application's token.
+    asks_token: bool = False
     #: It brought what is no frame: nothing more of it is read.
     broken: bool = False
     #: The driver must not read for a while.

@@ -107,14 +107,17 @@ class Registry:
                 succeed(waiter, None)
             registration.ready.clear()
 
-    def refused(self, id: int, error: Callable[[], Error]) -> bool:
-        """The bus does not serve it; returns whether anything waited for the answer."""
+    def refused(self, id: int, error: Callable[[], Refused]) -> bool:
+        """The bus does not serve it: who waits for the answer hears of it, else the application. Returns whether it is known."""
         registration = self.all.get(id)
         if registration is None:
             return False
-        waited = any(not waiter.done() for waiter in registration.ready)
+        if not any(not waiter.done() for waiter in registration.ready):
+            told = error()
+            what = f"{registration.what} is ended: {told.message}"
+            self._machine.happenings.append(Refused(told.bus_code, what, told.retryable))
         self.end(id, error())
-        return waited
+        return True
 
     def say(self, frame: bytes) -> None:
         """Says something about subscriptions and services to the bus; during a change of bus at its end."""

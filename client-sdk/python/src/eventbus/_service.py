@@ -136,7 +136,7 @@ class Service:
         return self._ready().__await__()
 
     async def _ready(self) -> Self:
-        """Waits until it is in force. Raises Refused, Closed, TimedOut."""
+        """Waits until it is in force. Raises Refused, Closed, TimedOut; it is ended then, as where this is cancelled."""
         core, client = self._core, self._client
         if core.ended:
             raise core.failure.with_traceback(None) if core.failure is not None else Closed(f"{core.what} is ended")
@@ -144,15 +144,17 @@ class Service:
             ready: asyncio.Future[None] = client._loop.create_future()
             core.ready.append(ready)
             client._machine.registry.look_ready(core)
-            await within(ready, client._options.confirm_timeout, "the confirmation of a service")
+            try:
+                await within(ready, client._options.confirm_timeout, "the confirmation of a service")
+            except BaseException:
+                # Nobody may hold it, and whoever tries again would be refused.
+                client._machine.registry.unsubscribe(core, client._loop.time())
+                client._machine.services.abandon(core)
+                raise
         return self
 
     async def __aenter__(self) -> Self:
-        try:
-            return await self._ready()
-        except asyncio.CancelledError:
-            await self.close(0)
-            raise
+        return await self._ready()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as _ws_connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus, WebSocketException
 from websockets.typing import Subprotocol
 
 from ._errors import Error, NotConnected, Refused
@@ -50,7 +50,9 @@ class Socket:
         error: Error | None = None
         try:
             try:
+                link.asks_token = True
                 token = await driver.token()
+                link.asks_token = False
             except Exception as e:
                 error = NotConnected(f"the token function failed: {type(e).__name__}")
                 error.__cause__ = e
@@ -69,14 +71,18 @@ class Socket:
                     ping_interval=None,
                     user_agent_header=AGENT,
                     proxy=options.proxy,
-                    ssl=options.ssl if secure else None,
+                    # True is for the default context.
+                    ssl=(options.ssl or True) if secure else None,
                 )
             except InvalidStatus as e:
                 error, retry_after = _refused_upgrade(link.url, e)
                 reason = str(error)
                 return
             except (OSError, WebSocketException, TimeoutError, ValueError) as e:
-                error = NotConnected(f"no connection to {link.url}: {e or type(e).__name__}")
+                hint = (
+                    "" if secure or not isinstance(e, InvalidMessage) else " (expected: wss:// where the bus has TLS)"
+                )
+                error = NotConnected(f"no connection to {link.url}: {e or type(e).__name__}{hint}")
                 error.__cause__ = e
                 reason = str(e) or type(e).__name__
                 return

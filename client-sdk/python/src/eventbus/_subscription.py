@@ -73,6 +73,7 @@ class Subscription:
         if handler is not None:
             # The task must not keep alive what nobody else holds, nor end with it: the client holds both.
             self._task = client._loop.create_task(self._handle(handler), name=f"eventbus handler {core.filter}")
+            self._task.add_done_callback(self._on_handler_end)
             client._handlers.add(self)
 
     # ---- What it is
@@ -101,13 +102,19 @@ class Subscription:
         return self._ready().__await__()
 
     async def _ready(self) -> Self:
-        """Waits until it is in force. Raises Refused, Closed, TimedOut."""
+        """Waits until it is in force. Raises Refused, Closed, TimedOut; it is ended then, as where this is cancelled."""
         if self._core.ended:
             raise self._end_error()
         if not self._core.confirmed:
             ready: asyncio.Future[None] = self._client._loop.create_future()
             self._core.ready.append(ready)
-            await within(ready, self._client._options.confirm_timeout, "the confirmation of a subscription")
+            try:
+                await within(ready, self._client._options.confirm_timeout, "the confirmation of a subscription")
+            except BaseException:
+                # Nobody may hold it, and whoever tries again would get each event twice.
+                self._stop()
+                self._client._machine.registry.unsubscribe(self._core, self._client._loop.time())
+                raise
         return self
 
     async def __aenter__(self) -> Self:
@@ -287,7 +294,6 @@ class Subscription:
             self._reading = False
 
     async def _handle(self, handler: Handler) -> None:
-        client = self._client
         while True:
             try:
                 batch = await self._take(256)
@@ -302,9 +308,30 @@ class Subscription:
                     result = handler(event)
                     if result is not None and inspect.isawaitable(result):
                         await result
+                except asyncio.CancelledError as e:
+                    # Of something that the handler has awaited, or of this task.
+                    if is_cancelled():
+                        raise
+                    self._fail(event, e)
                 except Exception as e:
-                    client._machine.handler_failures += 1
-                    client._notices.tell(HandlerFailed(self, event, e))
+                    self._fail(event, e)
+
+    def _fail(self, event: Event, error: BaseException) -> None:
+        self._client._machine.handler_failures += 1
+        self._client._notices.tell(HandlerFailed(self, event, error))
+
+    def _on_handler_end(self, task: asyncio.Task[None]) -> None:
+        """Nothing reads it any more: it must not hold up the others, nor end without a word."""
+        client = self._client
+        client._handlers.discard(self)
+        if self._stopped or self._core.ended or client._closing is not None:
+            return
+        error = None if task.cancelled() else task.exception()
+        self._stop()
+        client._machine.registry.unsubscribe(self._core, client._loop.time())
+        told = Closed(f"{self._core.what} is ended: its handler was {'cancelled' if error is None else 'ended'}")
+        told.__cause__ = error
+        client._notices.tell(told)
 
 
 class Batches:

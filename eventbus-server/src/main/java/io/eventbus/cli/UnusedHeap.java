@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,7 +22,8 @@ import org.slf4j.LoggerFactory;
  * <p>By itself G1 looks what can be given back only when it collects, and a quiet bus hardly ever
  * makes it collect: what a burst of connections needed would stay with the process. So this turns
  * G1's periodic collection on when the process has become quiet, and off once it has collected. It
- * does nothing where the user has set one of the options, or the JVM does not know them.
+ * does nothing where the user has set one of the options, or the JVM does not know them, and gives
+ * up where the JVM's management fails: the bus needs none of it.
  */
 final class UnusedHeap implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UnusedHeap.class);
@@ -38,8 +40,9 @@ final class UnusedHeap implements AutoCloseable {
   /** What was set here; of the whole JVM, as the options are. */
   private static final Map<String, String> OURS = new ConcurrentHashMap<>();
 
-  private final @Nullable HotSpotDiagnosticMXBean vm = vm();
-  private final QuietPhase quiet = new QuietPhase(System.nanoTime(), cpuNanos());
+  private final @Nullable HotSpotDiagnosticMXBean vm;
+  private final LongSupplier cpuNanos;
+  private @Nullable QuietPhase quiet;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(
           task -> {
@@ -48,7 +51,10 @@ final class UnusedHeap implements AutoCloseable {
             return made;
           });
 
-  private UnusedHeap() {}
+  private UnusedHeap(@Nullable HotSpotDiagnosticMXBean vm, LongSupplier cpuNanos) {
+    this.vm = vm;
+    this.cpuNanos = cpuNanos;
+  }
 
   /**
    * Begins to look after this JVM's heap.
@@ -56,9 +62,23 @@ final class UnusedHeap implements AutoCloseable {
    * @return what ends it
    */
   static UnusedHeap giveBack() {
-    UnusedHeap heap = new UnusedHeap();
-    heap.begin();
+    return giveBack(vm(), UnusedHeap::cpuNanos);
+  }
+
+  /** With a JVM of its own, as tests do. */
+  static UnusedHeap giveBack(@Nullable HotSpotDiagnosticMXBean vm, LongSupplier cpuNanos) {
+    UnusedHeap heap = new UnusedHeap(vm, cpuNanos);
+    heap.orGiveUp(heap::begin);
     return heap;
+  }
+
+  private void orGiveUp(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | LinkageError e) {
+      thread.shutdownNow();
+      LOG.warn("the heap that is not used stays with the process: the JVM's management fails", e);
+    }
   }
 
   private void begin() {
@@ -70,14 +90,21 @@ final class UnusedHeap implements AutoCloseable {
     set(LEAST_FREE, "10");
     set(MOST_FREE, "25");
     set(INTERVAL, NEVER);
+    quiet = new QuietPhase(System.nanoTime(), cpuNanos.getAsLong());
     var unused =
         thread.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
   }
 
   /** Looks whether the process is quiet, and lets it collect or not. */
   void look() {
-    boolean collect = quiet.look(System.nanoTime(), cpuNanos(), collections());
-    set(INTERVAL, collect ? SOON_MILLIS : NEVER);
+    orGiveUp(
+        () -> {
+          QuietPhase phase = quiet;
+          if (phase != null) {
+            boolean collect = phase.look(System.nanoTime(), cpuNanos.getAsLong(), collections());
+            set(INTERVAL, collect ? SOON_MILLIS : NEVER);
+          }
+        });
   }
 
   /** Null where this is not for the JVM. */
@@ -87,7 +114,7 @@ final class UnusedHeap implements AutoCloseable {
           ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
       // To other collectors the ratios mean something else.
       return vm != null && Boolean.parseBoolean(vm.getVMOption("UseG1GC").getValue()) ? vm : null;
-    } catch (IllegalArgumentException | LinkageError e) {
+    } catch (RuntimeException | LinkageError e) {
       LOG.debug("this JVM has no options that can be set while it runs", e);
       return null;
     }
@@ -136,6 +163,6 @@ final class UnusedHeap implements AutoCloseable {
   @Override
   public void close() {
     thread.shutdownNow();
-    set(INTERVAL, NEVER);
+    orGiveUp(() -> set(INTERVAL, NEVER));
   }
 }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.VMOption;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 /** The options are real ones of this JVM. */
@@ -25,6 +28,35 @@ class UnusedHeapTest {
       assertThat(value("G1PeriodicGCInterval")).isIn("0", "1000");
       assertThat(value("MinHeapFreeRatio")).isEqualTo("10");
       assertThat(value("MaxHeapFreeRatio")).isEqualTo("25");
+    }
+    assertThat(value("G1PeriodicGCInterval")).isEqualTo("0");
+  }
+
+  @Test
+  void aJvmWhoseManagementFailsDoesNotEndTheBus() {
+    HotSpotDiagnosticMXBean failing =
+        (HotSpotDiagnosticMXBean)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {HotSpotDiagnosticMXBean.class},
+                (proxy, method, arguments) -> {
+                  throw new SecurityException("not here");
+                });
+    try (UnusedHeap heap = UnusedHeap.giveBack(failing, () -> 0)) {
+      heap.look();
+    }
+    AtomicBoolean fails = new AtomicBoolean();
+    LongSupplier clock =
+        () -> {
+          if (fails.get()) {
+            throw new IllegalStateException("no clock");
+          }
+          return 0;
+        };
+    try (UnusedHeap heap = UnusedHeap.giveBack(vm, clock)) {
+      fails.set(true);
+      heap.look();
+      UnusedHeap.giveBack(vm, clock).close();
     }
     assertThat(value("G1PeriodicGCInterval")).isEqualTo("0");
   }

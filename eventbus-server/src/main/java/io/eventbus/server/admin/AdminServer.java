@@ -53,7 +53,11 @@ public final class AdminServer implements AutoCloseable {
    */
   private static final int IDLE_CHECK_MILLIS = 250;
 
-  private static final int BACKLOG = 64;
+  /**
+   * Connections that the system keeps until they are accepted: with fewer than may be open, the
+   * first packets of a crowd that guesses push others' out, which come again after a second.
+   */
+  private static final int BACKLOG = MOST_CONNECTIONS;
 
   private final HttpServer server;
   private final ThreadPoolExecutor executor;
@@ -61,6 +65,7 @@ public final class AdminServer implements AutoCloseable {
   private final AdminLogin login;
   private final AdminRole metricsRole;
   private final LateAnswers late;
+  private final FirstRequests first;
   private final @Nullable AdminTls tls;
   private @Nullable BusMetrics metrics;
   private @Nullable RegistryApi registry;
@@ -72,6 +77,7 @@ public final class AdminServer implements AutoCloseable {
       AdminLogin login,
       AdminRole metricsRole,
       LateAnswers late,
+      FirstRequests first,
       @Nullable AdminTls tls) {
     this.server = server;
     this.executor = executor;
@@ -79,6 +85,7 @@ public final class AdminServer implements AutoCloseable {
     this.login = login;
     this.metricsRole = metricsRole;
     this.late = late;
+    this.first = first;
     this.tls = tls;
   }
 
@@ -122,7 +129,7 @@ public final class AdminServer implements AutoCloseable {
                   try {
                     task.run();
                   } finally {
-                    first.end();
+                    first.leave();
                   }
                 }));
     HostGuard guard = new HostGuard(config, address.getAddress());
@@ -141,6 +148,7 @@ public final class AdminServer implements AutoCloseable {
         login,
         config.access().metricsOpen() ? AdminRole.NONE : AdminRole.VIEWER,
         late,
+        first,
         tls);
   }
 
@@ -152,7 +160,7 @@ public final class AdminServer implements AutoCloseable {
    */
   public void serve(BusView bus, List<LoginMethod> operators) {
     login.serve(operators);
-    BusMetrics figures = new BusMetrics(bus);
+    BusMetrics figures = new BusMetrics(bus, first::failed);
     RegistryCalls calls = new RegistryCalls();
     RegistryApi changes = new RegistryApi(bus, calls);
     metrics = figures;

@@ -4,6 +4,7 @@ import io.eventbus.server.admission.ClientAddress;
 import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ final class FirstRequests {
 
   private final ProvedAddresses proved;
   private final Map<ClientAddress, Integer> unread = new HashMap<>();
+  private final LongAdder failed = new LongAdder();
   private int ofStrangers;
 
   private record Reading(ClientAddress address, boolean isStranger) {}
@@ -62,16 +64,39 @@ final class FirstRequests {
     READING.set(new Reading(address, isStranger));
   }
 
-  /** The request that this thread has read is there, or never will be. Does nothing without one. */
-  void end() {
+  /**
+   * Ends the work of this thread for a connection: one whose request is not {@linkplain #end there}
+   * has failed.
+   */
+  void leave() {
+    if (end()) {
+      failed.increment();
+    }
+  }
+
+  /**
+   * Returns how many connections have ended without a request: their handshake failed, or nothing
+   * came after it.
+   */
+  long failed() {
+    return failed.sum();
+  }
+
+  /**
+   * Notes that the request that this thread reads is there. Does nothing without one.
+   *
+   * @return false if there was none
+   */
+  boolean end() {
     Reading reading = READING.get();
     if (reading == null) {
-      return;
+      return false;
     }
     READING.remove();
     synchronized (unread) {
       unread.computeIfPresent(reading.address(), (key, count) -> count == 1 ? null : count - 1);
       ofStrangers -= reading.isStranger() ? 1 : 0;
     }
+    return true;
   }
 }

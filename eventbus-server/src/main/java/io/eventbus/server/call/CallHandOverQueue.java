@@ -31,6 +31,15 @@ final class CallHandOverQueue {
   /** Notes that the destination has not seen beyond which what is not urgent waits. */
   private static final int MAX_UNSEEN = 128;
 
+  /**
+   * Time that a call, or the answer to one, takes of the loop that is told: 3.5 microseconds were
+   * measured with two loops and 60,000 of them.
+   */
+  private static final long NOTE_NANOS = 3_500;
+
+  /** Bytes of a body that are copied there in a nanosecond, by estimate. */
+  private static final int BYTES_IN_A_NANO = 4;
+
   private static final Logger LOG = LoggerFactory.getLogger(CallHandOverQueue.class);
 
   /** What a note says; which of its fields are set. */
@@ -206,6 +215,16 @@ final class CallHandOverQueue {
   CallHandOverQueue(LoopCalls to, Executor destination) {
     this.to = to;
     this.destination = destination;
+  }
+
+  /**
+   * Returns how long a call, or the answer to one, keeps the destination.
+   *
+   * @param bytes of its body
+   * @return nanoseconds, by estimate; for the client that has sent it
+   */
+  static long nanos(int bytes) {
+    return NOTE_NANOS + bytes / BYTES_IN_A_NANO;
   }
 
   /** Source loop only: returns a note to fill in before anything else is done. */

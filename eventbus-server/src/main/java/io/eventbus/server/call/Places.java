@@ -161,6 +161,7 @@ final class Places {
       member.client().invoke(call, nowNanos);
     } else {
       calls.tell(member.loop(), CallHandOverQueue.Kind.INVOKE).call = call;
+      call.client().end().caused(CallHandOverQueue.nanos(call.bytes()));
     }
   }
 

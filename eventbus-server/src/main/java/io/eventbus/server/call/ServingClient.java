@@ -218,6 +218,7 @@ public final class ServingClient {
       note.handledMicros = handledMicros;
       note.tunnel = tunnel;
       note.body = reply;
+      end.caused(CallHandOverQueue.nanos(reply.size()));
     }
     if (tunnel != null) {
       tunnel.endIfTooMany();
@@ -334,6 +335,7 @@ public final class ServingClient {
       note.executed = executed;
       note.retryAfterMillis = retryAfterMillis;
       note.body = failure;
+      end.caused(CallHandOverQueue.nanos(failure.size()));
     }
     calls.places().release(member);
     return true;

@@ -1,7 +1,10 @@
 package io.eventbus.server.routing;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells when every loop has finished what it was doing and has handed over what it had collected.
@@ -12,24 +15,50 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class LoopBarrier {
   private final Loops loops;
+  // For each loop what asks for it and has not been told to the others; null where nothing has.
+  private final @Nullable List<Runnable>[] asking;
 
   /**
    * Makes a barrier.
    *
    * @param loops all loops
    */
+  @SuppressWarnings({"unchecked", "rawtypes"}) // An array of lists has no other type.
   public LoopBarrier(Loops loops) {
     this.loops = loops;
+    this.asking = new List[loops.count()];
   }
 
   /**
    * Runs a task on a loop when all deliveries that any loop had made for it before this call have
-   * been offered there.
+   * been offered there. The other loops are asked once for all tasks of one turn of the loop.
    *
    * @param loop the loop to run on
    * @param task what to run; not run if the bus ends before
    */
   public void afterAll(int loop, Runnable task) {
+    synchronized (asking) {
+      List<Runnable> others = asking[loop];
+      if (others != null) {
+        others.add(task);
+        return;
+      }
+      List<Runnable> first = new ArrayList<>(1);
+      first.add(task);
+      asking[loop] = first;
+    }
+    execute(loop, () -> ask(loop));
+  }
+
+  private void ask(int loop) {
+    List<Runnable> tasks;
+    synchronized (asking) {
+      tasks = asking[loop];
+      asking[loop] = null;
+    }
+    if (tasks == null) {
+      return;
+    }
     AtomicInteger left = new AtomicInteger(loops.count());
     for (int i = 0; i < loops.count(); i++) {
       int source = i;
@@ -42,7 +71,8 @@ public final class LoopBarrier {
                 loop,
                 () -> {
                   if (left.decrementAndGet() == 0) {
-                    task.run();
+                    // Each by itself: one that fails keeps no other from running.
+                    tasks.forEach(task -> execute(loop, task));
                   }
                 });
           });

@@ -14,7 +14,7 @@ public final class ServiceShare {
   /** Number of equal parts of the bus's bytes of which a connection may have one. */
   private static final int CONNECTION_PART = 4;
 
-  /** Bytes that every connection may have while there is anything left. */
+  /** Bytes that every connection may have while at least a quarter of the bus's is left. */
   public static final long SMALL_BYTES = 32 << 10;
 
   /** Account that the connections of one client address share. Confined to the loop. */
@@ -126,7 +126,8 @@ public final class ServiceShare {
           + limit
           + " together, half of limits.memory-bytes)";
     }
-    if (used > limit / 4 * 3 && own + cost > SMALL_BYTES) {
+    long small = smallBytes(limit - used, limit / 4);
+    if (used > limit / 4 * 3 && own + cost > small) {
       return "the "
           + all.what()
           + " of the connection take "
@@ -134,7 +135,7 @@ public final class ServiceShare {
           + " bytes, and this one "
           + cost
           + " (expected: at most "
-          + SMALL_BYTES
+          + small
           + " together while those of all take over three quarters of "
           + limit
           + ", half of limits.memory-bytes)";
@@ -148,6 +149,15 @@ public final class ServiceShare {
           + "those for everything else of services)";
     }
     return null;
+  }
+
+  /**
+   * Returns what a connection may have of the last quarter. With the square of what is left it gets
+   * so little that many connections, each with all that it may have, leave something for the next.
+   */
+  private static long smallBytes(long left, long quarter) {
+    double part = (double) left / quarter;
+    return (long) (SMALL_BYTES * part * part);
   }
 
   /**

@@ -4,10 +4,13 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +41,9 @@ final class DeduplicatedSubscriptions {
       return new Key(s.filter().toString(), s.group(), s.overflow());
     }
   }
+
+  /** Filters that are removed in one step: some microseconds. */
+  private static final int SOME = 4;
 
   private final SubscriptionIndex index;
   private final Map<Key, Deque<Subscription>> byKey = new HashMap<>();
@@ -114,13 +120,41 @@ final class DeduplicatedSubscriptions {
     withdrawn.remove(s);
   }
 
-  void removeAll() {
+  /**
+   * Removes those of groups, of which no event may be given to a member that has gone, and forgets
+   * the others.
+   *
+   * @return the others, for {@link #removeSome}
+   */
+  Iterator<Deque<Subscription>> leave() {
+    List<Deque<Subscription>> others = new ArrayList<>(byKey.size());
     for (Deque<Subscription> equal : byKey.values()) {
-      index.remove(equal.getFirst());
-      equal.forEach(index::release);
+      if (equal.getFirst().group() == null) {
+        others.add(equal);
+      } else {
+        remove(equal);
+      }
     }
     byKey.clear();
     withdrawn.clear();
     groups.clear();
+    return others.iterator();
+  }
+
+  /**
+   * Removes some of those that were left.
+   *
+   * @return whether there are more
+   */
+  boolean removeSome(Iterator<Deque<Subscription>> left) {
+    for (int i = 0; i < SOME && left.hasNext(); i++) {
+      remove(left.next());
+    }
+    return left.hasNext();
+  }
+
+  private void remove(Deque<Subscription> equal) {
+    index.remove(equal.getFirst());
+    equal.forEach(index::release);
   }
 }

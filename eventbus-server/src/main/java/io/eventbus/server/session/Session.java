@@ -292,13 +292,8 @@ public final class Session {
     if (!payload.take(type, frames.bodyEnd() - frames.bodyStart(), retry)) {
       return false;
     }
-    if (type == TypeCode.REQUEST) {
-      request(in, frames.bodyStart(), frames.bodyEnd());
-      return true;
-    }
-    if (type == TypeCode.REPLY) {
-      answered(
-          servicesMade().reply(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
+    if (type == TypeCode.REQUEST || type == TypeCode.REPLY) {
+      onCall(in, frames, type, nowNanos);
       return true;
     }
     if (type == TypeCode.DATA) {
@@ -322,6 +317,21 @@ public final class Session {
       return true;
     } finally {
       loop.budget().spendSince(began);
+    }
+  }
+
+  private void onCall(ByteBuffer in, FrameCursor frames, TypeCode type, long nowNanos) {
+    long began = loop.budget().now();
+    long noted = loop.budget().total();
+    try {
+      if (type == TypeCode.REQUEST) {
+        request(in, frames.bodyStart(), frames.bodyEnd());
+      } else {
+        answered(
+            servicesMade().reply(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
+      }
+    } finally {
+      loop.budget().spendSince(began, noted);
     }
   }
 
@@ -892,17 +902,19 @@ public final class Session {
     if (tunnels != null) {
       tunnels.close();
     }
-    subscriptions.removeAll();
+    SubscriptionIndex account = index;
+    index = null;
+    subscriptions.removeAll(
+        () -> {
+          if (account != null) {
+            account.accounts().leave(account);
+          }
+        });
     if (backlog != null) {
       backlog.clear();
     }
     acknowledgements.close();
     closeShare();
-    SubscriptionIndex account = index;
-    if (account != null) {
-      index = null;
-      account.accounts().leave(account);
-    }
   }
 
   /**

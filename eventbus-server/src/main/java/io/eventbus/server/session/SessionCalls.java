@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * that it can go on with its other calls.
  */
 final class SessionCalls implements CallerEnd, GatherEnd {
-  /** What a call costs of a turn. */
+  /** What a call costs of a turn at least. */
   private static final int CALL_UNITS = 2;
 
   /** Cost of giving a call up for the loop of its member, besides the frame: two microseconds. */
@@ -147,21 +147,18 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       return true;
     }
     String problem = service.problem();
-    if (problem != null && service.service().equals(ServiceName.BUS)) {
-      questions.ask(request, observable);
-      return true;
-    }
-    if (problem != null) {
+    boolean isQuestion = problem != null && service.service().equals(ServiceName.BUS);
+    if (problem != null && !isQuestion) {
       refuse(request.call(), FailureCode.NO_MEMBER, problem);
       return true;
     }
-    if (!service.allowed()) {
+    if (!isQuestion && !service.allowed()) {
       refuseForbidden(request.call(), service.service());
       return true;
     }
     QuotaShare share = quotas;
     if (share == null) {
-      return begin(in, request, priority, kind, receivedAt);
+      return isQuestion ? ask(request) : begin(in, request, priority, kind, receivedAt);
     }
     QuotaShare.RefusedCall refused = share.takeCall(loop.budget().now());
     if (refused != null) {
@@ -169,11 +166,16 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       return true;
     }
     try {
-      return begin(in, request, priority, kind, receivedAt);
+      return isQuestion ? ask(request) : begin(in, request, priority, kind, receivedAt);
     } finally {
       // One that was not begun gives its room back.
       left();
     }
+  }
+
+  private boolean ask(RequestView request) {
+    questions.ask(request, observable);
+    return true;
   }
 
   @Override

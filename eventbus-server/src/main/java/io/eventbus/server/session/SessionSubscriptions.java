@@ -16,6 +16,7 @@ import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -515,10 +516,27 @@ public final class SessionSubscriptions {
     return byId.size() + leaving.size() + ofServices;
   }
 
-  void removeAll() {
+  /**
+   * Ends all, now or, where there are many, in later turns. The client has gone: what is offered to
+   * it until then is thrown away.
+   *
+   * @param removed called on the loop when the index has none of them any more
+   */
+  void removeAll(Runnable removed) {
     closed = true;
-    if (equal != null) {
-      equal.removeAll();
+    DeduplicatedSubscriptions all = equal;
+    if (all == null) {
+      removed.run();
+    } else {
+      Iterator<Deque<Subscription>> left = all.leave();
+      loop.calls.inSlices(
+          () -> {
+            boolean more = all.removeSome(left);
+            if (!more) {
+              removed.run();
+            }
+            return more;
+          });
     }
     if (share != null) {
       share.giveAll();

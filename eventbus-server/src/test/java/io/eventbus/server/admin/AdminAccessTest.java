@@ -670,6 +670,10 @@ class AdminAccessTest {
     assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
   }
 
+  private String metrics(HttpClient client) throws Exception {
+    return send(client, "https", "GET", "/metrics", "Bearer " + TOKEN).body();
+  }
+
   @Test
   void overTlsANewCertificateIsForNewConnections(@TempDir Path directory) throws Exception {
     try (TestCertificate first = TestCertificate.make();
@@ -703,8 +707,13 @@ class AdminAccessTest {
       assertThat(send(renewed, "https", "GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode())
           .isEqualTo(200);
       HttpClient outdated = HttpClient.newBuilder().sslContext(first.trusting()).build();
+      assertThat(metrics(renewed)).contains("eventbus_admin_tls_failures_total 0.0");
       assertThatThrownBy(() -> send(outdated, "https", "GET", "/readyz", null))
           .isInstanceOf(SSLException.class);
+      // The bus hears of it when its thread has read the client's alert.
+      while (!metrics(renewed).contains("eventbus_admin_tls_failures_total 1.0")) {
+        Thread.onSpinWait();
+      }
     }
   }
 }

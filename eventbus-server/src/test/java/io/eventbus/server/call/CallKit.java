@@ -223,6 +223,7 @@ final class CallKit {
     final Map<Long, String> outcomes = new HashMap<>();
     final CallRequest request = new CallRequest();
     long retryAfter;
+    long caused;
     private long last;
     private Consumer<Long> listener = call -> {};
 
@@ -236,6 +237,11 @@ final class CallKit {
 
     void onOutcome(Consumer<Long> action) {
       listener = action;
+    }
+
+    @Override
+    public void caused(long nanos) {
+      caused += nanos;
     }
 
     private void outcome(long call, String text) {
@@ -344,6 +350,7 @@ final class CallKit {
     final Map<Long, String> cancelled = new HashMap<>();
     @Nullable ServiceMember member;
     long invoked;
+    long caused;
     private Consumer<Given> handler = g -> {};
     @Nullable String owes;
 
@@ -368,6 +375,11 @@ final class CallKit {
         throw new AssertionError("not a member");
       }
       return member;
+    }
+
+    @Override
+    public void caused(long nanos) {
+      caused += nanos;
     }
 
     void onInvoke(Consumer<Given> action) {

@@ -58,6 +58,18 @@ class CallsTest {
     assertThat(member.window().outstanding()).isZero();
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void whatAnotherLoopHasToDoIsChargedToWhoHasSentIt(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeCaller caller = caller();
+    caller.call();
+    assertThat(caller.caused > 0).isEqualTo(loop == 1);
+    assertThat(member.caused).isZero();
+    member.reply();
+    assertThat(member.caused > 0).isEqualTo(loop == 1);
+  }
+
   @Test
   void aCallThatNobodyServesFailsAtOnce() {
     FakeCaller caller = caller();

@@ -423,6 +423,25 @@ class RouterTest {
   }
 
   @Test
+  void theBarrierAsksEachLoopOnceForAllOfATurn() {
+    AtomicInteger asked = new AtomicInteger();
+    loops.onHandOver(loop -> asked.incrementAndGet());
+    LoopBarrier barrier = new LoopBarrier(loops);
+    List<Integer> ran = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      int task = i;
+      barrier.afterAll(1, () -> ran.add(task));
+    }
+    loops.runAll();
+    assertThat(ran).hasSize(1_000).isSorted();
+    assertThat(asked).hasValue(loops.count());
+    barrier.afterAll(1, () -> ran.add(1_000));
+    loops.runAll();
+    assertThat(ran).hasSize(1_001);
+    assertThat(asked).hasValue(2 * loops.count());
+  }
+
+  @Test
   void theBarrierOfABusThatHasEndedIsQuiet() {
     AtomicInteger ran = new AtomicInteger();
     loops.end();

@@ -61,6 +61,9 @@ public final class SampleCalls {
     /** As {@link System#nanoTime}. */
     public long now = 1;
 
+    /** Time that passes with each look at the clock: with it work takes time. */
+    public long cost;
+
     /** Moves the time and runs what is due. */
     public void pass(long nanos) {
       now += nanos;
@@ -78,6 +81,7 @@ public final class SampleCalls {
 
     @Override
     public long nanoTime() {
+      now += cost;
       return now;
     }
 

@@ -64,6 +64,9 @@ import org.junit.jupiter.api.Test;
 class SessionCallsTest {
   private static final int PAYLOAD = 1000;
 
+  // Time, and what passes with each look at the clock.
+  private long nanos;
+  private long cost;
   private final FakeLoops loops = new FakeLoops(1);
   private final SubscriptionIndex index = new SubscriptionIndex(1);
   private final BusMemory memory = new BusMemory(1 << 30);
@@ -100,7 +103,7 @@ class SessionCallsTest {
         bus,
         loops,
         new UnpooledByteBufAllocator(true),
-        new TurnBudget(() -> 0),
+        new TurnBudget(() -> nanos += cost),
         SampleCalls.calls(loops, memory, counters.loops().get(0).calls, port));
   }
 
@@ -352,6 +355,39 @@ class SessionCallsTest {
     assertThat(problem.getCode()).as(problem.getMessage()).isEqualTo(code);
     assertThat(problem.getAbout()).isEqualTo(record.get(0));
     assertThat(problem.getMessage()).contains("expected");
+  }
+
+  @Test
+  void manySubscriptionsOfAClientThatHasGoneEndInSlices() {
+    for (long i = 1; i <= 1_000; i++) {
+      String group = i % 10 == 0 ? "g" : null;
+      say(caller, new Subscribe(i, "a." + i, group, Overflow.DROP_OLDEST));
+    }
+    assertThat(index.size()).isEqualTo(1_000);
+    port.cost = 100_000;
+    caller.onClosed();
+    assertThat(index.size()).as("those of groups go at once").isBetween(800L, 900L);
+    int turns = 0;
+    for (long before = index.size(); index.size() > 0; before = index.size()) {
+      port.pass(1);
+      assertThat(index.size()).isLessThan(before);
+      turns++;
+    }
+    assertThat(turns).isGreaterThan(5);
+    port.cost = 0;
+  }
+
+  @Test
+  void callsAndRepliesCostTheTimeThatTheyTake() {
+    serve("orders");
+    cost = 1 << 17;
+    long before = context.budget().total();
+    say(caller, SampleCalls.request(1, "orders", ""));
+    assertThat(context.budget().total() - before).isGreaterThanOrEqualTo(cost >> 7);
+    long call = invoked().getCall();
+    before = context.budget().total();
+    say(member, SampleCalls.reply(call, "x"));
+    assertThat(context.budget().total() - before).isGreaterThanOrEqualTo(cost >> 7);
   }
 
   @Test

@@ -381,6 +381,22 @@ class SessionQuotaTest {
   }
 
   @Test
+  void questionsToTheBusAreRequestsAsWell() {
+    given = limited(Quota.REQUESTS, 2);
+    Client client = new Client().hello(null);
+    client.link.taken();
+    for (int i = 1; i <= 2; i++) {
+      client.say(ControlFrames.encode(TypeCode.REQUEST, SampleCalls.request(i, "$bus", "x")));
+    }
+    client.link.taken();
+    client.say(ControlFrames.encode(TypeCode.REQUEST, SampleCalls.request(3, "$bus", "x")));
+    Failure refused = failure(client);
+    assertThat(refused.getCode()).isEqualTo(FailureCode.OVERLOADED);
+    assertThat(refused.getMessage()).contains("at most 2, quota requests");
+    assertThat(quotas.find("acme", "u1").get(0).calls()).as("in flight").isZero();
+  }
+
+  @Test
   void tooManyCallsAreRefusedUntilNoMemberHasOneAnyMore() {
     given = limited(Quota.CALLS, 1);
     Client member = new Client().hello(null);

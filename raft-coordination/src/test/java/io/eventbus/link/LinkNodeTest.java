@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class LinkNodeTest {
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final int ECHO = 7;
@@ -77,12 +77,12 @@ class LinkNodeTest {
   }
 
   private static byte[] call(LinkNode from, InetSocketAddress to, byte[] request) throws Exception {
-    return from.call(to, "test", ECHO, request, LONG).get(30, TimeUnit.SECONDS);
+    return from.call(to, "test", ECHO, request, LONG).get(60, TimeUnit.SECONDS);
   }
 
   private static Throwable failure(CompletableFuture<?> future) {
     ExecutionException e =
-        catchThrowableOfType(ExecutionException.class, () -> future.get(30, TimeUnit.SECONDS));
+        catchThrowableOfType(ExecutionException.class, () -> future.get(60, TimeUnit.SECONDS));
     Throwable cause = Objects.requireNonNull(e.getCause());
     Throwable inner = cause.getCause();
     return cause instanceof CompletionException && inner != null ? inner : cause;
@@ -94,7 +94,7 @@ class LinkNodeTest {
 
   private static String threadOf(LinkNode from, InetSocketAddress to, String channel)
       throws Exception {
-    byte[] name = from.call(to, channel, 9, new byte[0], LONG).get(30, TimeUnit.SECONDS);
+    byte[] name = from.call(to, channel, 9, new byte[0], LONG).get(60, TimeUnit.SECONDS);
     return new String(name, StandardCharsets.UTF_8);
   }
 
@@ -126,7 +126,7 @@ class LinkNodeTest {
               a.call(address, "quick", ECHO, new byte[0], LONG)
                   .thenRun(() -> completing.complete(Thread.currentThread()));
         });
-    assertThat(completing.get(30, TimeUnit.SECONDS)).isSameAs(mine);
+    assertThat(completing.get(60, TimeUnit.SECONDS)).isSameAs(mine);
     // Where the caller is on it, at once.
     List<Integer> order = new ArrayList<>();
     CompletableFuture.runAsync(
@@ -135,7 +135,7 @@ class LinkNodeTest {
               order.add(2);
             },
             here)
-        .get(30, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
     assertThat(order).containsExactly(1, 2);
     assertThat(a.useDedicatedLoop(Set.of("quick"))).isSameAs(here);
     assertThatThrownBy(() -> a.useDedicatedLoop(Set.of("other")))
@@ -168,7 +168,7 @@ class LinkNodeTest {
       answers.add(a.call(address, "test", 8, new byte[0], LONG));
     }
     for (int i = 0; i < 3; i++) {
-      assertThat(answers.get(i).get(30, TimeUnit.SECONDS)).containsExactly(i);
+      assertThat(answers.get(i).get(60, TimeUnit.SECONDS)).containsExactly(i);
     }
     for (int size : new int[] {0, 1, 127, 128, 70_000, 5_000_000}) {
       byte[] bytes = new byte[size];
@@ -191,7 +191,7 @@ class LinkNodeTest {
         });
     call(a, address, new byte[1]);
     assertThat(seen.get()).isEqualTo(new LinkPeer("", "c1", "a", a.identity().instance(), "test"));
-    assertThat(a.peer(address, "test").get(30, TimeUnit.SECONDS))
+    assertThat(a.peer(address, "test").get(60, TimeUnit.SECONDS))
         .isEqualTo(new LinkPeer("", "c1", "b", b.identity().instance(), "test"));
   }
 
@@ -296,7 +296,7 @@ class LinkNodeTest {
         });
     call(a, address, new byte[0]);
     CompletableFuture<byte[]> pending = a.call(address, "test", 8, new byte[0], LONG);
-    assertThat(reached.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(reached.await(60, TimeUnit.SECONDS)).isTrue();
     b.close();
     assertThat(((LinkException) failure(pending)).wasSent()).isTrue();
     LinkException e = refused(a, address);

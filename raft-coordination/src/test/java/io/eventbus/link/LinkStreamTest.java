@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Connections that are handed to somebody else's loops after the handshake. */
-@Timeout(60)
+@Timeout(240)
 class LinkStreamTest {
   private static final byte[] SECRET = "a secret of 24 bytes ...".getBytes(StandardCharsets.UTF_8);
 
@@ -124,9 +124,9 @@ class LinkStreamTest {
 
   private void speaks(LinkNode a, LinkNode b) throws Exception {
     LinkPeer who =
-        b.openStream(listen(a), "echo.3", here, peer -> new Caller()).get(30, TimeUnit.SECONDS);
+        b.openStream(listen(a), "echo.3", here, peer -> new Caller()).get(60, TimeUnit.SECONDS);
     assertThat(who.bus()).isEqualTo("a");
-    assertThat(heard.poll(30, TimeUnit.SECONDS)).isEqualTo("b echo.3;hello;");
+    assertThat(heard.poll(60, TimeUnit.SECONDS)).isEqualTo("b echo.3;hello;");
     assertThat(heard).isEmpty();
   }
 
@@ -151,7 +151,7 @@ class LinkStreamTest {
     assertThatThrownBy(
             () ->
                 b.openStream(address, "echo.0", here, peer -> new Caller())
-                    .get(30, TimeUnit.SECONDS))
+                    .get(60, TimeUnit.SECONDS))
         .cause()
         .isInstanceOf(LinkException.class)
         .hasMessageContaining("the proof of the shared secret is wrong");

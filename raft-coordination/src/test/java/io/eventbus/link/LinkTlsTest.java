@@ -77,7 +77,7 @@ class LinkTlsTest {
 
   private static Throwable failure(CompletableFuture<byte[]> call) {
     ExecutionException e =
-        catchThrowableOfType(ExecutionException.class, () -> call.get(30, TimeUnit.SECONDS));
+        catchThrowableOfType(ExecutionException.class, () -> call.get(60, TimeUnit.SECONDS));
     assertThat(e).as("no answer").isNotNull();
     return e;
   }
@@ -86,8 +86,8 @@ class LinkTlsTest {
   void busesWithCertificatesOfOneAuthoritySpeakToEachOther() throws Exception {
     LinkNode a = node("a", ours.of("a", ours, LinkSecurity.none()));
     LinkNode b = node("b", ours.of("b", ours, LinkSecurity.none()));
-    assertThat(call(b, listen(a)).get(30, TimeUnit.SECONDS)).containsExactly(1, 2, 3);
-    assertThat(call(a, listen(b)).get(30, TimeUnit.SECONDS)).containsExactly(1, 2, 3);
+    assertThat(call(b, listen(a)).get(60, TimeUnit.SECONDS)).containsExactly(1, 2, 3);
+    assertThat(call(a, listen(b)).get(60, TimeUnit.SECONDS)).containsExactly(1, 2, 3);
   }
 
   @Test
@@ -102,7 +102,7 @@ class LinkTlsTest {
     LinkNode other = node("c", theirs.of("c", theirs, LinkSecurity.none()));
     assertThat(failure(call(other, address))).hasMessageContaining("LinkException");
     LinkNode friend = node("d", ours.of("d", ours, LinkSecurity.none()));
-    assertThat(call(friend, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+    assertThat(call(friend, address).get(60, TimeUnit.SECONDS)).hasSize(3);
   }
 
   @Test
@@ -177,7 +177,7 @@ class LinkTlsTest {
             LinkException.class,
             e -> assertThat(e.refusal()).isEqualTo(LinkRefusal.AUTHENTICATION));
     LinkNode with = node("c", ours.of("c", ours, LinkSecurity.sharedSecret(secret)));
-    assertThat(call(with, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+    assertThat(call(with, address).get(60, TimeUnit.SECONDS)).hasSize(3);
   }
 
   @Test
@@ -186,13 +186,13 @@ class LinkTlsTest {
     LinkNode a = node("a", securityOfA);
     InetSocketAddress address = listen(a);
     LinkNode b = node("b", ours.of("b", ours, LinkSecurity.none()));
-    assertThat(call(b, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+    assertThat(call(b, address).get(60, TimeUnit.SECONDS)).hasSize(3);
     theirs.use("a", theirs, securityOfA);
-    assertThat(call(b, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+    assertThat(call(b, address).get(60, TimeUnit.SECONDS)).hasSize(3);
     LinkNode late = node("c", ours.of("c", ours, LinkSecurity.none()));
     assertThat(failure(call(late, address))).hasMessageContaining("LinkException");
     LinkNode renewed = node("d", theirs.of("d", theirs, LinkSecurity.none()));
-    assertThat(call(renewed, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+    assertThat(call(renewed, address).get(60, TimeUnit.SECONDS)).hasSize(3);
   }
 
   @Test

@@ -55,7 +55,7 @@ class RefusedMemoryTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(240)
   void aProcessThatRunsOutOfMemoryTellsOfWhichKind() throws IOException, InterruptedException {
     Process process =
         new ProcessBuilder(

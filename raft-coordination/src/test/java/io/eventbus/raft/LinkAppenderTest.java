@@ -53,7 +53,7 @@ import org.slf4j.LoggerFactory;
  * <p>The appender's own thread is kept in the timer after its first success, until {@link
  * Rpc#release}: what goes on other threads must not depend on it, and it might be faster.
  */
-@Timeout(60)
+@Timeout(240)
 class LinkAppenderTest {
   private static final long DEADLINE_SECONDS = 10;
   private static final long TERM = 3;

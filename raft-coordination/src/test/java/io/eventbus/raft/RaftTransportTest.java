@@ -41,7 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class RaftTransportTest {
   private static final RaftGroupId GROUP = RaftGroupId.randomId();
   private static final Duration DEADLINE = Duration.ofSeconds(10);

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class LeaderCrashDetectorTest {
   private static final String RAFT = "raft";
   private static final int HEARTBEAT = 150;
@@ -250,12 +250,12 @@ class LeaderCrashDetectorTest {
       peers.learn("b", leader.listen(any));
       CompletableFuture<LinkPeer> ended = new CompletableFuture<>();
       real.watchEnds(ended::complete);
-      leader.peer(ownAddress, RAFT).get(20, TimeUnit.SECONDS);
+      leader.peer(ownAddress, RAFT).get(60, TimeUnit.SECONDS);
       assertThat(real.isDeserted("b", limit).get(20, TimeUnit.SECONDS)).isFalse();
       assertThat(ended).isNotDone();
       leader.close();
-      assertThat(ended.get(20, TimeUnit.SECONDS).bus()).isEqualTo("b");
-      assertThat(real.isDeserted("b", limit).get(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(ended.get(60, TimeUnit.SECONDS).bus()).isEqualTo("b");
+      assertThat(real.isDeserted("b", limit).get(60, TimeUnit.SECONDS)).isTrue();
     } finally {
       leader.close();
     }

@@ -105,7 +105,7 @@ final class Bus {
     reader.start();
     life = next;
     try {
-      int port = next.ready.get(30, TimeUnit.SECONDS);
+      int port = next.ready.get(60, TimeUnit.SECONDS);
       settings =
           new BusSettings(
               settings.name(),

@@ -25,7 +25,7 @@ final class Gate implements RegistryListener {
     }
     reached.countDown();
     try {
-      if (!open.await(30, TimeUnit.SECONDS)) {
+      if (!open.await(60, TimeUnit.SECONDS)) {
         throw new IllegalStateException("nobody opened the gate");
       }
     } catch (InterruptedException e) {
@@ -35,7 +35,7 @@ final class Gate implements RegistryListener {
   }
 
   void awaitReached() throws InterruptedException {
-    if (!reached.await(10, TimeUnit.SECONDS)) {
+    if (!reached.await(60, TimeUnit.SECONDS)) {
       throw new AssertionError("the registry's thread did not come to the gate");
     }
   }

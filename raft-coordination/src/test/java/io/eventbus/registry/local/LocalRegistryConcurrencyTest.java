@@ -69,7 +69,7 @@ class LocalRegistryConcurrencyTest {
         Follower follower = new Follower();
         followers.add(follower);
         registry.addListener(follower);
-        assertThat(follower.greeted.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(follower.greeted.await(60, TimeUnit.SECONDS)).isTrue();
       }
       List<List<CommandResult>> results = new ArrayList<>();
       for (Future<List<CommandResult>> submitter : submitters) {
@@ -105,11 +105,11 @@ class LocalRegistryConcurrencyTest {
         String prefix = "t" + t + "-";
         submitters.add(threads.submit(submitMany(registry, prefix, halfway)));
       }
-      assertThat(halfway.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(halfway.await(60, TimeUnit.SECONDS)).isTrue();
       Duration deadline = random.nextBoolean() ? LONG : Duration.ofNanos(1);
-      registry.shutdown(deadline).toCompletableFuture().get(20, TimeUnit.SECONDS);
+      registry.shutdown(deadline).toCompletableFuture().get(60, TimeUnit.SECONDS);
       for (Future<Map<String, CompletionStage<CommandResult>>> submitter : submitters) {
-        for (var sent : submitter.get(20, TimeUnit.SECONDS).entrySet()) {
+        for (var sent : submitter.get(60, TimeUnit.SECONDS).entrySet()) {
           checkAnswer(sent.getValue(), () -> registry.snapshot().topic(sent.getKey()) != null);
         }
       }
@@ -120,7 +120,7 @@ class LocalRegistryConcurrencyTest {
       throws Exception {
     RegistryException error = null;
     try {
-      stage.toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
+      stage.toCompletableFuture().orTimeout(60, TimeUnit.SECONDS).join();
     } catch (CompletionException e) {
       assertThat(e.getCause()).isInstanceOf(RegistryException.class);
       error = (RegistryException) e.getCause();

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class LocalRegistryTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration SHORT = Duration.ofMillis(20);
@@ -110,11 +110,11 @@ class LocalRegistryTest {
               told.add(changes);
               versions.add(snapshot.version());
             });
-    assertThat(versions.poll(10, TimeUnit.SECONDS)).isEqualTo(1);
-    assertThat(told.poll(10, TimeUnit.SECONDS)).isEmpty();
+    assertThat(versions.poll(60, TimeUnit.SECONDS)).isEqualTo(1);
+    assertThat(told.poll(60, TimeUnit.SECONDS)).isEmpty();
     await(create("u"));
-    assertThat(versions.poll(10, TimeUnit.SECONDS)).isEqualTo(2);
-    assertThat(told.poll(10, TimeUnit.SECONDS)).hasSize(1);
+    assertThat(versions.poll(60, TimeUnit.SECONDS)).isEqualTo(2);
+    assertThat(told.poll(60, TimeUnit.SECONDS)).hasSize(1);
     registration.close();
     registration.close();
     await(create("v"));
@@ -396,7 +396,7 @@ class LocalRegistryTest {
   }
 
   private static <T> T await(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static RegistryException failure(CompletionStage<?> stage) {

@@ -112,7 +112,7 @@ class LeaderDutiesTest {
 
   LeaderDutiesTest() throws Exception {
     clock.restart(1_000);
-    registry.start().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    registry.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
     registers("b", LEASE);
   }
 
@@ -132,7 +132,7 @@ class LeaderDutiesTest {
                     lease.toMillis()),
                 DEADLINE)
             .toCompletableFuture()
-            .get(20, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
     assertThat(registered).isInstanceOf(CommandResult.BusRegistered.class);
     return (CommandResult.BusRegistered) registered;
   }
@@ -189,7 +189,7 @@ class LeaderDutiesTest {
     registry
         .submit(new RevocationCommand.Revoke(new AccountSubject("acme", "u1"), 0, 3_000), DEADLINE)
         .toCompletableFuture()
-        .get(20, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
     runs(Duration.ofSeconds(3).minus(TURN));
     assertThat(proposed).isEmpty();
     runs(TURN);
@@ -206,7 +206,7 @@ class LeaderDutiesTest {
           .submit(
               new BusCommand.ChangeState(new BusId(bus), registered.epoch(), BusState.UP), DEADLINE)
           .toCompletableFuture()
-          .get(20, TimeUnit.SECONDS);
+          .get(60, TimeUnit.SECONDS);
     }
     raft.members = new Members(List.of(peer("a")), List.of(peer("c")));
     LeaderDuties more = duties(3);

@@ -72,7 +72,7 @@ class RatisRegistryIT {
       await(TestCluster.create(cluster.leader().registry, "t" + i));
     }
     for (int i = 0; i < 20; i++) {
-      assertThat(told.poll(30, TimeUnit.SECONDS)).startsWith("topic 't" + i + "': created");
+      assertThat(told.poll(60, TimeUnit.SECONDS)).startsWith("topic 't" + i + "': created");
     }
   }
 

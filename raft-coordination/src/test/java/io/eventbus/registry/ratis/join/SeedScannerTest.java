@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a bus makes of the answers that it gets. */
-@Timeout(60)
+@Timeout(240)
 class SeedScannerTest {
   private static final UUID CLUSTER = UUID.fromString("00000000-0000-4000-8000-000000000001");
   private static final UUID OTHER = UUID.fromString("00000000-0000-4000-8000-000000000002");

@@ -5,6 +5,7 @@ import { deferred } from './deferred.js';
 import { Dispatcher } from './dispatcher.js';
 import { Emitter } from './emitter.js';
 import { EventBusError } from './errors.js';
+import { Fifo } from './fifo.js';
 import { Lifecycle } from './lifecycle.js';
 import { checkBufferBytes, checkText } from './options.js';
 import { Outbox } from './outbox.js';
@@ -36,6 +37,7 @@ const MOST_PARKED = 1000;
  * @property {() => boolean} retry whether there was room
  * @property {(error: unknown) => void} reject
  * @property {number} until in ms
+ * @property {boolean} isOver whether it does not wait any more
  */
 
 /** A client of an event bus: publishes, subscribes, and stays connected. Made by `connect`. */
@@ -57,8 +59,10 @@ export class EventBus {
     published: 0, confirmed: 0, resent: 0, droppedFull: 0, indeterminate: 0, messagesSent: 0, received: 0, duplicates: 0, missing: 0, interruptions: 0,
     handlerFailures: 0, reconnects: 0, busChanges: 0, unknownFrames: 0, publishedTopics: 0, bufferedBytes: 0, unhandledBytes: 0,
   };
-  /** @type {Parked[]} */
-  #parked = [];
+  /** @type {Fifo<Parked>} */
+  #parked = new Fifo();
+  // Those that still wait.
+  #parkedCount = 0;
   /** @type {Set<{resolve: () => void, reject: (error: unknown) => void}>} */
   #wantRoom = new Set();
   /** @type {unknown} */
@@ -195,7 +199,8 @@ export class EventBus {
    * @param {Payload} payload text, bytes, or a value for the codec (JSON without one); bytes must not be changed before the promise is settled
    * @param {PublishOptions} [options]
    * @returns {Promise<Published>} rejects with ILLEGAL_TOPIC, TOO_BIG, UNREADABLE_PAYLOAD, BUFFER_FULL or CLOSED (not published), with
-   *   REFUSED, or with TIMED_OUT or CONNECTION_LOST (may have been delivered). The signal only stops waiting: the event is published
+   *   REFUSED, or with TIMED_OUT or CONNECTION_LOST (may have been delivered, unless the message says that it was not sent). The signal stops
+   *   waiting: what waits for room is taken back, an event that was taken is published
    */
   async publish(topic, payload, options = {}) {
     const { signal } = options;
@@ -204,9 +209,14 @@ export class EventBus {
     return new Promise((resolve, reject) => {
       /** @type {{frame: PublishFrame, index: number} | null} */
       let place = null;
+      /** @type {Parked | null} */
+      let parked = null;
       const abort = () => {
         if (place?.frame.waiters) {
           place.frame.waiters[place.index] = null;
+        } else if (parked && this.#unpark(parked)) {
+          // What it holds is not needed while it waits for its turn to go.
+          parked.retry = () => true;
         }
         reject(signal?.reason);
       };
@@ -220,8 +230,8 @@ export class EventBus {
         place = this.#outbox.add(topic, payload, options, waiter);
         return place !== null;
       };
-      if (this.#parked.length > 0 || !retry()) {
-        this.#park(retry, waiter.reject);
+      if (this.#parkedCount > 0 || !retry()) {
+        parked = this.#park(retry, waiter.reject);
       }
       signal?.addEventListener('abort', abort, { once: true });
     });
@@ -230,16 +240,31 @@ export class EventBus {
   /**
    * @param {() => boolean} retry
    * @param {(error: unknown) => void} reject
+   * @returns {Parked | null} null where there is no room to wait
    */
   #park(retry, reject) {
     const { waitWhenFull, blockTimeout, outboundBytes } = this.#settings;
-    if (!waitWhenFull || this.#parked.length >= Math.max(MOST_PARKED, outboundBytes / 1024)) {
+    if (!waitWhenFull || this.#parked.size >= Math.max(MOST_PARKED, outboundBytes / 1024)) {
       this.#counters.droppedFull++;
       reject(this.#full());
-      return;
+      return null;
     }
-    this.#parked.push({ retry, reject, until: this.#env.now() + blockTimeout });
+    const parked = { retry, reject, until: this.#env.now() + blockTimeout, isOver: false };
+    this.#parked.push(parked);
+    this.#parkedCount++;
     this.#lookLater();
+    return parked;
+  }
+
+  /**
+   * @param {Parked} one that does not wait any more
+   * @returns {boolean} whether it has waited until now
+   */
+  #unpark(one) {
+    const waited = !one.isOver;
+    one.isOver = true;
+    this.#parkedCount -= waited ? 1 : 0;
+    return waited;
   }
 
   #full() {
@@ -256,7 +281,7 @@ export class EventBus {
    */
   send(topic, payload, options = {}) {
     this.#checkOpen();
-    if (this.#parked.length === 0 && this.#outbox.add(topic, payload, options, null)) {
+    if (this.#parkedCount === 0 && this.#outbox.add(topic, payload, options, null)) {
       return true;
     }
     this.#counters.droppedFull++;
@@ -285,17 +310,16 @@ export class EventBus {
   }
 
   #hasRoom() {
-    let next = this.#parked[0];
-    while (next) {
+    for (let next = this.#parked.first; next; next = this.#parked.first) {
       try {
-        if (!next.retry()) {
+        if (!next.isOver && !next.retry()) {
           break;
         }
       } catch (thrown) {
         next.reject(thrown);
       }
       this.#parked.shift();
-      next = this.#parked[0];
+      this.#unpark(next);
     }
     if (this.#wantRoom.size > 0 && this.#hasHalf) {
       this.#wantRoom.forEach(one => one.resolve());
@@ -453,11 +477,12 @@ export class EventBus {
   #look() {
     this.#timer = null;
     const now = this.#env.now();
-    const { confirmTimeout } = this.#settings;
-    this.#outbox.expire(now - confirmTimeout, new EventBusError('TIMED_OUT', `no confirmation within ${confirmTimeout} ms`));
-    while (this.#parked[0] && this.#parked[0].until <= now) {
-      this.#counters.droppedFull++;
-      this.#parked.shift()?.reject(this.#full());
+    for (let next = this.#parked.first; next && (next.isOver || next.until <= now); next = this.#parked.first) {
+      this.#parked.shift();
+      if (this.#unpark(next)) {
+        this.#counters.droppedFull++;
+        next.reject(this.#full());
+      }
     }
     if (!this.#window.isHeldBack && !this.#connector.isChanging) {
       const overdue = this.#registry.overdue();
@@ -499,7 +524,7 @@ export class EventBus {
     }
     const until = this.#env.now() + timeout;
     const subscriptions = [...this.#registry.all];
-    const isDrained = () => this.#outbox.isEmpty && this.#parked.length === 0 && subscriptions.every(s => s.isFinished) && (this.#calls?.isIdle ?? true);
+    const isDrained = () => this.#outbox.isEmpty && this.#parkedCount === 0 && subscriptions.every(s => s.isFinished) && (this.#calls?.isIdle ?? true);
     let drained = false;
     if (this.connection !== null || timeout > 0) {
       this.#connector.drain();
@@ -548,7 +573,8 @@ export class EventBus {
     this.#dispatcher.close();
     this.#env.clearTimeout(/** @type {never} */ (this.#timer));
     this.#timer = null;
-    this.#parked.splice(0).forEach(one => one.reject(error));
+    this.#parked.forEach(one => this.#unpark(one) && one.reject(error));
+    this.#parked.clear();
     const plain = this.#outbox.abandon(
       new EventBusError('CONNECTION_LOST', `the client was closed before the bus confirmed: ${why.message}`),
       new EventBusError('CLOSED', `the client was closed before the event was sent: ${why.message}`, { cause: why }));

@@ -12,7 +12,7 @@
  * | `NOT_CONNECTED` | no connection could be made; nothing was sent | after a pause |
  * | `CONNECTION_LOST` | the events may or may not have been delivered | may deliver twice |
  * | `REFUSED` | the bus refused it, {@link EventBusError#busCode} says why | as `retryable` says |
- * | `TIMED_OUT` | a deadline passed; a published event may or may not have been delivered | after a pause |
+ * | `TIMED_OUT` | a deadline passed; an event may or may not have been delivered, or was withdrawn, as the message says | after a pause; may deliver it twice unless it was withdrawn |
  * | `CLOSED` | the client or the subscription has ended; the cause says why | no |
  * | `SLOW_CONSUMER` | a subscription does not take its events in time; told by `problem` | |
  * | `UNREADABLE_PAYLOAD` | bytes that are not what the codec expects, or a value that it cannot encode | no |

@@ -30,6 +30,20 @@ export class Fifo {
     }
   }
 
+  /**
+   * @param {(item: T) => boolean} condition
+   * @returns {T | undefined} the first one that meets it
+   */
+  find(condition) {
+    for (let i = this.#head; i < this.#items.length; i++) {
+      const item = /** @type {T} */ (this.#items[i]);
+      if (condition(item)) {
+        return item;
+      }
+    }
+    return undefined;
+  }
+
   /** @param {T[]} items to the front, in order */
   unshift(items) {
     this.#items = [...items, ...this.#items.slice(this.#head)];

@@ -1,4 +1,5 @@
 import { encodeEvent, estimate } from './encoder.js';
+import { EventBusError } from './errors.js';
 import { ForgottenTopics } from './forgotten.js';
 import { PublishFrame } from './frame.js';
 import { Fifo } from './fifo.js';
@@ -6,7 +7,6 @@ import { AROUND_EVENT, fits, recut, usable } from './recut.js';
 import { checkTopic } from './topics.js';
 import { utf8 } from './wire/bytes.js';
 
-/** @import {EventBusError} from './errors.js' */
 /** @import {OutTopic, Waiter} from './frame.js' */
 /** @import {CallPort, Channel, Counters, Environment, Limits, SendOptions} from './types.js' */
 /** @import {Settings} from './options.js' */
@@ -23,6 +23,9 @@ import { utf8 } from './wire/bytes.js';
 const HIGH_WATER = 2 ** 20;
 // After so many bytes that nobody waits for, one frame is confirmed.
 const MARK_BYTES = 262_144;
+// Timers may come so much early; and events that wait are looked at no more often, in ms.
+const EARLY = 1;
+const LEAST_WAIT = 5;
 const FIRST_LOOK = 4;
 const LAST_LOOK = 50;
 // Topics that are quiet, of which more is kept than their numbers; and those of which only these are.
@@ -56,11 +59,15 @@ export class Outbox {
   // The client is about to leave its bus: events wait.
   #isHeld = false;
   #isScheduled = false;
+  // Whether what is open waits for longer than a turn.
+  #isBehind = false;
   // Whether `onRoom` is about to be called.
   #isTelling = false;
   #look = FIRST_LOOK;
   /** @type {unknown} */
   #looking = null;
+  /** @type {unknown} */
+  #expiring = null;
   #used = 0;
   #capacity = 512;
   // Events without a waiter: sent, and known to have arrived; bytes since a frame that tells, and those that are under way.
@@ -130,7 +137,8 @@ export class Outbox {
     }
     let frame = topic.open;
     if (frame && (frame.schema !== event.schema || (frame.waiters !== null) !== (waiter !== null) || frame.isFull
-      || frame.size + most > batchBytes)) {
+      || frame.size + most > batchBytes || (waiter && this.#isBehind && this.#env.now() - frame.born > LEAST_WAIT))) {
+      // One that waits is given up with those of its own time.
       this.#seal(frame);
       frame = null;
     }
@@ -144,6 +152,9 @@ export class Outbox {
     encodeEvent(frame.writer, event, this.#env.micros);
     const bytes = frame.size - before;
     frame.waiters?.push(waiter);
+    if (waiter && this.#expiring === null) {
+      this.#expireIn(this.#settings.confirmTimeout);
+    }
     topic.next++;
     const index = frame.count++;
     frame.cost += bytes + AROUND_EVENT;
@@ -219,7 +230,8 @@ export class Outbox {
 
   /** Sends what there is, as far as the network takes it. */
   flush() {
-    if (this.#mayWrite()) {
+    this.#isBehind = !this.#mayWrite();
+    if (!this.#isBehind) {
       this.#sealAll();
     }
     this.#pump();
@@ -229,11 +241,16 @@ export class Outbox {
     return this.#channel !== null && !this.#isHeld && this.#channel.bufferedAmount < HIGH_WATER;
   }
 
-  /** @param {PublishFrame} frame */
-  #seal(frame) {
+  /** @param {PublishFrame} frame that takes no more events */
+  #close(frame) {
     frame.topic.open = null;
     this.#open.delete(frame);
     this.#openBytes -= frame.size;
+  }
+
+  /** @param {PublishFrame} frame */
+  #seal(frame) {
+    this.#close(frame);
     // The next one will be like this one.
     this.#capacity = Math.min(this.#batchBytes, Math.max(256, frame.size + 64));
     this.#queue.push(frame);
@@ -392,12 +409,37 @@ export class Outbox {
   }
 
   /**
-   * Fails those that have waited too long. What was sent is not sent again; what was not goes out all the same, because its
-   * number is used.
-   * @param {number} bornBefore in ms
-   * @param {EventBusError} error
+   * Looks when the oldest event that somebody waits for is due.
+   * @param {number} delay ms
    */
-  expire(bornBefore, error) {
+  #expireIn(delay) {
+    this.#expiring = this.#env.setTimeout(() => {
+      this.#expiring = null;
+      const { confirmTimeout } = this.#settings;
+      this.#expire(this.#env.now() - confirmTimeout + EARLY);
+      const oldest = this.#oldest();
+      if (oldest !== null) {
+        this.#expireIn(Math.max(LEAST_WAIT, confirmTimeout / 1000, oldest + confirmTimeout - this.#env.now()));
+      }
+    }, delay);
+  }
+
+  /** @returns {number | null} when the oldest event was published that somebody waits for, in ms */
+  #oldest() {
+    const isAwaited = (/** @type {PublishFrame | Control} */ item) => !('control' in item) && item.waiters !== null;
+    const [sent] = this.#unconfirmed;
+    const frames = /** @type {(PublishFrame | undefined)[]} */ ([sent, this.#queue.find(isAwaited), [...this.#open].find(isAwaited)]);
+    return frames.reduce((oldest, frame) => frame ? Math.min(oldest ?? Infinity, frame.born) : oldest, /** @type {number | null} */ (null));
+  }
+
+  /**
+   * Fails those that have waited too long. What was sent is not sent again over this connection; what was not is withdrawn.
+   * @param {number} bornBefore in ms
+   */
+  #expire(bornBefore) {
+    const { confirmTimeout } = this.#settings;
+    const error = new EventBusError('TIMED_OUT', `no confirmation within ${confirmTimeout} ms`);
+    const unsent = new EventBusError('TIMED_OUT', `${error.message}: the event was not sent, and will not be`);
     for (const frame of this.#unconfirmed) {
       if (frame.born > bornBefore) {
         break;
@@ -409,13 +451,48 @@ export class Outbox {
       this.#settled(frame);
       frame.reject(error);
     }
-    const late = (/** @type {PublishFrame | Control} */ item) => {
-      if (!('control' in item) && item.waiters && item.born <= bornBefore) {
+    /** @type {Map<OutTopic, number>} the first number that is free again */
+    const free = new Map();
+    const stays = (/** @type {PublishFrame | Control} */ item) => {
+      if ('control' in item || !item.waiters || item.born > bornBefore) {
+        return true;
+      }
+      if (item.isSent) {
+        // Its number may be known to others.
         item.reject(error);
+        return true;
+      }
+      free.set(item.topic, Math.min(item.first, free.get(item.topic) ?? Infinity));
+      item.reject(unsent);
+      this.#release(item);
+      return false;
+    };
+    this.#queue.keep(stays);
+    for (const frame of this.#open) {
+      if (!stays(frame)) {
+        this.#close(frame);
+      }
+    }
+    if (free.size > 0) {
+      this.#moveUp(free);
+    }
+  }
+
+  /**
+   * Events behind those that were withdrawn take their numbers; none of them was sent.
+   * @param {Map<OutTopic, number>} free the first number of each topic that is free
+   */
+  #moveUp(free) {
+    const moveUp = (/** @type {PublishFrame | Control} */ item) => {
+      const next = 'control' in item ? undefined : free.get(item.topic);
+      if (next !== undefined && !('control' in item) && item.first > next) {
+        item.first = next;
+        free.set(item.topic, next + item.count);
       }
     };
-    this.#queue.forEach(late);
-    this.#open.forEach(late);
+    this.#queue.forEach(moveUp);
+    this.#open.forEach(moveUp);
+    free.forEach((next, topic) => { topic.next = next; });
   }
 
   // ---- Connections
@@ -552,6 +629,7 @@ export class Outbox {
    */
   abandon(sent, unsent) {
     this.disconnected();
+    this.#env.clearTimeout(/** @type {never} */ (this.#expiring));
     this.#sealAll();
     let plain = 0;
     this.#queue.forEach(item => {

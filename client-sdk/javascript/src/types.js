@@ -134,7 +134,8 @@
  * @property {Encoder} [codec] writes the payload
  *
  * @typedef {object} PublishSignal
- * @property {AbortSignal} [signal] stops waiting for the confirmation; the event is published all the same
+ * @property {AbortSignal} [signal] takes back what waits for room, and stops waiting for the confirmation of an event that was taken, which is
+ *   published all the same
  *
  * @typedef {SendOptions & PublishSignal} PublishOptions
  *

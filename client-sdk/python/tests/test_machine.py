@@ -514,16 +514,42 @@ def test_confirmations_are_not_waited_for_for_ever() -> None:
     assert d.reconnect().take(PublishSeen) == []
 
 
-def test_what_is_not_sent_in_time_is_sent_all_the_same() -> None:
-    d = Driver(confirm_timeout=5, reconnect=Reconnect(max_delay=100, initial_delay=50, jitter=0))
+def test_what_was_never_sent_is_withdrawn_in_time_and_leaves_no_hole() -> None:
+    d = Driver(confirm_timeout=16, reconnect=Reconnect(max_delay=100, initial_delay=17, jitter=0))
     d.end(d.connect())
+    early = [d.publish("a", b"1"), d.publish("a", b"2"), d.publish("b", b"1")]
+    assert d.machine.outbox.add("a", b"sent")
+    d.advance(2)
+    late = [d.publish("a", b"3"), d.publish("a", b"4")]
+    used = d.machine.outbox.used
+    assert d.machine.outbox.unsettled() == 6
+    d.advance(14)
+    for waiter in early:
+        assert isinstance(waiter.error, TimedOut)
+        assert "withdrawn" in str(waiter.error)
+    assert d.machine.outbox.used < used
+    # One of two in a frame.
+    assert "withdrawn" in str(d.machine.outbox.give_up(late[0], 1.0))
+    s = d.next_try()
+    d.welcome(s)
+    assert [(p.topic, p.sequence, p.payloads) for p in s.take(PublishSeen)] == [("a", 1, [b"sent"]), ("a", 2, [b"4"])]
+    d.say(s, confirm_publish("a", 2))
+    assert late[1].result.sequence == 2
+    assert d.publish("a", b"5")
+    assert [p.sequence for p in s.take(PublishSeen)] == [3]
+    assert d.machine.outbox.used == len(b"5") + 16 + 64
+    assert d.machine.counters().published == 3
+
+
+def test_what_was_sent_once_is_sent_again_though_its_time_is_over() -> None:
+    d = Driver(confirm_timeout=5, reconnect=Reconnect(max_delay=100, initial_delay=50, jitter=0))
+    first = d.connect()
     waiter = d.publish("a", b"1")
+    d.end(first)
     d.advance(6)
-    assert isinstance(waiter.error, TimedOut)
+    assert "outcome is open" in str(waiter.error)
     s = d.reconnect()
     assert [p.sequence for p in s.take(PublishSeen)] == [1]  # its number is used
-    d.say(s, confirm_publish("a", 1))
-    assert d.machine.outbox.used == 0
 
 
 def test_the_buffer_is_bounded_in_bytes() -> None:

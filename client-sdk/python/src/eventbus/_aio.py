@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -24,6 +26,8 @@ from ._registry import MOST_GROUP_BYTES
 from ._subscription import GapListener, Handler, InterruptionListener, Subscription
 from ._topics import filter_problem
 from ._wire import Overflow
+
+LOG = logging.getLogger("eventbus")
 
 #: Of ``buffer_bytes``.
 LEAST_BUFFER = 4096
@@ -74,36 +78,55 @@ class EventBus(Listeners, Calling):
         published_at: int | None = None,
         schema: int = 0,
         codec: Codec | None = None,
+        timeout: float | None = None,
     ) -> Published:
         """Publishes an event and returns when the bus has handed it to the queues of all subscribers that it has.
 
         Events of one topic keep the order of the calls. The number is taken, and the event sent with the next message, when
         the coroutine first runs. A connection that is lost meanwhile changes nothing: the event is sent again with its number,
-        and subscribers get it once. Cancelling stops the waiting only: the event is still sent.
+        and subscribers get it once. Cancelling stops the waiting only: the event is still sent, unless it waits for room in the
+        buffer.
 
         ``payload``: bytes, text (as UTF-8), or with ``codec`` any value that it encodes. ``published_at``: microseconds since
         1970, by default now. ``schema``: fingerprint of the payload's Avro schema.
+        ``timeout``: seconds that this may take, at most ``confirm_timeout``, which is the default.
 
         Raises IllegalTopic, TooBig, BufferFull (after ``block_timeout`` seconds, or at once with ``when_full="fail"``),
-        Refused, TimedOut (after ``confirm_timeout``; the outcome is open), ConnectionLost, Closed.
+        Refused, TimedOut (an event that was never sent is withdrawn; of others the outcome is open, as the text says),
+        ConnectionLost, Closed.
         """
+        if timeout is not None:
+            check_range("timeout", timeout, 0, 3600, "s")
         raw, schema = as_payload(payload, schema, codec)
         loop = self._loop
+        begun = loop.time()
         waiter: asyncio.Future[Published] = loop.create_future()
-        if self._blocked or not self._outbox.add(topic, raw, key, headers, published_at, schema, waiter, loop.time()):
+        if self._blocked or not self._outbox.add(topic, raw, key, headers, published_at, schema, waiter, begun):
             await self._wait_for_room(
-                lambda: self._outbox.add(topic, raw, key, headers, published_at, schema, waiter, loop.time())
+                lambda: self._outbox.add(topic, raw, key, headers, published_at, schema, waiter, loop.time()), timeout
             )
         self._machine.expect_confirm(loop.time())
         if not self._driver.woken:
             self._driver.wake()
-        return await waiter
+        if timeout is None:
+            return await waiter
 
-    async def _wait_for_room(self, add: Callable[[], bool]) -> None:
+        def late() -> None:
+            if not waiter.done():
+                waiter.set_exception(self._outbox.give_up(waiter, timeout))
+                self._machine.tell_room()
+
+        timer = loop.call_at(begun + timeout, late)
+        try:
+            return await waiter
+        finally:
+            timer.cancel()
+
+    async def _wait_for_room(self, add: Callable[[], bool], timeout: float | None) -> None:
         """Publishes that wait go on in their order."""
         self._machine.check_open()
         wait = self._options.block_timeout if self._options.when_full == "wait" else 0.0
-        deadline = self._loop.time() + wait
+        deadline = self._loop.time() + (wait if timeout is None else min(wait, timeout))
         turn: asyncio.Future[None] = self._loop.create_future()
         self._blocked.append(turn)
         try:
@@ -327,6 +350,15 @@ class EventBus(Listeners, Calling):
         for task in tasks:
             task.cancel()
         await self._driver.join(tasks)
+
+    def __del__(self) -> None:
+        machine = getattr(self, "_machine", None)
+        if machine is None or machine.state in (State.NEW, State.CLOSED):
+            return
+        warnings.warn(f"{self!r} was not closed (expected: async with, or close)", ResourceWarning, 2, self)
+        lost = self._outbox.unsettled()
+        if lost:
+            LOG.error("%r was not closed: %d events that it has published may be lost", self, lost)
 
     async def __aenter__(self) -> Self:
         return self

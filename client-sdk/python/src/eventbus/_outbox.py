@@ -10,7 +10,7 @@ One class, though it is long: taking, sending, confirming and losing events all 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from ._errors import Error, IllegalTopic, TimedOut, TooBig
@@ -59,6 +59,8 @@ class Outbox:
         self.used = 0
         self._most_batch = self._batch = batch_bytes
         self._confirm_timeout = confirm_timeout
+        # A frame has one time-out: events that come later than this get another frame.
+        self._most_age = confirm_timeout / 16
         self._nanos = nanos
         self._closed: Callable[[], Error] | None = None
         # Frames that take further events, by topic.
@@ -109,6 +111,7 @@ class Outbox:
             or n > self._most_plain
             or frame.schema != schema
             or frame.confirm is (waiter is None)
+            or (waiter is not None and now - frame.created > self._most_age)
         ):
             return self._add(topic, payload, key, headers, published_at, schema, waiter, now)
         size = frame.size + n + HEAD
@@ -162,7 +165,10 @@ class Outbox:
             return False
         frame = self._open.get(topic)
         if frame is not None and (
-            frame.schema != schema or frame.confirm is (waiter is None) or frame.size + size > self._most_frame
+            frame.schema != schema
+            or frame.confirm is (waiter is None)
+            or frame.size + size > self._most_frame
+            or (waiter is not None and now - frame.created > self._most_age)
         ):
             self._finish(frame)
             frame = None
@@ -393,9 +399,14 @@ class Outbox:
         return self._born[0].created + self._confirm_timeout if self._born else None
 
     def expire(self, now: float) -> None:
-        """Gives up the confirmations that have been waited for long enough. What was not sent yet is sent all the same."""
+        """Gives up the confirmations that have been waited for long enough, and withdraws what was never sent."""
         while self._born and self._born[0].created + self._confirm_timeout <= now:
-            frame = self._born.popleft()
+            frame = self._born[0]
+            if self._is_unsent(frame):
+                for waiter in self._withdraw(frame, range(len(frame.times))):
+                    fail(waiter, self._unsent_error(self._confirm_timeout))
+                continue
+            self._born.popleft()
             waiters, frame.waiters = frame.waiters, []
             if frame.sent and not frame.settled:
                 frame.topic.unconfirmed.remove(frame)
@@ -405,6 +416,57 @@ class Outbox:
             # Later events must not join a frame whose time is over.
             self._finish(frame)
         self._trim()
+
+    @staticmethod
+    def _unsent_error(timeout: float) -> TimedOut:
+        return TimedOut(f"not sent within {timeout:.3g} s: the event is withdrawn, and has not reached the bus")
+
+    def give_up(self, waiter: Waiter, timeout: float) -> TimedOut:
+        """Something does not wait any more for its event, which is withdrawn where it was never sent; returns what to tell it."""
+        for frame in self._born:
+            if waiter in frame.waiters:
+                if not self._is_unsent(frame):
+                    break
+                self._withdraw(frame, [frame.waiters.index(waiter)])
+                return self._unsent_error(timeout)
+        return TimedOut(f"no confirmation within {timeout:.3g} s; the outcome is open")
+
+    @staticmethod
+    def _is_unsent(frame: Frame) -> bool:
+        """Whether no connection has ever taken the frame."""
+        return not frame.sent and not frame.resend and not frame.settled
+
+    def _withdraw(self, frame: Frame, which: Iterable[int]) -> list[Waiter]:
+        """Takes events out of a frame that was never sent; what comes behind them in their topic moves up."""
+        taken = sorted(which, reverse=True)
+        waiters: list[Waiter] = []
+        for i in taken:
+            payload, time = frame.payloads.pop(i), frame.times.pop(i)
+            size = max(len(payload), HEAD) if time == ENCODED else len(payload) + HEAD
+            frame.size -= size
+            self.used -= size + OVERHEAD
+            waiters.append(frame.waiters.pop(i))
+        if frame.count:
+            frame.count -= len(taken)
+            frame.topic.next -= len(taken)
+            self._published -= len(taken)
+            behind = False
+            for other in self._queue:
+                if behind and other.topic is frame.topic:
+                    other.first -= len(taken)
+                behind |= other is frame
+        if not frame.times:
+            if self._open.get(frame.topic.name) is frame:
+                del self._open[frame.topic.name]
+            self._queue.remove(frame)
+            self._born.remove(frame)
+        return waiters
+
+    def unsettled(self) -> int:
+        """Events that were taken, and of which it is not known that they have arrived."""
+        waiting = sum(len(f.times) or f.count for f in self._queue if f.barrier is None)
+        sent = sum(f.count for f in self._sent if not f.settled and not f.marker)
+        return waiting + sent + self._plain_sent - self._plain_known
 
     # ---- Connections
 

@@ -7,13 +7,15 @@ import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as _TimeoutError
 from typing import Any, TypeVar
 
 from ._errors import Closed, TimedOut
 from ._options import check_range
 
 T = TypeVar("T")
+
+#: Seconds beyond a time-out that the loop's thread has to notice it.
+GRACE = 5.0
 
 
 class Portal:
@@ -53,17 +55,29 @@ class Portal:
         except BaseException:
             work.close()
             raise
-        future = self.begin(work)
+        future = self.begin(work if timeout is None else _within(work, timeout, what))
         try:
-            return future.result(timeout)
-        except _TimeoutError:
-            if future.done():  # its own
-                raise
+            return future.result(None if timeout is None else timeout + GRACE)
+        except BaseException as e:
+            is_late = isinstance(e, TimeoutError) and not future.done()
             future.cancel()
-            raise TimedOut(f"{what} did not end within {timeout:g} s; the outcome is open") from None
-        except BaseException:
-            future.cancel()
+            if is_late:
+                raise TimedOut(
+                    f"{what} did not end: a listener blocks the client's thread (expected: none does)"
+                ) from None
             raise
+
+
+async def _within(work: Coroutine[Any, Any, T], timeout: float, what: str) -> T:
+    """Ends it in the loop's thread, where it is known whether it has come about."""
+    scope = asyncio.timeout(timeout)
+    try:
+        async with scope:
+            return await work
+    except TimeoutError:
+        if scope.expired():
+            raise TimedOut(f"{what} did not end within {timeout:g} s; the outcome is open") from None
+        raise
 
 
 _lock = threading.Lock()

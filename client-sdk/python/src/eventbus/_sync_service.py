@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
 from typing import Any, Self
 
 from . import _service
 from ._portal import Portal
 from ._service import Invocation
 from ._service_core import ServiceCounters
+from ._threads import Threads
 
 #: More threads than this are no way to serve.
 MOST_THREADS = 1024
@@ -22,7 +22,7 @@ class Service:
     As many threads as ``concurrency`` says call the handler; each is begun when it is first needed.
     """
 
-    def __init__(self, portal: Portal, inner: _service.Service, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, portal: Portal, inner: _service.Service, threads: Threads) -> None:
         self._portal = portal
         self._inner = inner
         self._threads = threads
@@ -51,22 +51,24 @@ class Service:
         try:
             return self._portal.call(self._inner.close(timeout))
         finally:
-            self._threads.shutdown(wait=False)
+            self._threads.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(0 if kind is not None and issubclass(kind, KeyboardInterrupt) else 10.0)
 
     def __repr__(self) -> str:
         return f"eventbus.sync.{self._inner!r}"
 
 
-def in_threads(handler: Callable[[Invocation], Any], threads: ThreadPoolExecutor) -> Callable[[Invocation], Any]:
+def in_threads(handler: Callable[[Invocation], Any], threads: Threads) -> Callable[[Invocation], Any]:
     """Makes a handler for asyncio of one that may block."""
 
     async def handle(invocation: Invocation) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads, handler, invocation)
+        return await threads.run(handler, invocation)
 
     return handle

@@ -18,26 +18,28 @@ import asyncio
 import functools
 import inspect
 import threading
-from collections import deque
+import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from dataclasses import replace
+from types import TracebackType
 from typing import Any, Literal, Self
 
 from . import _aio, _connect, _service
 from ._call import Retry
 from ._call_events import Response
 from ._call_frames import Priority
-from ._errors import Closed, Error
 from ._happenings import Connection, Counters, Gap, Interruption, State
 from ._listeners import Listeners
 from ._options import check_range
 from ._outbox import Published
 from ._payload import Codec, as_payload
 from ._portal import Portal, the_portal
-from ._publish_frame import HEAD, OVERHEAD
+from ._sending import Sending
 from ._service import Invocation
 from ._sync_service import MOST_THREADS, Service, in_threads
 from ._sync_subscription import Subscription
+from ._threads import Threads
 from ._wire import Overflow
 
 __all__ = ["EventBus", "Service", "Subscription", "connect"]
@@ -87,12 +89,8 @@ class EventBus(Listeners):
     def __init__(self, portal: Portal, inner: _aio.EventBus) -> None:
         self._portal = portal
         self._inner = inner
-        self._outbox = inner._outbox
-        self._lock = threading.Lock()
-        self._sends: deque[tuple[Any, ...]] = deque()
-        self._send_bytes = 0
-        self._scheduled = False
-        self._pools: list[ThreadPoolExecutor] = []
+        self._sending = Sending(portal, inner)
+        self._threads: list[Threads] = []
 
     def publish(
         self,
@@ -106,17 +104,19 @@ class EventBus(Listeners):
         codec: Codec | None = None,
         timeout: float | None = None,
     ) -> Published:
-        """As :meth:`eventbus.EventBus.publish`; ``timeout`` in seconds, by default ``confirm_timeout`` decides."""
+        """As :meth:`eventbus.EventBus.publish`, behind what was sent before."""
+        options = self._inner._options
 
         async def work() -> Published:
-            while self._sends:
-                await self._inner.room()
-                self._hand_over()
+            # What was sent before waits for room, too.
+            wait = options.block_timeout + options.confirm_timeout if timeout is None else timeout
+            left = await self._sending.empty(wait, "publish")
             return await self._inner.publish(
-                topic, payload, key=key, headers=headers, published_at=published_at, schema=schema, codec=codec
-            )
+                topic, payload, key=key, headers=headers, published_at=published_at, schema=schema, codec=codec,
+                timeout=None if timeout is None else left,
+            )  # fmt: skip
 
-        return self._portal.call(work(), timeout, "publish")
+        return self._portal.call(work())
 
     def send(
         self,
@@ -136,44 +136,7 @@ class EventBus(Listeners):
         raw, schema = as_payload(payload, schema, codec)
         if self._portal.is_lost:
             self._portal.check()
-        self._outbox.check(topic, len(raw))
-        cost = len(raw) + len(key or "") + HEAD + OVERHEAD
-        with self._lock:
-            if self._outbox.used + self._send_bytes + cost > self._outbox.bound:
-                self._outbox.dropped_full += 1
-                return False
-            self._send_bytes += cost
-            self._sends.append((cost, topic, raw, key, headers, published_at, schema))
-            if self._scheduled:
-                return True
-            self._scheduled = True
-        self._portal.loop.call_soon_threadsafe(self._hand_over)
-        return True
-
-    def _hand_over(self) -> None:
-        """In the loop: gives what was sent to the client, in its order."""
-        with self._lock:
-            self._scheduled = False
-        while self._sends:
-            cost, topic, *event = self._sends[0]
-            try:
-                taken = self._outbox.add(topic, *event)
-            except Exception as e:
-                self._inner._notices.tell(e if isinstance(e, Error) else Closed(f"not sent: {e}"))
-                taken = True
-            if not taken:
-                waiter: asyncio.Future[None] = self._inner._loop.create_future()
-                waiter.add_done_callback(self._on_room)
-                self._inner._machine.when_room(waiter)
-                break
-            self._sends.popleft()
-            with self._lock:
-                self._send_bytes -= cost
-        self._inner._driver.wake()
-
-    def _on_room(self, waiter: asyncio.Future[None]) -> None:
-        if waiter.exception() is None:
-            self._hand_over()
+        return self._sending.send(topic, raw, key, headers, published_at, schema)
 
     def room(self, timeout: float | None = None) -> None:
         """Waits until half of the outbound buffer is free. Raises TimedOut, Closed."""
@@ -182,11 +145,10 @@ class EventBus(Listeners):
     def flush(self, timeout: float = 30.0) -> None:
         """Waits until everything published before has reached every bus concerned. Raises TimedOut, Refused, Closed."""
 
+        check_range("timeout", timeout, 0, 3600, "s")
+
         async def work() -> None:
-            while self._sends:
-                await self._inner.room()
-                self._hand_over()
-            await self._inner.flush(timeout)
+            await self._inner.flush(await self._sending.empty(timeout, "flush"))
 
         self._portal.call(work())
 
@@ -264,19 +226,15 @@ class EventBus(Listeners):
         ``concurrency``, at most 1,024: the handler is called in as many threads, and may block.
         """
         check_range("concurrency", concurrency, 1, MOST_THREADS, "threads", whole=True)
-        threads = ThreadPoolExecutor(concurrency, thread_name_prefix=f"eventbus {service}")
-        self._pools.append(threads)
+        threads = Threads(f"eventbus {service}")
+        self._threads.append(threads)
 
         async def work() -> _service.Service:
             served = self._inner.serve(
                 service, in_threads(handler, threads), concurrency=concurrency, identify=identify, version=version,
                 metadata=metadata, remember_replies=remember_replies, buffer_bytes=buffer_bytes,
             )  # fmt: skip
-            try:
-                return await served
-            except BaseException:
-                await served.close(0)
-                raise
+            return await served
 
         return Service(self._portal, self._portal.call(work(), timeout, "serve"), threads)
 
@@ -292,26 +250,35 @@ class EventBus(Listeners):
 
     def counters(self) -> Counters:
         """What it has done so far."""
-        return self._inner.counters()
+        counters = self._inner.counters()
+        return replace(counters, buffered_bytes=counters.buffered_bytes + self._sending.bytes)
 
     def close(self, timeout: float | None = None) -> bool:
         """As :meth:`eventbus.EventBus.close`. Events that were not iterated over yet can still be taken."""
 
-        async def work() -> bool:
-            self._hand_over()
-            return await self._inner.close(timeout)
-
+        if timeout is not None:
+            check_range("timeout", timeout, 0, 3600, "s")
         try:
-            return self._portal.call(work())
+            return self._portal.call(self._sending.close(timeout))
         finally:
-            for threads in self._pools:
-                threads.shutdown(wait=False)
+            self._sending.forget()
+            for threads in self._threads:
+                threads.close()
+            self._threads.clear()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(0 if kind is not None and issubclass(kind, KeyboardInterrupt) else None)
+
+    def __del__(self) -> None:
+        # It goes on until the program ends, because what it has made may be in use.
+        sending = getattr(self, "_sending", None)
+        if sending is not None and not sending.portal.is_lost and sending.inner.state is not State.CLOSED:
+            warnings.warn(f"{self!r} was not closed (expected: with, or close)", ResourceWarning, 2, self)
 
     def __repr__(self) -> str:
         return f"eventbus.sync.{self._inner!r}"

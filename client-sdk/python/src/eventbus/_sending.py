@@ -1,0 +1,155 @@
+"""What threads send without waiting, on its way to the loop's thread; and what a program that ends has left there."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import threading
+import warnings
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from . import _aio
+from ._errors import Closed, Error, TimedOut
+from ._happenings import State
+from ._portal import Portal
+from ._publish_frame import HEAD, OVERHEAD
+
+LOG = logging.getLogger("eventbus")
+
+#: The clients that were not closed: a program may end without, and has still sent something.
+_open: set[Sending] = set()
+#: Seconds beyond its time-out that a client may take to end when the program ends.
+GRACE = 5.0
+
+
+class Sending:
+    """See the module. ``inner`` is the client that the events go to."""
+
+    def __init__(self, portal: Portal, inner: _aio.EventBus) -> None:
+        self.portal = portal
+        self.inner = inner
+        self._outbox = inner._outbox
+        self._lock = threading.Lock()
+        self._events: deque[tuple[Any, ...]] = deque()
+        self._scheduled = False
+        #: Bytes of what has not been handed over.
+        self.bytes = 0
+        _open.add(self)
+
+    def forget(self) -> None:
+        """The client is closed."""
+        _open.discard(self)
+
+    def send(
+        self,
+        topic: str,
+        payload: bytes,
+        key: str | None,
+        headers: Mapping[str, str] | None,
+        published_at: int | None,
+        schema: int,
+    ) -> bool:
+        """Takes an event; False where there is no room for it. Any thread."""
+        self._outbox.check(topic, len(payload))
+        cost = len(payload) + HEAD + OVERHEAD
+        if key is not None:
+            cost += len(key.encode())
+        if headers:
+            cost += sum(len(text.encode()) for item in headers.items() for text in item)
+        with self._lock:
+            if self._outbox.used + self.bytes + cost > self._outbox.bound:
+                self._outbox.dropped_full += 1
+                return False
+            self.bytes += cost
+            self._events.append((cost, topic, payload, key, headers, published_at, schema))
+            if self._scheduled:
+                return True
+            self._scheduled = True
+        self.portal.loop.call_soon_threadsafe(self.hand_over)
+        return True
+
+    def hand_over(self) -> None:
+        """In the loop: gives what was sent to the client, in its order."""
+        with self._lock:
+            self._scheduled = False
+        while self._events:
+            cost, topic, *event = self._events[0]
+            try:
+                taken = self._outbox.add(topic, *event)
+            except Exception as e:
+                self.inner._notices.tell(e if isinstance(e, Error) else Closed(f"not sent: {e}"))
+                taken = True
+            if not taken:
+                waiter: asyncio.Future[None] = self.inner._loop.create_future()
+                waiter.add_done_callback(self._on_room)
+                self.inner._machine.when_room(waiter)
+                break
+            self._events.popleft()
+            with self._lock:
+                self.bytes -= cost
+        self.inner._driver.wake()
+
+    def _on_room(self, waiter: asyncio.Future[None]) -> None:
+        if waiter.exception() is None:
+            self.hand_over()
+
+    async def empty(self, timeout: float, what: str) -> float:
+        """In the loop: waits until all was handed over; returns what is left of so many seconds. Raises TimedOut."""
+        if not self._events:
+            return timeout
+        loop = self.inner._loop
+        until = loop.time() + timeout
+        try:
+            async with asyncio.timeout_at(until):
+                while self._events:
+                    await self.inner.room()
+                    self.hand_over()
+        except TimeoutError as e:
+            if isinstance(e, Error):
+                raise
+            raise TimedOut(f"{what} did not end within {timeout:g} s: the buffer is full, nothing was done") from None
+        return max(0.0, until - loop.time())
+
+    async def close(self, timeout: float | None) -> bool:
+        """In the loop: ends the client."""
+        seconds = self.inner._options.close_timeout if timeout is None else timeout
+        if self._events and self.inner.state is not State.CLOSED:
+            try:
+                seconds = await self.empty(seconds, "close")
+            except (TimedOut, Closed):
+                seconds = 0.0
+        drained = await self.inner.close(seconds)
+        left = len(self._events)
+        self._events.clear()
+        self.bytes = 0
+        if left:
+            LOG.error(
+                "%r: %d events that were sent were lost: there was no room for them until it was closed",
+                self.inner,
+                left,
+            )
+        return drained and not left
+
+
+def _at_exit() -> None:
+    """Closes what the program has not closed, so that what it sent arrives or is told."""
+    ending: list[tuple[Sending, Future[bool]]] = []
+    for sending in list(_open):
+        _open.discard(sending)
+        if sending.portal.is_lost or sending.inner.state is State.CLOSED:
+            continue
+        warnings.warn(f"{sending.inner!r} was not closed (expected: with, or close)", ResourceWarning, stacklevel=1)
+        ending.append((sending, sending.portal.begin(sending.close(None))))
+    for sending, end in ending:
+        try:
+            if not end.result(sending.inner._options.close_timeout + GRACE):
+                LOG.error("%r: the program has ended, and not all that it sent was confirmed", sending.inner)
+        except Exception:
+            LOG.exception("%r: could not be closed when the program ended", sending.inner)
+
+
+atexit.register(_at_exit)

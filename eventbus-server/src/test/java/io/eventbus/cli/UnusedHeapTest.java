@@ -1,16 +1,23 @@
 package io.eventbus.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.VMOption;
 import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The options are real ones of this JVM. */
+/** The options are real ones of this JVM; the build runs these tests once with G1. */
 class UnusedHeapTest {
   private final HotSpotDiagnosticMXBean vm =
       ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+
+  @BeforeEach
+  void hasG1() {
+    assumeTrue(Boolean.parseBoolean(value("UseG1GC")));
+  }
 
   private String value(String option) {
     return vm.getVMOption(option).getValue();

@@ -101,12 +101,12 @@ class BalanceCommandIT {
         EventBusClient.builder().url(a.uri()).listener(listener).connect()) {
       assertThat(run(a, 0, "move", "1", "--to", "bus-b").out())
           .isEqualTo("Connection 1 was asked to go to bus-b.\n");
-      assertThat(moved.poll(20, TimeUnit.SECONDS)).isEqualTo(b.uri());
+      assertThat(moved.poll(60, TimeUnit.SECONDS)).isEqualTo(b.uri());
       assertThat(run(a, 1, "move", "99").err()).contains("connection: 99");
       assertThat(run(a, 2, "move", "1", "--to", "not a bus").err()).contains("not a bus");
       // Told to the other bus, which passes it on.
       assertThat(run(a, 0, "drain", "bus-b").out()).endsWith("Bus bus-b has no clients.\n");
-      assertThat(moved.poll(20, TimeUnit.SECONDS)).isEqualTo(a.uri());
+      assertThat(moved.poll(60, TimeUnit.SECONDS)).isEqualTo(a.uri());
       assertThat(run(a, 0, "buses").out()).contains("draining");
       assertThat(run(b, 0, "drain", "--undo", "bus-b").out())
           .isEqualTo("Bus bus-b takes clients again.\n");

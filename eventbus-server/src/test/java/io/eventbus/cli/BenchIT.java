@@ -75,7 +75,7 @@ class BenchIT {
             "json");
     assertThat(found.path("published").asLong()).isPositive();
     assertThat(found.path("sent").asLong()).isGreaterThan(found.path("published").asLong());
-    assertThat(found.path("seconds").asDouble()).isBetween(1.0, 10.0);
+    assertThat(found.path("seconds").asDouble()).isGreaterThan(1.0);
     assertThat(found.path("publishedPerSecond").asDouble()).isPositive();
     assertThat(found.path("latencyMicros").path("count").asLong())
         .isBetween(1L, 3 * found.path("sent").asLong());
@@ -103,7 +103,7 @@ class BenchIT {
           .subscribe(">", event -> topics.add(event.topic()))
           .ready()
           .toCompletableFuture()
-          .get(30, TimeUnit.SECONDS);
+          .get(60, TimeUnit.SECONDS);
       JsonNode found =
           json("bench", "-u", url, "-r", "200", "-d", "300ms", "--warm-up", "0s", "-o", "json");
       assertThat(topics).containsExactly(found.path("topic").asText());

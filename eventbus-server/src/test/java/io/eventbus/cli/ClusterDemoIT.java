@@ -153,7 +153,7 @@ class ClusterDemoIT {
 
   private void assertBusesEnd() throws Exception {
     for (ProcessHandle bus : buses) {
-      bus.onExit().get(30, TimeUnit.SECONDS);
+      bus.onExit().get(60, TimeUnit.SECONDS);
     }
   }
 

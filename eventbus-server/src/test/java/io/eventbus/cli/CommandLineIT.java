@@ -10,10 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,25 +26,40 @@ class CommandLineIT {
   private static final Pattern LISTENS =
       Pattern.compile("listens on (ws://\\S+), administration on (http://\\S+)");
 
+  private static final String[] SERVE = {
+    "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0"
+  };
+
+  /** The bus of all tests but those that end one or start it otherwise. */
+  private static @Nullable JarCommand shared;
+
+  private static String url = "";
+
   private final Path directory;
   private final List<JarCommand> commands = new ArrayList<>();
-  private String url = "";
 
   CommandLineIT(@TempDir Path directory) {
     this.directory = directory;
   }
 
-  @BeforeEach
-  void startBus() throws Exception {
-    JarCommand bus = start("serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0");
-    Matcher line = bus.awaitErr(LISTENS);
-    url = line.group(1);
+  @BeforeAll
+  static void startBus(@TempDir Path home) throws Exception {
+    JarCommand bus = JarCommand.piped(home, "", SERVE);
+    shared = bus;
+    url = bus.awaitErr(LISTENS).group(1);
   }
 
   @AfterEach
   void stopAll() throws Exception {
     for (JarCommand command : commands) {
       command.end();
+    }
+  }
+
+  @AfterAll
+  static void stopBus() throws Exception {
+    if (shared != null) {
+      shared.end();
     }
   }
 
@@ -161,15 +178,8 @@ class CommandLineIT {
   void aWrongTokenIsNotConnected() throws Exception {
     JarCommand closed =
         start(
-            "serve",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--admin-port",
-            "0",
-            "--set",
-            "auth.token=right");
+            Stream.concat(Stream.of(SERVE), Stream.of("--set", "auth.token=right"))
+                .toArray(String[]::new));
     String closedUrl = closed.awaitErr(LISTENS).group(1);
     assertThat(start("publish", "a", "x", "-u", closedUrl, "--token", "wrong").exitCode())
         .isEqualTo(ExitCode.NOT_CONNECTED);
@@ -178,11 +188,12 @@ class CommandLineIT {
 
   @Test
   void signalsEndInOrder() throws Exception {
-    JarCommand subscriber = start("subscribe", "a", "-u", url);
+    JarCommand bus = start(SERVE);
+    String own = bus.awaitErr(LISTENS).group(1);
+    JarCommand subscriber = start("subscribe", "a", "-u", own);
     subscriber.awaitErr(Pattern.compile("subscribed to a"));
     subscriber.signal("INT");
     assertThat(subscriber.exitCode()).isEqualTo(130);
-    JarCommand bus = commands.get(0);
     bus.signal("TERM");
     assertThat(bus.exitCode()).isEqualTo(143);
     assertThat(bus.err()).contains("Stopping", "Stopped");

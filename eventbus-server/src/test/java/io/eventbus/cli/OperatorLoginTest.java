@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the operators' commands show of themselves. */
-@Timeout(30)
+@Timeout(120)
 class OperatorLoginTest {
   private final List<String> shown = Collections.synchronizedList(new ArrayList<>());
   private final CliHarness cli = new CliHarness();

@@ -159,7 +159,7 @@ class RegistryCommandIT {
         CompletableFuture.supplyAsync(() -> watch.run("registry", "watch", "-n", "2"));
     until("it watches", () -> watch.err().contains("watching the registry from version"));
     start("bus-e", a);
-    assertThat(watching.get(30, TimeUnit.SECONDS)).isZero();
+    assertThat(watching.get(60, TimeUnit.SECONDS)).isZero();
     assertThat(watch.out()).contains("bus bus-e (5): registered").contains("JOINING -> UP");
   }
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** {@code eventbus revoke}, and what the administration port makes of it. */
-@Timeout(60)
+@Timeout(180)
 class RevokeCommandTest {
   private final FakeBus bus = new FakeBus(0);
   private final CliHarness cli = new CliHarness();

@@ -105,7 +105,7 @@ class TunnelCommandIT {
         // The other direction goes on after the end of this one.
         assertThat(socket.getInputStream().readAllBytes()).isEqualTo(sent.digest());
       }
-      served.get(20, TimeUnit.SECONDS);
+      served.get(60, TimeUnit.SECONDS);
     }
   }
 

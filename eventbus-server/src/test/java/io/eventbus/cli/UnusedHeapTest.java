@@ -1,6 +1,7 @@
 package io.eventbus.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.VMOption;
@@ -8,12 +9,18 @@ import java.lang.management.ManagementFactory;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The options are real ones of this JVM. */
+/** The options are real ones of this JVM; the build runs these tests once with G1. */
 class UnusedHeapTest {
   private final HotSpotDiagnosticMXBean vm =
       ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+
+  @BeforeEach
+  void hasG1() {
+    assumeTrue(Boolean.parseBoolean(value("UseG1GC")));
+  }
 
   private String value(String option) {
     return vm.getVMOption(option).getValue();

@@ -158,23 +158,23 @@ class AccountsIT {
         .serve("orders", answering("of acme"))
         .ready()
         .toCompletableFuture()
-        .get(20, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
     assertThatThrownBy(
-            () -> stranger.request("orders", Event.of("?"), options).get(20, TimeUnit.SECONDS))
+            () -> stranger.request("orders", Event.of("?"), options).get(60, TimeUnit.SECONDS))
         .hasMessageContaining("no member serves it");
     client(0, 1)
         .serve("orders", answering("of umbrella"))
         .ready()
         .toCompletableFuture()
-        .get(20, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
     for (int i = 0; i < 20; i++) {
       assertThat(
-              stranger.request("orders", Event.of("?"), options).get(20, TimeUnit.SECONDS).text())
+              stranger.request("orders", Event.of("?"), options).get(60, TimeUnit.SECONDS).text())
           .isEqualTo("of umbrella");
       assertThat(
               client(0, 0)
                   .request("orders", Event.of("?"), options)
-                  .get(20, TimeUnit.SECONDS)
+                  .get(60, TimeUnit.SECONDS)
                   .text())
           .isEqualTo("of acme");
     }
@@ -197,18 +197,18 @@ class AccountsIT {
           .serve("far", answering("of '" + ACCOUNTS[account] + "'"))
           .ready()
           .toCompletableFuture()
-          .get(20, TimeUnit.SECONDS);
+          .get(60, TimeUnit.SECONDS);
     }
     EventBusClient stranger = client(0, 1);
     EventBusClient acme = client(0, 0);
     EventBusClient common = client(0, 2);
     for (int i = 0; i < 20; i++) {
-      assertThat(acme.request("far", Event.of("?"), options).get(20, TimeUnit.SECONDS).text())
+      assertThat(acme.request("far", Event.of("?"), options).get(60, TimeUnit.SECONDS).text())
           .isEqualTo("of 'acme'");
-      assertThat(common.request("far", Event.of("?"), options).get(20, TimeUnit.SECONDS).text())
+      assertThat(common.request("far", Event.of("?"), options).get(60, TimeUnit.SECONDS).text())
           .isEqualTo("of ''");
       assertThatThrownBy(
-              () -> stranger.request("far", Event.of("?"), options).get(20, TimeUnit.SECONDS))
+              () -> stranger.request("far", Event.of("?"), options).get(60, TimeUnit.SECONDS))
           .hasMessageContaining("no member serves it");
     }
     for (String account : new String[] {"acme", ""}) {
@@ -232,7 +232,7 @@ class AccountsIT {
           .subscribe("$SYS.>", event -> heard.add(event.topic() + " " + event.text()))
           .ready()
           .toCompletableFuture()
-          .get(20, TimeUnit.SECONDS);
+          .get(60, TimeUnit.SECONDS);
     }
     client(0, 1);
     client(0, 0);
@@ -248,7 +248,7 @@ class AccountsIT {
       throws InterruptedException {
     List<String> skipped = new ArrayList<>();
     while (true) {
-      String next = heard.poll(30, TimeUnit.SECONDS);
+      String next = heard.poll(60, TimeUnit.SECONDS);
       assertThat(next).as("a client of %s after %s", account, skipped).isNotNull();
       if (next.contains("client_connected")
           && next.contains("bus-a")

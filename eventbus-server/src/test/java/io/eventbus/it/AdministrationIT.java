@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /** What the administration port says of a bus with clients. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class AdministrationIT {
   private static JsonNode get(WatchedBus bus, String path) throws IOException {
     URI uri = URI.create("http://127.0.0.1:" + bus.server().adminPort() + path);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Who comes in: limits for an address, proxies, and clients that show a wrong token. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class AdmissionIT {
   private static final String AVRO = "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n";
 

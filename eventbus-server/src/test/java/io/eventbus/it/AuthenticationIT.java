@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that prove who they are, over the wire. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class AuthenticationIT {
   private static final String AVRO = "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n";
 
@@ -114,7 +114,7 @@ class AuthenticationIT {
                 .connect()) {
       String session = client.connection().orElseThrow().session();
       // The third is asked for only when the bus has taken the second one.
-      assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(asked.await(60, TimeUnit.SECONDS)).isTrue();
       assertThat(told).isEmpty();
       assertThat(client.connection().orElseThrow().session()).isEqualTo(session);
     }

@@ -112,7 +112,7 @@ class BalanceIT {
               })
           .ready()
           .toCompletableFuture()
-          .get(10, TimeUnit.SECONDS);
+          .get(60, TimeUnit.SECONDS);
       publisher =
           new Thread(
               () -> {
@@ -142,7 +142,7 @@ class BalanceIT {
     }
 
     void assertMovedTo(BusServer bus) throws InterruptedException {
-      assertThat(moved.poll(30, TimeUnit.SECONDS)).isEqualTo(bus.uri());
+      assertThat(moved.poll(60, TimeUnit.SECONDS)).isEqualTo(bus.uri());
     }
 
     void assertNothingWasLost() throws InterruptedException {
@@ -397,7 +397,7 @@ class BalanceIT {
     try {
       assertThat(client.connection()).isPresent();
       alone.close();
-      assertThat(closedWith.get(10, TimeUnit.SECONDS)).isEqualTo(1001);
+      assertThat(closedWith.get(60, TimeUnit.SECONDS)).isEqualTo(1001);
     } finally {
       client.close(Duration.ZERO);
     }

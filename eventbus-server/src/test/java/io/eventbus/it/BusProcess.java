@@ -114,7 +114,7 @@ final class BusProcess {
 
   void kill() throws InterruptedException {
     process.destroyForcibly();
-    if (!process.waitFor(30, TimeUnit.SECONDS)) {
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
       throw new AssertionError("the process does not die");
     }
   }

@@ -159,9 +159,9 @@ class ClusterIT {
           .subscribe("t", event -> heard.complete(event.text()))
           .ready()
           .toCompletableFuture()
-          .get(30, TimeUnit.SECONDS);
-      client.publish("t", "heard").toCompletableFuture().get(30, TimeUnit.SECONDS);
-      assertThat(heard.get(30, TimeUnit.SECONDS)).isEqualTo("heard");
+          .get(60, TimeUnit.SECONDS);
+      client.publish("t", "heard").toCompletableFuture().get(60, TimeUnit.SECONDS);
+      assertThat(heard.get(60, TimeUnit.SECONDS)).isEqualTo("heard");
     }
   }
 

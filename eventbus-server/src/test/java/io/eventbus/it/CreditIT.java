@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A client of the SDK whose handler blocks, under BLOCK, with more events than all queues hold. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class CreditIT {
   private static final byte[] PAYLOAD = new byte[8 * 1024];
   private static final int EVENTS = 200;
@@ -37,6 +37,8 @@ class CreditIT {
   CreditIT() throws IOException {
     bus =
         WatchedBus.alone(
+            // Between two loops there is room for all of the events, if the other one is late.
+            "listen.event-loops", "1",
             "limits.payload-bytes", "64KiB",
             "limits.message-bytes", "128KiB",
             "limits.queue-bytes", "256KiB",
@@ -58,7 +60,7 @@ class CreditIT {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private Subscription subscribeBlocked(EventBusClient client) throws Exception {
@@ -90,7 +92,7 @@ class CreditIT {
 
   private void awaitAll(List<CompletionStage<Published>> confirmed) throws Exception {
     for (long sequence = 1; sequence <= EVENTS; sequence++) {
-      assertThat(got.poll(20, TimeUnit.SECONDS)).isEqualTo(sequence);
+      assertThat(got.poll(60, TimeUnit.SECONDS)).isEqualTo(sequence);
     }
     for (CompletionStage<Published> stage : confirmed) {
       get(stage);

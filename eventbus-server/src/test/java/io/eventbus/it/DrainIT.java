@@ -93,7 +93,7 @@ class DrainIT {
           .subscribe(topic, this::onEvent)
           .ready()
           .toCompletableFuture()
-          .get(30, TimeUnit.SECONDS);
+          .get(60, TimeUnit.SECONDS);
     }
 
     private void onEvent(ReceivedEvent event) {

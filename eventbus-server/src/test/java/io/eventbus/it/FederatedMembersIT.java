@@ -48,11 +48,11 @@ class FederatedMembersIT {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static String take(BlockingQueue<String> queue) throws InterruptedException {
-    return Objects.requireNonNull(queue.poll(30, TimeUnit.SECONDS), "nothing within 30 s");
+    return Objects.requireNonNull(queue.poll(60, TimeUnit.SECONDS), "nothing within 60 s");
   }
 
   private static Service member(

@@ -118,7 +118,7 @@ class FederatedMoveIT {
       if (connection.path("client").asText().equals(name)) {
         String path = "/api/v1/moves/" + connection.path("id").asText() + "?to=" + to.name();
         ask(from, "PUT", path);
-        assertThat(moved.poll(30, TimeUnit.SECONDS)).as(faults.toString()).isEqualTo(to.uri());
+        assertThat(moved.poll(60, TimeUnit.SECONDS)).as(faults.toString()).isEqualTo(to.uri());
         return;
       }
     }
@@ -135,7 +135,7 @@ class FederatedMoveIT {
             event -> check(event, last, group != null))
         .ready()
         .toCompletableFuture()
-        .get(10, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
     return last;
   }
 

@@ -64,7 +64,7 @@ class FederationIT {
   }
 
   static void get(CompletionStage<?> stage) throws Exception {
-    stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+    stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   /** Publishes events, each with a number, and waits until the bus has taken them. */

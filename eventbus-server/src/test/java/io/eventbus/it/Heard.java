@@ -47,15 +47,15 @@ final class Heard implements ConnectionListener {
   }
 
   ConnectionInfo nextConnection() throws InterruptedException {
-    ConnectionInfo info = connections.poll(20, TimeUnit.SECONDS);
+    ConnectionInfo info = connections.poll(60, TimeUnit.SECONDS);
     if (info == null) {
-      throw new AssertionError("no connection within 20 s");
+      throw new AssertionError("no connection within 60 s");
     }
     return info;
   }
 
   String nextEnd() throws InterruptedException {
-    String end = ends.poll(20, TimeUnit.SECONDS);
-    return end == null ? "none within 20 s" : end;
+    String end = ends.poll(60, TimeUnit.SECONDS);
+    return end == null ? "none within 60 s" : end;
   }
 }

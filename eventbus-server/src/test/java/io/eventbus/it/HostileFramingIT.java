@@ -28,7 +28,7 @@ class HostileFramingIT extends HostileTests {
 
   @Override
   String[] settings() {
-    return new String[] {"timeouts.upgrade", "5s", "timeouts.hello", "5s", "timeouts.close", "1s"};
+    return new String[] {"timeouts.upgrade", "1m", "timeouts.hello", "1m", "timeouts.close", "1s"};
   }
 
   private static byte[] unhex(String hex) {

@@ -30,8 +30,8 @@ class HostileResourceIT extends HostileTests {
   @Override
   String[] settings() {
     return new String[] {
-      "timeouts.upgrade", "2s",
-      "timeouts.hello", "2s",
+      "timeouts.upgrade", "1m",
+      "timeouts.hello", "1m",
       "timeouts.close", "1s",
       "timeouts.slow-subscriber", "1s",
       "compression.enabled", "true"

@@ -21,8 +21,8 @@ class HostileSessionIT extends HostileTests {
   @Override
   String[] settings() {
     return new String[] {
-      "timeouts.upgrade", "3s",
-      "timeouts.hello", "3s",
+      "timeouts.upgrade", "1m",
+      "timeouts.hello", "1m",
       "timeouts.close", "1s",
       "limits.subscriptions", "10",
       "auth.observe", "nobody"
@@ -45,7 +45,8 @@ class HostileSessionIT extends HostileTests {
 
   @Test
   void noHelloIsClosedAtTheDeadline() throws Exception {
-    try (RawClient client = RawClient.tcp(bus.uri())) {
+    try (WatchedBus brisk = WatchedBus.alone("timeouts.hello", "1s");
+        RawClient client = RawClient.tcp(brisk.uri())) {
       client.upgrade("/bus", "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n");
       client.sendFrame(0x89, new byte[0]);
       Ending ending = Ending.of(client);
@@ -232,7 +233,7 @@ class HostileSessionIT extends HostileTests {
   @Test
   void whoDoesNotAnswerPingsIsIdle() throws Exception {
     try (WatchedBus brisk =
-            WatchedBus.start("timeouts.ping-interval", "300ms", "timeouts.pong", "500ms");
+            WatchedBus.start("timeouts.ping-interval", "300ms", "timeouts.pong", "2s");
         RawClient client = RawClient.connected(brisk.uri())) {
       Ending ending = Ending.of(client);
       assertThat(ending.code()).isEqualTo(4002);

@@ -9,12 +9,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What tests with hostile clients share: one watched bus with short deadlines, which is checked
- * after each test.
+ * What tests with hostile clients share: one watched bus, which is checked after each test. Only
+ * what such tests wait for has a short deadline: clients of a busy machine may be slow to begin.
  */
 @ExtendWith(LeakWatch.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(60)
+@Timeout(240)
 abstract class HostileTests {
   WatchedBus bus;
 
@@ -35,6 +35,6 @@ abstract class HostileTests {
 
   /** Pairs of keys and values. */
   String[] settings() {
-    return new String[] {"timeouts.upgrade", "1s", "timeouts.hello", "1s", "timeouts.close", "1s"};
+    return new String[] {"timeouts.upgrade", "1m", "timeouts.hello", "1m", "timeouts.close", "1s"};
   }
 }

@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  * socket, with a deadline on every read.
  */
 final class RawClient implements AutoCloseable {
-  static final int DEADLINE_MILLIS = 10_000;
+  /** Only notices a hang: a busy machine may take long. */
+  static final int DEADLINE_MILLIS = 60_000;
 
   /** One WebSocket frame as it came. */
   @SuppressWarnings("ArrayRecordComponent") // Never compared.

@@ -29,7 +29,7 @@ final class Receipts {
   static Receipts of(EventBusClient client, String filter, SubscribeOptions options)
       throws Exception {
     Receipts receipts = new Receipts(client, filter, options);
-    receipts.subscription.ready().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    receipts.subscription.ready().toCompletableFuture().get(60, TimeUnit.SECONDS);
     return receipts;
   }
 

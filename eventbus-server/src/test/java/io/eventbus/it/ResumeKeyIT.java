@@ -193,8 +193,8 @@ class ResumeKeyIT {
       Published third = publish(client);
       assertThat(third.producer()).isNotEqualTo(before);
       assertThat(third.sequence()).isEqualTo(1);
-      assertThat(numbers.poll(30, TimeUnit.SECONDS)).isEqualTo(before);
-      assertThat(numbers.poll(30, TimeUnit.SECONDS)).isEqualTo(third.producer());
+      assertThat(numbers.poll(60, TimeUnit.SECONDS)).isEqualTo(before);
+      assertThat(numbers.poll(60, TimeUnit.SECONDS)).isEqualTo(third.producer());
       bus.close();
       bus =
           TestBus.start(

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a client hears of each action that a rule allows, denies, or says nothing of. */
-@Timeout(60)
+@Timeout(180)
 class RolesIT {
   private static final String FILE =
       """

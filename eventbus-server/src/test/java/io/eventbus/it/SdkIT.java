@@ -80,12 +80,12 @@ class SdkIT {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   /** Waits for something that no callback tells. */
   private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     CountDownLatch never = new CountDownLatch(1);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
@@ -107,7 +107,7 @@ class SdkIT {
             client.publish(
                 "weather.oslo",
                 Event.builder("cold").key("oslo").header("unit", "C").publishedAt(time).build()));
-    ReceivedEvent event = events.poll(30, TimeUnit.SECONDS);
+    ReceivedEvent event = events.poll(60, TimeUnit.SECONDS);
     assertThat(event).isNotNull();
     if (event != null) {
       assertThat(event.topic()).isEqualTo("weather.oslo");
@@ -129,7 +129,7 @@ class SdkIT {
     get(client.subscribe("acks", Ack.class, (ack, event) -> records.add(ack)).ready());
     Ack ack = new Ack("a", 1L, 2L);
     get(client.publish("acks", ack));
-    assertThat(records.poll(30, TimeUnit.SECONDS)).isEqualTo(ack);
+    assertThat(records.poll(60, TimeUnit.SECONDS)).isEqualTo(ack);
   }
 
   @Test
@@ -450,7 +450,7 @@ class SdkIT {
       get(client.publish("big", payload));
     }
     for (int i = 0; i < 5; i++) {
-      ReceivedEvent event = events.poll(30, TimeUnit.SECONDS);
+      ReceivedEvent event = events.poll(60, TimeUnit.SECONDS);
       assertThat(event).isNotNull();
       assertThat(event == null ? new byte[0] : event.payload()).isEqualTo(payload);
     }
@@ -487,7 +487,7 @@ class SdkIT {
       BlockingQueue<String> events = new LinkedBlockingQueue<>();
       get(client.subscribe("tls", event -> events.add(event.text())).ready());
       get(client.publish("tls", "secret"));
-      assertThat(events.poll(30, TimeUnit.SECONDS)).isEqualTo("secret");
+      assertThat(events.poll(60, TimeUnit.SECONDS)).isEqualTo("secret");
       assertThatExceptionOfType(EventBusException.class)
           .as("a client that does not trust the certificate")
           .isThrownBy(

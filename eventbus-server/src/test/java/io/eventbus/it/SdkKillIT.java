@@ -64,7 +64,7 @@ class SdkKillIT {
               })
           .ready()
           .toCompletableFuture()
-          .get(30, TimeUnit.SECONDS);
+          .get(60, TimeUnit.SECONDS);
       heard.nextConnection();
       AtomicBoolean stop = new AtomicBoolean();
       List<CompletionStage<Published>> stages = new ArrayList<>();
@@ -96,10 +96,10 @@ class SdkKillIT {
         bus = BusProcess.start(port);
         heard.nextConnection();
         // Some load on the new one before the next blow.
-        publisher.publish("kill.0", "round").toCompletableFuture().get(30, TimeUnit.SECONDS);
+        publisher.publish("kill.0", "round").toCompletableFuture().get(60, TimeUnit.SECONDS);
       }
       stop.set(true);
-      load.get(30, TimeUnit.SECONDS);
+      load.get(60, TimeUnit.SECONDS);
       for (CompletionStage<Published> stage : stages) {
         Published published = stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
         highest.merge(published.topic(), published.sequence(), Math::max);
@@ -107,7 +107,7 @@ class SdkKillIT {
       // The last of each topic, so that nothing is missing behind it.
       for (int t = 0; t < TOPICS; t++) {
         Published end =
-            publisher.publish("kill." + t, "end").toCompletableFuture().get(30, TimeUnit.SECONDS);
+            publisher.publish("kill." + t, "end").toCompletableFuture().get(60, TimeUnit.SECONDS);
         highest.put(end.topic(), end.sequence());
       }
       publisher.flush(Duration.ofSeconds(30));
@@ -132,7 +132,7 @@ class SdkKillIT {
   }
 
   private static void awaitAllTopics(Map<String, Long> last) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (last.size() < TOPICS) {
       if (System.nanoTime() > deadline) {
         throw new AssertionError("received only " + last);
@@ -143,7 +143,7 @@ class SdkKillIT {
 
   private static void awaitLast(Map<String, Long> last, Map<String, Long> highest)
       throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!last.equals(highest)) {
       if (System.nanoTime() > deadline) {
         throw new AssertionError("received up to " + last + ", published up to " + highest);

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What reaches all members of a service of the SDK, and who hears of them, at one bus. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class SdkMembersIT {
   private static final RequestOptions TEN_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
@@ -66,11 +66,11 @@ class SdkMembersIT {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static String take(BlockingQueue<String> queue) throws InterruptedException {
-    return Objects.requireNonNull(queue.poll(20, TimeUnit.SECONDS), "nothing within 20 s");
+    return Objects.requireNonNull(queue.poll(60, TimeUnit.SECONDS), "nothing within 60 s");
   }
 
   private static RequestHandler answering(String text) {

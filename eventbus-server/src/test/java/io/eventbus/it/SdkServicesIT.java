@@ -39,7 +39,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Callers and members of the SDK at one bus. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class SdkServicesIT {
   private static final RequestOptions TEN_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
@@ -82,11 +82,11 @@ class SdkServicesIT {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private Held taken() throws InterruptedException {
-    return Objects.requireNonNull(held.poll(20, TimeUnit.SECONDS), "no request within 20 s");
+    return Objects.requireNonNull(held.poll(60, TimeUnit.SECONDS), "no request within 60 s");
   }
 
   private static CallFailed failure(CompletableFuture<Response> future) throws Exception {

@@ -40,7 +40,7 @@ class SdkThreadsIT {
   }
 
   private static void get(CompletionStage<?> stage) throws Exception {
-    stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+    stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static List<Thread> threads() {
@@ -58,7 +58,7 @@ class SdkThreadsIT {
         connecting.add(EventBusClient.builder().url(bus.uri()).connectAsync());
       }
       for (CompletionStage<EventBusClient> stage : connecting) {
-        clients.add(stage.toCompletableFuture().get(30, TimeUnit.SECONDS));
+        clients.add(stage.toCompletableFuture().get(60, TimeUnit.SECONDS));
       }
       for (EventBusClient client : clients) {
         get(client.subscribe("all", event -> received.countDown()).ready());
@@ -105,11 +105,11 @@ class SdkThreadsIT {
       for (int i = 0; i < 10; i++) {
         publisher.send("slow", new byte[1000]);
       }
-      assertThat(stuck.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(stuck.await(60, TimeUnit.SECONDS)).isTrue();
       for (int i = 0; i < 1000; i++) {
         publisher.send("fast", "x");
       }
-      assertThat(through.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(through.await(60, TimeUnit.SECONDS)).isTrue();
       // Before the bus stops, which would wait for the blocked client.
       gate.countDown();
     }

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Streams and tunnels of the SDK at one bus with two event loops. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class SdkTunnelsIT {
   private static final Flow.Subscription NONE =
       new Flow.Subscription() {
@@ -77,7 +77,7 @@ class SdkTunnelsIT {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static Throwable failure(CompletionStage<?> stage) throws Exception {
@@ -100,7 +100,7 @@ class SdkTunnelsIT {
   }
 
   private Tunnel taken() throws InterruptedException {
-    return Objects.requireNonNull(accepted.poll(20, TimeUnit.SECONDS), "no tunnel within 20 s");
+    return Objects.requireNonNull(accepted.poll(60, TimeUnit.SECONDS), "no tunnel within 60 s");
   }
 
   /** Asks for one message at a time. */
@@ -135,7 +135,7 @@ class SdkTunnelsIT {
     }
 
     Object next() throws InterruptedException {
-      return Objects.requireNonNull(seen.poll(20, TimeUnit.SECONDS), "nothing within 20 s");
+      return Objects.requireNonNull(seen.poll(60, TimeUnit.SECONDS), "nothing within 60 s");
     }
 
     String text() throws InterruptedException {
@@ -367,9 +367,9 @@ class SdkTunnelsIT {
                 }
               });
       for (int i = 0; i < most; i++) {
-        assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("n" + i + i);
+        assertThat(seen.poll(60, TimeUnit.SECONDS)).isEqualTo("n" + i + i);
       }
-      Object end = seen.poll(20, TimeUnit.SECONDS);
+      Object end = seen.poll(60, TimeUnit.SECONDS);
       if (most == 13) {
         // Behind what was published before.
         assertThat(((Rejected) Objects.requireNonNull(end)).type()).isEqualTo("unlucky");

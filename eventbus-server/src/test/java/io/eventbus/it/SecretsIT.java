@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
 
 /** Marked secrets go in everywhere; whatever comes out of a bus is searched for them. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class SecretsIT {
   private static final String MARK = "markedsecret";
 

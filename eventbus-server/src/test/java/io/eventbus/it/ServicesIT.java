@@ -30,7 +30,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Callers and members that say on the wire what they want, at a bus with two loops. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class ServicesIT {
   private static final int MOST_IN_FLIGHT = 500;
 

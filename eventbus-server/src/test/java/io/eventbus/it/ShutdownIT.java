@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A bus that ends under load: what it has confirmed is delivered, and it ends in time. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class ShutdownIT {
   /** Reads or publishes until the bus closes. */
   private static final class Client extends Thread {

@@ -70,7 +70,7 @@ class SysTopicsIT {
       throws InterruptedException {
     List<JsonNode> skipped = new ArrayList<>();
     while (true) {
-      JsonNode next = from.poll(30, TimeUnit.SECONDS);
+      JsonNode next = from.poll(60, TimeUnit.SECONDS);
       assertThat(next).as("after %s", skipped).isNotNull();
       if (meant.test(next)) {
         return next;

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 
 /** Handshakes that fail are counted, and cost one line of the log for each reason. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class TlsFailuresIT {
   private static final int TIMES = 60;
 

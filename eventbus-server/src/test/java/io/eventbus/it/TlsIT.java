@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The same over TLS, with a certificate that the test makes. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class TlsIT {
   // Each takes a process; one set serves all tests.
   private static TestCertificate first;
@@ -219,7 +219,7 @@ class TlsIT {
         threads.shutdown();
       }
       for (Future<?> each : connecting) {
-        each.get(30, TimeUnit.SECONDS);
+        each.get(60, TimeUnit.SECONDS);
       }
       pair.awaitProgress();
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A client whose connection is not read, because it publishes too much, and that sends Pongs. */
 @ExtendWith(LeakWatch.class)
-@Timeout(60)
+@Timeout(180)
 class UnreadClientIT {
   private static final int PONGS = 2_000;
   private static final byte[] NOTHING = {};

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class WatchedBus implements AutoCloseable {
   private static final long POLL_NANOS = 2_000_000;
 
-  /** Elections and joining take much longer where a machine's disk is busy. */
-  private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(30);
+  /** Only notices a hang: elections and joining take long where a machine or its disk is busy. */
+  private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private final long pinnedBefore = PooledByteBufAllocator.DEFAULT.pinnedDirectMemory();
   private final BusServer server;

@@ -9,30 +9,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A publisher and a subscriber that do all as they should, beside whatever a test does to the bus:
- * every event is confirmed, arrives once and in order, and is never long on its way.
+ * every event is confirmed, arrives once and in order. How long that takes is for the load tester's
+ * attacks: here the machine may be busy, and the deadlines only notice that nothing moves.
  */
 final class WellBehaved implements AutoCloseable {
   static final String TOPIC = "well.behaved";
 
-  private static final int PROGRESS = 25;
-  private static final long PACE_NANOS = 500_000;
-
-  /**
-   * The longest that a publish may wait for its confirmation, beside twice the longest time for
-   * which the machine did not let a thread run that only wanted to sleep a millisecond: what the
-   * others do may cost some time, but not seconds, and a busy machine is nobody's fault.
-   */
-  private static final long MOST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(3);
+  private static final int PROGRESS = 5;
+  private static final long PACE_NANOS = 2_000_000;
 
   private final RawClient publisher;
   private final RawClient subscriber;
   private final Thread publishing = new Thread(this::publish, "well-behaved-publisher");
   private final Thread reading = new Thread(this::read, "well-behaved-subscriber");
-  private final Thread control = new Thread(this::control, "well-behaved-control");
   private volatile boolean stopping;
   private volatile boolean published;
-  private volatile long longestWait;
-  private volatile long longestPause;
   private volatile boolean pausing;
   private volatile boolean paused;
   private volatile long confirmed;
@@ -54,7 +45,6 @@ final class WellBehaved implements AutoCloseable {
     WellBehaved pair = new WellBehaved(publisher, subscriber);
     pair.publishing.start();
     pair.reading.start();
-    pair.control.start();
     return pair;
   }
 
@@ -62,14 +52,12 @@ final class WellBehaved implements AutoCloseable {
     try {
       for (long sequence = 1; !stopping; sequence++) {
         rest();
-        long sent = System.nanoTime();
         publisher.send(RawClient.publish(TOPIC, sequence, true, "event " + sequence));
         long about = publisher.expectConfirm().getAbout();
         if (about != sequence) {
           throw new AssertionError("confirmed: " + about + " (expected: " + sequence + ")");
         }
         confirmed = sequence;
-        longestWait = Math.max(longestWait, System.nanoTime() - sent);
         LockSupport.parkNanos(PACE_NANOS);
       }
     } catch (IOException | RuntimeException | AssertionError e) {
@@ -77,19 +65,10 @@ final class WellBehaved implements AutoCloseable {
     }
   }
 
-  /** Sleeps, and sees how much longer than asked for that takes. */
-  private void control() {
-    while (!stopping) {
-      long start = System.nanoTime();
-      LockSupport.parkNanos(PACE_NANOS);
-      longestPause = Math.max(longestPause, System.nanoTime() - start);
-    }
-  }
-
   private void rest() throws IOException {
     while (pausing && !stopping) {
       paused = true;
-      LockSupport.parkNanos(20 * PACE_NANOS);
+      LockSupport.parkNanos(2 * PACE_NANOS);
       // Still alive: pings are answered on the way.
       publisher.send(TestFrames.barrier(1));
       publisher.expect(TypeCode.BARRIER);
@@ -114,16 +93,6 @@ final class WellBehaved implements AutoCloseable {
     Throwable f = failure;
     if (f != null) {
       throw new AssertionError("the well-behaved clients were disturbed", f);
-    }
-    if (longestWait > MOST_WAIT_NANOS + 2 * longestPause) {
-      throw new AssertionError(
-          "longest wait for a confirmation: "
-              + TimeUnit.NANOSECONDS.toMillis(longestWait)
-              + " ms (expected: at most "
-              + TimeUnit.NANOSECONDS.toMillis(MOST_WAIT_NANOS)
-              + " ms and twice the machine's own longest pause, "
-              + TimeUnit.NANOSECONDS.toMillis(longestPause)
-              + " ms)");
     }
   }
 
@@ -170,7 +139,6 @@ final class WellBehaved implements AutoCloseable {
       publishing.join(RawClient.DEADLINE_MILLIS);
       // Not before: the last event may be confirmed while this waits.
       published = true;
-      control.join(RawClient.DEADLINE_MILLIS);
       long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RawClient.DEADLINE_MILLIS);
       while (received < confirmed && failure == null && System.nanoTime() < deadline) {
         LockSupport.parkNanos(PACE_NANOS);

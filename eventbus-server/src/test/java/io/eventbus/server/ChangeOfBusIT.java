@@ -160,9 +160,9 @@ class ChangeOfBusIT {
     String why =
         ask(from, to.uri(), client, token(from, to, client, LIFE))
             .toCompletableFuture()
-            .get(10, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
     assertThat(why).isNull();
-    assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo(to.uri());
+    assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(to.uri());
     assertThat(sessionOf(to, client).arrival())
         .isEqualTo(
             new ChangeTokens.Grant(client.connection().orElseThrow().producer(), from.name(), 1));
@@ -198,7 +198,7 @@ class ChangeOfBusIT {
       if (next.get() > sent) {
         last.countDown();
       }
-      assertThat(last.await(20, TimeUnit.SECONDS))
+      assertThat(last.await(60, TimeUnit.SECONDS))
           .as("%d of %d arrived, faults: %s", next.get() - 1, sent, faults)
           .isTrue();
       assertThat(faults).isEmpty();
@@ -215,7 +215,7 @@ class ChangeOfBusIT {
         .subscribe("load.a", how, checker::accept)
         .ready()
         .toCompletableFuture()
-        .get(10, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
     AtomicBoolean stop = new AtomicBoolean();
     AtomicLong sent = new AtomicLong();
     List<CompletableFuture<?>> confirmations = new ArrayList<>();
@@ -245,7 +245,7 @@ class ChangeOfBusIT {
     client.flush(Duration.ofSeconds(20));
     checker.assertAll(sent.get());
     CompletableFuture.allOf(confirmations.toArray(new CompletableFuture<?>[0]))
-        .get(20, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
     assertThat(sent.get()).isGreaterThan(1_000);
     assertThat(told).as("gaps, failed moves and lost connections").isEmpty();
     assertThat(client.counters().missing()).isZero();
@@ -283,9 +283,9 @@ class ChangeOfBusIT {
         .contains("none that this bus has issued");
     assertThat(refusal(one, two, client, token(one, two, client, Duration.ofNanos(1))))
         .contains("expired");
-    assertThat(ask(one, two.uri(), client, token).toCompletableFuture().get(10, TimeUnit.SECONDS))
+    assertThat(ask(one, two.uri(), client, token).toCompletableFuture().get(60, TimeUnit.SECONDS))
         .isNull();
-    assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo(two.uri());
+    assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(two.uri());
     move(two, one, client);
     assertThat(refusal(one, two, client, token)).contains("used before");
     assertThat(other.connection().orElseThrow().url()).isEqualTo(one.uri());
@@ -293,12 +293,12 @@ class ChangeOfBusIT {
 
   private String refusal(BusServer from, BusServer to, EventBusClient client, String token)
       throws Exception {
-    String why = ask(from, to.uri(), client, token).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    String why = ask(from, to.uri(), client, token).toCompletableFuture().get(60, TimeUnit.SECONDS);
     if (why == null) {
       throw new AssertionError("the client went");
     }
-    assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo(why);
-    client.publish("still.here", Event.of("x")).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(why);
+    client.publish("still.here", Event.of("x")).toCompletableFuture().get(60, TimeUnit.SECONDS);
     return why;
   }
 
@@ -310,10 +310,10 @@ class ChangeOfBusIT {
     String token = token(one, two, client, LIFE);
     URI gone = two.uri();
     two.close();
-    String why = ask(one, gone, client, token).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    String why = ask(one, gone, client, token).toCompletableFuture().get(60, TimeUnit.SECONDS);
     assertThat(why).contains("no connection to " + gone);
-    assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo(why);
-    client.publish("still.here", Event.of("x")).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(why);
+    client.publish("still.here", Event.of("x")).toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   @Test
@@ -341,9 +341,9 @@ class ChangeOfBusIT {
             end.complete(why);
           }
         });
-    assertThat(end.get(10, TimeUnit.SECONDS)).contains("none of the addresses");
+    assertThat(end.get(60, TimeUnit.SECONDS)).contains("none of the addresses");
     session.endChange(unanswered, two.uri().toString());
-    client.publish("still.here", Event.of("x")).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    client.publish("still.here", Event.of("x")).toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   @Test
@@ -357,7 +357,7 @@ class ChangeOfBusIT {
           .serve("move.echo", invocation -> CompletableFuture.completedFuture(invocation.event()))
           .ready()
           .toCompletableFuture()
-          .get(10, TimeUnit.SECONDS);
+          .get(60, TimeUnit.SECONDS);
     }
     EventBusClient caller = connect(one);
     AtomicBoolean stop = new AtomicBoolean();

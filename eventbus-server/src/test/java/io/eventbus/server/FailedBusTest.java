@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A bus that lost one of its event loops says so, and ends. */
-@Timeout(60)
+@Timeout(180)
 class FailedBusTest {
   private static int health(BusServer bus) throws IOException {
     URI uri = URI.create("http://127.0.0.1:" + bus.adminPort() + "/healthz");
@@ -39,9 +39,9 @@ class FailedBusTest {
     try (BusServer bus = BusServer.start(ServerConfig.of(settings))) {
       assertThat(health(bus)).isEqualTo(200);
       EventLoop loop = (EventLoop) bus.loops().executor(0);
-      assertThat(loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).await(30, TimeUnit.SECONDS))
+      assertThat(loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).await(60, TimeUnit.SECONDS))
           .isTrue();
-      assertThat(bus.failed().toCompletableFuture().get(30, TimeUnit.SECONDS))
+      assertThat(bus.failed().toCompletableFuture().get(60, TimeUnit.SECONDS))
           .isEqualTo("event loop 0 has ended");
       assertThat(health(bus)).isEqualTo(503);
     }

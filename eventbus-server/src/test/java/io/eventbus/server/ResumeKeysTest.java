@@ -183,7 +183,7 @@ class ResumeKeysTest {
               CompletableFuture.supplyAsync(
                   () -> {
                     try {
-                      start.await(30, TimeUnit.SECONDS);
+                      start.await(60, TimeUnit.SECONDS);
                     } catch (Exception e) {
                       throw new IllegalStateException(e);
                     }

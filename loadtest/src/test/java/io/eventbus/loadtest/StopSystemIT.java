@@ -65,7 +65,7 @@ class StopSystemIT {
     assertThat(report.results()).allMatch(result -> result.problem() == null);
     assertThat(Files.readString(output.resolve("report.html"))).contains("Not finished: ");
     for (ProcessHandle handle : started) {
-      handle.onExit().get(30, TimeUnit.SECONDS);
+      handle.onExit().get(60, TimeUnit.SECONDS);
     }
     try (Stream<Path> left = Files.list(temporary)) {
       assertThat(left).isEmpty();

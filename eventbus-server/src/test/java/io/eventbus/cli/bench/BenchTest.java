@@ -12,7 +12,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class BenchTest {
   private static final Duration STALLED = Duration.ofMillis(100);
   private static final BenchPlan PLAN =

@@ -71,7 +71,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.helpers.NOPLogger;
 
 /** Who may do what at the administration port. */
-@Timeout(30)
+@Timeout(120)
 class AdminAccessTest {
   private static final String TOKEN = "0123456789abcdef";
 
@@ -476,7 +476,7 @@ class AdminAccessTest {
               }
               return null;
             });
-    begun.get(10, TimeUnit.SECONDS);
+    begun.get(60, TimeUnit.SECONDS);
   }
 
   @Test
@@ -561,7 +561,7 @@ class AdminAccessTest {
     for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
       answers.add(client.sendAsync(request, HttpResponse.BodyHandlers.ofString()));
     }
-    assertThat(looking.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(looking.await(60, TimeUnit.SECONDS)).isTrue();
     assertThat(send("GET", "/api/v1/bus", "Bearer other").statusCode()).isEqualTo(429);
     assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode())
         .as("the token of administrators needs no place")
@@ -570,7 +570,7 @@ class AdminAccessTest {
     assertThat(send("GET", "/healthz", null).statusCode()).isEqualTo(200);
     verdict.complete(new LoginOutcome.Unavailable("busy"));
     for (CompletableFuture<HttpResponse<String>> answer : answers) {
-      assertThat(answer.get(10, TimeUnit.SECONDS).statusCode()).isEqualTo(503);
+      assertThat(answer.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(503);
     }
     assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
   }
@@ -608,13 +608,13 @@ class AdminAccessTest {
                     return null;
                   }));
         }
-        assertThat(reading.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(reading.await(60, TimeUnit.SECONDS)).isTrue();
         assertThatThrownBy(() -> configurator.configure(new Connecting("192.0.2.1")))
             .hasMessage("/192.0.2.1 has 4 connections without a request");
         configurator.configure(new Connecting("192.0.2.2"));
         ended.countDown();
         for (Future<?> each : begun) {
-          each.get(10, TimeUnit.SECONDS);
+          each.get(60, TimeUnit.SECONDS);
         }
         configurator.configure(new Connecting("192.0.2.1"));
       } finally {

@@ -40,7 +40,7 @@ public final class FakeBus implements BusView {
 
   /** Lets the registry take commands. */
   public void startRegistry() throws Exception {
-    cluster.start().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    cluster.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   /** Revokes what was issued for a client. */

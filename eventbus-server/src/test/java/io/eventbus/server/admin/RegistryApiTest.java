@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The registry under {@code /api/v1/registry}. */
-@Timeout(60)
+@Timeout(180)
 class RegistryApiTest {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
 
@@ -45,7 +45,7 @@ class RegistryApiTest {
   private final HttpClient client = HttpClient.newHttpClient();
 
   RegistryApiTest() throws Exception {
-    bus.cluster.start().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    bus.cluster.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
     server =
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),
@@ -85,7 +85,7 @@ class RegistryApiTest {
     bus.cluster
         .submit(new TopicCommand.Create(new TopicSpec(topic, Map.of())), DEADLINE)
         .toCompletableFuture()
-        .get(10, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
   }
 
   @Test
@@ -194,14 +194,14 @@ class RegistryApiTest {
                         .findFirst()
                         .orElseThrow()
                         .join())
-            .get(10, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
     assertThat(refused.statusCode()).isEqualTo(503);
     assertThat(refused.body()).contains("BUSY");
     assertThat(registry.asked).as("what is refused is not begun").hasSizeLessThan(3);
     assertThat(get("/members").path("items")).hasSize(2);
     registry.gate.complete(null);
     for (CompletableFuture<HttpResponse<String>> each : waiting) {
-      assertThat(each.get(10, TimeUnit.SECONDS).statusCode()).isIn(200, 503);
+      assertThat(each.get(60, TimeUnit.SECONDS).statusCode()).isIn(200, 503);
     }
   }
 
@@ -216,12 +216,12 @@ class RegistryApiTest {
       watching.add(client.sendAsync(watch, HttpResponse.BodyHandlers.ofString()));
     }
     CompletableFuture.anyOf(watching.toArray(new CompletableFuture<?>[0]))
-        .get(20, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
     assertThat(send("PUT", "/snapshot").statusCode()).isEqualTo(200);
     create("after");
     List<Integer> codes = new ArrayList<>();
     for (CompletableFuture<HttpResponse<String>> each : watching) {
-      codes.add(each.get(20, TimeUnit.SECONDS).statusCode());
+      codes.add(each.get(60, TimeUnit.SECONDS).statusCode());
     }
     assertThat(codes).containsExactlyInAnyOrder(200, 200, 200, 503);
   }
@@ -236,7 +236,7 @@ class RegistryApiTest {
             request("GET", "/changes?wait=5000&after=" + version),
             HttpResponse.BodyHandlers.ofString());
     create("after");
-    JsonNode told = new ObjectMapper().readTree(waiting.get(20, TimeUnit.SECONDS).body());
+    JsonNode told = new ObjectMapper().readTree(waiting.get(60, TimeUnit.SECONDS).body());
     assertThat(told.path("missed").asBoolean()).isFalse();
     assertThat(told.path("items")).hasSize(1);
     assertThat(told.path("items").get(0).path("change").asText())

@@ -55,7 +55,7 @@ class CallsTest {
   }
 
   CallsTest() throws Exception {
-    registry.start().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    registry.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
     CommandResult.BusRegistered b =
         registry
             .submit(
@@ -74,13 +74,13 @@ class CallsTest {
                     DEADLINE.toMillis()),
                 DEADLINE)
             .toCompletableFuture()
-            .get(20, TimeUnit.SECONDS)
+            .get(60, TimeUnit.SECONDS)
             .expect(CommandResult.BusRegistered.class);
     var unused =
         registry
             .submit(new BusCommand.ChangeState(new BusId("b"), b.epoch(), BusState.UP), DEADLINE)
             .toCompletableFuture()
-            .get(20, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
   }
 
   @AfterEach

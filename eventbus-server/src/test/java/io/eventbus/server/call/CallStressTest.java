@@ -223,7 +223,7 @@ class CallStressTest {
   }
 
   private static void on(ThreadLoop loop, Runnable task) throws Exception {
-    loop.thread.submit(loop.guarded(task)).get(10, TimeUnit.SECONDS);
+    loop.thread.submit(loop.guarded(task)).get(60, TimeUnit.SECONDS);
   }
 
   private Loops all() {

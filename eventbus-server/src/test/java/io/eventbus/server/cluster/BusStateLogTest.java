@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class BusStateLogTest {
   private final LocalRegistry registry =
       new LocalRegistry(LocalRegistryOptions.DEFAULT, Clock.systemUTC());
@@ -31,7 +31,7 @@ class BusStateLogTest {
   void start() throws Exception {
     logger.addAppender(lines);
     lines.start();
-    registry.start().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    registry.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   @AfterEach

@@ -24,7 +24,7 @@ class OtherBusesTest {
 
   @Test
   void thoseThatAreUpFirstTheOnesAfterThisOne() throws Exception {
-    registry.start().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    registry.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
     OtherBuses others = new OtherBuses(new BusId("c"));
     for (String name : List.of("a", "b", "c", "e")) {
       RegisteredBuses.add(registry, name, BusState.UP);
@@ -41,7 +41,7 @@ class OtherBusesTest {
 
   @Test
   void someAreEnough() throws Exception {
-    registry.start().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    registry.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
     for (int i = 0; i < 20; i++) {
       RegisteredBuses.add(registry, "bus-" + i, BusState.UP);
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class SessionReplacementTest {
   private record Asked(String session, long producer) {}
 
@@ -74,7 +74,7 @@ class SessionReplacementTest {
 
   private static void await(CountDownLatch latch) {
     try {
-      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
@@ -90,7 +90,7 @@ class SessionReplacementTest {
   }
 
   private Counted next() throws InterruptedException {
-    @Nullable Counted next = counted.poll(30, TimeUnit.SECONDS);
+    @Nullable Counted next = counted.poll(60, TimeUnit.SECONDS);
     if (next == null) {
       throw new AssertionError("nothing was counted");
     }

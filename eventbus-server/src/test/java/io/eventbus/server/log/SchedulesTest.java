@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
-@Timeout(30)
+@Timeout(120)
 class SchedulesTest {
   @Test
   void aTaskIsRunAgainAfterAnExceptionAndAfterAnError() throws Exception {
@@ -32,7 +32,7 @@ class SchedulesTest {
               0,
               1,
               TimeUnit.MILLISECONDS);
-      assertThat(runs.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(runs.await(60, TimeUnit.SECONDS)).isTrue();
     } finally {
       executor.shutdownNow();
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Small deliveries share a buffer, and nobody notices but the allocator. */
-@Timeout(60)
+@Timeout(180)
 class DeliveryAllocatorTest {
   private static final byte[] HEAD = {-1, -2, -3, -4, -5, -6, -7, -8, -9, -10};
 
@@ -173,7 +173,7 @@ class DeliveryAllocatorTest {
             () -> {
               try {
                 for (int i = 0; i < count; i++) {
-                  Delivery d = waiting.poll(30, TimeUnit.SECONDS);
+                  Delivery d = waiting.poll(60, TimeUnit.SECONDS);
                   ByteBuffer frame = d.frame();
                   if (frame.get(0) != (byte) i || frame.get(frame.limit() - 1) != (byte) i) {
                     throw new AssertionError("delivery " + i + " was overwritten");

@@ -38,6 +38,6 @@ public final class RegisteredBuses {
     return registry
         .submit(command, Duration.ofSeconds(30))
         .toCompletableFuture()
-        .get(30, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
   }
 }

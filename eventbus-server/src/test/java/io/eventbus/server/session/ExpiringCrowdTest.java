@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Ten thousand clients of one loop whose tokens expire together. */
-@Timeout(60)
+@Timeout(180)
 class ExpiringCrowdTest {
   private static final int CLIENTS = 10_000;
   private static final long MILLI = 1_000_000;

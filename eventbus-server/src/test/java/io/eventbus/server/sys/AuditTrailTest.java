@@ -55,7 +55,7 @@ class AuditTrailTest {
     trail.accept(refused("showed a wrong token"));
     trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
     trail.start();
-    assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
     assertThat(lines)
         .containsExactly(
@@ -83,7 +83,7 @@ class AuditTrailTest {
     trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/1", 200));
     trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/2", 200));
     trail.start();
-    assertThat(written.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(written.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
     assertThat(lines).singleElement().asString().contains("/2");
   }
@@ -101,7 +101,7 @@ class AuditTrailTest {
     trail.start();
     trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
     trail.accept(refused("x"));
-    assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
     assertThat(published).containsExactly("$SYS.audit.bus%2E1.client_refused");
     assertThat(lines).isEmpty();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class BusStatesTest {
   private final LocalRegistry registry =
       new LocalRegistry(LocalRegistryOptions.DEFAULT, Clock.systemUTC());
@@ -26,7 +26,7 @@ class BusStatesTest {
 
   @BeforeEach
   void start() throws Exception {
-    registry.start().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    registry.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   @AfterEach

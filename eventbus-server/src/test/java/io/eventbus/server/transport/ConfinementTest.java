@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What belongs to a loop is used by its thread only; assertions are on in tests. */
-@Timeout(30)
+@Timeout(120)
 class ConfinementTest {
   @Test
   void whatAnotherThreadDoesToALoopIsFound() throws Exception {
@@ -22,9 +22,9 @@ class ConfinementTest {
           .isInstanceOf(AssertionError.class)
           .hasMessage("not on loop 3");
       assertThatThrownBy(loop::flushSoon).isInstanceOf(AssertionError.class);
-      thread.submit(() -> loop.nextTurn(() -> {})).get(10, TimeUnit.SECONDS);
+      thread.submit(() -> loop.nextTurn(() -> {})).get(60, TimeUnit.SECONDS);
     } finally {
-      assertThat(thread.shutdownGracefully(0, 1, TimeUnit.SECONDS).await(10, TimeUnit.SECONDS))
+      assertThat(thread.shutdownGracefully(0, 1, TimeUnit.SECONDS).await(60, TimeUnit.SECONDS))
           .isTrue();
     }
   }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class TlsTasksTest {
   private final AtomicInteger refused = new AtomicInteger();
 
@@ -28,7 +28,7 @@ class TlsTasksTest {
     try (TlsTasks tasks = new TlsTasks(refused::incrementAndGet)) {
       CompletableFuture<Thread> thread = new CompletableFuture<>();
       tasks.forConnection().execute(() -> thread.complete(Thread.currentThread()));
-      assertThat(thread.get(10, TimeUnit.SECONDS).getName()).startsWith("eventbus-tls-");
+      assertThat(thread.get(60, TimeUnit.SECONDS).getName()).startsWith("eventbus-tls-");
       assertThat(thread.get().isDaemon()).isTrue();
     }
   }
@@ -45,7 +45,7 @@ class TlsTasksTest {
                 begun.countDown();
                 awaitQuietly(end);
               });
-      assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
       CompletableFuture<Void> second = new CompletableFuture<>();
       tasks.forConnection().execute(() -> {});
       tasks.forConnection().execute(() -> second.complete(null));
@@ -53,10 +53,10 @@ class TlsTasksTest {
           .isInstanceOf(RejectedExecutionException.class);
       assertThat(refused).hasValue(1);
       end.countDown();
-      second.get(10, TimeUnit.SECONDS);
+      second.get(60, TimeUnit.SECONDS);
       CompletableFuture<Void> later = new CompletableFuture<>();
       tasks.forConnection().execute(() -> later.complete(null));
-      later.get(10, TimeUnit.SECONDS);
+      later.get(60, TimeUnit.SECONDS);
     }
   }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class CallLoopTest {
   private static final class Asked {
     private final byte[] payload;
@@ -43,7 +43,7 @@ class CallLoopTest {
   }
 
   private Asked next() throws InterruptedException {
-    Asked next = asked.poll(10, TimeUnit.SECONDS);
+    Asked next = asked.poll(60, TimeUnit.SECONDS);
     assertThat(next).isNotNull();
     return next;
   }

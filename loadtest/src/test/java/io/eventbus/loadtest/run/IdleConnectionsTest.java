@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class IdleConnectionsTest {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
   private static final int PONG = 0x8A;

@@ -263,9 +263,9 @@ final class NamespaceNetwork implements AutoCloseable {
     process.getOutputStream().close();
     String output =
         new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-    if (!process.waitFor(10, TimeUnit.SECONDS)) {
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
       process.destroyForcibly();
-      throw new InterruptedIOException(command + ": not done within 10 s");
+      throw new InterruptedIOException(command + ": not done within 60 s");
     }
     if (process.exitValue() != 0) {
       throw new IOException(command + ": " + output);

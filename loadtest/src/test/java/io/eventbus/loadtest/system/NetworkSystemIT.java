@@ -43,8 +43,11 @@ class NetworkSystemIT {
   private static final String GIVEN_UP =
       "eventbus_federation_lost_events_total{reason=\"given_up\"}";
 
-  /** From the mending of a cut until interest and routes are right. */
-  private static final Duration WHOLE = Duration.ofSeconds(5);
+  /**
+   * From the mending of a cut until interest and routes are right; only notices that they never
+   * are.
+   */
+  private static final Duration WHOLE = Duration.ofSeconds(60);
 
   private final NamespaceNetwork network;
   private final SystemCluster cluster;

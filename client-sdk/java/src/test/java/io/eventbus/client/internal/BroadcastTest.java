@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What is broadcast to services, against a bus without a network. */
-@Timeout(60)
+@Timeout(180)
 class BroadcastTest {
   private static final long[] NO_GROUPS = {};
 
@@ -70,13 +70,13 @@ class BroadcastTest {
                     .options(),
                 bus.outside(scheduler, clock))
             .start()
-            .get(10, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
     client = made;
     return made;
   }
 
   private String next() throws InterruptedException {
-    return String.valueOf(told.poll(10, TimeUnit.SECONDS));
+    return String.valueOf(told.poll(60, TimeUnit.SECONDS));
   }
 
   private Service serve(EventBusClient by, int concurrency) throws Exception {
@@ -85,7 +85,7 @@ class BroadcastTest {
     Service service =
         by.serve("room.1", options, i -> CompletableFuture.completedFuture(i.event()));
     service.onBroadcast(handler);
-    service.ready().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    service.ready().toCompletableFuture().get(60, TimeUnit.SECONDS);
     return service;
   }
 
@@ -110,7 +110,7 @@ class BroadcastTest {
     CompletableFuture<Boolean> closed = service.close(Duration.ofSeconds(5)).toCompletableFuture();
     bus.next(TypeCode.UNREGISTER);
     bus.connection().message(ControlFrames.encode(TypeCode.DRAINED, new Drained(register.getId())));
-    assertThat(closed.get(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(closed.get(60, TimeUnit.SECONDS)).isTrue();
     deliver(5, "late");
     bus.awaitSent();
     assertThat(told).isEmpty();
@@ -120,7 +120,7 @@ class BroadcastTest {
   void aMemberThatHandlesNoneIsNotHeldUp() throws Exception {
     EventBusClient by = connect();
     Service service = by.serve("room.1", i -> CompletableFuture.completedFuture(i.event()));
-    service.ready().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    service.ready().toCompletableFuture().get(60, TimeUnit.SECONDS);
     deliver(1, "nobody hears it");
     service.onBroadcast(handler);
     deliver(2, "heard");
@@ -146,7 +146,7 @@ class BroadcastTest {
   @Test
   void aBroadcastIsAPublishToTheServicesTopic() throws Exception {
     EventBusClient by = connect();
-    by.broadcast("room.1", Event.of("hello")).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    by.broadcast("room.1", Event.of("hello")).toCompletableFuture().get(60, TimeUnit.SECONDS);
     FakeBus.Batch batch = bus.nextPublish();
     assertThat(batch.topic()).isEqualTo("$SRV.room.1");
     assertThat(batch.confirm()).isTrue();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The bytes of an outbound buffer. */
-@Timeout(30)
+@Timeout(120)
 class BudgetTest {
   private static final int MOST = 64 * 1024;
   private static final Duration EVER = Duration.ofHours(1);
@@ -96,7 +96,7 @@ class BudgetTest {
     assertThat(locked(() -> budget.take(MOST))).isNull();
     CompletableFuture<@Nullable SendResult> publisher = waiting(budget);
     release(budget, MOST / 2);
-    assertThat(publisher.get(10, TimeUnit.SECONDS)).isNull();
+    assertThat(publisher.get(60, TimeUnit.SECONDS)).isNull();
     assertThat(budget.used()).isEqualTo(MOST / 2 + 1);
   }
 
@@ -118,7 +118,7 @@ class BudgetTest {
           budget.close();
           return true;
         });
-    assertThat(publisher.get(10, TimeUnit.SECONDS)).isEqualTo(SendResult.CLOSED);
+    assertThat(publisher.get(60, TimeUnit.SECONDS)).isEqualTo(SendResult.CLOSED);
     assertThat(locked(() -> budget.take(0))).isEqualTo(SendResult.CLOSED);
   }
 

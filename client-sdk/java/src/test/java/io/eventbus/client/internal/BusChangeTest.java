@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The change of bus, against buses without a network. Connection 1 is the old one, 2 the new. */
-@Timeout(60)
+@Timeout(180)
 class BusChangeTest {
   private static final long[] NO_GROUP = {};
   private static final String ONE = "ws://one/bus";
@@ -82,7 +82,7 @@ class BusChangeTest {
                 EventBusClient.builder().url(ONE).listener(listener).options(),
                 bus.outside(scheduler, clock))
             .start()
-            .get(10, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
     clients.add(client);
     return client;
   }
@@ -93,13 +93,13 @@ class BusChangeTest {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(10, TimeUnit.SECONDS);
+    T next = queue.poll(60, TimeUnit.SECONDS);
     if (next == null) {
-      throw new AssertionError("nothing within 10 s");
+      throw new AssertionError("nothing within 60 s");
     }
     return next;
   }
@@ -816,7 +816,7 @@ class BusChangeTest {
                 filter,
                 SubscribeOptions.DEFAULT.withBufferBytes(1_024),
                 event -> {
-                  if (!go.await(10, TimeUnit.SECONDS)) {
+                  if (!go.await(60, TimeUnit.SECONDS)) {
                     throw new IllegalStateException("the test never let it go on");
                   }
                   got.add(event.text());

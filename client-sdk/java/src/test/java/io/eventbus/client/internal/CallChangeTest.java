@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Calls in a change of bus. Connection 1 is the old one, 2 the new. */
-@Timeout(60)
+@Timeout(180)
 class CallChangeTest {
   private static final RequestOptions TEN_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
@@ -72,7 +72,7 @@ class CallChangeTest {
                     .options(),
                 bus.outside(scheduler, clock))
             .start()
-            .get(10, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
     clients.add(client);
     return client;
   }
@@ -83,13 +83,13 @@ class CallChangeTest {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(10, TimeUnit.SECONDS);
+    T next = queue.poll(60, TimeUnit.SECONDS);
     if (next == null) {
-      throw new AssertionError("nothing within 10 s");
+      throw new AssertionError("nothing within 60 s");
     }
     return next;
   }
@@ -124,7 +124,7 @@ class CallChangeTest {
 
   /** Looks at the clock until what is decided there has happened. */
   private void awaitClosed(int connection) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!bus.connection(connection).isOver() && System.nanoTime() - deadline < 0) {
       scheduler.advance(Duration.ofMillis(10));
       Thread.onSpinWait();

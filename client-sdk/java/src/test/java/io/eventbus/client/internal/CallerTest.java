@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Requests, against a bus without a network and with a clock that stands. */
-@Timeout(60)
+@Timeout(180)
 class CallerTest {
   private static final RequestOptions TWO_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(2));
@@ -58,7 +58,7 @@ class CallerTest {
     EventBusClient client =
         ClientParts.wire(builder.options(), bus.outside(scheduler, clock))
             .start()
-            .get(10, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
     clients.add(client);
     return client;
   }
@@ -69,7 +69,7 @@ class CallerTest {
   }
 
   private static Response get(CompletableFuture<Response> future) throws Exception {
-    return future.get(10, TimeUnit.SECONDS);
+    return future.get(60, TimeUnit.SECONDS);
   }
 
   private static <E extends Throwable> E failure(CompletableFuture<Response> future, Class<E> type)
@@ -133,8 +133,8 @@ class CallerTest {
     caller.start();
     long call = bus.nextRequest().call();
     caller.interrupt();
-    assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(thrown.get(10, TimeUnit.SECONDS))
+    assertThat(interrupted.get(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(thrown.get(60, TimeUnit.SECONDS))
         .isInstanceOfSatisfying(
             CallFailed.Cancelled.class, e -> assertThat(e.executed()).isEqualTo(Execution.UNKNOWN));
     assertThat(((Cancel) bus.next(TypeCode.CANCEL).content()).getCall()).isEqualTo(call);

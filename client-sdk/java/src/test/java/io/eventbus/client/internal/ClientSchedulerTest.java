@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
-@Timeout(60)
+@Timeout(180)
 class ClientSchedulerTest {
   private final ScheduledExecutorService conductor = Executors.newSingleThreadScheduledExecutor();
 
@@ -38,7 +38,7 @@ class ClientSchedulerTest {
           },
           1);
       scheduler.schedule(next::countDown, 2);
-      assertThat(next.await(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(next.await(60, TimeUnit.SECONDS)).isTrue();
       assertThat(lines.list)
           .singleElement()
           .satisfies(line -> assertThat(line.getThrowableProxy().getMessage()).contains("purpose"));

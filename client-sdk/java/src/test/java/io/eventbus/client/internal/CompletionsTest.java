@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class CompletionsTest {
   private static final int PATIENCE = 3;
 
@@ -108,7 +108,7 @@ class CompletionsTest {
     }
     assertThat(threads).isEmpty();
     completions.look(PATIENCE);
-    assertThat(threads.poll(10, TimeUnit.SECONDS)).isEqualTo("eventbus-completions");
+    assertThat(threads.poll(60, TimeUnit.SECONDS)).isEqualTo("eventbus-completions");
     run();
     assertThat(threads).isEmpty();
   }
@@ -121,6 +121,6 @@ class CompletionsTest {
               throw new RejectedExecutionException("on purpose");
             })
         .addOne(completed::countDown);
-    assertThat(completed.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(completed.await(60, TimeUnit.SECONDS)).isTrue();
   }
 }

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the client lets the bus deliver, against a bus without a network that keeps to it. */
-@Timeout(60)
+@Timeout(180)
 class CreditFlowTest {
   private static final long[] NO_GROUP = {};
   private static final String TWO = "ws://two/bus";
@@ -82,7 +82,7 @@ class CreditFlowTest {
                 EventBusClient.builder().url("ws://one/bus").listener(listener).options(),
                 bus.outside(scheduler, clock))
             .start()
-            .get(10, TimeUnit.SECONDS);
+            .get(60, TimeUnit.SECONDS);
     clients.add(client);
     return client;
   }
@@ -94,13 +94,13 @@ class CreditFlowTest {
   }
 
   private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(10, TimeUnit.SECONDS);
+    T next = queue.poll(60, TimeUnit.SECONDS);
     if (next == null) {
-      throw new AssertionError("nothing within 10 s");
+      throw new AssertionError("nothing within 60 s");
     }
     return next;
   }

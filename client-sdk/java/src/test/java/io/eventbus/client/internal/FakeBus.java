@@ -158,9 +158,9 @@ final class FakeBus implements Transport {
   /** The next frame of this type, others are passed over; fails after ten seconds. */
   Arrival next(TypeCode type) throws InterruptedException {
     while (true) {
-      Arrival arrival = arrivals.poll(10, TimeUnit.SECONDS);
+      Arrival arrival = arrivals.poll(60, TimeUnit.SECONDS);
       if (arrival == null) {
-        throw new AssertionError("no frame " + type + " within 10 s");
+        throw new AssertionError("no frame " + type + " within 60 s");
       }
       if (arrival.type == type) {
         return arrival;
@@ -562,7 +562,7 @@ final class FakeBus implements Transport {
     }
 
     private synchronized void awaitReading() {
-      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
       try {
         while (paused && !over) {
           long left = deadline - System.nanoTime();

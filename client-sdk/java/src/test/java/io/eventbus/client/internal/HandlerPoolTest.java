@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class HandlerPoolTest {
   private static final int WANTED = 2;
 
@@ -206,7 +206,7 @@ class HandlerPoolTest {
 
   private static void await(CountDownLatch latch) {
     try {
-      assertThat(latch.await(10, TimeUnit.SECONDS)).as("within 10 s").isTrue();
+      assertThat(latch.await(60, TimeUnit.SECONDS)).as("within 60 s").isTrue();
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Who sends, and what goes together; nothing here runs but this thread. */
-@Timeout(60)
+@Timeout(180)
 class SenderTest {
   private static final Duration ALONE = Duration.ofNanos(50_000);
 

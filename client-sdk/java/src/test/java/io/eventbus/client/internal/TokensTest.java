@@ -86,7 +86,7 @@ class TokensTest {
 
   private EventBusClient connect(Duration life) throws Exception {
     expireIn(life);
-    return start().get(10, TimeUnit.SECONDS);
+    return start().get(60, TimeUnit.SECONDS);
   }
 
   private void expireIn(Duration life) {
@@ -153,7 +153,7 @@ class TokensTest {
 
   @Test
   void aTokenThatDoesNotExpireIsKept() throws Exception {
-    start().get(10, TimeUnit.SECONDS);
+    start().get(60, TimeUnit.SECONDS);
     scheduler.advance(Duration.ofHours(30));
     assertThat(asked).isEqualTo(1);
   }
@@ -249,7 +249,7 @@ class TokensTest {
   void withoutAFirstTokenThereIsNoClient() {
     supplier = () -> CompletableFuture.failedFuture(new IllegalStateException("issuer down"));
     assertThatExceptionOfType(java.util.concurrent.ExecutionException.class)
-        .isThrownBy(() -> start().get(10, TimeUnit.SECONDS))
+        .isThrownBy(() -> start().get(60, TimeUnit.SECONDS))
         .havingCause()
         .isInstanceOf(EventBusException.NotConnected.class)
         .withMessageContaining("issuer down");

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
  * What the client relies on, of whatever {@link Transport} there is: tests of the client use one
  * without a network, which has to keep the same promises.
  */
-@Timeout(60)
+@Timeout(180)
 public abstract class TransportContract {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final byte[] ACK = ControlFrames.encode(TypeCode.ACK, new Ack("a", 5L, 7L));
@@ -79,7 +79,7 @@ public abstract class TransportContract {
     }
 
     String next() throws InterruptedException {
-      return String.valueOf(calls.poll(10, TimeUnit.SECONDS));
+      return String.valueOf(calls.poll(60, TimeUnit.SECONDS));
     }
   }
 
@@ -133,9 +133,9 @@ public abstract class TransportContract {
   void whatIsBetweenPositionAndLimitGoesOutAndIsToldOnce() throws Exception {
     Transport.Channel channel = connect();
     AtomicInteger calls = new AtomicInteger();
-    assertThat(send(channel, calls).get(10, TimeUnit.SECONDS)).isNull();
+    assertThat(send(channel, calls).get(60, TimeUnit.SECONDS)).isNull();
     assertThat(peer().hear()).isEqualTo(ACK);
-    assertThat(send(channel, calls).get(10, TimeUnit.SECONDS)).isNull();
+    assertThat(send(channel, calls).get(60, TimeUnit.SECONDS)).isNull();
     assertThat(peer().hear()).isEqualTo(ACK);
     assertThat(calls).hasValue(2);
   }
@@ -187,7 +187,7 @@ public abstract class TransportContract {
     channel.abort();
     assertThat(told.next()).startsWith("closed");
     AtomicInteger calls = new AtomicInteger();
-    assertThat(send(channel, calls).get(10, TimeUnit.SECONDS)).isNotNull();
+    assertThat(send(channel, calls).get(60, TimeUnit.SECONDS)).isNotNull();
     assertThat(calls).hasValue(1);
   }
 
@@ -208,6 +208,6 @@ public abstract class TransportContract {
     channel.resumeReading();
     assertThat(told.next()).isEqualTo("message of 1 bytes");
     assertThat(told.next()).isEqualTo("message of 2 bytes");
-    said.get(10, TimeUnit.SECONDS);
+    said.get(60, TimeUnit.SECONDS);
   }
 }

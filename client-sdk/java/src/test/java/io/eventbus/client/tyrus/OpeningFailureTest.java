@@ -101,7 +101,7 @@ class OpeningFailureTest {
             told.complete("closed " + code);
           }
         });
-    return told.get(20, TimeUnit.SECONDS);
+    return told.get(60, TimeUnit.SECONDS);
   }
 
   private static ServerSocket listen() throws IOException {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The adapter against a socket of the test's own, which can do what no WebSocket server does. */
-@Timeout(60)
+@Timeout(180)
 class TyrusTransportTest {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -98,7 +98,7 @@ class TyrusTransportTest {
     }
 
     Transport.Channel open() throws Exception {
-      return channel.get(10, TimeUnit.SECONDS);
+      return channel.get(60, TimeUnit.SECONDS);
     }
   }
 
@@ -121,7 +121,7 @@ class TyrusTransportTest {
   }
 
   private String next() throws InterruptedException {
-    return String.valueOf(told.calls.poll(10, TimeUnit.SECONDS));
+    return String.valueOf(told.calls.poll(60, TimeUnit.SECONDS));
   }
 
   @Test
@@ -175,7 +175,7 @@ class TyrusTransportTest {
     CompletableFuture<@Nullable Throwable> sent = new CompletableFuture<>();
     channel.send(ByteBuffer.wrap(new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), sent::complete);
     assertThat(peer.readFrame()).containsExactly(0x82, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-    assertThat(sent.get(10, TimeUnit.SECONDS)).isNull();
+    assertThat(sent.get(60, TimeUnit.SECONDS)).isNull();
   }
 
   @Test
@@ -184,7 +184,7 @@ class TyrusTransportTest {
     channel.abort();
     CompletableFuture<@Nullable Throwable> sent = new CompletableFuture<>();
     channel.send(ByteBuffer.wrap(new byte[] {1}), sent::complete);
-    assertThat(sent.get(10, TimeUnit.SECONDS)).isNotNull();
+    assertThat(sent.get(60, TimeUnit.SECONDS)).isNotNull();
   }
 
   @Test
@@ -262,13 +262,13 @@ class TyrusTransportTest {
       otherPeer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
       other.open();
       otherPeer.write(0x82, 1, 9);
-      assertThat(other.calls.poll(10, TimeUnit.SECONDS)).isEqualTo("message [9]");
+      assertThat(other.calls.poll(60, TimeUnit.SECONDS)).isEqualTo("message [9]");
     }
     assertThat(told.calls).isEmpty();
     assertThat(written).isNotDone();
     told.pauses = false;
     channel.resumeReading();
-    assertThat(written.get(30, TimeUnit.SECONDS)).isEqualTo(2_000L);
+    assertThat(written.get(60, TimeUnit.SECONDS)).isEqualTo(2_000L);
   }
 
   @Test

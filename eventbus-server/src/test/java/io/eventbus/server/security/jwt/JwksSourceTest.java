@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(60)
+@Timeout(180)
 class JwksSourceTest {
   private final AtomicLong now = new AtomicLong();
   private final AtomicInteger requests = new AtomicInteger();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class JwtLoginTest {
   private final TestClock clock = Tokens.clock();
   private final FakeKeys keys = new FakeKeys();

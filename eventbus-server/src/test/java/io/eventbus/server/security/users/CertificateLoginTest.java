@@ -42,7 +42,7 @@ class CertificateLoginTest {
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("keytool.log").toFile())
             .start();
-    assertThat(keytool.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(keytool.waitFor(60, TimeUnit.SECONDS)).isTrue();
     certificate =
         (X509Certificate)
             KeyStore.getInstance(store.toFile(), "changeit".toCharArray()).getCertificate("client");

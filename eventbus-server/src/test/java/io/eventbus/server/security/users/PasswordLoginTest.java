@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(30)
+@Timeout(120)
 class PasswordLoginTest {
   private static final PasswordHash HASH = PasswordHash.of("s3cret", new SecureRandom(), 16, 1);
 
@@ -63,7 +63,7 @@ class PasswordLoginTest {
     if (holds && Thread.currentThread().getName().equals("eventbus-passwords")) {
       held.countDown();
       try {
-        assertThat(released.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(released.await(60, TimeUnit.SECONDS)).isTrue();
       } catch (InterruptedException e) {
         throw new IllegalStateException(e);
       }
@@ -126,7 +126,7 @@ class PasswordLoginTest {
     List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
     all.add(ask("alice", "s3cret"));
     all.add(ask("alice", "s3cret"));
-    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(held.await(60, TimeUnit.SECONDS)).isTrue();
     for (int i = 0; i < 64; i++) {
       all.add(ask("bob", "guess" + i));
     }
@@ -145,7 +145,7 @@ class PasswordLoginTest {
     holds = true;
     busy.add(ask("alice", "s3cret"));
     busy.add(ask("alice", "s3cret"));
-    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(held.await(60, TimeUnit.SECONDS)).isTrue();
   }
 
   private CompletableFuture<LoginOutcome> askFrom(String address, boolean failsOften, String word) {
@@ -232,7 +232,7 @@ class PasswordLoginTest {
     holds = true;
     CompletableFuture<LoginOutcome> under = ask("alice", "s3cret");
     CompletableFuture<LoginOutcome> way = ask("alice", "s3cret");
-    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(held.await(60, TimeUnit.SECONDS)).isTrue();
     write("bob:" + HASH.text() + "::\n", 2);
     users.refresh();
     released.countDown();
@@ -245,7 +245,7 @@ class PasswordLoginTest {
     holds = true;
     CompletableFuture<LoginOutcome> under = ask("alice", "s3cret");
     CompletableFuture<LoginOutcome> way = ask("alice", "s3cret");
-    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(held.await(60, TimeUnit.SECONDS)).isTrue();
     write("alice:" + HASH.text() + ":acme:\nbob:" + HASH.text() + "::\n", 2);
     users.refresh();
     released.countDown();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class PasswordQueueTest {
   private final PasswordQueue queue = new PasswordQueue(1);
   private final CountDownLatch released = new CountDownLatch(1);
@@ -35,7 +35,7 @@ class PasswordQueueTest {
             Thread.currentThread().interrupt();
           }
         });
-    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(held.await(60, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
@@ -51,7 +51,7 @@ class PasswordQueueTest {
     assertThat(queue.add(Standing.UNKNOWN, () -> check(order, "2", done))).isTrue();
     assertThat(queue.add(Standing.PROVED, () -> check(order, "proved", done))).isTrue();
     released.countDown();
-    assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
     assertThat(order).startsWith("proved", "1", "2", "failed");
   }
 
@@ -72,7 +72,7 @@ class PasswordQueueTest {
     assertThat(queue.remove(Standing.UNKNOWN, gone)).isFalse();
     assertThat(queue.size()).isEqualTo(1);
     released.countDown();
-    assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
     assertThat(order).containsExactly("stays");
     queue.close();
     assertThat(queue.add(Standing.UNKNOWN, gone)).isFalse();

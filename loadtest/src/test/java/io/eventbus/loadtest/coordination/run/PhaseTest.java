@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class PhaseTest {
   // Long enough for a first command on a machine that is busy with other builds.
   private static final Duration LENGTH = Duration.ofMillis(500);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class SubscriptionsTest {
   private final MemoryClient client = new MemoryClient();
   private final Subscriptions lists = new Subscriptions(1);

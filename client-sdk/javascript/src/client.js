@@ -6,8 +6,9 @@ import { Dispatcher } from './dispatcher.js';
 import { Emitter } from './emitter.js';
 import { EventBusError } from './errors.js';
 import { Fifo } from './fifo.js';
+import { INSPECT, shownAs } from './inspect.js';
 import { Lifecycle } from './lifecycle.js';
-import { checkBufferBytes, checkText } from './options.js';
+import { checkBufferBytes, checkText, OF_EVENT, refuseUnknown } from './options.js';
 import { Outbox } from './outbox.js';
 import { Registry } from './registry.js';
 import { Subscription } from './subscription.js';
@@ -23,6 +24,14 @@ import * as LIMIT from './wire/limit.js';
 // How often what waits is looked at, in ms.
 const LOOK = 1000;
 const FLUSH_TIMEOUT = 30_000;
+const OF_PUBLISH = [...OF_EVENT, 'signal'];
+const OF_WAIT = ['timeout', 'signal'];
+const OF_SUBSCRIPTION = ['group', 'overflow', 'bufferBytes', 'codec', 'signal', 'onGap', 'onInterruption'];
+/** @type {(keyof ClientEvents)[]} */
+const EVENTS = [
+  'connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'interruption', 'dropped', 'problem', 'handlerError', 'requestFailed',
+  'producerChanged', 'state',
+];
 const SLOW_CONSUMER = 4001;
 // How often it is told that a subscription lets others wait, in ms, and how many of these are named.
 const TELL_AGAIN = 10_000;
@@ -71,6 +80,8 @@ export class EventBus {
   #closing = null;
   #closed = /** @type {PromiseWithResolvers<EventBusError | null>} */ (deferred());
   #isClosedAwaited = false;
+  /** @type {Set<unknown>} timers */
+  #lateTasks = new Set();
   #isStarted = false;
   /** @type {() => void} */
   #checkDrained = () => {};
@@ -131,6 +142,17 @@ export class EventBus {
     return this;
   }
 
+  /**
+   * What `console.log` of Node shows.
+   * @param {number} depth
+   * @param {object} options
+   * @param {(value: unknown, options: object) => string} inspect
+   * @returns {string}
+   */
+  [INSPECT](depth, options, inspect) {
+    return shownAs(this, { name: this.#settings.name, state: this.state, url: this.connection?.url ?? null, counters: this.counters() }, options, inspect);
+  }
+
   // ---- State
 
   /** @returns {State} */
@@ -178,6 +200,9 @@ export class EventBus {
    * @returns {() => void} takes the listener away
    */
   on(type, listener) {
+    if (!EVENTS.includes(type)) {
+      throw new TypeError(`${String(type)}: unknown event (expected: ${EVENTS.toSorted().join(', ')})`);
+    }
     return this.#events.on(type, listener);
   }
 
@@ -203,6 +228,7 @@ export class EventBus {
    *   waiting: what waits for room is taken back, an event that was taken is published
    */
   async publish(topic, payload, options = {}) {
+    refuseUnknown(options, OF_PUBLISH, '');
     const { signal } = options;
     signal?.throwIfAborted();
     this.#checkOpen();
@@ -280,6 +306,7 @@ export class EventBus {
    * @throws {EventBusError} ILLEGAL_TOPIC, TOO_BIG, UNREADABLE_PAYLOAD, CLOSED
    */
   send(topic, payload, options = {}) {
+    refuseUnknown(options, OF_EVENT, '');
     this.#checkOpen();
     if (this.#parkedCount === 0 && this.#outbox.add(topic, payload, options, null)) {
       return true;
@@ -333,7 +360,9 @@ export class EventBus {
    * @param {WaitOptions} [options] timeout: default 30,000 ms
    * @returns {Promise<void>} rejects with TIMED_OUT, REFUSED, CLOSED, or the signal's reason
    */
-  async flush({ timeout = FLUSH_TIMEOUT, signal } = {}) {
+  async flush(options = {}) {
+    refuseUnknown(options, OF_WAIT, '');
+    const { timeout = FLUSH_TIMEOUT, signal } = options;
     signal?.throwIfAborted();
     this.#checkOpen();
     await this.#flushed(timeout, signal);
@@ -389,12 +418,14 @@ export class EventBus {
    * Subscribes. Its `ready` resolves when it is in force: every event that a bus takes from a publisher after that is delivered. It is made
    * again after every lost connection; what was published meanwhile is told as a gap.
    * @param {string} filter tokens with dots; `*` is one token, a last `>` one or more
-   * @param {SubscribeOptions} [options]
-   * @param {Handler} [handler] gets the events one by one; without one they are read with `for await`
+   * @param {SubscribeOptions | Handler} [given] options, or the handler
+   * @param {Handler} [taker] the handler gets the events one by one; without one they are read with `for await`
    * @returns {Subscription}
    * @throws {EventBusError} ILLEGAL_TOPIC, CLOSED
    */
-  subscribe(filter, options = {}, handler) {
+  subscribe(filter, given = {}, taker) {
+    const [options, handler] = typeof given === 'function' && taker === undefined ? [{}, given] : [/** @type {SubscribeOptions} */ (given), taker];
+    refuseUnknown(options, OF_SUBSCRIPTION, '');
     this.#checkOpen();
     checkFilter(filter);
     const { group, overflow = this.#env.inBrowser ? 'DROP_OLDEST' : 'BLOCK', codec, signal, onGap, onInterruption } = options;
@@ -414,6 +445,7 @@ export class EventBus {
     const subscription = new Subscription(
       this.#registry.takeId(), filter, { group: group ?? null, overflow, bufferBytes, codec: codec ?? null, signal, onGap, onInterruption }, handler, {
         micros: this.#env.micros,
+        later: task => this.#later(task),
         window: this.#window,
         dropped: gap => {
           this.#counters.missing += gap.to - gap.from + 1;
@@ -435,6 +467,26 @@ export class EventBus {
       });
     this.#registry.add(subscription);
     return subscription;
+  }
+
+  /**
+   * @param {() => void} task that is done after `closeTimeout`, unless the client has ended
+   * @returns {() => void} takes it back
+   */
+  #later(task) {
+    const { closeTimeout } = this.#settings;
+    if (this.state === 'CLOSED') {
+      return () => {};
+    }
+    const timer = this.#env.setTimeout(() => {
+      this.#lateTasks.delete(timer);
+      task();
+    }, closeTimeout);
+    this.#lateTasks.add(timer);
+    return () => {
+      this.#lateTasks.delete(timer);
+      this.#env.clearTimeout(/** @type {never} */ (timer));
+    };
   }
 
   /** @param {Subscription} one with DISCONNECT */
@@ -504,8 +556,9 @@ export class EventBus {
    * @param {{timeout?: number}} [options] ms, default `closeTimeout`
    * @returns {Promise<boolean>} whether all was sent, confirmed and handled
    */
-  close({ timeout = this.#settings.closeTimeout } = {}) {
-    this.#closing ??= this.#close(timeout);
+  async close(options = {}) {
+    refuseUnknown(options, ['timeout'], '');
+    this.#closing ??= this.#close(options.timeout ?? this.#settings.closeTimeout);
     return this.#closing;
   }
 
@@ -560,7 +613,7 @@ export class EventBus {
       };
       const timer = this.#env.setTimeout(() => end(isDrained()), timeout);
       this.#checkDrained = check;
-      [...this.#registry.all].forEach(s => s.unsubscribe().then(check));
+      [...this.#registry.all].forEach(s => s.unsubscribe().then(check, check));
       check();
     });
   }
@@ -571,6 +624,8 @@ export class EventBus {
     const wanted = why.code === 'CLOSED';
     this.#lifecycle?.stop();
     this.#dispatcher.close();
+    this.#lateTasks.forEach(timer => this.#env.clearTimeout(/** @type {never} */ (timer)));
+    this.#lateTasks.clear();
     this.#env.clearTimeout(/** @type {never} */ (this.#timer));
     this.#timer = null;
     this.#parked.forEach(one => this.#unpark(one) && one.reject(error));

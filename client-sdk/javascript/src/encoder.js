@@ -60,17 +60,44 @@ function payloadOf(value, options) {
   if (value instanceof ArrayBuffer) {
     return new Uint8Array(value);
   }
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  }
   let json;
   try {
-    json = JSON.stringify(value);
+    json = isLost(value) ? undefined : JSON.stringify(value);
+    if (json === '{}' && !isPlain(/** @type {object} */ (value))) {
+      json = undefined;
+    }
   } catch (thrown) {
     throw new EventBusError('UNREADABLE_PAYLOAD', `payload: ${textOf(thrown)}`, { cause: thrown });
   }
   if (json === undefined) {
-    throw new EventBusError('UNREADABLE_PAYLOAD', `payload: ${typeof value} (expected: text, bytes, or a value that JSON can write)`);
+    throw new EventBusError('UNREADABLE_PAYLOAD', `payload: ${nameOf(value)} (expected: text, bytes, or a value that JSON can write)`);
   }
   return json.length <= SHORT ? json : utf8(json);
 }
+
+/**
+ * @param {any} value
+ * @returns {boolean} whether nobody means what JSON makes of it: a promise that is not awaited, an error
+ */
+const isLost = value => value instanceof Error || typeof value?.then === 'function';
+
+/**
+ * @param {{toJSON?: unknown}} value
+ * @returns {boolean} whether it is as empty as it looks
+ */
+function isPlain(value) {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null || typeof value.toJSON === 'function';
+}
+
+/**
+ * @param {any} value
+ * @returns {string} what it is, in a message
+ */
+const nameOf = value => typeof value === 'object' ? value.constructor?.name ?? 'object' : typeof value;
 
 /** @param {string | Uint8Array} text */
 const mostBytes = text => typeof text === 'string' ? 3 * text.length : text.length;

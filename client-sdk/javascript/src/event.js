@@ -1,4 +1,5 @@
 import { EventBusError, textOf } from './errors.js';
+import { INSPECT, shownAs } from './inspect.js';
 import { Reader } from './wire/reader.js';
 
 /** @import {Decoder} from './types.js' */
@@ -158,6 +159,17 @@ export class BusEvent {
     const at = this.#at;
     const head = { ...this.#head, bytes: this.#head.bytes.slice(at, this.#to) };
     return new BusEvent(head, this.sequence, 0, this.#from - at, this.#to - at);
+  }
+
+  /**
+   * What `console.log` of Node shows.
+   * @param {number} depth
+   * @param {object} options
+   * @param {(value: unknown, options: object) => string} inspect
+   * @returns {string}
+   */
+  [INSPECT](depth, options, inspect) {
+    return shownAs(this, { ...this.toJSON(), producer: this.producer, schema: this.schema, headers: { ...this.headers } }, options, inspect);
   }
 
   /** @returns {import('./types.js').EventJson} what JSON.stringify writes: producer and schema as text, the payload as UTF-8 */

@@ -32,6 +32,9 @@ const RECONNECT = {
   maxAttempts: [Infinity, 0, Infinity, ''],
 };
 
+const TLS = ['ca', 'cert', 'key', 'passphrase', 'servername'];
+/** Options of an event that is published. */
+export const OF_EVENT = ['key', 'headers', 'publishedAt', 'schema', 'codec'];
 const OTHERS = ['url', 'name', 'user', 'token', 'attributes', 'signal', 'reconnect', 'whenFull', 'WebSocket', 'tls'];
 
 /**
@@ -86,9 +89,12 @@ export function numbers(given, table, path) {
 /**
  * @param {object} given
  * @param {string[]} known
- * @param {string} path
+ * @param {string} path with a dot at its end, or empty
  */
 export function refuseUnknown(given, known, path) {
+  if (typeof given !== 'object' || given === null) {
+    throw new TypeError(`${path.slice(0, -1) || 'options'}: ${shown(given)} (expected: an object)`);
+  }
   for (const name of Object.keys(given)) {
     if (!known.includes(name)) {
       throw new TypeError(`${path}${name}: unknown option (expected: ${known.toSorted().join(', ')})`);
@@ -209,6 +215,9 @@ export function settings(given, inPage) {
     }
   } else if (reconnect !== false) {
     throw new TypeError(`reconnect: ${shown(reconnect)} (expected: an object or false)`);
+  }
+  if (options.tls !== undefined) {
+    refuseUnknown(options.tls, TLS, 'tls.');
   }
   const own = /** @type {Settings} */ (/** @type {unknown} */ (numbers(options, NUMBERS, '')));
   if (inPage && options.trackedProducers === undefined) {

@@ -220,9 +220,13 @@ export class Registry {
    * @returns {boolean} whether there is one
    */
   refused(id, failure) {
-    const known = this.#byId.has(id);
+    const one = this.#byId.get(id);
+    if (one && failure.busCode === 'DUPLICATE_SUBSCRIPTION' && this.#isConnected) {
+      // The bus keeps the older one.
+      this.#say(one.endFrame);
+    }
     this.#remove(id, failure);
-    return known;
+    return one !== undefined;
   }
 
   /** @returns {string | null} what the bus did not answer in time */

@@ -1,6 +1,8 @@
 import { deferred } from './deferred.js';
 import { EventBusError } from './errors.js';
 import { Fifo } from './fifo.js';
+import { INSPECT, shownAs } from './inspect.js';
+import { refuseUnknown } from './options.js';
 import { matcher } from './topics.js';
 import { encodeId, encodeSubscribe } from './wire/frames.js';
 import * as TYPE from './wire/type.js';
@@ -31,6 +33,7 @@ import * as TYPE from './wire/type.js';
  * @property {() => number} micros since 1970
  * @property {import('./credit.js').Window} window of the client
  * @property {(gap: Gap) => void} dropped its own buffer had no room
+ * @property {(task: () => void) => () => void} later does it after `closeTimeout`, unless it is taken back
  * @property {(subscription: Subscription) => void} unsubscribe asks the bus for its end
  * @property {(error: unknown, event: BusEvent | null) => void} failed a handler has failed
  * @property {(error: EventBusError) => void} problem nobody waited for what was refused
@@ -46,6 +49,8 @@ const MOST_GAPS = 1000;
 /** @type {BusEvent[]} */
 const NONE = [];
 const nothing = () => {};
+/** @type {IteratorReturnResult<undefined>} */
+const OVER = Object.freeze({ value: undefined, done: true });
 
 /**
  * A subscription. Its events go to its handler, or to one reader: `for await (const event of subscription)` or
@@ -81,6 +86,11 @@ export class Subscription {
   #reader = null;
   #isRead = false;
   #isAwaited = false;
+  // The handler has been called and has not returned.
+  #isCalling = false;
+  #isAwaitedToEnd = false;
+  #forgive = nothing;
+  #drained = /** @type {PromiseWithResolvers<void>} */ (deferred());
   #ready = /** @type {PromiseWithResolvers<this>} */ (deferred());
   #finished = /** @type {PromiseWithResolvers<void>} */ (deferred());
   #counts = { received: 0, duplicates: 0, missing: 0, interruptions: 0, failed: 0 };
@@ -145,12 +155,25 @@ export class Subscription {
 
   /**
    * Ends the subscription. What is under way still comes.
-   * @returns {Promise<void>} resolves when nothing more comes from the bus and a handler has handled all of it; not to be awaited inside of
-   *   the subscription's own handler, which it waits for
+   * @returns {Promise<void>} resolves when nothing more comes from the bus and a handler has handled all of it. Where the handler itself calls it
+   *   (before its first `await`), it does not wait for the handler. Rejects with TIMED_OUT where the handler is at one event for
+   *   longer than `closeTimeout` then
    */
   unsubscribe() {
     this.#home.unsubscribe(this);
-    return this.#finished.promise;
+    this.#isAwaitedToEnd ||= !this.#isCalling;
+    this.#judgeHandler();
+    return this.#isCalling ? this.#drained.promise : this.#finished.promise;
+  }
+
+  /** Who waits for the end waits for a handler that may wait for the same. */
+  #judgeHandler() {
+    this.#forgive();
+    this.#forgive = nothing;
+    if (this.#isEnded && this.#busy && this.#isAwaitedToEnd) {
+      const what = `unsubscribe: the handler of ${this} is still at work after closeTimeout (expected: not awaited inside of the handler)`;
+      this.#forgive = this.#home.later(() => this.#finished.reject(new EventBusError('TIMED_OUT', what)));
+    }
   }
 
   /**
@@ -162,8 +185,8 @@ export class Subscription {
   }
 
   /**
-   * One event after the other; an event counts as handled when the next one is asked for. Leaving the loop ends the subscription,
-   * and drops what has not been read. There can be one reader.
+   * One event after the other; an event counts as handled when the next one is asked for, or when the loop is left. Another loop goes on where this
+   * one was left: to end the subscription, unsubscribe. There can be one reader at a time.
    * @returns {AsyncIterableIterator<BusEvent, undefined>}
    */
   [Symbol.asyncIterator]() {
@@ -176,7 +199,9 @@ export class Subscription {
    * @param {{max?: number}} [options] most events of an array, default 1,000
    * @returns {AsyncIterableIterator<BusEvent[], undefined>}
    */
-  batches({ max = 1000 } = {}) {
+  batches(options = {}) {
+    refuseUnknown(options, ['max'], '');
+    const { max = 1000 } = options;
     if (!(max >= 1)) {
       throw new RangeError(`max: ${max} (expected: at least 1)`);
     }
@@ -192,16 +217,30 @@ export class Subscription {
       throw new TypeError(`subscription to ${this.filter}: ${this.#handler ? 'has a handler' : 'iterated already'} (expected: one reader)`);
     }
     this.#isRead = true;
+    let isLeft = false;
     const iterator = {
-      next: () => this.#next(most),
+      next: () => isLeft ? Promise.resolve(OVER) : this.#next(most),
       return: () => {
-        this.discard();
-        this.#home.unsubscribe(this);
-        return Promise.resolve({ value: undefined, done: true });
+        if (!isLeft) {
+          isLeft = true;
+          this.#leave();
+        }
+        return Promise.resolve(OVER);
       },
       [Symbol.asyncIterator]: () => iterator,
     };
     return /** @type {AsyncIterableIterator<unknown, undefined>} */ (iterator);
+  }
+
+  /** The reader goes; another one may come. */
+  #leave() {
+    this.#isRead = false;
+    this.#finishTaken();
+    this.#reader?.resolve(OVER);
+    this.#reader = null;
+    if (this.#isEnded) {
+      this.discard();
+    }
   }
 
   /**
@@ -593,7 +632,9 @@ export class Subscription {
    */
   #run(handler, argument, event) {
     try {
+      this.#isCalling = true;
       const promise = handler(argument);
+      this.#isCalling = false;
       if (promise !== undefined && typeof promise?.then === 'function') {
         promise.then(() => this.#goOn(), thrown => {
           this.#failed(thrown, event);
@@ -602,6 +643,7 @@ export class Subscription {
         return true;
       }
     } catch (thrown) {
+      this.#isCalling = false;
       this.#failed(thrown, event);
     }
     return false;
@@ -615,6 +657,7 @@ export class Subscription {
   #goOn() {
     this.#busy = false;
     this.pump();
+    this.#judgeHandler();
   }
 
   /**
@@ -641,6 +684,7 @@ export class Subscription {
       return;
     }
     this.#isEnded = true;
+    this.#drained.resolve();
     this.#release();
     this.#failure ??= failure ?? undefined;
     this.#ready.reject(failure ?? this.#closed());
@@ -653,6 +697,7 @@ export class Subscription {
       this.discard();
     }
     this.#settle();
+    this.#judgeHandler();
   }
 
   /** Nothing more is handed on; what waits counts as handled. */
@@ -710,6 +755,18 @@ export class Subscription {
       this.#reader = null;
       this.#end().then(reader.resolve, reader.reject);
     }
+  }
+
+  /**
+   * What `console.log` of Node shows.
+   * @param {number} depth
+   * @param {object} options
+   * @param {(value: unknown, options: object) => string} inspect
+   * @returns {string}
+   */
+  [INSPECT](depth, options, inspect) {
+    const { id, filter, group, overflow, isConfirmed } = this;
+    return shownAs(this, { id, filter, group, overflow, isConfirmed, isEnded: this.#isEnded, counters: this.counters() }, options, inspect);
   }
 
   // ---- What is said to the bus

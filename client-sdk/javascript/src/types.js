@@ -167,7 +167,8 @@
  * @property {boolean} [idempotent] whether it may be executed more than once; only then is a request that may have been executed sent again
  * @property {Priority} [priority] default `NORMAL`
  * @property {bigint} [member] the only member to ask: of an earlier `Response`
- * @property {Retry | false} [retry] default: those of `Retry` for an idempotent request, else false
+ * @property {Retry | false} [retry] default: what was refused and not executed is sent again after the time that the refusal names, as long as
+ *   `timeout` allows; and an idempotent request as `Retry` says. False: never
  * @property {Decoder} [replyCodec] reads the reply for `response.value()`
  * @property {AbortSignal} [signal] cancels the request; it rejects with the signal's reason
  *
@@ -183,6 +184,7 @@
  * @property {number} [bufferBytes] of requests that wait for the handler, and as much again of replies that are kept; default 16 MiB. A
  *   request that does not fit is refused, and not executed
  * @property {Decoder} [codec] reads requests for `invocation.event.value()`
+ * @property {AbortSignal} [signal] ends the service
  * @property {Encoder} [replyCodec] writes what the handler returns
  *
  * @callback RequestHandler

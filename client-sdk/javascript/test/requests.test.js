@@ -105,7 +105,7 @@ test('a request whose time is over is not sent either while timers are late', as
 test('requests that wait are bounded in bytes', async () => {
   const { client, bus, env } = await connected({ callBytes: 2048 });
   bus.end();
-  const first = outcome(client.request('orders', 'x'.repeat(1000)));
+  const first = outcome(client.request('orders', 'x'.repeat(1000), { retry: false }));
   const second = (await outcome(client.request('orders', 'x'.repeat(1000)))).error;
   assert.deepEqual([second.code, second.executed, second.retryable], ['OVERLOADED', 'NO', true]);
   await env.advance(100);
@@ -149,6 +149,31 @@ test('a failure is tried again after a pause, as long as there is time', async (
   const short = await asked({ retry: {}, timeout: 60 });
   short.bus.send('FAILURE', { call: 1, code: 'OVERLOADED', executed: 'NO', retryAfterMillis: 2 ** 52 });
   assert.equal((await short.answer).error.code, 'OVERLOADED');
+});
+
+test('what is refused and not executed is sent again by default, as long as there is time', async () => {
+  const { env, bus, answer } = await asked({ timeout: 5000 });
+  for (let i = 1; i <= 10; i++) {
+    bus.send('FAILURE', { call: 1, code: 'OVERLOADED', executed: 'NO', retryAfterMillis: 110 });
+    await env.advance(Math.max(110, Math.min(2000, 50 * 2 ** (i - 1))));
+    if (i === 3) {
+      assert.deepEqual(bus.of('REQUEST').map(f => f.attempt), [0, 1, 2, 3]);
+    }
+  }
+  assert.deepEqual([(await answer).error.code, (await answer).error.executed], ['OVERLOADED', 'NO'], 'no pause fits into its time');
+  for (const [failure, options, times] of [
+    [{ executed: 'NO', retryAfterMillis: 0 }, {}, 1], [{ executed: 'UNKNOWN', retryAfterMillis: 10 }, {}, 1], [{ executed: 'NO', retryAfterMillis: 10 }, { retry: false }, 1],
+    [{ executed: 'NO', retryAfterMillis: 10 }, { retry: { attempts: 2 } }, 2], [{ executed: 'NO', retryAfterMillis: 10 }, { idempotent: true, timeout: 60_000 }, 6],
+  ]) {
+    const { env, bus, answer } = await asked(options);
+    for (let i = 0; i < 5; i++) {
+      bus.send('FAILURE', { call: 1, code: 'OVERLOADED', ...failure });
+      await env.advance(3000);
+    }
+    assert.equal(bus.of('REQUEST').length, times);
+    bus.send('REPLY', { call: 1 });
+    assert.equal((await answer).error?.code, times === 6 ? undefined : 'OVERLOADED');
+  }
 });
 
 test('an aborted signal cancels the request', async () => {

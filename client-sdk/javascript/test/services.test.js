@@ -84,7 +84,7 @@ test('what handlers return and throw', async () => {
   });
   assert.deepEqual(of('requestFailed').map(e => e.invocation.method), ['secret', 'odd', 'huge', 'unwritable'], 'a rejection is no surprise');
   assert.throws(() => new Rejection('NO_MEMBER', ''), /code: NO_MEMBER \(expected: REFUSED/);
-  assert.throws(() => new Rejection('FAILED', '', { details: 'text' }), /details: 4 \(expected: a Uint8Array of at most 65536 bytes\)/);
+  assert.throws(() => new Rejection('FAILED', '', { details: 'text' }), /details: string \(expected: a Uint8Array of at most 65536 bytes\)/);
 });
 
 test('no more handlers are at work than the service has concurrency', async () => {

@@ -74,7 +74,7 @@ export class Calls {
    * @returns {Promise<Response>}
    */
   async request(service, payload, options) {
-    const { signal } = options;
+    const { signal } = options ?? {};
     signal?.throwIfAborted();
     try {
       const how = checkRequest(service, options);
@@ -114,6 +114,8 @@ export class Calls {
     if (typeof handler !== 'function') {
       throw new TypeError(`handler: ${typeof handler} (expected: a function)`);
     }
+    const { signal } = options;
+    signal?.throwIfAborted();
     const runner = new ServiceRunner(name, serving, handler, {
       now: env.now,
       hasRoom: channel => this.#hasRoom(channel),
@@ -137,6 +139,7 @@ export class Calls {
     });
     registry.add(service);
     this.#services.set(service.id, { service, runner });
+    service.endWith(signal);
     return service;
   }
 

@@ -1,5 +1,5 @@
 import { EventBusError } from '../errors.js';
-import { checkText } from '../options.js';
+import { checkText, refuseUnknown } from '../options.js';
 import * as LIMIT from '../wire/limit.js';
 
 /** @import {CallCode, ErrorCode, Execution, FailureCode} from '../types.js' */
@@ -75,13 +75,17 @@ export class Rejection extends Error {
    * @param {{type?: string, details?: Uint8Array, retryAfter?: number}} [more] type: a name of at most 255 bytes; details: at most 64 KiB;
    *   retryAfter: ms after which another try may be worth it
    */
-  constructor(code, message, { type = '', details = new Uint8Array(0), retryAfter = 0 } = {}) {
+  constructor(code, message, more = {}) {
     super(message);
+    refuseUnknown(more, ['type', 'details', 'retryAfter'], 'more.');
+    const { type = '', details = new Uint8Array(0), retryAfter = 0 } = more;
     if (!CODES.includes(code)) {
       throw new TypeError(`code: ${String(code)} (expected: ${CODES.join(', ')})`);
     }
-    if (!(details instanceof Uint8Array) || details.length > LIMIT.failureDetailsBytes) {
-      throw new TypeError(`details: ${details?.length ?? typeof details} (expected: a Uint8Array of at most ${LIMIT.failureDetailsBytes} bytes)`);
+    const isBytes = details instanceof Uint8Array;
+    if (!isBytes || details.length > LIMIT.failureDetailsBytes) {
+      const text = `details: ${isBytes ? `${details.length} bytes` : typeof details} (expected: a Uint8Array of at most ${LIMIT.failureDetailsBytes} bytes)`;
+      throw isBytes ? new RangeError(text) : new TypeError(text);
     }
     if (!(retryAfter >= 0 && retryAfter <= MOST_DELAY)) {
       throw new RangeError(`retryAfter: ${retryAfter} (expected: 0..${MOST_DELAY} ms)`);

@@ -1,4 +1,5 @@
 import { BusEvent } from '../event.js';
+import { OF_EVENT, refuseUnknown } from '../options.js';
 
 /** @import {Decoder, Payload, SendOptions} from '../types.js' */
 /** @import {EventPlace, Reply as ReplyFrame} from '../wire/call-frames.js' */
@@ -101,6 +102,7 @@ export class Reply {
    * @param {SendOptions} [options]
    */
   constructor(payload, options = {}) {
+    refuseUnknown(options, OF_EVENT, '');
     /** @readonly */
     this.payload = payload;
     /** @readonly */

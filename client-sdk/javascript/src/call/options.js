@@ -1,5 +1,5 @@
 import { EventBusError } from '../errors.js';
-import { checkText, numbers, refuseUnknown } from '../options.js';
+import { checkText, numbers, OF_EVENT, refuseUnknown } from '../options.js';
 import { topicProblem } from '../topics.js';
 import { utf8 } from '../wire/bytes.js';
 import * as LIMIT from '../wire/limit.js';
@@ -25,9 +25,10 @@ const SERVE = /** @type {Record<string, [number, number, number, string]>} */ ({
   rememberReplies: [0, 0, 1_000_000, ''],
   bufferBytes: [16 * MIB, 1024, 1024 * MIB, ' bytes'],
 });
-const SERVE_OTHERS = ['identify', 'version', 'metadata', 'codec', 'replyCodec'];
+const SERVE_OTHERS = ['identify', 'version', 'metadata', 'codec', 'replyCodec', 'signal'];
+const REQUEST = [...OF_EVENT, ...Object.keys(TIMES), 'method', 'idempotent', 'priority', 'member', 'retry', 'replyCodec', 'signal'];
 const CALL_BYTES = /** @type {Record<string, [number, number, number, string]>} */ ({ callBytes: [16 * MIB, 1024, 2 ** 40, ' bytes'] });
-const ONCE = { attempts: 1, initialDelay: 50, maxDelay: 50, multiplier: 1, jitter: 0 };
+const ONCE = { attempts: 1, initialDelay: 50, maxDelay: 2000, multiplier: 2, jitter: 0.5 };
 const STANDARD = retryOf({});
 
 /**
@@ -63,6 +64,7 @@ export function checkService(name) {
  * @property {Priority} priority
  * @property {bigint} member
  * @property {Required<Retry>} retry
+ * @property {boolean} retriesRefused whether it is sent again, as long as there is time, where it was refused with a time after which it may be taken
  * @property {Decoder | null} codec of the reply
  */
 
@@ -72,6 +74,7 @@ export function checkService(name) {
  * @returns {How}
  */
 export function checkRequest(service, options) {
+  refuseUnknown(options, REQUEST, '');
   checkService(service);
   const { method = '', idempotent = false, priority = 'NORMAL', member = 0n, retry, replyCodec = null } = options;
   const times = numbers(options, TIMES, '');
@@ -86,6 +89,7 @@ export function checkRequest(service, options) {
     service, method: checkText('method', method, LIMIT.nameBytes), timeout: /** @type {number} */ (times['timeout']),
     waitFor: /** @type {number} */ (times['waitFor']), idempotent, priority, member, codec: replyCodec,
     retry: retry === undefined ? (idempotent ? STANDARD : ONCE) : retry === false ? ONCE : retryOf(retry),
+    retriesRefused: retry === undefined,
   };
 }
 

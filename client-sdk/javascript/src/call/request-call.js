@@ -94,7 +94,7 @@ export class RequestCall {
 
   /** @returns {boolean} whether its event may be needed again */
   get mayBeSentAgain() {
-    return this.#how.idempotent || this.#how.retry.attempts > 1;
+    return this.#how.idempotent || this.#how.retry.attempts > 1 || this.#how.retriesRefused;
   }
 
   /** It will not be sent again. */
@@ -182,7 +182,8 @@ export class RequestCall {
     const { idempotent, retry } = this.#how;
     const error = new CallError(failure.code, failure.message, executed, { idempotent, failure });
     const mayHelp = error.retryable && error.code !== 'TIMEOUT' && error.code !== 'CANCELLED';
-    if (mayHelp && this.#repetitions + 1 < retry.attempts) {
+    const wasRefused = this.#how.retriesRefused && failure.executed === 'NO' && error.retryAfter > 0;
+    if (mayHelp && (wasRefused || this.#repetitions + 1 < retry.attempts)) {
       const full = Math.min(retry.maxDelay, retry.initialDelay * retry.multiplier ** this.#repetitions);
       const delay = Math.max(full * (1 - retry.jitter * random), error.retryAfter);
       if (this.deadline - now > delay) {

@@ -1,5 +1,6 @@
 import { deferred } from '../deferred.js';
 import { EventBusError } from '../errors.js';
+import { refuseUnknown } from '../options.js';
 import { encodeCapacity, encodeRegister } from '../wire/call-frames.js';
 import { encodeId } from '../wire/frames.js';
 import * as TYPE from '../wire/type.js';
@@ -101,7 +102,9 @@ export class Service {
    * @param {{timeout?: number}} [options] ms, default 10,000
    * @returns {Promise<boolean>} whether all were answered; the same for every call
    */
-  close({ timeout = CLOSE_TIMEOUT } = {}) {
+  close(options = {}) {
+    refuseUnknown(options, ['timeout'], '');
+    const { timeout = CLOSE_TIMEOUT } = options;
     const { env } = this.#home;
     this.#home.unserve(this);
     const timer = env.setTimeout(() => this.abandon(), timeout);
@@ -114,6 +117,18 @@ export class Service {
    */
   async [Symbol.asyncDispose]() {
     await this.close();
+  }
+
+  /** @param {AbortSignal | undefined} signal ends it, too */
+  endWith(signal) {
+    if (signal) {
+      const abort = () => {
+        this.#ready.reject(signal.reason);
+        this.close();
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.#closed.promise.finally(() => signal.removeEventListener('abort', abort));
+    }
   }
 
   #settle() {

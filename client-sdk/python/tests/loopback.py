@@ -77,6 +77,8 @@ class Bus:
         self.ssl: ssl.SSLContext | None = None
         self.upgrade: Response | None = None
         self.url = ""
+        #: 0 for any.
+        self.port = 0
         self.subprotocols: list[Subprotocol] | None = [Subprotocol("eventbus.v1.avro")]
         self.producer = 77
         #: Seconds that a token lasts; 0 for ever.
@@ -90,7 +92,7 @@ class Bus:
     async def start(self) -> None:
         self.loop = asyncio.get_running_loop()
         self._server = await serve(
-            self._serve, "127.0.0.1", 0, subprotocols=self.subprotocols, compression=None,
+            self._serve, "127.0.0.1", self.port, subprotocols=self.subprotocols, compression=None,
             process_request=self._upgrade, max_size=1 << 26, ping_interval=None, ssl=self.ssl,
         )  # fmt: skip
         self.url = (

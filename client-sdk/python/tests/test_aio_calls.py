@@ -100,7 +100,7 @@ def test_how_a_handler_refuses_and_fails(caplog: pytest.LogCaptureFixture) -> No
 
             async def failure(method: str) -> CallFailed:
                 with pytest.raises(CallFailed) as caught:
-                    await client.request("orders", method=method)
+                    await client.request("orders", method=method, retry=False)
                 return caught.value
 
             refused, failed = await failure("refuse"), await failure("fail")

@@ -115,7 +115,7 @@ FAILURES = [
 def test_failures(code: FailureCode, kind: type[CallFailed], word: str, retryable: bool) -> None:
     d = Driver()
     s = d.connect()
-    a = Asked(d)
+    a = Asked(d, retry=False)
     d.say(s, failure(1, code, Execution.NO, 250, type="t", details=b"\0d"))
     assert type(a.error) is kind
     assert (a.error.code, a.error.executed, a.error.retryable) == (word, Execution.NO, retryable)
@@ -191,16 +191,16 @@ def test_requests_are_bounded_in_bytes_as_long_as_they_may_be_sent_again() -> No
     d = Driver(call_buffer_bytes=4096, reconnect=NOW)
     s = d.connect()
     d.hold_writes = True
-    first = Asked(d, payload=b"x" * 3000)
+    first = Asked(d, payload=b"x" * 3000, retry=False)
     with pytest.raises(Overloaded, match="call_buffer_bytes") as caught:
         Asked(d, payload=b"x" * 1000)
     assert (caught.value.executed, caught.value.retryable) == (Execution.NO, True)
     assert d.machine.calls.used < 4096
     d.hold_writes = False
     d.pump()
-    # Sent, and never again: it counts no more. An idempotent one does.
+    # Sent, and never again: it counts no more. One that may be refused as not executed does.
     assert d.machine.calls.used == 0
-    again = Asked(d, payload=b"x" * 3000, idempotent=True)
+    again = Asked(d, payload=b"x" * 3000)
     assert d.machine.calls.used > 3000
     d.say(s, reply(1), reply(2))
     assert d.machine.calls.used == 0

@@ -61,6 +61,8 @@ class Retry:
 
 
 _ONCE, _STANDARD = Retry(attempts=1), Retry()
+#: Of what was not executed, and may be worth another try at a time that the bus or the member names: until the time is over.
+_NOT_EXECUTED = Retry(attempts=1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +86,15 @@ class CallOptions:
         if self.retry is not None and self.retry is not False and not isinstance(self.retry, Retry):
             raise TypeError(f"retry: {self.retry!r} (expected: a Retry, False or None)")
 
-    def policy(self) -> Retry:
-        """When it is sent again."""
+    def policy(self, executed: Execution = Execution.UNKNOWN, retry_after: float = 0.0) -> Retry:
+        """When it is sent again after a failure."""
         if self.retry:
             return self.retry
-        return _STANDARD if self.idempotent and self.retry is None else _ONCE
+        if self.retry is False:
+            return _ONCE
+        if executed is Execution.NO and retry_after > 0:
+            return _NOT_EXECUTED
+        return _STANDARD if self.idempotent else _ONCE
 
 
 class CallState(Enum):
@@ -174,7 +180,7 @@ class Call:
 
     def may_be_sent_again(self) -> bool:
         """Whether its event is still needed once it is sent."""
-        return self.options.idempotent or self.options.policy().attempts > 1
+        return self.options.idempotent or self.options.retry is None or self.options.policy().attempts > 1
 
     def due(self) -> float:
         """When it has to be looked at."""

@@ -60,8 +60,9 @@ class Calling:
         ``idempotent``: whether it may be executed more than once. Only then is one that may have been executed sent again, by the
         bus and by this client; without it a request is never executed twice.
         ``priority``: which requests are served first. ``member``: the only one to ask, of an earlier answer.
-        ``retry``: when a request that failed is sent again by itself, False for never; by default three times in all if it is
-        idempotent, and never if not. An idempotent request whose connection was lost is sent again in any case.
+        ``retry``: when a request that failed is sent again by itself, False for never. By default what was refused as not
+        executed, with a time after which to try again, is sent again until ``timeout`` is over, and what failed otherwise three
+        times in all if it is idempotent, never if not. An idempotent request whose connection was lost is sent again in any case.
         ``payload``, ``key``, ``headers``, ``published_at``, ``schema``, ``codec``: as of ``publish``.
 
         Raises CallFailed, whose ``executed`` says whether a member has begun with it, IllegalTopic, TooBig, Closed.

@@ -171,7 +171,7 @@ class Calls:
             # That is true of this try only.
             executed = Execution.UNKNOWN
         error = seen(failure, executed, call.is_safe(executed))
-        policy = call.options.policy()
+        policy = call.options.policy(executed, error.retry_after)
         delay = max(policy.delay(call.repetitions + 1, self._machine.random()), error.retry_after)
         helps = error.retryable and not isinstance(error, (DeadlineExceeded, Cancelled))
         if not helps or call.repetitions + 1 >= policy.attempts or now + delay >= call.deadline:

@@ -79,7 +79,8 @@ def connect(
     ``token``: what the client authenticates with, or a function that is asked at each connect and change of bus, and before what
     it gave expires; it may be asynchronous, must not block, and has ``connect_timeout`` seconds.
     ``attributes``: what else to tell the bus about this client.
-    ``connect_timeout``: seconds for the first connection, and later for each try.
+    ``connect_timeout``: seconds for the first connection, and later for each try. ``Reconnect(retry_first=True)`` goes on trying
+    for so long, for a program that may start before its bus.
     ``confirm_timeout``: seconds that ``publish`` and a subscription wait for their confirmation.
     ``silence_timeout``: seconds after which a connection is given up on which nothing comes; it is asked at half of them.
     ``close_timeout``: seconds that ``close`` may drain.

@@ -176,6 +176,8 @@ class Connector:
         """A connection that was welcomed is the client's from now on."""
         machine = self._machine
         self._welcomed_at = now
+        if machine.state is State.CONNECTING:
+            self._attempt = 0
         self.resume = welcome.resume
         self.session = welcome.session
         self.addresses.welcomed(link.url, welcome.others)
@@ -216,7 +218,7 @@ class Connector:
                 self._attempt = 0
                 self.addresses.start_anew()
         if machine.state is State.CONNECTING:
-            self._first_failure(link, code, reason, error, now)
+            self._first_failure(link, code, reason, error, now, retry_after)
             return
         again = self._may_retry(code, error)
         if welcomed or not again:
@@ -229,8 +231,12 @@ class Connector:
                 machine.happenings.append(NotConnected(f"{TELL_AFTER} tries without a connection, the last: {why}"))
             self._retry_later(now, retry_after)
         else:
-            what = f"the connection to {link.url} ended with {code} {reason}"
-            self.finish(error or ConnectionLost(what), now)
+            cause = error or ConnectionLost(f"the connection to {link.url} ended with {code} {reason}")
+            if machine.state is not State.DRAINING:
+                LOG.error(
+                    "%s: the client has ended by itself, and does not connect again: %s", machine.options.name, cause
+                )
+            self.finish(cause, now)
 
     def _may_retry(self, code: int, error: Error | None) -> bool:
         verdict = not may_reconnect(code) or (code == 1006 and isinstance(error, Refused) and not error.retryable)
@@ -246,7 +252,9 @@ class Connector:
         self._token_retried = True
         return True
 
-    def _first_failure(self, link: Link, code: int, reason: str, error: Error | None, now: float) -> None:
+    def _first_failure(
+        self, link: Link, code: int, reason: str, error: Error | None, now: float, retry_after: float
+    ) -> None:
         cause = error or NotConnected(f"{link.url} closed with {code} {reason}")
         if self._first_deadline > now and self._may_ask_for_token(cause):
             self._connect(link.url, now)
@@ -254,8 +262,23 @@ class Connector:
         verdict = isinstance(cause, Refused) and not cause.retryable
         if not verdict and self._first_deadline > now and self.addresses.configured_left() > 0:
             self._connect(self.addresses.next(), now)
+        elif not verdict and self._machine.options.reconnect.retry_first:
+            self._retry_first_later(cause, now, retry_after)
         else:
             self.finish(cause, now)
+
+    def _retry_first_later(self, cause: Error, now: float, retry_after: float) -> None:
+        machine = self._machine
+        policy = machine.options.reconnect
+        self._attempt += 1
+        delay = max(policy.delay(self._attempt, machine.random()), min(retry_after, MOST_RETRY_AFTER))
+        if self._attempt > policy.max_attempts or now + delay >= self._first_deadline:
+            self.finish(cause, now)
+            return
+        if self._attempt & (self._attempt - 1) == 0:
+            LOG.warning("%s: not connected yet, trying again in %.3g s: %s", machine.options.name, delay, cause)
+        self.addresses.start_anew()
+        self._timer = machine.timers.at(now + delay, lambda then: self._connect(self.addresses.next(), then))
 
     def _retry_later(self, now: float, retry_after: float) -> None:
         machine = self._machine

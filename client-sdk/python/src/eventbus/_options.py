@@ -40,6 +40,9 @@ class Reconnect:
     jitter: float = 0.5
     #: Tries in a row before giving up; 0 for never reconnecting, ``math.inf`` for ever.
     max_attempts: float = math.inf
+    #: Whether the first connection is tried again, too, with the same delays, until ``connect_timeout`` is over: for a program
+    #: that may start before its bus. Else each address is tried once.
+    retry_first: bool = False
 
     def __post_init__(self) -> None:
         check_range("initial_delay", self.initial_delay, 0.001, 3600, "s")
@@ -47,6 +50,8 @@ class Reconnect:
         check_range("multiplier", self.multiplier, 1, 10, "")
         check_range("jitter", self.jitter, 0, 1, "")
         check_range("max_attempts", self.max_attempts, 0, math.inf, "tries")
+        if not isinstance(self.retry_first, bool):
+            raise TypeError(f"retry_first: {self.retry_first!r} (expected: True or False)")
 
     def delay(self, attempt: int, random: float) -> float:
         """Seconds before a try, counted from 1; ``random`` is from 0 to 1."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import time
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from websockets.asyncio.client import ClientConnection
@@ -201,13 +204,30 @@ class Socket:
         await asyncio.wait(tasks)
 
 
+#: What proxies answer while what is behind them is away or overloaded.
+_FOR_NOW = frozenset((408, 425, 429))
+#: How the bus says itself that this is not its path, or not for this page. Proxies answer the same for what they do not know.
+_OWN = {403: re.compile(r"Origin\b"), 404: re.compile(r".*(^|\s)bus(\s|$)", re.S)}
+
+
 def _refused_upgrade(url: str, e: InvalidStatus) -> tuple[Error, float]:
-    """protocol.md#connecting: which answers are worth another try."""
+    """protocol.md#connecting: which answers are worth another try. A Refused that is not retryable is the bus's own answer."""
     status = e.response.status_code
     text = (e.response.body or b"")[:300].decode("utf-8", "replace").strip()
     told = f"{url} answered {status}{': ' + text if text else ''}"
-    if status >= 500:
-        after = e.response.headers.get("Retry-After", "")
-        return NotConnected(told), float(after) if after.isascii() and after.isdigit() else 0.0
+    if status >= 500 or status in _FOR_NOW:
+        return NotConnected(told), _seconds(e.response.headers.get("Retry-After", ""))
+    own = _OWN.get(status)
     code = {403: BusCode.FORBIDDEN, 401: BusCode.UNAUTHENTICATED}.get(status, BusCode.UNSUPPORTED)
-    return Refused(code, told, False), 0.0
+    return Refused(code, told, own is not None and own.match(text) is None), 0.0
+
+
+def _seconds(retry_after: str) -> float:
+    """RFC 9110, section 10.2.3: seconds, or a date; 0 for none."""
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    try:
+        at = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return 0.0
+    return max(0.0, at.timestamp() - time.time())

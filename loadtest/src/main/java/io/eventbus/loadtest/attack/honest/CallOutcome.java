@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * @param answered of them
  * @param lost have not ended at all
  * @param doubled were executed, or answered, a second time
- * @param failed those that ended in another way, by code and whether they were executed
+ * @param failed those that ended in another way, by code, whether they were executed and why
  * @param closed which side the bus closed, with its code, or answered with a problem
  */
 public record CallOutcome(

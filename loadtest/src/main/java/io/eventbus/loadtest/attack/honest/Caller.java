@@ -25,6 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.regex.Pattern;
 
 /**
  * A member of a service of its own, which answers at once, and a caller that makes a call whenever
@@ -34,6 +35,8 @@ import java.util.concurrent.atomic.LongAdder;
 final class Caller {
   private static final int TIMEOUT_MILLIS = 30_000;
   private static final int CONCURRENCY = 64;
+  // So that texts which differ in numbers only are counted together.
+  private static final Pattern NUMBER = Pattern.compile("[0-9]+");
 
   private final int number;
   private final String service;
@@ -146,7 +149,8 @@ final class Caller {
       } else if (type == TypeCode.FAILURE.code()) {
         var failure = ServiceFrames.failure(message, from, to);
         if (ended(failure.getCall())) {
-          String code = failure.getCode() + ", executed " + failure.getExecuted();
+          String why = NUMBER.matcher(failure.getMessage()).replaceAll("N");
+          String code = failure.getCode() + ", executed " + failure.getExecuted() + ": " + why;
           failures.computeIfAbsent(code, c -> new LongAdder()).increment();
         }
       } else {

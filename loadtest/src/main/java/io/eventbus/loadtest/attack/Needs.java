@@ -28,6 +28,7 @@ public final class Needs {
   private double p99Factor;
   private String roles = "";
   private boolean cluster;
+  private boolean together;
   private String adminToken = "";
 
   private Needs() {}
@@ -46,6 +47,7 @@ public final class Needs {
     copy.p99Factor = p99Factor;
     copy.roles = roles;
     copy.cluster = cluster;
+    copy.together = together;
     copy.adminToken = adminToken;
     return copy;
   }
@@ -207,6 +209,18 @@ public final class Needs {
   }
 
   /**
+   * Returns these needs with a second bus in one cluster, which has no clients: attackers and
+   * honest are clients of the same.
+   *
+   * @return the needs
+   */
+  public Needs withNeighbour() {
+    Needs copy = withCluster();
+    copy.together = true;
+    return copy;
+  }
+
+  /**
    * Returns these needs with a token for operators.
    *
    * @param secret what they show, 16 characters at least
@@ -225,6 +239,15 @@ public final class Needs {
    */
   public boolean cluster() {
     return cluster;
+  }
+
+  /**
+   * Says whether the honest are clients of the attacked bus although there are two.
+   *
+   * @return true if they are
+   */
+  public boolean together() {
+    return together;
   }
 
   /**

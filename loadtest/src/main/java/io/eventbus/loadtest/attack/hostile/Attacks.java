@@ -91,6 +91,19 @@ public final class Attacks {
     all.add(new PreauthFill());
     all.add(new TokenGuess());
     all.add(new AdminIdle());
+    all.add(
+        new AdminRequests(
+            "admin-partial",
+            "300 requests to the administration port that never end, while health is asked for",
+            "G",
+            300));
+    all.add(
+        new AdminRequests(
+            "admin-paths",
+            "256 requests to the administration port with a path of 150,000 parts",
+            "GET " + "/a".repeat(150_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            256));
+    all.add(new AdminServices());
     all.add(new AdminLockout(8));
     all.add(new AdminLockout(64));
     all.add(new TlsLog());
@@ -113,11 +126,23 @@ public final class Attacks {
     all.add(new WaitingBytes());
     all.add(new CapacityToggle());
     all.add(new GatherFlood());
+    all.add(new GatherRefused());
+    all.add(new RefusedCalls());
+    all.add(new FullMembers());
     all.add(new ServicesCrowd());
     all.add(new GatherQuota());
     all.add(new CollideServices("services-collide", true));
     all.add(new CollideServices("services-many", false));
     all.add(new ClusterFilters("cluster-collide", true, 4));
     all.add(new ClusterFilters("cluster-filters", false, 11));
+    all.add(new BacklogFill());
+    all.add(new TunnelCredits());
+    all.add(new SubscribersReset("subscribers-reset", false));
+    all.add(new SubscribersReset("subscribers-reset-cluster", true));
+    all.add(new CalledNames());
+    all.add(new SmallCrowd("small-crowd", false));
+    all.add(new SmallCrowd("small-crowd-serves", true));
+    all.add(new BarrierFlood());
+    all.add(new ClusterToggle());
   }
 }

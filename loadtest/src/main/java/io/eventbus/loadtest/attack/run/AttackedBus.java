@@ -40,9 +40,11 @@ final class AttackedBus implements AutoCloseable {
   private final List<ServerProcess> processes = new ArrayList<>();
   private final List<BusAddress> addresses = new ArrayList<>();
   private final String attackersToken;
+  private final boolean together;
 
-  private AttackedBus(String attackersToken) {
+  private AttackedBus(String attackersToken, boolean together) {
     this.attackersToken = attackersToken;
+    this.together = together;
   }
 
   static AttackedBus start(BusSpec spec, Needs needs, Path directory) throws Exception {
@@ -63,7 +65,7 @@ final class AttackedBus implements AutoCloseable {
       hostile = issuer.token("hostile", "hostile", "");
     }
     settings.putAll(spec.settings());
-    AttackedBus bus = new AttackedBus(hostile);
+    AttackedBus bus = new AttackedBus(hostile, needs.together());
     try {
       List<List<String>> places = needs.cluster() ? members(directory) : List.of(ALONE);
       for (List<String> place : places) {
@@ -189,7 +191,7 @@ final class AttackedBus implements AutoCloseable {
 
   /** Returns the address of the attacked bus, with what attackers show. */
   BusAddress attacked() {
-    return addresses.get(0).withToken(attackersToken);
+    return (together ? address() : addresses.get(0)).withToken(attackersToken);
   }
 
   /** Returns the process of the honest clients' bus. */

@@ -4,6 +4,7 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Subscribe;
@@ -84,6 +85,16 @@ public final class ClientFrames {
    */
   public static byte[] unsubscribe(long id) {
     return ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id));
+  }
+
+  /**
+   * Writes a {@code Barrier}.
+   *
+   * @param id that comes back
+   * @return the frame
+   */
+  public static byte[] barrier(long id) {
+    return ControlFrames.encode(TypeCode.BARRIER, new Barrier(id));
   }
 
   /**

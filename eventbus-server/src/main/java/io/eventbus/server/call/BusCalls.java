@@ -177,10 +177,6 @@ public final class BusCalls {
     return memory;
   }
 
-  boolean isShortOfMemory() {
-    return memory.isOver();
-  }
-
   CallSettings settings() {
     return settings;
   }

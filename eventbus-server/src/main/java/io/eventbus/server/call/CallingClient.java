@@ -95,7 +95,7 @@ public final class CallingClient {
       refuse(request, FailureCode.OVERLOADED, tooMany);
       return true;
     }
-    if (calls.isShortOfMemory()) {
+    if (calls.isShortOfMemory(held)) {
       refuse(request, FailureCode.OVERLOADED, Texts.MEMORY);
       return true;
     }

@@ -375,7 +375,15 @@ public final class LoopCalls {
   }
 
   boolean isShortOfMemory() {
-    return bus.isShortOfMemory();
+    return bus.memory().isOver();
+  }
+
+  /** Says whether the bus is too short of memory for more of a connection. */
+  boolean isShortOfMemory(ServiceShare held) {
+    // Who holds little waits for nobody's eviction: those that hold the most give it back soon.
+    return held.bytes() < ServiceShare.SMALL_BYTES
+        ? bus.memory().isFarOver()
+        : bus.memory().isOver();
   }
 
   /**

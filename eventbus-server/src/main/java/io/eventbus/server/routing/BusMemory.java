@@ -136,6 +136,16 @@ public final class BusMemory {
   }
 
   /**
+   * Says whether the limit is passed by an eighth: a margin for connections that hold little, while
+   * those that hold the most are closed.
+   *
+   * @return true where nobody gets more
+   */
+  public boolean isFarOver() {
+    return used.get() > limit + limit / 8;
+  }
+
+  /**
    * Asks for a call when there is room again.
    *
    * @param retry called once, by any thread; must not block

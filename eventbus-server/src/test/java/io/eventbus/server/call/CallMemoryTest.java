@@ -73,6 +73,24 @@ class CallMemoryTest {
   }
 
   @Test
+  void whoHoldsLittleCallsWhileTheMemoryIsALittleOverItsLimit() {
+    kit.member(0, 9, 1_000);
+    FakeCaller much = kit.caller(0);
+    while (much.client.held().bytes() < ServiceShare.SMALL_BYTES) {
+      much.call();
+    }
+    FakeCaller little = kit.caller(0);
+    kit.memory.change(MEMORY);
+    assertThat(much.outcome(much.call())).isEqualTo("OVERLOADED NO");
+    assertThat(little.outcome(little.call())).isNull();
+    kit.memory.change(MEMORY / 8);
+    assertThat(little.outcome(little.call())).isEqualTo("OVERLOADED NO");
+    kit.memory.change(-MEMORY - MEMORY / 8);
+    much.close();
+    little.close();
+  }
+
+  @Test
   void callsPayForAServiceOnlyWhileNobodyServesIt() {
     FakeMember member = kit.member(0, 9, 1);
     FakeCaller caller = kit.caller(0);

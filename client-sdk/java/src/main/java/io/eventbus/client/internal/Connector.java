@@ -242,7 +242,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
     parts.notifier().tell(listener -> listener.problem(why));
     if (retries.mayRetry(CloseReason.EXPIRED.code(), null)) {
-      retryLater();
+      retryLater(Duration.ZERO);
     } else {
       finish(why);
     }
@@ -391,7 +391,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
     welcomed = false;
     if (again) {
-      retryLater();
+      retryLater(link.retryAfter());
     } else {
       finish(
           failure != null
@@ -438,12 +438,13 @@ final class Connector implements Link.Owner, BusChange.Home {
     timer = conductor.schedule(this::connect, delay.toNanos());
   }
 
-  private void retryLater() {
+  private void retryLater(Duration least) {
     if (state == ClientState.CONNECTED) {
       become(ClientState.RECONNECTING);
     }
     URI url = addresses.next();
-    Duration delay = retries.next();
+    Duration planned = retries.next();
+    Duration delay = planned.compareTo(least) > 0 ? planned : least;
     int number = retries.number();
     parts.notifier().tell(listener -> listener.reconnecting(number, url, delay));
     timer = conductor.schedule(() -> connectTo(url), delay.toNanos());

@@ -15,6 +15,7 @@ import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,6 +82,7 @@ final class Link
   private volatile @Nullable Runnable afterPong;
   private @Nullable EventBusException refusal;
   private boolean welcomed;
+  private volatile Duration retryAfter = Duration.ZERO;
 
   Link(URI url, Hello hello, Parts parts, Owner owner, MicroClock clock) {
     this(url, hello, parts, owner, clock, null);
@@ -114,6 +116,11 @@ final class Link
    */
   static int messageBytes(int takes) {
     return Math.max(DEFAULT_MESSAGE_BYTES, Math.min(MOST_MESSAGE_BYTES, takes)) + AROUND_EVENTS;
+  }
+
+  /** Returns how long the server that has refused it asks to wait; zero where it does not ask. */
+  Duration retryAfter() {
+    return retryAfter;
   }
 
   /** The try that this connection comes from. */
@@ -337,6 +344,9 @@ final class Link
   @Override
   public void onFailed(Throwable failure) {
     String what = "no connection to " + url + ": " + failure.getMessage();
+    if (failure instanceof UpgradeRefused refused) {
+      retryAfter = refused.retryAfter();
+    }
     if (failure instanceof UpgradeRefused refused && refused.isFinal()) {
       // The listener is told no more than the reason, of a client that has ended with it.
       owner.ended(

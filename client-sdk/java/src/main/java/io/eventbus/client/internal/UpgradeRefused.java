@@ -1,6 +1,9 @@
 package io.eventbus.client.internal;
 
 import java.io.IOException;
+import java.time.Duration;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The request for an upgrade to WebSocket was answered with another HTTP status than 101. */
 public final class UpgradeRefused extends IOException {
@@ -9,18 +12,38 @@ public final class UpgradeRefused extends IOException {
   /** From here on the server could not do it now; below, the request itself is not accepted. */
   private static final int FIRST_SERVER_ERROR = 500;
 
+  /** Statuses below that which are about now: request timeout, too early, too many requests. */
+  private static final Set<Integer> TEMPORARY = Set.of(408, 425, 429);
+
+  private static final Duration MAX_RETRY_AFTER = Duration.ofMinutes(5);
+
   /** What was answered. */
   private final int status;
+
+  private final long retryAfterSeconds;
 
   /**
    * Makes one.
    *
    * @param status the HTTP status
    * @param phrase the reason phrase behind it, perhaps empty
+   * @param retryAfter the header {@code Retry-After}; null for none. A date counts as none
    */
-  public UpgradeRefused(int status, String phrase) {
+  public UpgradeRefused(int status, String phrase, @Nullable String retryAfter) {
     super("HTTP status: " + status + " " + phrase + " (expected: 101 Switching Protocols)");
     this.status = status;
+    this.retryAfterSeconds = seconds(retryAfter);
+  }
+
+  private static long seconds(@Nullable String text) {
+    return text != null && text.strip().matches("\\d{1,9}")
+        ? Math.min(MAX_RETRY_AFTER.toSeconds(), Long.parseLong(text.strip()))
+        : 0;
+  }
+
+  /** Returns how long the server asks to wait before another try: at most five minutes. */
+  Duration retryAfter() {
+    return Duration.ofSeconds(retryAfterSeconds);
   }
 
   /**
@@ -34,6 +57,6 @@ public final class UpgradeRefused extends IOException {
 
   /** Says whether the same request is refused again whenever it comes. */
   boolean isFinal() {
-    return status < FIRST_SERVER_ERROR;
+    return status < FIRST_SERVER_ERROR && !TEMPORARY.contains(status);
   }
 }

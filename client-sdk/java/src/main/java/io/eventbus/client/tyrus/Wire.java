@@ -145,7 +145,8 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
     ClientEngine handshake = engine;
     WireWriter out = writer;
     if (answer.getStatus() != SWITCHING_PROTOCOLS) {
-      throw new UpgradeRefused(answer.getStatus(), answer.getReasonPhrase());
+      throw new UpgradeRefused(
+          answer.getStatus(), answer.getReasonPhrase(), answer.getFirstHeaderValue("Retry-After"));
     }
     if (handshake == null || out == null) {
       throw new IOException("an answer to an upgrade that was not asked for");

@@ -397,7 +397,7 @@ class BusClientTest {
     // Another address is no help: what is wrong is the request.
     EventBusClient client = connect(b -> b.url("ws://two/bus"));
     assertThat(told.next()).isEqualTo("connected session-1");
-    bus.connectFailure = new UpgradeRefused(404, "Not Found");
+    bus.connectFailure = new UpgradeRefused(404, "Not Found", null);
     bus.connection().end(1006, "");
     assertThat(told.next()).isEqualTo("disconnected 1006 true");
     assertThat(told.next()).isEqualTo("reconnecting 1 two 100");
@@ -413,11 +413,11 @@ class BusClientTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {500, 502, 503, 599})
+  @ValueSource(ints = {408, 425, 429, 500, 502, 503, 599})
   void anUpgradeThatTheServerCannotDoNowIsAskedForAgain(int status) throws Exception {
     connect();
     assertThat(told.next()).isEqualTo("connected session-1");
-    bus.connectFailure = new UpgradeRefused(status, "");
+    bus.connectFailure = new UpgradeRefused(status, "", null);
     bus.connection().end(1006, "");
     assertThat(told.next()).isEqualTo("disconnected 1006 true");
     assertThat(told.next()).isEqualTo("reconnecting 1 one 100");
@@ -426,6 +426,21 @@ class BusClientTest {
     bus.connectFailure = null;
     scheduler.advance(Duration.ofMillis(200));
     assertThat(told.next()).isEqualTo("connected session-2");
+  }
+
+  @Test
+  void aServerThatAsksForTimeGetsIt() throws Exception {
+    connect();
+    assertThat(told.next()).isEqualTo("connected session-1");
+    bus.connectFailure = new UpgradeRefused(429, "", "7");
+    bus.connection().end(1006, "");
+    assertThat(told.next()).isEqualTo("disconnected 1006 true");
+    assertThat(told.next()).isEqualTo("reconnecting 1 one 100");
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(told.next()).isEqualTo("reconnecting 2 one 7000");
+    bus.connectFailure = new UpgradeRefused(503, "", "99999999");
+    scheduler.advance(Duration.ofSeconds(7));
+    assertThat(told.next()).isEqualTo("reconnecting 3 one 300000");
   }
 
   @ParameterizedTest
@@ -440,7 +455,7 @@ class BusClientTest {
     "499, UNSUPPORTED"
   })
   void theFirstUpgradeThatIsRefusedForGoodIsTheLast(int status, ErrorCode code) throws Exception {
-    bus.connectFailure = new UpgradeRefused(status, "No");
+    bus.connectFailure = new UpgradeRefused(status, "No", null);
     CompletableFuture<EventBusClient> client =
         start(b -> b.url("ws://two/bus").reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
     assertThat(failure(client))

@@ -367,7 +367,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     current = null;
     if (connection != null) {
       connection = null;
-      traffic.stop(heardAt(link));
+      traffic.stop(link.heardAtMicros());
     }
     if (welcomed && retries.ended(clock.nanoTime() - welcomedAt)) {
       addresses.startAnew();
@@ -399,11 +399,6 @@ final class Connector implements Link.Owner, BusChange.Home {
               : new EventBusException.ConnectionLost(
                   "the connection to " + link.url + " ended with " + code + " " + reason));
     }
-  }
-
-  /** Returns when a bus was last heard of, in microseconds since the epoch. */
-  private long heardAt(Link link) {
-    return clock.epochMicros() - (clock.nanoTime() - link.heardAt()) / 1_000;
   }
 
   private void firstFailure(@Nullable EventBusException failure, String what) {

@@ -300,6 +300,11 @@ final class Link
     return heardAt;
   }
 
+  /** Returns when the bus was last heard of, in microseconds since the epoch. */
+  long heardAtMicros() {
+    return clock.epochMicros() - (clock.nanoTime() - heardAt) / 1_000;
+  }
+
   @Override
   public void ping() {
     Transport.Channel open = channel;

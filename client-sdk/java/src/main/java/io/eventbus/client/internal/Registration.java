@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a client has asked its bus for under an id, over all its connections: a subscription or a
@@ -22,8 +23,8 @@ interface Registration {
 
   void confirm();
 
-  /** Returns where events go that the bus delivers for it. */
-  SubscriptionState events();
+  /** Returns where events go that the bus delivers for it; null if nothing takes them. */
+  @Nullable SubscriptionState events();
 
   void completeReady();
 

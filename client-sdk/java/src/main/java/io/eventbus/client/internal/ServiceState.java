@@ -200,8 +200,8 @@ final class ServiceState implements Service, Registration {
   }
 
   @Override
-  public SubscriptionState events() {
-    return broadcasts;
+  public @Nullable SubscriptionState events() {
+    return broadcasts();
   }
 
   @Override

@@ -160,10 +160,10 @@ final class Subscriptions {
   }
 
   /** Notes since when no bus has the subscriptions in force, unless that is known already. */
-  private void interrupted(long since) {
+  synchronized void interrupted(long since) {
     for (Registration registration : byId.values()) {
       SubscriptionState subscription = registration.events();
-      if (registration.isConfirmed() && subscription.awaySince == 0) {
+      if (registration.isConfirmed() && subscription != null && subscription.awaySince == 0) {
         subscription.awaySince = since;
       }
     }
@@ -188,9 +188,9 @@ final class Subscriptions {
     return back(registration.events());
   }
 
-  private @Nullable Return back(SubscriptionState subscription) {
-    long since = subscription.awaySince;
-    if (since == 0) {
+  private @Nullable Return back(@Nullable SubscriptionState subscription) {
+    long since = subscription == null ? 0 : subscription.awaySince;
+    if (subscription == null || since == 0) {
       return null;
     }
     subscription.awaySince = 0;

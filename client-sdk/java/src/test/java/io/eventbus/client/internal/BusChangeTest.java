@@ -243,7 +243,7 @@ class BusChangeTest {
   @Test
   void theLastEventsOfTheOldConnectionMayComeWithItsDrained() throws Exception {
     EventBusClient client = connect();
-    collect(client, "a");
+    Subscription subscription = collect(client, "a");
     bus.answersUnsubscribe = false;
     askToChange(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
@@ -255,6 +255,7 @@ class BusChangeTest {
                 TypeCode.DRAINED, new Drained((Long) unsubscribe.content())));
     assertThat(take(3)).containsExactly("1", "2", "3");
     awaitMoved();
+    assertThat(subscription.counters().interruptions()).isZero();
   }
 
   @Test
@@ -520,7 +521,7 @@ class BusChangeTest {
   @Test
   void whenTheOldBusIsLostTheClientGoesOnAtTheNewOne() throws Exception {
     EventBusClient client = connect();
-    collect(client, "a");
+    Subscription subscription = collect(client, "a");
     bus.confirms = false;
     CompletionStage<?> unanswered = client.publish("p", Event.of("unanswered"));
     bus.awaitPayload("unanswered");
@@ -541,6 +542,9 @@ class BusChangeTest {
     assertThat(client.counters().reconnects()).isZero();
     deliver(2, 3, "3");
     assertThat(take(1)).containsExactly("3");
+    assertThat(subscription.counters().interruptions())
+        .as("what the old bus still had is lost with it")
+        .isEqualTo(1);
   }
 
   @Test

@@ -15,8 +15,8 @@ import io.eventbus.protocol.TunnelFrames;
  * </pre>
  */
 final class TunnelWindow {
-  /** Bytes that are worth a frame although the sender can still send. */
-  private static final int MIN_RAISE_BYTES = 1024;
+  /** Raises by less than a quarter of the window that are told between two frames of the sender. */
+  private static final int MAX_SMALL_RAISES = 8;
 
   private final TunnelRoom room;
   // What the client takes.
@@ -29,6 +29,7 @@ final class TunnelWindow {
   private long written;
   // How far told is to be ahead of written.
   private long window;
+  private int smallRaises;
 
   TunnelWindow(TunnelRoom room, long limit) {
     this.room = room;
@@ -60,6 +61,7 @@ final class TunnelWindow {
   /** A frame waits for the client from now on. */
   void queue(long end) {
     queued = end;
+    smallRaises = 0;
     check();
   }
 
@@ -74,23 +76,25 @@ final class TunnelWindow {
   }
 
   /**
-   * Says whether the sender should be told of more: of a quarter of the window, of less if it has
-   * little left, and of anything that lets it send again. A client that raises its limit byte by
-   * byte causes no frame for each.
+   * Says whether the sender should be told of more: of a quarter of the window, or of less if it
+   * has little left. A client that raises its limit byte by byte causes a frame for each only a few
+   * times, until the sender has used some of it.
    */
   boolean isDue() {
-    long target = Math.min(limit, written + size());
     long left = told - queued;
-    long more = target - told;
-    return more >= window / 4
-        || (left < window / 4 && more >= MIN_RAISE_BYTES)
-        || (left < TunnelFrames.FRAME_COST && target - queued >= TunnelFrames.FRAME_COST);
+    long more = Math.min(limit, written + size()) - told;
+    return more > 0
+        && (more >= window / 4
+            || (left < window / 4 && (smallRaises < MAX_SMALL_RAISES || more >= left)));
   }
 
   /** The sender is told of more; returns how far it may go. */
   long tell() {
+    long before = told;
+    long quarter = window / 4;
     window = Math.max(room.least(), size());
     move(Math.max(told, Math.min(limit, written + window)), written);
+    smallRaises += told - before < quarter ? 1 : 0;
     return told;
   }
 

@@ -25,14 +25,18 @@ class TunnelCreditTest {
   }
 
   @Test
-  void aSenderThatCannotSendAnyMoreIsToldOfLittle() {
-    kit.open(caller, member, 1, 1_000, 200);
-    assertThat(caller.data(1, 0, true, false, ByteBuffer.allocate(136)))
-        .isEqualTo(TunnelClient.Outcome.TAKEN);
-    assertThat(member.take(null)).isTrue();
-    member.tunnels.credit(-1, 263, 200);
-    assertThat(caller.limits.get(1L)).as("not enough for a frame").isEqualTo(200);
-    member.tunnels.credit(-1, 264, 200);
-    assertThat(caller.limits.get(1L)).isEqualTo(264);
+  void aClientThatTakesLittleGetsMessageAfterMessage() {
+    kit.open(caller, member, 1, 1_000, 150);
+    long end = 0;
+    for (int message = 0; message < 100; message++) {
+      // Each needs all that the client takes: 86 bytes and the frame.
+      assertThat(caller.data(1, end, false, false, ByteBuffer.allocate(86)))
+          .isEqualTo(TunnelClient.Outcome.TAKEN);
+      end += 150;
+      assertThat(member.take(null)).isTrue();
+      member.tunnels.credit(-1, end + 75, end - 75);
+      member.tunnels.credit(-1, end + 150, end);
+      assertThat(caller.limits.get(1L)).isEqualTo(end + 150);
+    }
   }
 }

@@ -83,6 +83,7 @@ export class EventBus {
   /** @type {Set<unknown>} timers */
   #lateTasks = new Set();
   #isStarted = false;
+  #forgetExit = () => {};
   /** @type {() => void} */
   #checkDrained = () => {};
   // Since when a subscription with BLOCK lets the others wait, and when that was told, in ms.
@@ -138,6 +139,7 @@ export class EventBus {
       signal?.removeEventListener('abort', abort);
     }
     this.#isStarted = true;
+    this.#forgetExit = this.#env.onExit(() => this.#exiting());
     this.#lookLater();
     return this;
   }
@@ -151,6 +153,15 @@ export class EventBus {
    */
   [INSPECT](depth, options, inspect) {
     return shownAs(this, { name: this.#settings.name, state: this.state, url: this.connection?.url ?? null, counters: this.counters() }, options, inspect);
+  }
+
+  /** @returns {string | null} what the end of the process leaves undone */
+  #exiting() {
+    // What the network takes at once still goes out.
+    this.#outbox.flush();
+    const events = this.#outbox.unsettled + this.#parkedCount;
+    return events === 0 ? null
+      : `eventbus: the process ends, and ${events === 1 ? '1 event' : `${events} events`} of the client ${this.#settings.name} may be lost (expected: await close() first)`;
   }
 
   // ---- State
@@ -623,6 +634,7 @@ export class EventBus {
     const error = closed(why);
     const wanted = why.code === 'CLOSED';
     this.#lifecycle?.stop();
+    this.#forgetExit();
     this.#dispatcher.close();
     this.#lateTasks.forEach(timer => this.#env.clearTimeout(/** @type {never} */ (timer)));
     this.#lateTasks.clear();

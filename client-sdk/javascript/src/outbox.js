@@ -119,6 +119,16 @@ export class Outbox {
     return this.#plainKnown < this.#plainSent;
   }
 
+  /** @returns {number} events that are not sent, or not known to have arrived */
+  get unsettled() {
+    let events = this.#plainSent - this.#plainKnown;
+    const count = (/** @type {PublishFrame | Control} */ item) => { events += 'control' in item ? 0 : item.count; };
+    this.#open.forEach(count);
+    this.#queue.forEach(count);
+    this.#unconfirmed.forEach(count);
+    return events;
+  }
+
   /**
    * Takes an event.
    * @param {string} name of the topic

@@ -387,6 +387,7 @@
  * @property {string} agent software and version
  * @property {((url: string) => Promise<string>) | null} explain says in words why an upgrade may have failed, for whom the platform does not tell
  * @property {(error: unknown) => void} report where errors go for which there is no listener
+ * @property {(say: () => string | null) => () => void} onExit asks, when the process ends, what is to be said; returns what takes that back
  *
  * @typedef {object} Page
  * @property {EventTarget & {visibilityState: string}} document

@@ -1,6 +1,7 @@
 import { transport } from './transport.js';
 
-/** @import {Environment, Options, Page} from './types.js' */
+/** @import {Environment, Page} from './internal.js' */
+/** @import {Options} from './types.js' */
 
 const VERSION = '0.1.0';
 const EXPLAIN = 3000;

@@ -8,7 +8,8 @@ import { checkTopic } from './topics.js';
 import { utf8 } from './wire/bytes.js';
 
 /** @import {OutTopic, Waiter} from './frame.js' */
-/** @import {CallPort, Channel, Counters, Environment, Limits, SendOptions} from './types.js' */
+/** @import {CallPort, Channel, Environment} from './internal.js' */
+/** @import {Counters, Limits, SendOptions} from './types.js' */
 /** @import {Settings} from './options.js' */
 
 /**

@@ -4,8 +4,8 @@
 set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 # Bytes of a page's bundle, minified and gzipped: without calls, and with them.
-most=29500
-most_services=36500
+most=28700
+most_services=35550
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 fail() { echo "check-package: $1" >&2; exit 1; }
@@ -27,7 +27,7 @@ const options: Options = { url: 'ws://localhost:8080/bus', reconnect: { initialD
 async function main(): Promise<void> {
   await using bus = await connect(options);
   bus.on('gap', ({ topic, from, to, producer }) => { const missing: number = to - from; const who: bigint = producer; void [topic, missing, who]; });
-  const prices = bus.subscribe('prices.>', { codec: avro('double'), overflow: 'CONFLATE' }, async (event: BusEvent) => { void event.value<number>(); });
+  const prices = bus.subscribe('prices.>', { codec: avro('double'), overflow: 'CONFLATE' }, async (event: BusEvent) => { void event.value(); });
   await prices.ready;
   const { sequence } = await bus.publish('prices.a', 5, { codec: avro('double') });
   const taken: boolean = bus.send('prices.a', `${sequence}`);
@@ -52,11 +52,63 @@ main().catch((error: unknown) => { if (error instanceof EventBusError && error.c
 // @ts-expect-error An option that does not exist.
 void connect({ url: 'ws://x/bus', confirmTimout: 1 });
 TS
+cat >plain.ts <<'TS'
+// With nothing but the language's default library, as most programs have it.
+import { connect, type Codec, type EventBus } from 'eventbus-client';
+import { connect as connectServices } from 'eventbus-client/services';
+const codec: Codec<{ a: number }> = { encode: value => new TextEncoder().encode(String(value.a)), decode: bytes => ({ a: bytes.length }) };
+interface Flight { to: string }
+export async function main(flight: Flight): Promise<void> {
+  const bus: EventBus = await connect(['ws://localhost:8080/bus', new URL('ws://localhost:8081/bus')]);
+  await bus.subscribe('a', event => { const text: string = event.text(); void text; }).ready;
+  bus.subscribe('a', { codec, onInterruption: ({ from, to }) => { const length: number = to - from; void length; }, onGap: async gap => { void gap.topic; } }, event => { const a: number = event.value().a; void a; });
+  for await (const event of bus.subscribe('a', { codec })) { const a: number = event.value().a; void a; }
+  for await (const [event] of bus.subscribe<Flight>('a').batches()) { const to: string | undefined = event?.value().to; void to; }
+  const { receivers } = await bus.publish('a', { a: 1 }, { codec, key: 'k' });
+  const some: number = receivers ?? 0; void some;
+  await bus.publish('a', flight);
+  await bus.publish('a', { to: 'JFK', stack: 'x' });
+  for (const payload of ['x', 1, null, [flight], new Date(), new Uint8Array(1), new DataView(new ArrayBuffer(1)), { name: 'x' }, { stack: 'x' }, new URL('http://x/')]) { bus.send('a', payload); }
+  const services = await connectServices('ws://localhost:8080/bus');
+  const reply: { a: number } = (await services.request('s', { a: 1 }, { codec, replyCodec: codec })).value(); void reply;
+  bus.on('interruption', ({ subscription, filter, from }) => { void [subscription.id, filter, from]; });
+  const why = await bus.closed; if (why) { void why.busCode; }
+  // @ts-expect-error What the codec reads is no text.
+  bus.subscribe('a', { codec }, event => { const text: string = event.value(); void text; });
+  // @ts-expect-error What a codec writes.
+  void bus.publish('a', 'not an object', { codec });
+  // @ts-expect-error A promise that is not awaited.
+  void bus.publish('a', Promise.resolve(1));
+  // @ts-expect-error A Map.
+  bus.send('a', new Map());
+  // @ts-expect-error A Blob.
+  bus.send('a', new Blob([]));
+  // @ts-expect-error An Error.
+  bus.send('a', new Error('x'));
+  // @ts-expect-error A function.
+  bus.send('a', () => 1);
+  // @ts-expect-error Memory that others write to.
+  bus.send('a', new SharedArrayBuffer(1));
+  // @ts-expect-error An option that does not exist.
+  void bus.publish('a', 'x', { haeders: {} });
+  // @ts-expect-error Not for applications.
+  void bus.start;
+  // @ts-expect-error Nor this.
+  void bus.subscribe('a').pump;
+  // @ts-expect-error Nor how the SDK is built.
+  type Inner = import('eventbus-client').Environment;
+}
+TS
 cat >app.cts <<'TS'
 import client = require('eventbus-client');
 const connecting: Promise<client.EventBus> = client.connect('ws://localhost:8080/bus');
 void connecting;
 TS
+for way in "nodenext nodenext app.cts" "esnext bundler"; do
+  read -r module resolution more <<<"$way"
+  "$bin/tsc" --noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target es2022 --types "" \
+    --module "$module" --moduleResolution "$resolution" plain.ts ${more:+"$more"} || fail "TypeScript with the library of es2022, moduleResolution $resolution"
+done
 for way in "nodenext nodenext app.cts" "esnext bundler"; do
   read -r module resolution more <<<"$way"
   "$bin/tsc" --noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target es2022 --lib es2023,dom,esnext.disposable --types "" \

@@ -3,7 +3,7 @@ import * as TYPE from './wire/type.js';
 
 /** @import {EventBusError} from './errors.js' */
 /** @import {Outbox} from './outbox.js' */
-/** @import {Environment} from './types.js' */
+/** @import {Environment} from './internal.js' */
 
 /** When to ask again what the bus could not answer, in ms. */
 export const ASK_AGAIN = 100;

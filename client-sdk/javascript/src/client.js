@@ -19,7 +19,8 @@ import * as LIMIT from './wire/limit.js';
 
 /** @import {Settings} from './options.js' */
 /** @import {PublishFrame, Waiter} from './frame.js' */
-/** @import {CallPort, ClientEvents, ConnectionInfo, Counters, Environment, Handler, Payload, PublishOptions, Published, SendOptions, State, SubscribeOptions, WaitOptions} from './types.js' */
+/** @import {CallPort, Environment} from './internal.js' */
+/** @import {ClientEvents, ConnectionInfo, Counters, Encoder, Handler, PayloadFor, PublishOptions, Published, SendOptions, State, SubscribeOptions, WaitOptions} from './types.js' */
 
 // How often what waits is looked at, in ms.
 const LOOK = 1000;
@@ -83,6 +84,7 @@ export class EventBus {
   /** @type {Set<unknown>} timers */
   #lateTasks = new Set();
   #isStarted = false;
+  #forgetExit = () => {};
   /** @type {() => void} */
   #checkDrained = () => {};
   // Since when a subscription with BLOCK lets the others wait, and when that was told, in ms.
@@ -94,6 +96,7 @@ export class EventBus {
    * @param {Settings} settings
    * @param {Environment} env
    * @param {CallPort | null} calls
+   * @internal
    */
   constructor(settings, env, calls = null) {
     this.#settings = settings;
@@ -125,6 +128,7 @@ export class EventBus {
    * Use `connect`.
    * @param {AbortSignal | undefined} signal
    * @returns {Promise<this>}
+   * @internal
    */
   async start(signal) {
     const abort = () => this.#connector.close(new EventBusError('CLOSED', 'the signal gave the first connection up', { cause: signal?.reason }));
@@ -138,6 +142,7 @@ export class EventBus {
       signal?.removeEventListener('abort', abort);
     }
     this.#isStarted = true;
+    this.#forgetExit = this.#env.onExit(() => this.#exiting());
     this.#lookLater();
     return this;
   }
@@ -148,9 +153,19 @@ export class EventBus {
    * @param {object} options
    * @param {(value: unknown, options: object) => string} inspect
    * @returns {string}
+   * @internal
    */
   [INSPECT](depth, options, inspect) {
     return shownAs(this, { name: this.#settings.name, state: this.state, url: this.connection?.url ?? null, counters: this.counters() }, options, inspect);
+  }
+
+  /** @returns {string | null} what the end of the process leaves undone */
+  #exiting() {
+    // What the network takes at once still goes out.
+    this.#outbox.flush();
+    const events = this.#outbox.unsettled + this.#parkedCount;
+    return events === 0 ? null
+      : `eventbus: the process ends, and ${events === 1 ? '1 event' : `${events} events`} of the client ${this.#settings.name} may be lost (expected: await close() first)`;
   }
 
   // ---- State
@@ -220,9 +235,10 @@ export class EventBus {
    * a lost connection, under the same number, so that subscribers see it once.
    *
    * The events of a topic arrive in the order of the calls, also while these are not awaited.
+   * @template {Encoder | undefined} [C=undefined]
    * @param {string} topic
-   * @param {Payload} payload text, bytes, or a value for the codec (JSON without one); bytes must not be changed before the promise is settled
-   * @param {PublishOptions} [options]
+   * @param {PayloadFor<C>} payload text, bytes, or a value for the codec (JSON without one); bytes must not be changed before the promise is settled
+   * @param {PublishOptions & {codec?: C}} [options]
    * @returns {Promise<Published>} rejects with ILLEGAL_TOPIC, TOO_BIG, UNREADABLE_PAYLOAD, BUFFER_FULL or CLOSED (not published), with
    *   REFUSED, or with TIMED_OUT or CONNECTION_LOST (may have been delivered, unless the message says that it was not sent). The signal stops
    *   waiting: what waits for room is taken back, an event that was taken is published
@@ -299,9 +315,10 @@ export class EventBus {
 
   /**
    * Publishes an event without waiting: it is not confirmed, and not sent again. `flush` says whether all have arrived.
+   * @template {Encoder | undefined} [C=undefined]
    * @param {string} topic
-   * @param {Payload} payload as of `publish`; bytes may be changed afterwards
-   * @param {SendOptions} [options]
+   * @param {PayloadFor<C>} payload as of `publish`; bytes may be changed afterwards
+   * @param {SendOptions & {codec?: C}} [options]
    * @returns {boolean} false if the buffer is full and nothing was taken: wait for `room`
    * @throws {EventBusError} ILLEGAL_TOPIC, TOO_BIG, UNREADABLE_PAYLOAD, CLOSED
    */
@@ -418,13 +435,14 @@ export class EventBus {
    * Subscribes. Its `ready` resolves when it is in force: every event that a bus takes from a publisher after that is delivered. It is made
    * again after every lost connection; what was published meanwhile is told as a gap.
    * @param {string} filter tokens with dots; `*` is one token, a last `>` one or more
-   * @param {SubscribeOptions | Handler} [given] options, or the handler
-   * @param {Handler} [taker] the handler gets the events one by one; without one they are read with `for await`
-   * @returns {Subscription}
+   * @template [T=unknown] what the codec reads
+   * @param {SubscribeOptions<T> | Handler<T>} [given] options, or the handler
+   * @param {Handler<T>} [taker] the handler gets the events one by one; without one they are read with `for await`
+   * @returns {Subscription<T>}
    * @throws {EventBusError} ILLEGAL_TOPIC, CLOSED
    */
   subscribe(filter, given = {}, taker) {
-    const [options, handler] = typeof given === 'function' && taker === undefined ? [{}, given] : [/** @type {SubscribeOptions} */ (given), taker];
+    const [options, handler] = typeof given === 'function' && taker === undefined ? [{}, given] : [/** @type {SubscribeOptions<T>} */ (given), taker];
     refuseUnknown(options, OF_SUBSCRIPTION, '');
     this.#checkOpen();
     checkFilter(filter);
@@ -443,7 +461,8 @@ export class EventBus {
     }
     signal?.throwIfAborted();
     const subscription = new Subscription(
-      this.#registry.takeId(), filter, { group: group ?? null, overflow, bufferBytes, codec: codec ?? null, signal, onGap, onInterruption }, handler, {
+      this.#registry.takeId(), filter, { group: group ?? null, overflow, bufferBytes, codec: codec ?? null, signal, onGap, onInterruption },
+      /** @type {Handler | undefined} */ (handler), {
         micros: this.#env.micros,
         later: task => this.#later(task),
         window: this.#window,
@@ -466,7 +485,7 @@ export class EventBus {
         },
       });
     this.#registry.add(subscription);
-    return subscription;
+    return /** @type {Subscription<T>} */ (/** @type {unknown} */ (subscription));
   }
 
   /**
@@ -623,6 +642,7 @@ export class EventBus {
     const error = closed(why);
     const wanted = why.code === 'CLOSED';
     this.#lifecycle?.stop();
+    this.#forgetExit();
     this.#dispatcher.close();
     this.#lateTasks.forEach(timer => this.#env.clearTimeout(/** @type {never} */ (timer)));
     this.#lateTasks.clear();

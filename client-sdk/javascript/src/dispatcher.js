@@ -7,7 +7,8 @@ import { Deliver } from './wire/deliver.js';
 /** @import {Window} from './credit.js' */
 /** @import {ProducerState} from './producers.js' */
 /** @import {Registry} from './registry.js' */
-/** @import {Counters, Environment, Gap, GapReason} from './types.js' */
+/** @import {Environment} from './internal.js' */
+/** @import {Counters, Gap, GapReason} from './types.js' */
 /** @import {GapFrame} from './wire/frames.js' */
 
 const nothing = () => {};

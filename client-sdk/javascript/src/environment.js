@@ -1,6 +1,7 @@
 import { transport } from './transport.js';
 
-/** @import {Environment, Options, Page} from './types.js' */
+/** @import {Environment, Page} from './internal.js' */
+/** @import {Options} from './types.js' */
 
 const VERSION = '0.1.0';
 const EXPLAIN = 3000;
@@ -27,7 +28,8 @@ export function microClock() {
 
 /**
  * @typedef {object} Platform what the known ones have
- * @property {{versions?: {node?: string}, emitWarning?: (warning: string | Error) => void}} [process]
+ * @property {{versions?: {node?: string}, emitWarning?: (warning: string | Error) => void, stderr?: {write: (text: string) => void},
+ *   on?: (event: string, listener: () => void) => void, off?: (event: string, listener: () => void) => void}} [process]
  * @property {{version?: unknown}} [Deno]
  * @property {unknown} [Bun]
  * @property {(error: unknown) => void} [reportError]
@@ -72,6 +74,36 @@ async function explain(url) {
   return answer.status === 200 ? 'a bus answers there in plain HTTP' : `${answer.status}: ${said}`;
 }
 
+/** @type {Set<() => string | null>} what each client says at the end of the process, null for nothing */
+const atExit = new Set();
+
+/** The process ends: what is said now has to be written at once. */
+function exiting() {
+  for (const say of atExit) {
+    const said = say();
+    if (said !== null) {
+      platform().process?.stderr?.write(`${said}\n`);
+    }
+  }
+}
+
+/**
+ * @param {() => string | null} say is asked when the process ends
+ * @returns {() => void} takes it away
+ */
+function onExit(say) {
+  const { process } = platform();
+  if (atExit.size === 0) {
+    process?.on?.('exit', exiting);
+  }
+  atExit.add(say);
+  return () => {
+    if (atExit.delete(say) && atExit.size === 0) {
+      process?.off?.('exit', exiting);
+    }
+  };
+}
+
 /** @param {unknown} error for which there is no listener */
 function report(error) {
   const { reportError, process } = platform();
@@ -100,5 +132,6 @@ export async function environment(options) {
     agent: `eventbus-js/${VERSION} (${platformName()})`,
     explain: platform().process?.versions?.node ? null : explain,
     report,
+    onExit,
   };
 }

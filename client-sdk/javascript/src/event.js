@@ -22,6 +22,7 @@ const reader = new Reader();
 /**
  * An event. Key, headers, time and payload are read from the message it came in when they are asked for, so that an event
  * that is kept keeps its message, of up to some megabytes: keep {@link BusEvent#detached} instead.
+ * @template [T=unknown] what the subscription's codec reads
  */
 export class BusEvent {
   #head;
@@ -36,6 +37,7 @@ export class BusEvent {
    * @param {number} at where it begins in the message
    * @param {number} from where its payload begins
    * @param {number} to where its payload ends
+   * @internal
    */
   constructor(head, sequence, at, from, to) {
     this.#head = head;
@@ -115,8 +117,8 @@ export class BusEvent {
   }
 
   /**
-   * @template T
-   * @returns {T} the payload as JSON; its form is not checked
+   * @template [J=unknown]
+   * @returns {J} the payload as JSON; its form is not checked
    * @throws {EventBusError} UNREADABLE_PAYLOAD
    */
   json() {
@@ -128,7 +130,6 @@ export class BusEvent {
   }
 
   /**
-   * @template T
    * @returns {T} the payload as the subscription's codec reads it; without a codec as JSON
    * @throws {EventBusError} UNREADABLE_PAYLOAD
    */
@@ -149,12 +150,15 @@ export class BusEvent {
     return new EventBusError('UNREADABLE_PAYLOAD', `event ${this.sequence} of ${this.topic}: ${textOf(thrown)}`, { cause: thrown });
   }
 
-  /** @returns {number} bytes that it takes in its message */
+  /**
+   * @returns {number} bytes that it takes in its message
+   * @internal
+   */
   get size() {
     return this.#to - this.#at;
   }
 
-  /** @returns {BusEvent} the same event, with bytes of its own */
+  /** @returns {BusEvent<T>} the same event, with bytes of its own */
   detached() {
     const at = this.#at;
     const head = { ...this.#head, bytes: this.#head.bytes.slice(at, this.#to) };
@@ -167,6 +171,7 @@ export class BusEvent {
    * @param {object} options
    * @param {(value: unknown, options: object) => string} inspect
    * @returns {string}
+   * @internal
    */
   [INSPECT](depth, options, inspect) {
     return shownAs(this, { ...this.toJSON(), producer: this.producer, schema: this.schema, headers: { ...this.headers } }, options, inspect);

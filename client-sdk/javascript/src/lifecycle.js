@@ -1,5 +1,5 @@
 /** @import {Connector} from './connector.js' */
-/** @import {Environment, Page} from './types.js' */
+/** @import {Environment, Page} from './internal.js' */
 
 // Of the platforms' timers, in ms.
 const LONGEST_TIMER = 2 ** 31 - 1;

@@ -18,7 +18,8 @@ import { Reader } from './wire/reader.js';
 /** @import {Outbox} from './outbox.js' */
 /** @import {Registry} from './registry.js' */
 /** @import {TokenRefresh} from './token-refresh.js' */
-/** @import {BusCode, CallPort, Channel, Counters, Environment, Refusal, TlsOptions} from './types.js' */
+/** @import {CallPort, Channel, Environment, Refusal} from './internal.js' */
+/** @import {BusCode, Counters, TlsOptions} from './types.js' */
 /** @import {ChangeBus, Confirm, Welcome} from './wire/frames.js' */
 
 /**

@@ -5,7 +5,8 @@ import { connect as connectTls } from 'node:tls';
 
 import { FrameReceiver, maskedFrame, OPCODE, readClose, WebSocketError } from './node-frames.js';
 
-/** @import {Channel, ChannelEvents, Open, Refusal, TlsOptions} from './types.js' */
+/** @import {Channel, ChannelEvents, Open, Refusal} from './internal.js' */
+/** @import {TlsOptions} from './types.js' */
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const MOST_HEAD = 16_384;

@@ -8,7 +8,8 @@ import { checkTopic } from './topics.js';
 import { utf8 } from './wire/bytes.js';
 
 /** @import {OutTopic, Waiter} from './frame.js' */
-/** @import {CallPort, Channel, Counters, Environment, Limits, SendOptions} from './types.js' */
+/** @import {CallPort, Channel, Environment} from './internal.js' */
+/** @import {Counters, Limits, SendOptions} from './types.js' */
 /** @import {Settings} from './options.js' */
 
 /**
@@ -117,6 +118,16 @@ export class Outbox {
   /** @returns {boolean} whether events were sent that may not have arrived */
   get isUnsure() {
     return this.#plainKnown < this.#plainSent;
+  }
+
+  /** @returns {number} events that are not sent, or not known to have arrived */
+  get unsettled() {
+    let events = this.#plainSent - this.#plainKnown;
+    const count = (/** @type {PublishFrame | Control} */ item) => { events += 'control' in item ? 0 : item.count; };
+    this.#open.forEach(count);
+    this.#queue.forEach(count);
+    this.#unconfirmed.forEach(count);
+    return events;
   }
 
   /**

@@ -7,7 +7,8 @@ import { optionsOf, settings } from './options.js';
 /** @import {Response} from './call/event.js' */
 /** @import {Service} from './call/service.js' */
 /** @import {Settings} from './options.js' */
-/** @import {Address, Environment, Options, Payload, RequestHandler, RequestOptions, ServeOptions} from './types.js' */
+/** @import {Environment} from './internal.js' */
+/** @import {Address, Decoder, Encoder, Options, PayloadFor, RequestHandler, RequestOptions, ServeOptions} from './types.js' */
 
 export { CallError, Rejection } from './call/errors.js';
 export { CallEvent, Reply, Response } from './call/event.js';
@@ -25,6 +26,7 @@ export class ServiceBus extends EventBus {
    * @param {Settings} checked
    * @param {Environment} env
    * @param {number} callBytes
+   * @internal
    */
   constructor(checked, env, callBytes) {
     const calls = new Calls(callBytes);
@@ -35,13 +37,15 @@ export class ServiceBus extends EventBus {
   /**
    * Asks a service: one of its members, which the bus chooses. Without `idempotent` a request is never executed twice. Without a connection
    * it waits, within its time-out and within `callBytes`.
+   * @template {Encoder | undefined} [C=undefined]
+   * @template [T=unknown] what `replyCodec` reads
    * @param {string} service a name like a topic, at most 240 bytes
-   * @param {Payload} payload as of `publish`
-   * @param {RequestOptions} [options]
-   * @returns {Promise<Response>} rejects with a `CallError`, which says whether the request was executed, or with the signal's reason
+   * @param {PayloadFor<C>} payload as of `publish`
+   * @param {RequestOptions & {codec?: C, replyCodec?: Decoder<T>}} [options]
+   * @returns {Promise<Response<T>>} rejects with a `CallError`, which says whether the request was executed, or with the signal's reason
    */
   request(service, payload, options = {}) {
-    return this.#calls.request(service, payload, options);
+    return /** @type {Promise<Response<T>>} */ (this.#calls.request(service, payload, options));
   }
 
   /**

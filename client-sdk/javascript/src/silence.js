@@ -1,4 +1,4 @@
-/** @import {Environment} from './types.js' */
+/** @import {Environment} from './internal.js' */
 
 /** After a sleep the bus has so long to answer, in ms. */
 const AFTER_SLEEP = 5000;

@@ -8,7 +8,8 @@ import { encodeId, encodeSubscribe } from './wire/frames.js';
 import * as TYPE from './wire/type.js';
 
 /** @import {BusEvent} from './event.js' */
-/** @import {Gap, Handler, Interruption, SubscriptionCounters, SubscriptionSettings} from './types.js' */
+/** @import {SubscriptionSettings} from './internal.js' */
+/** @import {Gap, Handler, Interruption, SubscriptionCounters} from './types.js' */
 
 /**
  * Events of one `Deliver` that wait, or what happened between events.
@@ -56,8 +57,21 @@ const OVER = Object.freeze({ value: undefined, done: true });
  * A subscription. Its events go to its handler, or to one reader: `for await (const event of subscription)` or
  * `for await (const events of subscription.batches())`, which is cheaper. What is not read waits in its buffer of `bufferBytes`, above which its
  * policy acts; under `BLOCK` it holds back all deliveries of the client: read it, or end it.
+ * @template [T=unknown] what its codec reads
  */
 export class Subscription {
+  /** @internal */
+  codec;
+  /**
+   * Whether the topic is one of this subscription's.
+   * @internal
+   */
+  matches;
+  /**
+   * Whether a bus has confirmed it.
+   * @internal
+   */
+  isConfirmed = false;
   // What is handed on now.
   /** @type {Entry | null} */
   #current = null;
@@ -104,6 +118,7 @@ export class Subscription {
    * @param {SubscriptionSettings} settings
    * @param {Handler | undefined} handler
    * @param {SubscriptionHome} home
+   * @internal
    */
   constructor(id, filter, { group, overflow, bufferBytes, codec, signal, onGap, onInterruption }, handler, home) {
     /** @readonly */
@@ -116,15 +131,8 @@ export class Subscription {
     this.overflow = overflow;
     /** @readonly */
     this.bufferBytes = bufferBytes;
-    /** @readonly */
     this.codec = codec;
-    /**
-     * Whether the topic is one of this subscription's.
-     * @readonly
-     */
     this.matches = matcher(filter);
-    /** Whether a bus has confirmed it. */
-    this.isConfirmed = false;
     this.#handler = handler;
     this.#onGap = onGap;
     this.#onInterruption = onInterruption;
@@ -187,17 +195,17 @@ export class Subscription {
   /**
    * One event after the other; an event counts as handled when the next one is asked for, or when the loop is left. Another loop goes on where this
    * one was left: to end the subscription, unsubscribe. There can be one reader at a time.
-   * @returns {AsyncIterableIterator<BusEvent, undefined>}
+   * @returns {AsyncIterableIterator<BusEvent<T>, undefined>}
    */
   [Symbol.asyncIterator]() {
-    return /** @type {AsyncIterableIterator<BusEvent, undefined>} */ (this.#iterate(0));
+    return /** @type {AsyncIterableIterator<BusEvent<T>, undefined>} */ (this.#iterate(0));
   }
 
   /**
    * Arrays of what is there, each at least one event: several times cheaper than single events. `onGap` and `onInterruption` are called
    * between them.
    * @param {{max?: number}} [options] most events of an array, default 1,000
-   * @returns {AsyncIterableIterator<BusEvent[], undefined>}
+   * @returns {AsyncIterableIterator<BusEvent<T>[], undefined>}
    */
   batches(options = {}) {
     refuseUnknown(options, ['max'], '');
@@ -205,7 +213,7 @@ export class Subscription {
     if (!(max >= 1)) {
       throw new RangeError(`max: ${max} (expected: at least 1)`);
     }
-    return /** @type {AsyncIterableIterator<BusEvent[], undefined>} */ (this.#iterate(Math.floor(max)));
+    return /** @type {AsyncIterableIterator<BusEvent<T>[], undefined>} */ (this.#iterate(Math.floor(max)));
   }
 
   /**
@@ -361,7 +369,10 @@ export class Subscription {
 
   // ---- What comes, told by the client
 
-  /** @param {Entry} entry at least one event; `pump` has to follow */
+  /**
+   * @param {Entry} entry at least one event; `pump` has to follow
+   * @internal
+   */
   arrive(entry) {
     this.#counts.received += entry.events.length;
     if (this.#isDiscarded) {
@@ -378,7 +389,10 @@ export class Subscription {
     this.#lastNotice = entry.notice;
   }
 
-  /** @param {number} events that came again */
+  /**
+   * @param {number} events that came again
+   * @internal
+   */
   repeated(events) {
     this.#counts.duplicates += events;
   }
@@ -386,6 +400,7 @@ export class Subscription {
   /**
    * Events are missing; `pump` has to follow.
    * @param {Gap} gap
+   * @internal
    */
   missed(gap) {
     this.#counts.missing += gap.to - gap.from + 1;
@@ -406,6 +421,7 @@ export class Subscription {
   /**
    * A bus has confirmed it again; `pump` has to follow.
    * @param {number} from when it was heard of last, in µs since 1970
+   * @internal
    */
   interrupted(from) {
     const interruption = { from, to: this.#home.micros() };
@@ -447,27 +463,42 @@ export class Subscription {
 
   // ---- Its own buffer
 
-  /** @returns {boolean} whether what waits holds back the bus, instead of making room */
+  /**
+   * @returns {boolean} whether what waits holds back the bus, instead of making room
+   * @internal
+   */
   get isBlocking() {
     return this.overflow === 'BLOCK';
   }
 
-  /** @returns {boolean} whether more waits than its buffer is to hold */
+  /**
+   * @returns {boolean} whether more waits than its buffer is to hold
+   * @internal
+   */
   get isFull() {
     return this.#buffered > this.bufferBytes;
   }
 
-  /** @returns {boolean} whether that is more than what may have come in one turn */
+  /**
+   * @returns {boolean} whether that is more than what may have come in one turn
+   * @internal
+   */
   get isOverrun() {
     return this.#buffered > this.bufferBytes + MOST_OF_A_TURN;
   }
 
-  /** @returns {number} bytes that wait */
+  /**
+   * @returns {number} bytes that wait
+   * @internal
+   */
   get buffered() {
     return this.#buffered;
   }
 
-  /** @returns {boolean} whether there is a handler or a reader */
+  /**
+   * @returns {boolean} whether there is a handler or a reader
+   * @internal
+   */
   get isTaken() {
     return this.#handler !== undefined || this.#isRead;
   }
@@ -475,6 +506,7 @@ export class Subscription {
   /**
    * Drops what its policy says; `pump` has to follow. What is being handled and what came last stays.
    * @param {number} most bytes that may stay
+   * @internal
    */
   makeRoom(most) {
     /** @type {Entry[]} */
@@ -576,7 +608,10 @@ export class Subscription {
     }
   }
 
-  /** Hands on what has come, as far as the application takes it. */
+  /**
+   * Hands on what has come, as far as the application takes it.
+   * @internal
+   */
   pump() {
     if (this.#handler) {
       this.#handle(this.#handler);
@@ -669,7 +704,10 @@ export class Subscription {
     this.#home.failed(thrown, event);
   }
 
-  /** The bus has confirmed it. */
+  /**
+   * The bus has confirmed it.
+   * @internal
+   */
   confirm() {
     this.isConfirmed = true;
     this.#ready.resolve(this);
@@ -678,6 +716,7 @@ export class Subscription {
   /**
    * Nothing more comes from the bus; what is here is still handled.
    * @param {EventBusError | null} failure why, if not because the application wanted it
+   * @internal
    */
   end(failure) {
     if (this.#isEnded) {
@@ -700,7 +739,10 @@ export class Subscription {
     this.#judgeHandler();
   }
 
-  /** Nothing more is handed on; what waits counts as handled. */
+  /**
+   * Nothing more is handed on; what waits counts as handled.
+   * @internal
+   */
   discard() {
     if (this.#isDiscarded) {
       return;
@@ -732,12 +774,18 @@ export class Subscription {
     this.#home.unsubscribe(this);
   }
 
-  /** Whether nobody else gets what the bus has sent for it. */
+  /**
+   * Whether nobody else gets what the bus has sent for it.
+   * @internal
+   */
   get isExclusive() {
     return this.group !== null;
   }
 
-  /** Whether all that came was handled, and nothing more comes. */
+  /**
+   * Whether all that came was handled, and nothing more comes.
+   * @internal
+   */
   get isFinished() {
     return this.#isEnded && !this.#busy && this.#isEmpty;
   }
@@ -763,6 +811,7 @@ export class Subscription {
    * @param {object} options
    * @param {(value: unknown, options: object) => string} inspect
    * @returns {string}
+   * @internal
    */
   [INSPECT](depth, options, inspect) {
     const { id, filter, group, overflow, isConfirmed } = this;
@@ -771,12 +820,18 @@ export class Subscription {
 
   // ---- What is said to the bus
 
-  /** @returns {Uint8Array} */
+  /**
+   * @returns {Uint8Array}
+   * @internal
+   */
   get beginFrame() {
     return encodeSubscribe(this.id, this.filter, this.group, this.overflow);
   }
 
-  /** @returns {Uint8Array} */
+  /**
+   * @returns {Uint8Array}
+   * @internal
+   */
   get endFrame() {
     return encodeId(TYPE.UNSUBSCRIBE, this.id);
   }

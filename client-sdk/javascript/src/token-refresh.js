@@ -3,7 +3,7 @@ import { encodeAuthenticate } from './wire/frames.js';
 
 /** @import {Link} from './link.js' */
 /** @import {Settings} from './options.js' */
-/** @import {Environment} from './types.js' */
+/** @import {Environment} from './internal.js' */
 
 // Of a token's life: when it is replaced at the latest, and how much earlier it may be.
 const LATEST = 0.8;

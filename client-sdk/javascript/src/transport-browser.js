@@ -1,6 +1,7 @@
 import { platformTransport } from './web-socket.js';
 
-/** @import {Open, Options} from './types.js' */
+/** @import {Open} from './internal.js' */
+/** @import {Options} from './types.js' */
 
 /**
  * What bundlers for browsers take in place of transport.js.

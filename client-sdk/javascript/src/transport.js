@@ -1,6 +1,7 @@
 import { platformTransport } from './web-socket.js';
 
-/** @import {Open, Options} from './types.js' */
+/** @import {Open} from './internal.js' */
+/** @import {Options} from './types.js' */
 
 /**
  * Bundlers for browsers take transport-browser.js in its place, as package.json says, so that a page gets nothing of Node's.

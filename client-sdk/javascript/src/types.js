@@ -113,18 +113,26 @@
 
 /**
  * The half of a codec that publishing needs.
+ * @template [T=never]
  * @typedef {object} Encoder
  * @property {bigint} [fingerprint]
- * @property {(value: never) => Uint8Array} encode
- *
- * The half that a subscription needs.
- * @typedef {object} Decoder
- * @property {(payload: Uint8Array, schema: bigint) => unknown} decode
+ * @property {(value: T) => Uint8Array} encode
  */
 
 /**
- * What can be published: text as UTF-8, bytes as they are, all else by the codec, without one as JSON.
- * @typedef {unknown} Payload
+ * The half that a subscription needs.
+ * @template [T=unknown]
+ * @typedef {object} Decoder
+ * @property {(payload: Uint8Array, schema: bigint) => T} decode
+ */
+
+/**
+ * An object that JSON can write: promises, maps, sets, blobs, errors, functions and the like would be `{}`.
+ * @typedef {object & {readonly then?: never, readonly arrayBuffer?: never, readonly bind?: never, readonly [Symbol.toStringTag]?: never}} Plain
+ *
+ * What can be published without a codec: text as UTF-8, bytes as they are, all else as JSON.
+ * @typedef {Plain & ({readonly stack?: never} | {readonly name?: never})} NoError
+ * @typedef {string | number | boolean | null | ArrayBuffer | ArrayBufferView | readonly unknown[] | {readonly [name: string]: unknown} | NoError} Payload
  *
  * @typedef {object} SendOptions
  * @property {string} [key] what CONFLATE goes by, at most 4,096 bytes
@@ -205,21 +213,33 @@
  */
 
 /**
+ * What can be published with a codec, or without one.
+ * @template C
+ * @typedef {C extends Encoder<infer T> ? T : Payload} PayloadFor
+ */
+
+/**
+ * @template [T=unknown] what the codec reads
  * @typedef {object} SubscribeOptions
  * @property {string} [group] shares the events with all other subscriptions of this group
  * @property {Overflow} [overflow] default `BLOCK`, in a browser `DROP_OLDEST`
  * @property {number} [bufferBytes] bytes that wait for it, at least 1,024; default a quarter of `receiveBytes`. Above it `DROP_OLDEST`,
  *   `CONFLATE` and `DISCONNECT` act in the client, and under `BLOCK` it is told that the others wait
- * @property {Decoder} [codec] reads payloads for `event.value()`
+ * @property {Decoder<T>} [codec] reads payloads for `event.value()`
  * @property {AbortSignal} [signal] ends the subscription
  * @property {(interruption: Interruption) => void | Promise<void>} [onInterruption] is called where the subscription was away: in order with
  *   the events, by a reader when it passes the place; what follows waits for the promise
  * @property {(gap: Gap) => void | Promise<void>} [onGap] is called where events are missing, as `onInterruption` is
- *
+ */
+
+/**
+ * @template [T=unknown] what the codec reads
  * @callback Handler
- * @param {BusEvent} event
+ * @param {BusEvent<T>} event
  * @returns {void | Promise<void>} the next event of the subscription waits for the promise
- *
+ */
+
+/**
  * @typedef {object} SubscriptionCounters
  * @property {number} received events handed to it
  * @property {number} duplicates events that came again and were dropped
@@ -227,18 +247,6 @@
  * @property {number} interruptions times that it was away
  * @property {number} failed handlers that have failed
  * @property {number} queued events that wait for it
- */
-
-/**
- * Options of a subscription that were checked.
- * @typedef {object} SubscriptionSettings
- * @property {string | null} group
- * @property {Overflow} overflow
- * @property {number} bufferBytes
- * @property {Decoder | null} codec
- * @property {AbortSignal | undefined} signal
- * @property {((gap: Gap) => void | Promise<void>) | undefined} onGap
- * @property {((interruption: Interruption) => void | Promise<void>) | undefined} onInterruption
  */
 
 /**
@@ -321,76 +329,6 @@
  * @property {{before: bigint, now: bigint}} producerChanged the bus knows this client by another number: what was sent again may
  *   come twice
  * @property {{state: State, before: State}} state
- */
-
-/**
- * A WebSocket, as the client sees it.
- * @typedef {object} Channel
- * @property {(chunks: Uint8Array[]) => void} send one binary message; takes copies
- * @property {number} bufferedAmount bytes that the network has not taken
- * @property {(code: number, reason: string) => void} close
- * @property {() => void} abort ends it at once; nothing is heard of it any more
- * @property {((bytes: number) => void) | null} limit the largest message that is taken from now on
- * @property {(() => void) | null} ping null where pings cannot be sent
- *
- * @typedef {object} ChannelEvents
- * @property {() => void} onOpen
- * @property {(message: Uint8Array) => void} onMessage
- * @property {(code: number, reason: string, refusal?: Refusal) => void} onClose the last one
- * @property {() => void} onDrain the network takes more
- * @property {() => void} onPong a sign of life that is no message
- *
- * An upgrade that was answered with another status than 101.
- * @typedef {object} Refusal
- * @property {number} status of HTTP; 0 for a certificate that is not trusted, where nothing was asked
- * @property {string} text what the answer says
- * @property {number} retryAfter ms, 0 if not told
- *
- * @callback Open
- * @param {string} url
- * @param {string} protocol
- * @param {ChannelEvents} events
- * @param {TlsOptions} [tls]
- * @returns {Channel}
- */
-
-/**
- * What a client needs of the part that calls services and serves them, which only `eventbus-client/services` has.
- * @typedef {object} CallPort
- * @property {(home: import('./call/calls.js').Home) => void} join the client that it is a part of
- * @property {(channel: Channel, welcome: import('./wire/frames.js').Welcome) => void} opened a bus has welcomed this client
- * @property {(channel: Channel) => void} lost a connection has ended
- * @property {(channel: Channel, then: () => void) => void} leave calls `then` once, when the calls of a connection have ended or have had
- *   their time
- * @property {(type: number, body: import('./wire/reader.js').Reader, channel: Channel) => boolean} frame takes a frame; false if it is
- *   none of calls
- * @property {(channel: Channel, most: number) => Uint8Array[]} take a message of requests of so many bytes, unless one alone has more;
- *   empty if none waits
- * @property {boolean} isWaiting whether a request waits to be sent
- * @property {boolean} isIdle whether no request waits for its answer
- * @property {number} someService the id of one; 0 for none
- * @property {() => void} drain takes no new requests
- * @property {(why: EventBusError) => void} end the client has ended
- */
-
-/**
- * What is around a client, so that tests can have another one.
- * @typedef {object} Environment
- * @property {() => number} now ms of a clock that is never set
- * @property {() => number} micros microseconds since 1970
- * @property {() => number} random 0 to 1
- * @property {(task: () => void, delay: number) => unknown} setTimeout
- * @property {(timer: never) => void} clearTimeout
- * @property {Open} open
- * @property {Page | null} page null where there is no document
- * @property {boolean} inBrowser whether this is a page or a worker of one: buses refuse `BLOCK` there by default
- * @property {string} agent software and version
- * @property {((url: string) => Promise<string>) | null} explain says in words why an upgrade may have failed, for whom the platform does not tell
- * @property {(error: unknown) => void} report where errors go for which there is no listener
- *
- * @typedef {object} Page
- * @property {EventTarget & {visibilityState: string}} document
- * @property {EventTarget} window
  */
 
 export {};

@@ -1,6 +1,6 @@
 import { joined } from './wire/bytes.js';
 
-/** @import {Channel, ChannelEvents, Open} from './types.js' */
+/** @import {Channel, ChannelEvents, Open} from './internal.js' */
 
 /**
  * @param {typeof WebSocket} Constructor the platform's, or one like it

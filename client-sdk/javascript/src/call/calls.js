@@ -15,7 +15,8 @@ import { ServiceRunner } from './service-runner.js';
 /** @import {Response} from './event.js' */
 /** @import {Outbox} from '../outbox.js' */
 /** @import {Registry} from '../registry.js' */
-/** @import {Channel, ClientEvents, Environment, RequestHandler, RequestOptions, SendOptions, ServeOptions} from '../types.js' */
+/** @import {Channel, Environment} from '../internal.js' */
+/** @import {ClientEvents, RequestHandler, RequestOptions, SendOptions, ServeOptions} from '../types.js' */
 /** @import {Invoke} from '../wire/call-frames.js' */
 /** @import {Welcome} from '../wire/frames.js' */
 /** @import {Reader} from '../wire/reader.js' */

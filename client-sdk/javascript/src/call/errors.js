@@ -33,6 +33,7 @@ export class CallError extends EventBusError {
    * @param {string} message
    * @param {Execution} executed
    * @param {{idempotent?: boolean, cause?: unknown, failure?: Failure}} [details]
+   * @internal
    */
   constructor(code, message, executed, { idempotent = false, cause, failure } = {}) {
     super(code, message, { cause, retryable: !FINAL.has(code) && (executed === 'NO' || (executed === 'UNKNOWN' && idempotent)) });

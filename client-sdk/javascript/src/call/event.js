@@ -4,7 +4,10 @@ import { OF_EVENT, refuseUnknown } from '../options.js';
 /** @import {Decoder, Payload, SendOptions} from '../types.js' */
 /** @import {EventPlace, Reply as ReplyFrame} from '../wire/call-frames.js' */
 
-/** What a caller has sent, or a member has answered. */
+/**
+ * What a caller has sent, or a member has answered.
+ * @template [T=unknown] what the codec reads
+ */
 export class CallEvent {
   #event;
 
@@ -12,6 +15,7 @@ export class CallEvent {
    * Made by the SDK.
    * @param {EventPlace} place
    * @param {{service: string, number: number, schema: bigint, codec: Decoder | null}} head
+   * @internal
    */
   constructor({ bytes, from }, { service, number, schema, codec }) {
     const head = { bytes, topic: service, producer: 0n, schema, receivedAt: 0, codec };
@@ -29,8 +33,8 @@ export class CallEvent {
   }
 
   /**
-   * @template T
-   * @returns {T} the payload as JSON; its form is not checked
+   * @template [J=unknown]
+   * @returns {J} the payload as JSON; its form is not checked
    * @throws {import('../errors.js').EventBusError} UNREADABLE_PAYLOAD
    */
   json() {
@@ -38,12 +42,11 @@ export class CallEvent {
   }
 
   /**
-   * @template T
    * @returns {T} the payload as the codec reads it; without one as JSON
    * @throws {import('../errors.js').EventBusError} UNREADABLE_PAYLOAD
    */
   value() {
-    return this.#event.value();
+    return /** @type {T} */ (this.#event.value());
   }
 
   /** @returns {string | null} for the application; null for none */
@@ -67,13 +70,18 @@ export class CallEvent {
   }
 }
 
-/** The answer to a request. */
+/**
+ * The answer to a request.
+ * @template [T=unknown] what `replyCodec` reads
+ * @augments {CallEvent<T>}
+ */
 export class Response extends CallEvent {
   /**
    * Made by the SDK.
    * @param {string} service
    * @param {ReplyFrame} reply
    * @param {Decoder | null} codec
+   * @internal
    */
   constructor(service, { call, member, queuedMicros, handledMicros, schema, event }, codec) {
     super(event, { service, number: call, schema, codec });

@@ -14,6 +14,7 @@ export class Invocation {
    * @param {Invoke} invoke
    * @param {() => number} now in ms
    * @param {() => AbortSignal} signal
+   * @internal
    */
   constructor(service, event, invoke, now, signal) {
     /**

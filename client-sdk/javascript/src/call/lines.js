@@ -1,6 +1,6 @@
 /** @import {Received} from './received.js' */
 /** @import {ServiceRunner} from './service-runner.js' */
-/** @import {Channel} from '../types.js' */
+/** @import {Channel} from '../internal.js' */
 /** @import {Welcome} from '../wire/frames.js' */
 
 /**

@@ -5,7 +5,7 @@ import { RequestCall } from './request-call.js';
 /** @import {EventBusError} from '../errors.js' */
 /** @import {How} from './options.js' */
 /** @import {Response} from './event.js' */
-/** @import {Channel, Environment} from '../types.js' */
+/** @import {Channel, Environment} from '../internal.js' */
 /** @import {Failure, Reply} from '../wire/call-frames.js' */
 /** @import {Welcome} from '../wire/frames.js' */
 

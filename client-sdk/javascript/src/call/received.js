@@ -2,7 +2,7 @@ import { CallEvent } from './event.js';
 import { Invocation } from './invocation.js';
 
 /** @import {Serving} from './options.js' */
-/** @import {Channel} from '../types.js' */
+/** @import {Channel} from '../internal.js' */
 /** @import {Invoke} from '../wire/call-frames.js' */
 
 /**

@@ -4,7 +4,8 @@ import { CallError } from './errors.js';
 import { Response } from './event.js';
 
 /** @import {How} from './options.js' */
-/** @import {Channel, Execution} from '../types.js' */
+/** @import {Channel} from '../internal.js' */
+/** @import {Execution} from '../types.js' */
 /** @import {Failure, Reply} from '../wire/call-frames.js' */
 
 /**

@@ -11,7 +11,8 @@ import { RememberedReplies } from './remembered.js';
 /** @import {Serving} from './options.js' */
 /** @import {Target} from './received.js' */
 /** @import {Answer} from './remembered.js' */
-/** @import {Channel, FailureCode, RequestHandler, SendOptions, ServiceCounters} from '../types.js' */
+/** @import {Channel} from '../internal.js' */
+/** @import {FailureCode, RequestHandler, SendOptions, ServiceCounters} from '../types.js' */
 /** @import {Failure, Invoke} from '../wire/call-frames.js' */
 
 /**

@@ -7,7 +7,8 @@ import * as TYPE from '../wire/type.js';
 
 /** @import {Serving} from './options.js' */
 /** @import {ServiceRunner} from './service-runner.js' */
-/** @import {Environment, ServiceCounters} from '../types.js' */
+/** @import {Environment} from '../internal.js' */
+/** @import {ServiceCounters} from '../types.js' */
 
 const CLOSE_TIMEOUT = 10_000;
 
@@ -24,6 +25,11 @@ const CLOSE_TIMEOUT = 10_000;
 
 /** A service that this client is a member of, over all its connections. */
 export class Service {
+  /**
+   * Whether a bus has confirmed it.
+   * @internal
+   */
+  isConfirmed = false;
   #serving;
   #runner;
   #home;
@@ -40,6 +46,7 @@ export class Service {
    * @param {Serving} serving
    * @param {ServiceRunner} runner
    * @param {ServiceHome} home
+   * @internal
    */
   constructor(id, name, serving, runner, home) {
     /** @readonly */
@@ -49,8 +56,6 @@ export class Service {
     this.#serving = serving;
     this.#runner = runner;
     this.#home = home;
-    /** Whether a bus has confirmed it. */
-    this.isConfirmed = false;
     runner.onIdle = () => this.#settle();
   }
 
@@ -119,7 +124,10 @@ export class Service {
     await this.close();
   }
 
-  /** @param {AbortSignal | undefined} signal ends it, too */
+  /**
+   * @param {AbortSignal | undefined} signal ends it, too
+   * @internal
+   */
   endWith(signal) {
     if (signal) {
       const abort = () => {
@@ -140,12 +148,18 @@ export class Service {
 
   // ---- What a Registration is
 
-  /** @returns {null} */
+  /**
+   * @returns {null}
+   * @internal
+   */
   get group() {
     return null;
   }
 
-  /** Whether nobody else gets what the bus has sent for it. */
+  /**
+   * Whether nobody else gets what the bus has sent for it.
+   * @internal
+   */
   get isExclusive() {
     return true;
   }
@@ -155,39 +169,58 @@ export class Service {
     return this.#isEnded;
   }
 
-  /** Whether all that came was answered, and nothing more comes. */
+  /**
+   * Whether all that came was answered, and nothing more comes.
+   * @internal
+   */
   get isFinished() {
     return this.#isEnded && this.#runner.isIdle;
   }
 
-  /** @returns {Uint8Array} */
+  /**
+   * @returns {Uint8Array}
+   * @internal
+   */
   get beginFrame() {
     const { identify, version, metadata } = this.#serving;
     return encodeRegister({ id: this.id, service: this.name, concurrency: this.#concurrency, identify, version, metadata });
   }
 
-  /** @returns {Uint8Array} */
+  /**
+   * @returns {Uint8Array}
+   * @internal
+   */
   get endFrame() {
     return encodeId(TYPE.UNREGISTER, this.id);
   }
 
-  /** @returns {boolean} services have no topics */
+  /**
+   * @returns {boolean} services have no topics
+   * @internal
+   */
   matches() {
     return false;
   }
 
-  /** The bus has confirmed it. */
+  /**
+   * The bus has confirmed it.
+   * @internal
+   */
   confirm() {
     this.isConfirmed = true;
     this.#ready.resolve(this);
   }
 
-  /** Its callers are told what has become of their requests. */
+  /**
+   * Its callers are told what has become of their requests.
+   * @internal
+   */
   interrupted() {}
 
   /**
    * No request comes any more; those that are here are still answered.
    * @param {EventBusError | null} failure why, if not because the application wanted it
+   * @internal
    */
   end(failure) {
     if (this.#isEnded) {
@@ -202,13 +235,19 @@ export class Service {
     this.#settle();
   }
 
-  /** @returns {Promise<void>} when it is finished */
+  /**
+   * @returns {Promise<void>} when it is finished
+   * @internal
+   */
   async unsubscribe() {
     this.#home.unserve(this);
     await this.#closed.promise;
   }
 
-  /** What is here is not waited for any longer. */
+  /**
+   * What is here is not waited for any longer.
+   * @internal
+   */
   abandon() {
     this.#runner.abandon();
     this.#closed.resolve(false);

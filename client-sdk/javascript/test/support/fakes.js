@@ -27,6 +27,7 @@ export class FakeEnvironment {
   micros = () => 1_700_000_000_000_000;
   now = () => this.time;
   report = error => this.reported.push(error);
+  onExit = () => () => {};
 
   setTimeout = (task, delay) => {
     const id = this.nextTimer++;

@@ -226,6 +226,8 @@ class Machine:
     def receive(self, link: Link, message: bytes, now: float) -> None:
         """A message has come; text messages are for ``closed`` with 1003."""
         link.heard_at = now
+        if self.dispatcher.over:
+            self.dispatcher.apply_policies()
         if link.over or link.broken:
             return
         try:

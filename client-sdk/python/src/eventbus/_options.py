@@ -6,7 +6,7 @@ import math
 import ssl as _ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args
 from urllib.parse import urlsplit
 
 MIB = 1 << 20
@@ -58,6 +58,29 @@ class Reconnect:
         # An exponent that is bounded, because a float overflows.
         full = min(self.max_delay, self.initial_delay * self.multiplier ** min(attempt - 1, 100))
         return full * (1 - self.jitter * random)
+
+
+class ConnectOptions(TypedDict, total=False):
+    """What :func:`eventbus.connect` takes by name, which documents each."""
+
+    name: str
+    user: str | None
+    token: Token | None
+    attributes: Mapping[str, str] | None
+    connect_timeout: float
+    confirm_timeout: float
+    silence_timeout: float
+    close_timeout: float
+    reconnect: Reconnect | Literal[False] | None
+    outbound_bytes: int
+    batch_bytes: int
+    when_full: WhenFull
+    block_timeout: float
+    receive_bytes: int
+    tracked_producers: int
+    call_buffer_bytes: int
+    ssl: _ssl.SSLContext | None
+    proxy: str | Literal[True] | None
 
 
 @dataclass(frozen=True, kw_only=True)

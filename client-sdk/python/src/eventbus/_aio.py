@@ -15,11 +15,12 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from . import _dispatch
 from ._buffer import Item
 from ._calling import Calling
+from ._checks import check_range
 from ._driver import Driver
 from ._errors import BufferFull, Closed, IllegalTopic
 from ._happenings import Connection, Counters, State
 from ._listeners import Listeners, Notices
-from ._options import Options, check_range
+from ._options import Options
 from ._outbox import Published
 from ._payload import Codec, EventOptions, Payload, as_payload
 from ._registry import MOST_GROUP_BYTES

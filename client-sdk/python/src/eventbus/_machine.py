@@ -30,7 +30,7 @@ from ._outgoing import Outgoing
 from ._registry import Registry
 from ._serving import Services
 from ._silence import watch
-from ._timers import Timer, Timers
+from ._timers import Timer, Timers, void
 from ._tokens import TokenRefresh
 from ._waiters import Waiter, fail, succeed
 from ._wire import DELIVER, MOST_LONG, Authenticate, BusCode, Hello, Malformed, Reader, Welcome, frames
@@ -410,7 +410,3 @@ class Machine:
         self.tell_room()
         if unknown:
             self.happenings.append(Dropped(unknown, DropCause.CONNECTION_LOST))
-
-
-def void(_: object) -> None:
-    """For timers, which want None."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from ._call_events import Answer, CallEvent, parts_of
 from ._call_failures import handler_failed, rejection
 from ._call_frames import Failure, FailureCode
+from ._checks import check_range
 from ._errors import Closed, Rejected, TooBig
-from ._options import check_range
 from ._payload import Payload
 from ._received import Received
 from ._service_core import ServiceCore, ServiceCounters, ServiceOptions

@@ -69,3 +69,7 @@ class Timers:
             timer.task = None
         self._heap.clear()
         self._cancelled = 0
+
+
+def void(_: object) -> None:
+    """For tasks that return something."""

@@ -28,9 +28,10 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from . import _aio, _connect, _service
 from ._call_events import Response
 from ._calling import RequestOptions
+from ._checks import check_range
 from ._happenings import Connection, Counters, Gap, Interruption, State
 from ._listeners import Listeners
-from ._options import ConnectOptions, check_range
+from ._options import ConnectOptions
 from ._outbox import Published
 from ._payload import Codec, EventOptions, Payload, as_payload
 from ._portal import Portal, the_portal

@@ -43,7 +43,8 @@ fi
 pip wheel --no-deps --wheel-dir "$work/wheel" "$work/source"
 pip install --no-compile "$work"/wheel/*.whl
 (cd "$work" && "$bin/python" -c '
-import eventbus, eventbus.sync, importlib.resources
+import eventbus, eventbus.sync, importlib.metadata, importlib.resources
+assert any(f.name == "LICENSE" for f in importlib.metadata.files("eventbus-client") or ()), "no licence"
 assert (importlib.resources.files("eventbus") / "py.typed").is_file(), "no py.typed"
 print("check: the wheel", eventbus.__version__, "works in an empty environment")')
 # shellcheck disable=SC2046

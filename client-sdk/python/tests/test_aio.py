@@ -609,6 +609,16 @@ def test_wrong_arguments() -> None:
                 client.send("a", 1)
             with pytest.raises(TypeError, match="topic: int"):
                 client.send(1, b"")
+            for wrong, what in (
+                ({"key": 5}, "key: int"), ({"headers": {"a": 1}}, "headers: str to int, for 'a'"),
+                ({"headers": [1]}, "headers: list"), ({"published_at": 1.5}, "published_at: float"),
+            ):  # fmt: skip
+                for call in (client.publish, client.send, client.request):
+                    with pytest.raises(TypeError, match=what):
+                        result = call("a", b"x", **wrong)
+                        await result
+            with pytest.raises(TypeError, match="coroutine function"):
+                client.on_gap(bus.until)
             with pytest.raises(ValueError, match="timeout: -1"):
                 await client.flush(-1)
             with pytest.raises(ValueError, match="most: 0"):

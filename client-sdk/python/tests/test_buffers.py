@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Any
 
 import pytest
-from fakes import Driver, Socket, change_bus, confirm_subscribe, deliver, numbered
+from fakes import Driver, Socket, change_bus, confirm_subscribe, deliver
 from loopback import Bus
 from test_aio import connect, run
 from test_losses import micros, shape
@@ -80,14 +81,29 @@ def test_drop_oldest_drops_of_its_own_and_the_others_go_on() -> None:
     assert_nothing_is_kept(d, slow, quick)
 
 
+def test_who_reads_between_the_messages_loses_nothing_however_big_they_are() -> None:
+    d, socket = client()
+    sub = d.subscribed(socket, "a", overflow=Overflow.DROP_OLDEST, bound=4 * KIB)
+    for n in range(1, 300, 30):
+        d.say(socket, kib("a", n, 30))
+        assert d.numbers(sub) == list(range(n, n + 30))
+    # A frame that is bigger than the bound waits by itself.
+    for n in (301, 302):
+        d.say(socket, deliver("a", 5, n, [b"x" * 8000]))
+    d.say(socket, kib("b", 1))
+    assert shape(d.everything(sub)) == [(301, 301), 302]
+    assert_nothing_is_kept(d, sub)
+
+
 def test_an_event_that_others_have_not_handled_counts_until_they_have() -> None:
     d, socket = client()
     slow = d.subscribed(socket, "a", overflow=Overflow.DROP_OLDEST, bound=4 * KIB)
     block = d.subscribed(socket, "*")
     d.say(socket, kib("a", 1, 30))
+    d.say(socket, kib("a", 31))
     assert slow.missing > 20
-    assert d.machine.dispatcher.holding > 30 * 1000
-    assert d.numbers(block) == list(range(1, 31))
+    assert d.machine.dispatcher.holding > 31 * 1000
+    assert d.numbers(block) == list(range(1, 32))
     d.everything(slow)
     assert_nothing_is_kept(d, slow, block)
 
@@ -171,7 +187,9 @@ def test_disconnect_ends_the_connection_as_the_bus_does() -> None:
     d, socket = client()
     slow = d.subscribed(socket, "a", overflow=Overflow.DISCONNECT, bound=8 * KIB)
     other = d.subscribed(socket, "b")
-    d.say(socket, kib("a", 1, 12))
+    d.say(socket, kib("a", 1, 11))
+    assert not socket.aborted
+    d.say(socket, kib("a", 12))
     assert socket.aborted
     [told] = d.of(Disconnected)
     assert (told.code, told.will_reconnect) == (4001, True)
@@ -194,7 +212,8 @@ def test_disconnect_ends_the_connection_as_the_bus_does() -> None:
 def test_only_block_holds_the_credit_and_the_application_hears_which_holds_back_which() -> None:
     d, socket = client()
     drops = d.subscribed(socket, "d", overflow=Overflow.DROP_OLDEST)
-    d.say(socket, kib("d", 1, 2 * WINDOW // KIB))
+    for n in range(2 * WINDOW // KIB):
+        d.say(socket, kib("d", n + 1))
     assert socket.link.credit.limit > socket.link.credit.received
     block = d.subscribed(socket, "a")
     while socket.link.credit.received < socket.link.credit.limit:
@@ -281,14 +300,21 @@ def test_the_bound_is_an_option() -> None:
             await own.unsubscribe()
             with pytest.raises(ValueError, match="buffer_bytes: 1"):
                 client.subscribe("a", buffer_bytes=1)
-            quick = await client.subscribe("b")
-            for n in range(1, 2001):
-                await bus.connections[0].send(kib("a", n) + numbered("b", 5, n, n))
-            got = 0
-            async for batch in quick.batches():
-                got += len(batch)
-                if got == 2000:
-                    break
+            quick = await client.subscribe("b", overflow=Overflow.DROP_OLDEST, buffer_bytes=4096)
+            got: list[int] = []
+
+            async def read() -> None:
+                async for event in quick:
+                    got.append(event.sequence)
+                    if event.sequence == 2000:
+                        return
+
+            reading = asyncio.ensure_future(read())
+            await asyncio.sleep(0)
+            for n in range(1, 2001, 20):
+                await bus.connections[0].send(kib("a", n, 20) + kib("b", n, 20))
+            await reading
+            assert got == list(range(1, 2001))
             assert sub.counters().missing > 1000
 
     run(test)

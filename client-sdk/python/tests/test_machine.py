@@ -929,6 +929,7 @@ def test_errors_have_one_word_for_each_kind() -> None:
         "UNREADABLE_PAYLOAD", "CALL_FAILED", "HELD_BACK",
     }  # fmt: skip
     assert issubclass(TimedOut, TimeoutError)
+    assert f"{BusCode.FORBIDDEN} {BusCode.FORBIDDEN!s:>10}" == "FORBIDDEN  FORBIDDEN"
     assert BufferFull("").retryable
     assert not Closed("").retryable
     assert str(Refused(BusCode.FORBIDDEN, "no", False)) == "FORBIDDEN: no"

@@ -12,7 +12,7 @@ from fakes import deliver
 import eventbus
 import eventbus.avro
 import eventbus.sync
-from eventbus import Event, UnreadablePayload
+from eventbus import CallEvent, Event, UnreadablePayload
 from eventbus._events import Delivery, DeliveryReader, EventCursor
 from eventbus._happenings import MOVES, State
 from eventbus._version import AGENT
@@ -30,6 +30,17 @@ def test_one_version() -> None:
     version = re.search(r"<artifactId>eventbus-parent</artifactId>\s*<version>([^<]*)</version>", pom)
     assert version is not None
     assert eventbus.__version__ == version[1].replace("-SNAPSHOT", ".dev0")
+
+
+def test_the_package_says_what_it_is() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["license-files"] == ["LICENSE"]
+    assert (ROOT / "LICENSE").read_bytes() == (ROOT.parents[1] / "LICENSE").read_bytes()
+    assert any(c.endswith(":: 3.13") for c in project["classifiers"])
+    # Links of the page that an index shows lead somewhere.
+    assert re.findall(r"\]\((?!https?://)", (ROOT / "README.md").read_text(encoding="utf-8")) == []
+    [websockets] = project["dependencies"]
+    assert "<" in websockets
 
 
 def test_exports() -> None:
@@ -82,5 +93,9 @@ def test_avro_payloads() -> None:
             codec.decode(wrong)
     with pytest.raises(UnreadablePayload, match="int is no F"):
         writer.encode(1)
+    # Requests and answers, too.
+    assert reader.decode(CallEvent(0, None, {}, raw, writer.fingerprint)) == {"gate": "B6", "late": 0}
+    with pytest.raises(UnreadablePayload, match="what came with a call was written with"):
+        writer.decode(CallEvent(0, None, {}, raw, reader.fingerprint))
     with pytest.raises(ValueError, match="expected: an Avro schema"):
         eventbus.avro.AvroCodec({"type": "nonsense"})

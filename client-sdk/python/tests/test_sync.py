@@ -27,6 +27,8 @@ from eventbus import (
     TimedOut,
 )
 from eventbus._call_frames import Capacity
+from eventbus._calling import RequestOptions
+from eventbus._options import ConnectOptions
 from eventbus.sync import EventBus, Service, Subscription, connect
 
 
@@ -113,6 +115,8 @@ def test_errors(bus: Bus) -> None:
             client.publish("a", b"", timeout=0.01)
         with pytest.raises(ValueError, match="timeout: -1"):
             client.publish("a", b"", timeout=-1)
+        with pytest.raises(TypeError, match="key: int"):
+            client.send("a", b"", key=5)  # type: ignore[call-overload]
         problems: list[eventbus.Error] = []
         client.on_problem(problems.append)
         assert client.send("a", b"", key="k" * 5000)
@@ -275,6 +279,13 @@ def test_both_faces_have_the_same_names_and_parameters() -> None:
     # What asyncio does with tasks.
     assert set(ours) - set(theirs) == {"submit"}
     assert set(theirs) <= set(ours)
+    # The options of a request are written once.
+    for name in ("request", "submit"):
+        assert ours.pop(name) == ["service", "payload", "codec", "options"]
+    options = set(theirs.pop("request")) - {"service", "payload", "codec"}
+    assert options == set(RequestOptions.__annotations__)
+    connecting = set(inspect.signature(eventbus.connect).parameters) - {"url"}
+    assert connecting == set(ConnectOptions.__annotations__)
     for name, parameters in theirs.items():
         extra = [p for p in ours[name] if p not in parameters]
         assert extra in ([], ["timeout"]), name

@@ -556,7 +556,13 @@ class AsyncTestee(Testee):
             await gate.wait()
 
         overflow = eventbus.Overflow[args.get("overflow") or "BLOCK"]
-        subscription = bus.subscribe(args["filter"], group=args.get("group"), overflow=overflow, handler=handler)
+        subscription = bus.subscribe(
+            args["filter"],
+            group=args.get("group"),
+            overflow=overflow,
+            handler=handler,
+            buffer_bytes=args.get("bufferBytes"),
+        )
         self.subscriptions[args["as"]] = subscription, gate
         await subscription
 
@@ -694,7 +700,9 @@ class SyncTestee(Testee):
         gate = threading.Event()
         gate.set()
         overflow = eventbus.Overflow[args.get("overflow") or "BLOCK"]
-        subscription = bus.subscribe(args["filter"], group=args.get("group"), overflow=overflow)
+        subscription = bus.subscribe(
+            args["filter"], group=args.get("group"), overflow=overflow, buffer_bytes=args.get("bufferBytes")
+        )
 
         def consume() -> None:
             with contextlib.suppress(eventbus.Error):

@@ -10,23 +10,25 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, Unpack, overload
 
 from . import _dispatch
 from ._buffer import Item
 from ._calling import Calling
+from ._checks import check_range
 from ._driver import Driver
 from ._errors import BufferFull, Closed, IllegalTopic
 from ._happenings import Connection, Counters, State
 from ._listeners import Listeners, Notices
-from ._options import Options, check_range
+from ._options import Options
 from ._outbox import Published
-from ._payload import Codec, Payload, as_payload
+from ._payload import Codec, EventOptions, Payload, as_payload
 from ._registry import MOST_GROUP_BYTES
 from ._subscription import GapListener, Handler, InterruptionListener, Subscription
 from ._topics import filter_problem
 from ._wire import Overflow
 
+T = TypeVar("T")
 LOG = logging.getLogger("eventbus")
 
 #: Of ``buffer_bytes``.
@@ -68,16 +70,32 @@ class EventBus(Listeners, Calling):
 
     # ---- Publishing
 
+    @overload
     async def publish(
         self,
         topic: str,
-        payload: Payload | Any,
+        payload: Payload,
+        *,
+        codec: None = None,
+        timeout: float | None = None,
+        **event: Unpack[EventOptions],
+    ) -> Published: ...
+
+    @overload
+    async def publish(
+        self, topic: str, payload: T, *, codec: Codec[T], timeout: float | None = None, **event: Unpack[EventOptions]
+    ) -> Published: ...
+
+    async def publish(
+        self,
+        topic: str,
+        payload: Any,
         *,
         key: str | None = None,
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: Codec | None = None,
+        codec: Codec[Any] | None = None,
         timeout: float | None = None,
     ) -> Published:
         """Publishes an event and returns when the bus has handed it to the queues of all subscribers that it has.
@@ -152,16 +170,22 @@ class EventBus(Listeners, Calling):
             if first and self._blocked and not self._blocked[0].done():
                 self._blocked[0].set_result(None)
 
+    @overload
+    def send(self, topic: str, payload: Payload, *, codec: None = None, **event: Unpack[EventOptions]) -> bool: ...
+
+    @overload
+    def send(self, topic: str, payload: T, *, codec: Codec[T], **event: Unpack[EventOptions]) -> bool: ...
+
     def send(
         self,
         topic: str,
-        payload: Payload | Any,
+        payload: Any,
         *,
         key: str | None = None,
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: Codec | None = None,
+        codec: Codec[Any] | None = None,
     ) -> bool:
         """Publishes an event without asking for a confirmation; never blocks.
 

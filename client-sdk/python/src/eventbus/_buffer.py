@@ -71,8 +71,8 @@ class Buffer:
 
     @property
     def is_over(self) -> bool:
-        """Whether more waits than is to wait here."""
-        return self.bytes > self.bound and self._overflow is not Overflow.BLOCK
+        """Whether more waits than is to wait here. One frame may, however big it is."""
+        return self.bytes > self.bound and self._overflow is not Overflow.BLOCK and len(self._queue) > 1
 
     def add(self, cursor: EventCursor) -> None:
         """Takes events that have come."""
@@ -115,7 +115,7 @@ class Buffer:
         """Applies the policy; ``now`` in microseconds since 1970."""
         dropped = Dropped()
         # Less than the bound, so that what is done here is done for many frames at a time.
-        most = 0 if self._overflow is Overflow.DISCONNECT else self.bound // 4 * 3
+        most = -1 if self._overflow is Overflow.DISCONNECT else self.bound // 4 * 3
         with self._lock:
             before = self.bytes
             if self._overflow is Overflow.CONFLATE:
@@ -131,7 +131,7 @@ class Buffer:
     def _drop_oldest(self, most: int, dropped: Dropped, now: int) -> None:
         marks = _Marks(self)
         queue = self._queue
-        while queue and self.bytes + marks.bytes > most:
+        while queue and self.bytes + marks.bytes > most and (len(queue) > 1 or most < 0):
             item = queue.popleft()
             self.bytes -= cost_of(item)
             if isinstance(item, Mark):

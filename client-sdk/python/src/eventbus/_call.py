@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Literal
 
+from ._backoff import Backoff
 from ._call_frames import MOST_NAME_BYTES, CallKind, CallScope, Execution, Priority, Request
+from ._checks import check_range
 from ._link import Link
-from ._options import check_range
 from ._timers import Timer
 from ._waiters import Waiter
 
@@ -28,12 +29,14 @@ LONGEST = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Retry:
+class Retry(Backoff):
     """When a request that failed is sent again by itself, within its time-out.
 
     Only failures that are ``retryable`` are. The pause before repetition n is ``min(max_delay, initial_delay * multiplier **
     (n - 1))`` seconds, less a random part of up to ``jitter``, and never shorter than what the bus or the member asks for.
     """
+
+    LONGEST = LONGEST
 
     #: How often it is sent in all, 1 to 1000.
     attempts: int = 3
@@ -41,23 +44,10 @@ class Retry:
     initial_delay: float = 0.05
     #: Seconds at most, ``initial_delay`` to 600.
     max_delay: float = 2.0
-    #: From pause to pause, 1 to 10.
-    multiplier: float = 2.0
-    #: The random part, 0 to 1.
-    jitter: float = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_range("attempts", self.attempts, 1, 1000, "tries", whole=True)
-        check_range("initial_delay", self.initial_delay, 0.001, LONGEST, "s")
-        check_range("max_delay", self.max_delay, self.initial_delay, LONGEST, "s")
-        check_range("multiplier", self.multiplier, 1, 10, "")
-        check_range("jitter", self.jitter, 0, 1, "")
-
-    def delay(self, repetition: int, random: float) -> float:
-        """Seconds before a repetition, counted from 1; ``random`` is from 0 to 1."""
-        # An exponent that is bounded, because a float overflows.
-        full = min(self.max_delay, self.initial_delay * self.multiplier ** min(repetition - 1, 100))
-        return full * (1 - self.jitter * random)
 
 
 _ONCE, _STANDARD = Retry(attempts=1), Retry()

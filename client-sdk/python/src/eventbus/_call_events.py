@@ -5,10 +5,12 @@ from __future__ import annotations
 import json as _json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, Unpack, overload
 
 from ._call_frames import EventParts
-from ._payload import Codec, Payload, as_payload
+from ._payload import Codec, EventOptions, Payload, as_payload
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +67,41 @@ class Response:
         return self.event.json()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Answer:
     """What a handler returns that answers with more than a payload."""
 
     #: Bytes, text, or with ``codec`` any value that it encodes.
-    payload: Payload | Any
-    key: str | None = None
-    headers: Mapping[str, str] | None = None
-    #: Microseconds since 1970, by default now.
-    published_at: int | None = None
+    payload: Any
+    key: str | None
+    headers: Mapping[str, str] | None
+    #: Microseconds since 1970; None for now.
+    published_at: int | None
     #: Fingerprint of the payload's Avro schema.
-    schema: int = 0
-    codec: Codec | None = None
+    schema: int
+    codec: Codec[Any] | None
+
+    @overload
+    def __init__(self, payload: Payload, *, codec: None = None, **event: Unpack[EventOptions]) -> None: ...
+
+    @overload
+    def __init__(self, payload: T, *, codec: Codec[T], **event: Unpack[EventOptions]) -> None: ...
+
+    def __init__(
+        self,
+        payload: Any,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        published_at: int | None = None,
+        schema: int = 0,
+        codec: Codec[Any] | None = None,
+    ) -> None:
+        for name, value in (
+            ("payload", payload), ("key", key), ("headers", headers), ("published_at", published_at), ("schema", schema),
+            ("codec", codec),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
 
 
 def parts_of(answer: Any) -> tuple[bytes, str | None, Mapping[str, str] | None, int | None, int]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from ._call import CallOptions, Retry
 from ._call_events import Response
 from ._call_frames import Priority
 from ._errors import IllegalTopic
-from ._payload import Codec, Payload, as_payload
+from ._payload import Codec, EventOptions, Payload, as_payload
 from ._service import RequestHandler, Service
 from ._service_core import ServiceOptions
 from ._topics import service_problem
@@ -20,6 +20,20 @@ if TYPE_CHECKING:
     from ._machine import Machine
     from ._options import Options
     from ._outbox import Outbox
+
+T = TypeVar("T")
+
+
+class RequestOptions(EventOptions, total=False):
+    """How a request is made; ``EventBus.request`` documents each."""
+
+    method: str
+    timeout: float
+    wait_for: float
+    idempotent: bool
+    priority: Priority
+    member: int
+    retry: Retry | Literal[False] | None
 
 
 class Calling:
@@ -33,10 +47,20 @@ class Calling:
     #: The tasks of handlers of services.
     _invocations: set[asyncio.Task[None]]
 
+    @overload
+    async def request(
+        self, service: str, payload: Payload = b"", *, codec: None = None, **options: Unpack[RequestOptions]
+    ) -> Response: ...
+
+    @overload
+    async def request(
+        self, service: str, payload: T, *, codec: Codec[T], **options: Unpack[RequestOptions]
+    ) -> Response: ...
+
     async def request(
         self,
         service: str,
-        payload: Payload | Any = b"",
+        payload: Any = b"",
         *,
         method: str = "",
         timeout: float = 30.0,
@@ -49,7 +73,7 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: Codec | None = None,
+        codec: Codec[Any] | None = None,
     ) -> Response:
         """Asks a service, one of whose members answers. Cancelling the task cancels the request.
 

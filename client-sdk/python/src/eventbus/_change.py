@@ -23,7 +23,7 @@ from ._dispatch import MOST_HELD
 from ._errors import Error
 from ._flushes import PAUSE
 from ._link import Link
-from ._timers import Timer
+from ._timers import Timer, void
 from ._wire import MOST_LONG, Barrier, ChangeBus, Welcome
 
 if TYPE_CHECKING:
@@ -423,7 +423,3 @@ class Change:
     def _lose_both(self) -> None:
         self._drop()
         self._machine.moves.lost_both(self.why, self._now)
-
-
-def void(_: object) -> None:
-    """For timers, which want None."""

@@ -21,6 +21,10 @@ from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
 
 #: More than this is not held of one connection during a change of bus.
 MOST_HELD = 16 << 20
+#: So many changes of subscriptions with wildcards are remembered.
+MOST_CHANGES = 1024
+#: The version of a route that is to be looked at.
+STALE = -1
 
 _REASONS = {
     WireGapReason.UNKNOWN: GapReason.LOST,
@@ -39,6 +43,7 @@ class Subscription(Registration):
         self.group = group
         self.overflow = overflow
         self.matches = matcher(filter)
+        self.is_wild = "*" in filter or ">" in filter
         #: What arrived and was not taken.
         self.buffer = Buffer(filter, group, overflow, bound)
         #: Bytes of what arrived and was not handled.
@@ -81,7 +86,13 @@ class Dispatcher:
         self._pairs: dict[tuple[str, int], Pair] = {}
         self._order: deque[tuple[str, int]] = deque()
         self.subscriptions: dict[int, Subscription] = {}
-        self.version = 0
+        #: Those for which more waits than their policies want, since the last message.
+        self.over: dict[int, Subscription] = {}
+        # Those without a wildcard, by their filters.
+        self._exact: dict[str, dict[int, Subscription]] = {}
+        # Subscriptions with wildcards that have come, gone or been confirmed, in that order, without the first ones.
+        self._changes: list[Subscription] = []
+        self._first_change = 0
         self.held: Held | None = None
         #: Is called once when the old connection has brought more than is to be held.
         self.too_much: Callable[[], None] | None = None
@@ -93,15 +104,55 @@ class Dispatcher:
 
     # ---- Subscriptions
 
-    def changed(self) -> None:
-        """Subscriptions have come, gone or been confirmed."""
-        self.version += 1
+    def begin(self, subscription: Subscription) -> None:
+        """A subscription has come."""
+        self.subscriptions[subscription.id] = subscription
+        if not subscription.is_wild:
+            self._exact.setdefault(subscription.filter, {})[subscription.id] = subscription
+        self.changed(subscription)
+
+    def changed(self, subscription: Subscription) -> None:
+        """A subscription has come, gone or been confirmed: which topics that is of is looked at when they are used next."""
+        if subscription.is_wild:
+            self._changes.append(subscription)
+            if len(self._changes) > MOST_CHANGES:
+                del self._changes[: MOST_CHANGES // 2]
+                self._first_change += MOST_CHANGES // 2
+        elif subscription.filter in self._routes:
+            self._routes[subscription.filter].version = STALE
+
+    def end(self, id: int) -> None:
+        """A subscription has gone, if there was one."""
+        subscription = self.subscriptions.pop(id, None)
+        if subscription is None:
+            return
+        if not subscription.is_wild:
+            same = self._exact[subscription.filter]
+            del same[id]
+            if not same:
+                del self._exact[subscription.filter]
+        self.changed(subscription)
+
+    @property
+    def _version(self) -> int:
+        """How many changes there were of subscriptions with wildcards."""
+        return self._first_change + len(self._changes)
 
     def _rematch(self, route: Route) -> None:
-        matching = [s for s in self.subscriptions.values() if s.matches(route.topic)]
+        """Looks at what has changed since the route was used, and at everything only where that is not known any more."""
+        since = route.wild_version - self._first_change
+        if since < 0:
+            route.wild = {s.id: s for s in self.subscriptions.values() if s.is_wild and s.matches(route.topic)}
+        else:
+            for s in self._changes[since:]:
+                if s.id not in self.subscriptions:
+                    route.wild.pop(s.id, None)
+                elif s.matches(route.topic):
+                    route.wild[s.id] = s
+        route.wild_version = route.version = self._version
+        matching = sorted((route.wild | self._exact.get(route.topic, {})).values(), key=lambda s: s.id)
         route.every = tuple(s for s in matching if s.group is None)
         route.groups = {s.id: s for s in matching if s.group is not None}
-        route.version = self.version
         # Where no subscription goes on that got every event, numbers that were skipped meanwhile say nothing.
         before, route.served = route.served, frozenset(s.id for s in route.every if s.confirmed)
         if before and not before & route.served:
@@ -150,7 +201,7 @@ class Dispatcher:
             if len(self._order) > self._tracked:
                 self._forget_one()
         pair.touched = True
-        if pair.route.version != self.version:
+        if pair.route.version != self._version:
             self._rematch(pair.route)
         return pair
 
@@ -231,8 +282,15 @@ class Dispatcher:
             target.unhandled += delivery.cost
             target.buffer.add(EventCursor(delivery))
             if target.buffer.is_over:
-                self._apply_policy(target)
+                self.over[target.id] = target
             target.wake()
+
+    def apply_policies(self) -> None:
+        """Applies the policies of subscriptions for which too much waits still, though they had their turn since it has come."""
+        over, self.over = self.over, {}
+        for subscription in over.values():
+            if subscription.buffer.is_over:
+                self._apply_policy(subscription)
 
     def _apply_policy(self, subscription: Subscription) -> None:
         dropped = subscription.buffer.apply(self._micros())
@@ -280,7 +338,7 @@ class Dispatcher:
         if mark is not None:
             self._count_mark(mark, subscription, 1)
             if subscription.buffer.is_over:
-                self._apply_policy(subscription)
+                self.over[subscription.id] = subscription
             subscription.wake()
 
     def hears(self, what: Gap | Interruption) -> bool:

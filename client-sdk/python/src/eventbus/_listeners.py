@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -97,6 +98,10 @@ class Notices:
 
     def on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:
         """Adds a listener; returns the way out."""
+        if inspect.iscoroutinefunction(listener):
+            raise TypeError(
+                f"listener: {listener!r} is a coroutine function (expected: a function; it may begin a task)"
+            )
         listeners = self._listeners.setdefault(kind, [])
         listeners.append(listener)
 

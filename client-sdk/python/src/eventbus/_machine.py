@@ -30,7 +30,7 @@ from ._outgoing import Outgoing
 from ._registry import Registry
 from ._serving import Services
 from ._silence import watch
-from ._timers import Timer, Timers
+from ._timers import Timer, Timers, void
 from ._tokens import TokenRefresh
 from ._waiters import Waiter, fail, succeed
 from ._wire import DELIVER, MOST_LONG, Authenticate, BusCode, Hello, Malformed, Reader, Welcome, frames
@@ -226,6 +226,8 @@ class Machine:
     def receive(self, link: Link, message: bytes, now: float) -> None:
         """A message has come; text messages are for ``closed`` with 1003."""
         link.heard_at = now
+        if self.dispatcher.over:
+            self.dispatcher.apply_policies()
         if link.over or link.broken:
             return
         try:
@@ -408,7 +410,3 @@ class Machine:
         self.tell_room()
         if unknown:
             self.happenings.append(Dropped(unknown, DropCause.CONNECTION_LOST))
-
-
-def void(_: object) -> None:
-    """For timers, which want None."""

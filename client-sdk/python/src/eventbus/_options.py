@@ -6,8 +6,11 @@ import math
 import ssl as _ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args
 from urllib.parse import urlsplit
+
+from ._backoff import Backoff
+from ._checks import check_range
 
 MIB = 1 << 20
 MOST_TOKEN_BYTES = 16 * 1024
@@ -15,15 +18,8 @@ Token = str | Callable[[], str | Awaitable[str]]
 WhenFull = Literal["wait", "fail"]
 
 
-def check_range(name: str, value: object, least: float, most: float, unit: str, whole: bool = False) -> None:
-    """Refuses a number that is out of range, naming it, its value, and what was expected."""
-    number = isinstance(value, int) if whole else isinstance(value, (int, float))
-    if not number or isinstance(value, bool) or not least <= value <= most:  # type: ignore[operator]
-        raise ValueError(f"{name}: {value!r} (expected: {least:g}..{most:g} {unit})")
-
-
 @dataclass(frozen=True, kw_only=True)
-class Reconnect:
+class Reconnect(Backoff):
     """When to connect again after a connection was lost: exponential back-off with jitter.
 
     The delay before try n is ``min(max_delay, initial_delay * multiplier ** (n - 1))`` seconds, and of that a random part of
@@ -34,10 +30,6 @@ class Reconnect:
     initial_delay: float = 0.1
     #: Seconds at most, ``initial_delay`` to 3600.
     max_delay: float = 10.0
-    #: From try to try, 1 to 10.
-    multiplier: float = 2.0
-    #: The random part, 0 to 1.
-    jitter: float = 0.5
     #: Tries in a row before giving up; 0 for never reconnecting, ``math.inf`` for ever.
     max_attempts: float = math.inf
     #: Whether the first connection is tried again, too, with the same delays, until ``connect_timeout`` is over: for a program
@@ -45,19 +37,33 @@ class Reconnect:
     retry_first: bool = False
 
     def __post_init__(self) -> None:
-        check_range("initial_delay", self.initial_delay, 0.001, 3600, "s")
-        check_range("max_delay", self.max_delay, self.initial_delay, 3600, "s")
-        check_range("multiplier", self.multiplier, 1, 10, "")
-        check_range("jitter", self.jitter, 0, 1, "")
+        super().__post_init__()
         check_range("max_attempts", self.max_attempts, 0, math.inf, "tries")
         if not isinstance(self.retry_first, bool):
             raise TypeError(f"retry_first: {self.retry_first!r} (expected: True or False)")
 
-    def delay(self, attempt: int, random: float) -> float:
-        """Seconds before a try, counted from 1; ``random`` is from 0 to 1."""
-        # An exponent that is bounded, because a float overflows.
-        full = min(self.max_delay, self.initial_delay * self.multiplier ** min(attempt - 1, 100))
-        return full * (1 - self.jitter * random)
+
+class ConnectOptions(TypedDict, total=False):
+    """What :func:`eventbus.connect` takes by name, which documents each."""
+
+    name: str
+    user: str | None
+    token: Token | None
+    attributes: Mapping[str, str] | None
+    connect_timeout: float
+    confirm_timeout: float
+    silence_timeout: float
+    close_timeout: float
+    reconnect: Reconnect | Literal[False] | None
+    outbound_bytes: int
+    batch_bytes: int
+    when_full: WhenFull
+    block_timeout: float
+    receive_bytes: int
+    tracked_producers: int
+    call_buffer_bytes: int
+    ssl: _ssl.SSLContext | None
+    proxy: str | Literal[True] | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ._errors import Error, IllegalTopic, TimedOut, TooBig
 from ._events import encode_event, publish_head
+from ._payload import check_head
 from ._publish_frame import ENCODED, HEAD, OVERHEAD, Frame, Topic
 from ._recut import recut
 from ._topics import topic_problem
@@ -215,6 +216,7 @@ class Outbox:
     def _encode(
         self, payload: bytes, key: str | None, headers: Mapping[str, str] | None, published_at: int | None
     ) -> bytes:
+        check_head(key, headers, published_at)
         if key is not None and (n := len(key.encode())) > MOST_KEY_BYTES:
             raise TooBig(f"key: {n} bytes (expected: at most {MOST_KEY_BYTES})")
         if headers:

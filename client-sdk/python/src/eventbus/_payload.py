@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+
+if TYPE_CHECKING:
+    from ._call_events import CallEvent
+    from ._events import Event
 
 Payload = bytes | bytearray | memoryview | str
+T = TypeVar("T")
 
 
-class Codec(Protocol):
-    """Turns values into payloads; :class:`eventbus.avro.AvroCodec` is one."""
+class Codec(Protocol[T]):
+    """Turns values into payloads and back; :class:`eventbus.avro.AvroCodec` is one."""
 
     #: CRC-64-AVRO fingerprint of the writer schema, signed; 0 for none.
     fingerprint: int
 
-    def encode(self, value: Any, /) -> bytes: ...
+    def encode(self, value: T, /) -> bytes:
+        """Makes a payload. Raises UnreadablePayload for a value that is none."""
+        ...
+
+    def decode(self, event: Event | CallEvent, /) -> T:
+        """Reads the payload of an event, of a request or of an answer. Raises UnreadablePayload."""
+        ...
 
 
-def as_payload(payload: Any, schema: int, codec: Codec | None) -> tuple[bytes, int]:
-    """Makes bytes of what an application publishes."""
+class EventOptions(TypedDict, total=False):
+    """What goes with a payload; ``EventBus.publish`` documents each."""
+
+    key: str | None
+    headers: Mapping[str, str] | None
+    published_at: int | None
+    schema: int
+
+
+def as_payload(payload: Any, schema: int, codec: Codec[Any] | None) -> tuple[bytes, int]:
+    """Makes bytes of what an application publishes. Raises TypeError."""
     if codec is not None:
         return codec.encode(payload), codec.fingerprint
     if isinstance(payload, str):
@@ -25,3 +46,20 @@ def as_payload(payload: Any, schema: int, codec: Codec | None) -> tuple[bytes, i
     if isinstance(payload, (bytes, bytearray, memoryview)):
         return bytes(payload), schema
     raise TypeError(f"payload: {type(payload).__name__} (expected: bytes or str, or a codec)")
+
+
+def check_head(key: Any, headers: Any, published_at: Any) -> None:
+    """Refuses what cannot go with a payload. Raises TypeError."""
+    if key is not None and not isinstance(key, str):
+        raise TypeError(f"key: {type(key).__name__} (expected: str or None)")
+    if headers is not None:
+        if not isinstance(headers, Mapping):
+            raise TypeError(f"headers: {type(headers).__name__} (expected: a mapping of str to str, or None)")
+        for name, value in headers.items():
+            if not isinstance(name, str) or not isinstance(value, str):
+                found = f"{type(name).__name__} to {type(value).__name__}"
+                raise TypeError(f"headers: {found}, for {name!r} (expected: str to str)")
+    if published_at is not None and (not isinstance(published_at, int) or isinstance(published_at, bool)):
+        raise TypeError(
+            f"published_at: {type(published_at).__name__} (expected: microseconds since 1970 as int, or None)"
+        )

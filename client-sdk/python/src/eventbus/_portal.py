@@ -9,8 +9,8 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from ._checks import check_range
 from ._errors import Closed, TimedOut
-from ._options import check_range
 
 T = TypeVar("T")
 

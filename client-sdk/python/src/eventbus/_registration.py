@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from ._errors import Error
+from ._timers import Timer
 from ._waiters import Waiter
 
 
@@ -26,14 +27,20 @@ class Registration(ABC):
         #: What waits until nothing more comes.
         self.drained: list[Waiter] = []
         self.confirmed = False
-        #: Seconds of the clock until which the bus may take to confirm; None where it has.
-        self.answer_by: float | None = None
+        #: Runs while the bus has something to answer.
+        self.answer: Timer | None = None
         self.ending = False
         self.ended = False
         #: Why it has ended, where the application did not ask for it.
         self.failure: Error | None = None
         #: Is called when something has arrived or it has ended.
         self.wake: Callable[[], None] = lambda: None
+
+    def settle(self) -> None:
+        """The bus has answered, or there is none that could."""
+        if self.answer is not None:
+            self.answer.cancel()
+            self.answer = None
 
     @abstractmethod
     def begin_frame(self) -> bytes:

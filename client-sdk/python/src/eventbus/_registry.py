@@ -37,8 +37,7 @@ class Registry:
         machine.check_open()
         self.all[registration.id] = registration
         if isinstance(registration, Subscription):
-            machine.dispatcher.subscriptions[registration.id] = registration
-            machine.dispatcher.changed()
+            machine.dispatcher.begin(registration)
         link = machine.current
         if machine.connection is not None and link is not None and not self._is_unserved(registration, link):
             self.say(registration.begin_frame())
@@ -97,12 +96,13 @@ class Registry:
         if registration is None:
             return
         if not registration.ending:
-            registration.answer_by = None
+            registration.settle()
         if isinstance(registration, Subscription):
             machine.dispatcher.back(registration)
         if not registration.confirmed:
             registration.confirmed = True
-            machine.dispatcher.changed()
+            if isinstance(registration, Subscription):
+                machine.dispatcher.changed(registration)
             for waiter in registration.ready:
                 succeed(waiter, None)
             registration.ready.clear()
@@ -151,22 +151,15 @@ class Registry:
     def _expect_answer(self, registration: Registration, now: float) -> None:
         """protocol.md#time-outs-of-a-client: tell the application, and reconnect."""
         machine = self._machine
-        waiting = registration.answer_by is not None
-        registration.answer_by = now + ANSWER
-        if waiting:
-            return
+        registration.settle()
 
         def look(then: float) -> None:
-            by, link = registration.answer_by, machine.current
-            if by is None or registration.ended:
-                return
+            registration.answer = None
+            link = machine.current
             held_back = link is not None and (link.paused or link.credit.received >= link.credit.limit)
             if machine.change is not None or held_back:
-                by = registration.answer_by = then + ANSWER
-            if then < by:
-                machine.timers.at(by, look)
+                registration.answer = machine.timers.at(then + ANSWER, look)
                 return
-            registration.answer_by = None
             what = f"the bus did not answer for {registration.what} within {ANSWER:g} s"
             for waiter in registration.ready:
                 fail(waiter, TimedOut(what))
@@ -176,14 +169,14 @@ class Registry:
                 machine.abort(link)
                 machine.closed_by_us(link, f"{registration.what} was not answered", then)
 
-        machine.timers.at(registration.answer_by, look)
+        registration.answer = machine.timers.at(now + ANSWER, look)
 
     def lose(self) -> None:
         """The connection is lost."""
         self.waiting_control = None
         self._machine.dispatcher.lost()
         for registration in list(self.all.values()):
-            registration.answer_by = None
+            registration.settle()
             if registration.ending:
                 # There is no bus left that could send anything for these.
                 self.end(registration.id)
@@ -196,9 +189,8 @@ class Registry:
             return
         registration.ended = True
         registration.failure = failure
-        registration.answer_by = None
-        if machine.dispatcher.subscriptions.pop(id, None) is not None:
-            machine.dispatcher.changed()
+        registration.settle()
+        machine.dispatcher.end(id)
         for waiter in registration.ready:
             fail(waiter, failure or Closed(f"{registration.what} is ended"))
         for waiter in registration.drained:

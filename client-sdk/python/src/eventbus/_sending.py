@@ -15,6 +15,7 @@ from typing import Any
 from . import _aio
 from ._errors import Closed, Error, TimedOut
 from ._happenings import State
+from ._payload import check_head
 from ._portal import Portal
 from ._publish_frame import HEAD, OVERHEAD
 
@@ -55,6 +56,7 @@ class Sending:
     ) -> bool:
         """Takes an event; False where there is no room for it. Any thread."""
         self._outbox.check(topic, len(payload))
+        check_head(key, headers, published_at)
         cost = len(payload) + HEAD + OVERHEAD
         if key is not None:
             cost += len(key.encode())

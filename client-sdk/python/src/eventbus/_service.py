@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ._call_events import CallEvent, parts_of
+from ._call_events import Answer, CallEvent, parts_of
 from ._call_failures import handler_failed, rejection
 from ._call_frames import Failure, FailureCode
+from ._checks import check_range
 from ._errors import Closed, Rejected, TooBig
-from ._options import check_range
+from ._payload import Payload
 from ._received import Received
 from ._service_core import ServiceCore, ServiceCounters, ServiceOptions
 from ._subscription import within
@@ -94,7 +95,9 @@ class Invocation:
         return f"Invocation(service={self.service!r}, method={self.method!r}, caller={self.caller}, request={self.request})"
 
 
-RequestHandler = Callable[[Invocation], Any]
+#: What a handler answers.
+Result = Payload | Answer
+RequestHandler = Callable[[Invocation], Result | Awaitable[Result]]
 
 
 @dataclass(frozen=True, slots=True)

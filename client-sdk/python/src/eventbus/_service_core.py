@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ._call_frames import MOST_CONCURRENCY, MOST_NAME_BYTES, Capacity, Register, Reply, Unregister
-from ._options import check_range
+from ._checks import check_range
 from ._received import Received
 from ._registration import Registration
 from ._waiters import Waiter

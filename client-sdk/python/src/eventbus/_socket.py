@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: How long the bus may take to answer a Close.
 CLOSE_ANSWER = 2.0
+#: Of the loop, before a policy acts on what waits.
+READERS_TURNS = 3
 
 
 class _Dial(_ws_connect):
@@ -114,6 +116,10 @@ class Socket:
                 driver.pump()
                 if link.paused:
                     await self._pause()
+                elif machine.dispatcher.over:
+                    # Who reads as fast as this is not too slow: a reader that ends a batch gives up a turn of its own.
+                    for _ in range(READERS_TURNS):
+                        await asyncio.sleep(0)
         except ConnectionClosed as e:
             frame = e.rcvd or (e.sent if self._closing else None)
             return (frame.code, frame.reason) if frame is not None else (1006, str(e.__cause__ or ""))

@@ -62,11 +62,14 @@ class Ranges:
 class Route:
     """A topic that events have come for, and the subscriptions that select it."""
 
-    __slots__ = ("every", "groups", "pairs", "served", "topic", "version")
+    __slots__ = ("every", "groups", "pairs", "served", "topic", "version", "wild", "wild_version")
 
     def __init__(self, topic: str) -> None:
         self.topic = topic
-        self.version = -1
+        #: Of what there was when it was looked at; -1 for to be looked at.
+        self.version = self.wild_version = -1
+        #: Those with wildcards, by their ids.
+        self.wild: dict[int, Subscription] = {}
         self.every: tuple[Subscription, ...] = ()
         self.groups: dict[int, Subscription] = {}
         self.served: frozenset[int] = frozenset()

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from . import _dispatch
+from ._checks import check_range
 from ._errors import Closed, Error, TimedOut
 from ._events import Event, EventCursor
 from ._happenings import Gap, Interruption, SubscriptionCounters
-from ._options import check_range
 from ._reading import MOST, EventReader
 from ._wire import Malformed
 

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from . import _subscription
 from ._buffer import Item
+from ._checks import check_range
 from ._errors import TimedOut
 from ._events import Event, EventCursor
 from ._happenings import Gap, Interruption, SubscriptionCounters
-from ._options import check_range
 from ._portal import Portal
 from ._reading import MOST, EventReader
 from ._wire import Malformed

@@ -6,18 +6,24 @@ import heapq
 from collections.abc import Callable
 from itertools import count
 
+#: Fewer that are cancelled are not looked for.
+LEAST_CANCELLED = 64
+
 
 class Timer:
     """One thing to be done; ``cancel`` takes it back."""
 
-    __slots__ = ("at", "task")
+    __slots__ = ("_timers", "at", "task")
 
-    def __init__(self, at: float, task: Callable[[float], None] | None) -> None:
+    def __init__(self, at: float, task: Callable[[float], None] | None, timers: Timers) -> None:
         self.at = at
         self.task = task
+        self._timers = timers
 
     def cancel(self) -> None:
-        self.task = None
+        if self.task is not None:
+            self.task = None
+            self._timers.cancelled()
 
 
 class Timers:
@@ -26,10 +32,11 @@ class Timers:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Timer]] = []
         self._number = count()
+        self._cancelled = 0
 
     def at(self, when: float, task: Callable[[float], None]) -> Timer:
         """Has a task run with the time at which it runs."""
-        timer = Timer(when, task)
+        timer = Timer(when, task, self)
         heapq.heappush(self._heap, (when, next(self._number), timer))
         return timer
 
@@ -37,15 +44,32 @@ class Timers:
         """When the next one is due; None for never."""
         while self._heap and self._heap[0][2].task is None:
             heapq.heappop(self._heap)
+            self._cancelled -= 1
         return self._heap[0][0] if self._heap else None
 
     def run(self, now: float) -> None:
         """Runs what is due."""
         while (when := self.wake_at()) is not None and when <= now:
-            task = heapq.heappop(self._heap)[2].task
+            timer = heapq.heappop(self._heap)[2]
+            task, timer.task = timer.task, None
             if task is not None:
                 task(now)
 
+    def cancelled(self) -> None:
+        """One is wanted no more: those are let go of when they are half of all, however far off their times are."""
+        self._cancelled += 1
+        if self._cancelled >= LEAST_CANCELLED and self._cancelled * 2 > len(self._heap):
+            self._heap = [entry for entry in self._heap if entry[2].task is not None]
+            heapq.heapify(self._heap)
+            self._cancelled = 0
+
     def clear(self) -> None:
         """Forgets all."""
+        for _, _, timer in self._heap:
+            timer.task = None
         self._heap.clear()
+        self._cancelled = 0
+
+
+def void(_: object) -> None:
+    """For tasks that return something."""

@@ -62,6 +62,12 @@ class BusCode(IntEnum):
     IDLE = 16
     REPLACED = 17
 
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return format(self.name, spec)
+
 
 class WireGapReason(IntEnum):
     """The protocol's ``GapReason``."""

@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from ._call_events import CallEvent
 from ._errors import UnreadablePayload
 from ._events import Event
 
@@ -74,12 +75,16 @@ class AvroCodec:
             raise UnreadablePayload(f"{type(value).__name__} is no {self._name}: {e}") from e
         return out.getvalue()
 
-    def decode(self, event: Event) -> Any:
-        """Raises UnreadablePayload for a schema that is not known, and for bytes that are not of it."""
+    def decode(self, event: Event | CallEvent) -> Any:
+        """Reads the payload of an event, of a request (``invocation.event``) or of an answer (``response.event``).
+
+        Raises UnreadablePayload for a schema that is not known, and for bytes that are not of it.
+        """
+        what = f"an event of {event.topic}" if isinstance(event, Event) else "what came with a call"
         writer = self._writers.get(event.schema)
         if writer is None:
             raise UnreadablePayload(
-                f"an event of {event.topic} was written with the schema {event.schema & (1 << 64) - 1:016x}, and is read with "
+                f"{what} was written with the schema {event.schema & (1 << 64) - 1:016x}, and is read with "
                 f"{self._name}, {self.fingerprint & (1 << 64) - 1:016x} (expected: the publisher's schema among writers, or "
                 "subscribers that are upgraded before publishers)"
             )
@@ -87,7 +92,7 @@ class AvroCodec:
         try:
             value = fastavro.schemaless_reader(payload, writer, self._schema if writer is not self._schema else None)
         except Exception as e:
-            raise UnreadablePayload(f"an event of {event.topic} is no {self._name}: {e}") from e
+            raise UnreadablePayload(f"{what} is no {self._name}: {e}") from e
         if payload.read(1):
-            raise UnreadablePayload(f"an event of {event.topic} has bytes behind its {self._name}")
+            raise UnreadablePayload(f"{what} has bytes behind its {self._name}")
         return value

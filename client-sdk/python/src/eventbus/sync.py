@@ -19,33 +19,35 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self, TypeVar, Unpack, overload
 
 from . import _aio, _connect, _service
-from ._call import Retry
 from ._call_events import Response
-from ._call_frames import Priority
+from ._calling import RequestOptions
+from ._checks import check_range
 from ._happenings import Connection, Counters, Gap, Interruption, State
 from ._listeners import Listeners
-from ._options import check_range
+from ._options import ConnectOptions
 from ._outbox import Published
-from ._payload import Codec, as_payload
+from ._payload import Codec, EventOptions, Payload, as_payload
 from ._portal import Portal, the_portal
 from ._sending import Sending
-from ._service import Invocation
+from ._service import Invocation, Result
 from ._sync_service import MOST_THREADS, Service, in_threads
 from ._sync_subscription import Subscription
 from ._threads import Threads
 from ._wire import Overflow
 
+T = TypeVar("T")
+
 __all__ = ["EventBus", "Service", "Subscription", "connect"]
 
 
-def connect(url: Any, **options: Any) -> EventBus:
+def connect(url: str | Sequence[str], **options: Unpack[ConnectOptions]) -> EventBus:
     """Connects; the parameters and errors of :func:`eventbus.connect`. Use it with ``with``, or call ``close``.
 
     A ``token`` function may block: it is called in a thread of its own.
@@ -92,6 +94,22 @@ class EventBus(Listeners):
         self._sending = Sending(portal, inner)
         self._threads: list[Threads] = []
 
+    @overload
+    def publish(
+        self,
+        topic: str,
+        payload: Payload,
+        *,
+        codec: None = None,
+        timeout: float | None = None,
+        **event: Unpack[EventOptions],
+    ) -> Published: ...
+
+    @overload
+    def publish(
+        self, topic: str, payload: T, *, codec: Codec[T], timeout: float | None = None, **event: Unpack[EventOptions]
+    ) -> Published: ...
+
     def publish(
         self,
         topic: str,
@@ -101,7 +119,7 @@ class EventBus(Listeners):
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: Codec | None = None,
+        codec: Codec[Any] | None = None,
         timeout: float | None = None,
     ) -> Published:
         """As :meth:`eventbus.EventBus.publish`, behind what was sent before."""
@@ -118,6 +136,12 @@ class EventBus(Listeners):
 
         return self._portal.call(work())
 
+    @overload
+    def send(self, topic: str, payload: Payload, *, codec: None = None, **event: Unpack[EventOptions]) -> bool: ...
+
+    @overload
+    def send(self, topic: str, payload: T, *, codec: Codec[T], **event: Unpack[EventOptions]) -> bool: ...
+
     def send(
         self,
         topic: str,
@@ -127,7 +151,7 @@ class EventBus(Listeners):
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: Codec | None = None,
+        codec: Codec[Any] | None = None,
     ) -> bool:
         """As :meth:`eventbus.EventBus.send`: never blocks, False where the buffer is full. The loop's thread encodes the event.
 
@@ -176,42 +200,49 @@ class EventBus(Listeners):
 
         return self._portal.call(work(), timeout, "subscribe")
 
+    @overload
     def request(
-        self,
-        service: str,
-        payload: Any = b"",
-        *,
-        method: str = "",
-        timeout: float = 30.0,
-        wait_for: float = 0.0,
-        idempotent: bool = False,
-        priority: Priority = Priority.NORMAL,
-        member: int = 0,
-        retry: Retry | Literal[False] | None = None,
-        key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        published_at: int | None = None,
-        schema: int = 0,
-        codec: Codec | None = None,
-    ) -> Response:
-        """As :meth:`eventbus.EventBus.request`; :meth:`submit` is the same without waiting."""
-        work = self._inner.request(
-            service, payload, method=method, timeout=timeout, wait_for=wait_for, idempotent=idempotent, priority=priority,
-            member=member, retry=retry, key=key, headers=headers, published_at=published_at, schema=schema, codec=codec,
-        )  # fmt: skip
-        return self._portal.call(work)
+        self, service: str, payload: Payload = b"", *, codec: None = None, **options: Unpack[RequestOptions]
+    ) -> Response: ...
 
-    def submit(self, service: str, payload: Any = b"", **options: Any) -> Future[Response]:
+    @overload
+    def request(self, service: str, payload: T, *, codec: Codec[T], **options: Unpack[RequestOptions]) -> Response: ...
+
+    def request(
+        self, service: str, payload: Any = b"", *, codec: Codec[Any] | None = None, **options: Unpack[RequestOptions]
+    ) -> Response:
+        """As :meth:`eventbus.EventBus.request`, which has the options; :meth:`submit` is the same without waiting."""
+        return self._portal.call(self._request(service, payload, codec, options))
+
+    @overload
+    def submit(
+        self, service: str, payload: Payload = b"", *, codec: None = None, **options: Unpack[RequestOptions]
+    ) -> Future[Response]: ...
+
+    @overload
+    def submit(
+        self, service: str, payload: T, *, codec: Codec[T], **options: Unpack[RequestOptions]
+    ) -> Future[Response]: ...
+
+    def submit(
+        self, service: str, payload: Any = b"", *, codec: Codec[Any] | None = None, **options: Unpack[RequestOptions]
+    ) -> Future[Response]:
         """Begins a request with the parameters of :meth:`request`; cancelling the future cancels the request.
 
         What depends on the future runs in the loop's thread, and must not block.
         """
-        return self._portal.begin(self._inner.request(service, payload, **options))
+        return self._portal.begin(self._request(service, payload, codec, options))
+
+    def _request(
+        self, service: str, payload: Any, codec: Codec[Any] | None, options: RequestOptions
+    ) -> Coroutine[Any, Any, Response]:
+        request: Callable[..., Coroutine[Any, Any, Response]] = self._inner.request
+        return request(service, payload, codec=codec, **options)
 
     def serve(
         self,
         service: str,
-        handler: Callable[[Invocation], Any],
+        handler: Callable[[Invocation], Result],
         *,
         concurrency: int = 16,
         identify: bool = False,

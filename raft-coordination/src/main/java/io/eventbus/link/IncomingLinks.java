@@ -3,7 +3,6 @@ package io.eventbus.link;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.Set;
@@ -73,7 +72,6 @@ final class IncomingLinks {
       channel.close();
       return;
     }
-    InetAddress address = remote.getAddress();
     channels.add(channel);
     channel
         .closeFuture()
@@ -82,7 +80,7 @@ final class IncomingLinks {
               channels.remove(channel);
               count.decrementAndGet();
             });
-    Channel evicted = strangers.add(channel, address);
+    Channel evicted = strangers.add(channel, remote.getAddress());
     if (evicted != null) {
       counters.tooMany.increment();
       evicted.close();
@@ -97,7 +95,7 @@ final class IncomingLinks {
                 setup,
                 counters,
                 random,
-                () -> strangers.remove(channel, address),
+                () -> strangers.remove(channel),
                 opened -> channel.closeFuture().addListener(gone -> ended.accept(opened)),
                 streams,
                 loops));

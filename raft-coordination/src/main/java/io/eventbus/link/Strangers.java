@@ -1,23 +1,28 @@
 package io.eventbus.link;
 
 import io.netty.channel.Channel;
+import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Connections that are in their handshake, bounded in number. At the bound the oldest one of the
- * address that has most makes room: a bus needs milliseconds for its handshake, and who says
+ * addresses that have most makes room: a bus needs milliseconds for its handshake, and who says
  * nothing keeps no bus out. Any thread.
  */
 final class Strangers {
+  /** Bytes of an IPv6 address that name a network: one machine has all addresses of it. */
+  private static final int NETWORK_BYTES = 8;
+
   private final int most;
-  private final Map<InetAddress, Set<Channel>> byAddress = new HashMap<>();
-  private int count;
+  // From the oldest to the newest, with their addresses.
+  private final Map<Channel, String> addresses = new LinkedHashMap<>();
+  private final Map<String, Integer> counts = new HashMap<>();
 
   Strangers(int most) {
     this.most = most;
@@ -28,43 +33,43 @@ final class Strangers {
    *
    * @return the connection that has to be closed for it, already removed; null for none
    */
-  synchronized @Nullable Channel add(Channel channel, InetAddress address) {
-    if (byAddress.computeIfAbsent(address, a -> new LinkedHashSet<>()).add(channel)) {
-      count++;
+  synchronized @Nullable Channel add(Channel channel, InetAddress from) {
+    String address = name(from);
+    Channel oldest = addresses.size() < most ? null : oldestOfTheMostCrowded();
+    if (oldest != null) {
+      remove(oldest);
     }
-    return count > most ? takeOldest() : null;
+    if (addresses.put(channel, address) == null) {
+      counts.merge(address, 1, Integer::sum);
+    }
+    return oldest;
   }
 
-  private @Nullable Channel takeOldest() {
-    InetAddress crowded = null;
-    int largest = 0;
-    for (Map.Entry<InetAddress, Set<Channel>> each : byAddress.entrySet()) {
-      if (each.getValue().size() > largest) {
-        crowded = each.getKey();
-        largest = each.getValue().size();
+  private @Nullable Channel oldestOfTheMostCrowded() {
+    int largest = counts.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+    for (Map.Entry<Channel, String> each : addresses.entrySet()) {
+      if (counts.getOrDefault(each.getValue(), 0) == largest) {
+        return each.getKey();
       }
     }
-    if (crowded == null) {
-      return null;
-    }
-    Iterator<Channel> oldest = byAddress.getOrDefault(crowded, Set.of()).iterator();
-    Channel taken = oldest.next();
-    remove(taken, crowded);
-    return taken;
+    return null;
+  }
+
+  private static String name(InetAddress address) {
+    byte[] bytes = address.getAddress();
+    return HexFormat.of()
+        .formatHex(address instanceof Inet6Address ? Arrays.copyOf(bytes, NETWORK_BYTES) : bytes);
   }
 
   /** Removes a connection whose handshake is over. Does nothing if it is not there. */
-  synchronized void remove(Channel channel, InetAddress address) {
-    Set<Channel> there = byAddress.get(address);
-    if (there != null && there.remove(channel)) {
-      count--;
-      if (there.isEmpty()) {
-        byAddress.remove(address);
-      }
+  synchronized void remove(Channel channel) {
+    String address = addresses.remove(channel);
+    if (address != null) {
+      counts.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
     }
   }
 
   synchronized int count() {
-    return count;
+    return addresses.size();
   }
 }

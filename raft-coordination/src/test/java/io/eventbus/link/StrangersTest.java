@@ -6,6 +6,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class StrangersTest {
@@ -29,11 +31,22 @@ class StrangersTest {
   }
 
   @Test
+  void ofManyAddressesTheOldestConnectionMakesRoomAndNeverTheNewest() throws Exception {
+    List<Channel> all = new ArrayList<>();
+    for (int i = 1; i <= 100; i++) {
+      Channel next = new EmbeddedChannel();
+      all.add(next);
+      Channel evicted = strangers.add(next, address(i));
+      assertThat(evicted).isSameAs(i <= 3 ? null : all.get(i - 4));
+    }
+  }
+
+  @Test
   void aHandshakeThatIsOverMakesRoom() throws Exception {
     Channel bus = new EmbeddedChannel();
     assertThat(strangers.add(bus, address(1))).isNull();
-    strangers.remove(bus, address(1));
-    strangers.remove(bus, address(1));
+    strangers.remove(bus);
+    strangers.remove(bus);
     for (int i = 0; i < 3; i++) {
       assertThat(strangers.add(new EmbeddedChannel(), address(1))).isNull();
     }

@@ -71,7 +71,8 @@ public final class ServiceShare {
   }
 
   /**
-   * Makes the share of another bus, which bounds its own clients: it is counted, and never refused.
+   * Makes the share of another bus, which bounds its own clients: it is counted, and not refused
+   * for its size.
    *
    * @param loop counts for the loop of its stream
    * @return the share
@@ -112,7 +113,9 @@ public final class ServiceShare {
           + cost
           + " (expected: at most "
           + ownPart()
-          + " together, an eighth of limits.memory-bytes)";
+          + " together, an eighth of limits.memory-bytes or "
+          + SMALL_BYTES
+          + ")";
     }
     long used = all.used();
     if (used + cost > limit) {

@@ -7,10 +7,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which services clients may call, decided once for each and not for each call: a name that was
- * called before costs a look at a table without chains, in which a name takes the place of another.
- * One table for all connections of a loop, because clients choose how many connections and names
- * there are. Confined to the loop.
+ * Decisions which services clients may call, made once for each and not for each call: a name that
+ * was called before costs a look at a table without chains, in which a name takes the place of
+ * another. One table for all connections of a loop, because clients choose how many connections and
+ * names there are. Confined to the loop.
  */
 final class CalledServices {
   private static final int SLOTS = 256;

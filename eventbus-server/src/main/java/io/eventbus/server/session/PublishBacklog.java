@@ -87,13 +87,10 @@ final class PublishBacklog {
 
   private boolean makeRoom(int needed) {
     int capacity = frames.capacity();
-    if (needed <= capacity / 2 || capacity == bound) {
-      frames.compact().flip();
-      return true;
-    }
     int larger = (int) Math.min(bound, Math.max(4096, 2L * needed));
-    if (share.take(larger - capacity, 0) != null) {
-      return false;
+    if (needed <= capacity / 2 || capacity == bound || share.take(larger - capacity, 0) != null) {
+      frames.compact().flip();
+      return needed <= capacity;
     }
     frames = ByteBuffer.allocate(larger).put(frames).flip();
     return true;

@@ -142,8 +142,8 @@ final class LoggingListener implements ConnectionListener {
     interruptions++;
     if (admits(Kind.INTERRUPTION)) {
       LOG.warn(
-          "{}: events may be missing of {} subscriptions that were interrupted, the last {} from {}"
-              + " to {}",
+          "{}: events may be missing, subscriptions were interrupted {} times, the last {} from {} to"
+              + " {}",
           client,
           interruptions,
           interruption.filter(),

@@ -91,6 +91,10 @@ final class NameLookups {
       mine.completeExceptionally(
           new IOException(
               MAX_WAITING + " names wait for the name service (expected: fewer); try again"));
+    } catch (OutOfMemoryError e) {
+      // No thread for it now; later there may be.
+      underWay.remove(name);
+      mine.completeExceptionally(new IOException("no thread for the name service; try again", e));
     }
     return mine;
   }

@@ -165,8 +165,10 @@ test('timers that come 0.4 ms early change nothing: a dead connection is given u
       await env.advance(heardAfter);
       bus.send('PROBLEM', { code: 'UNKNOWN_TYPE', typeCode: 33 });
       const heardAt = env.now();
+      await env.advance(silenceTimeout - 20);
+      assert.equal(bus.closed, null, `${heardAfter}: too early (expected: ${silenceTimeout})`);
       let endedAt = null;
-      while (endedAt === null && env.now() < heardAt + 2 * silenceTimeout) {
+      while (endedAt === null && env.now() < heardAt + silenceTimeout + 50) {
         await env.advance(0.5);
         endedAt = bus.closed ? env.now() : null;
       }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { test } from 'node:test';
 
+import { EventBus } from '../src/client.js';
 import { settings } from '../src/options.js';
 import { Rejection, Reply } from '../src/services.js';
-import { connected, settle } from './support/fakes.js';
+import { connected, FakeEnvironment, settle } from './support/fakes.js';
 
 const events = (n, payload = 'x') => Array.from({ length: n }, () => ({ payload }));
 
@@ -143,18 +144,20 @@ test('unsubscribe inside of its own handler does not hang', async () => {
   }
 });
 
-test('a subscription that is refused is told where nobody looks at ready', async () => {
-  const { client, bus, env } = await connected();
-  const left = client.subscribe('left');
-  for (const how of ['a', 'b']) {
-    client.subscribe(how, () => {});
-  }
-  await left.batches().return();
+test('a subscription that is refused is reported where nobody looks at ready, also when its reader has left', async () => {
+  const env = new FakeEnvironment();
+  env.onOpen = connection => connection.welcome();
+  const client = new EventBus(settings('ws://bus-1.test/bus', false), env);
+  await client.start();
+  await client.subscribe('left').batches().return();
+  client.subscribe('handled', () => {});
+  const looked = assert.rejects(client.subscribe('looked.at', () => {}).ready, { code: 'REFUSED' });
   await settle();
   for (const about of [1, 2, 3]) {
-    bus.send('PROBLEM', { code: 'FORBIDDEN', message: `no ${about}`, typeCode: 2, about });
+    env.bus.send('PROBLEM', { code: 'FORBIDDEN', message: `no ${about}`, typeCode: 2, about });
   }
-  assert.equal(env.reported.length, 0, 'there is a listener of problem');
+  await looked;
+  assert.deepEqual(env.reported.map(error => error.message), ['no 1', 'no 2']);
 });
 
 test('a refused duplicate is ended at the bus, too', async () => {

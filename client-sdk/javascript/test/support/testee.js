@@ -10,7 +10,7 @@ const VERSION = 1;
 const CAPABILITIES = [
   'publish', 'send', 'limits', 'outbound', 'confirm-timeout', 'flush', 'subscribe', 'groups', 'repetitions', 'forget', 'pause', 'credit',
   'reconnect', 'others', 'previous', 'credentials', 'tokens', 'token-again', 'authenticate', 'change', 'silence', 'counters', 'decode', 'topics', 'fingerprint',
-  'services', 'calls',
+  'services', 'calls', 'interruption', 'independent', 'proxies', 'withdraw', 'retry-refused',
 ];
 const OPTIONS = [
   'name', 'user', 'token', 'attributes', 'connectTimeout', 'confirmTimeout', 'silenceTimeout', 'closeTimeout', 'reconnect', 'outboundBytes', 'whenFull',
@@ -21,6 +21,8 @@ const OPTIONS = [
 let clients = new Map();
 /** Subscriptions by name. */
 let subscriptions = new Map();
+/** Names of subscriptions. */
+const names = new WeakMap();
 /** Services by name. */
 let services = new Map();
 /** Requests of this testee by name. */
@@ -59,10 +61,11 @@ function tell(name, client) {
   client.on('busChangeFailed', members => say('busChangeFailed', members));
   // A drop in the client is one of the policy, as the bus's is.
   client.on('gap', ({ topic, producer, from, to, reason }) => say('gap', { topic, producer, from, to, reason: { BUFFER_FULL: 'QUEUE_FULL', BUFFER_CONFLATED: 'CONFLATED' }[reason] ?? reason }));
+  client.on('interruption', ({ subscription, from, to }) => say('interruption', { subscription: names.get(subscription), from, to }));
   client.on('producerChanged', members => say('producerChanged', members));
   client.on('dropped', members => say('dropped', members));
   client.on('problem', problem => say('problem', errorOf(problem)));
-  client.on('handlerError', ({ error, event }) => say('handlerError', { subscription: event.topic, message: error.message }));
+  client.on('handlerError', ({ error, event }) => say('handlerError', { subscription: event?.topic, message: error.message }));
   return say;
 }
 
@@ -148,6 +151,7 @@ const OPS = {
       return entry.paused ? new Promise(resolve => { entry.resume = resolve; }) : undefined;
     };
     entry.subscription = clientOf(name).subscribe(filter, given({ group, overflow, bufferBytes }), handler);
+    names.set(entry.subscription, as);
     subscriptions.set(as, entry);
     await entry.subscription.ready;
     return {};

@@ -72,7 +72,9 @@ class MutantsIT {
       for (Planted next = todo.poll(); next != null; next = todo.poll()) {
         Mutant.Active active = new Mutant.Active(next.mutant());
         Outcome outcome = seat.play(next.scenario(), active);
-        if (outcome.verdict() != Verdict.FAILED || active.changed() == 0) {
+        // Nobody can notice a fault of what the library does not have.
+        if (outcome.verdict() != Verdict.LEFT_OUT
+            && (outcome.verdict() != Verdict.FAILED || active.changed() == 0)) {
           missed.add(
               next.scenario().id()
                   + " with "

@@ -29,6 +29,8 @@ public final class ScenarioFiles {
           "calls",
           "members",
           "tunnels",
+          "interruption",
+          "resilience",
           "live");
   private static final Set<String> MEMBERS =
       Set.of("id", "says", "covers", "needs", "auto", "live", "script", "never", "mutants");

@@ -74,11 +74,12 @@ class Buffer:
         """Whether more waits than is to wait here. One frame may, however big it is."""
         return self.bytes > self.bound and self._overflow is not Overflow.BLOCK and len(self._queue) > 1
 
-    def add(self, cursor: EventCursor) -> None:
-        """Takes events that have come."""
+    def add(self, cursor: EventCursor) -> bool:
+        """Takes events that have come; returns whether more waits now than is to wait here."""
         with self._lock:
             self.bytes += cursor.delivery.cost
             self._queue.append(cursor)
+            return self.bytes > self.bound and self.is_over
 
     def mark(self, what: Gap | Interruption, at: int) -> Mark | None:
         """Tells something at this place; returns what waits for that, None where the subscription does not listen."""

@@ -42,6 +42,8 @@ class Subscription(Registration):
         self.filter = filter
         self.group = group
         self.overflow = overflow
+        #: Whether what waits for it holds back the whole connection.
+        self.holds = overflow is Overflow.BLOCK
         self.matches = matcher(filter)
         self.is_wild = "*" in filter or ">" in filter
         #: What arrived and was not taken.
@@ -53,11 +55,6 @@ class Subscription(Registration):
         #: The application takes no more: what still comes is dropped, so that it does not hold up what comes behind it.
         self.dropping = False
         self.received = self.duplicates = self.missing = self.interruptions = 0
-
-    @property
-    def holds(self) -> bool:
-        """Whether what waits for it holds back the whole connection."""
-        return self.overflow is Overflow.BLOCK
 
     def begin_frame(self) -> bytes:
         return Subscribe(self.id, self.filter, self.group, self.overflow).frame()
@@ -93,6 +90,8 @@ class Dispatcher:
         # Subscriptions with wildcards that have come, gone or been confirmed, in that order, without the first ones.
         self._changes: list[Subscription] = []
         self._first_change = 0
+        # How many there were in all.
+        self._version = 0
         self.held: Held | None = None
         #: Is called once when the old connection has brought more than is to be held.
         self.too_much: Callable[[], None] | None = None
@@ -114,6 +113,7 @@ class Dispatcher:
     def changed(self, subscription: Subscription) -> None:
         """A subscription has come, gone or been confirmed: which topics that is of is looked at when they are used next."""
         if subscription.is_wild:
+            self._version += 1
             self._changes.append(subscription)
             if len(self._changes) > MOST_CHANGES:
                 del self._changes[: MOST_CHANGES // 2]
@@ -132,11 +132,6 @@ class Dispatcher:
             if not same:
                 del self._exact[subscription.filter]
         self.changed(subscription)
-
-    @property
-    def _version(self) -> int:
-        """How many changes there were of subscriptions with wildcards."""
-        return self._first_change + len(self._changes)
 
     def _rematch(self, route: Route) -> None:
         """Looks at what has changed since the route was used, and at everything only where that is not known any more."""
@@ -273,15 +268,15 @@ class Dispatcher:
         if delivery.shares == 0:
             self.bytes += delivery.cost
         delivery.shares += len(targets)
+        cost, fresh = delivery.cost, delivery.count - skip
         for target in targets:
             if target.holds:
                 if delivery.holds == 0:
-                    self.holding += delivery.cost
+                    self.holding += cost
                 delivery.holds += 1
-            target.received += delivery.count - skip
-            target.unhandled += delivery.cost
-            target.buffer.add(EventCursor(delivery))
-            if target.buffer.is_over:
+            target.received += fresh
+            target.unhandled += cost
+            if target.buffer.add(EventCursor(delivery)):
                 self.over[target.id] = target
             target.wake()
 

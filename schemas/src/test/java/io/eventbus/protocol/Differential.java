@@ -3,6 +3,7 @@ package io.eventbus.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.Invoke;
@@ -50,6 +51,9 @@ final class Differential {
     }
     if (ours instanceof Problem problem && problem.getTypeCode() == -1) {
       ((Problem) theirs).setTypeCode(-1);
+    }
+    if (ours instanceof Confirm confirm && confirm.getReceivers() == -1) {
+      ((Confirm) theirs).setReceivers(-1L);
     }
     if (ours instanceof Register register && register.getConcurrency() == 16) {
       ((Register) theirs).setConcurrency(16);

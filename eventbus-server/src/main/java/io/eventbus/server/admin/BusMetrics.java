@@ -10,6 +10,8 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;
@@ -19,6 +21,7 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * The metrics page: the bus's own figures, all from one {@link BusStats}, and the JVM's from
@@ -32,9 +35,16 @@ final class BusMetrics implements AutoCloseable {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
   private final BusView bus;
+  private final LongSupplier failedHere;
 
-  BusMetrics(BusView bus) {
+  /**
+   * Makes the page.
+   *
+   * @param failedHere TLS handshakes of the administration port that have failed
+   */
+  BusMetrics(BusView bus, LongSupplier failedHere) {
     this.bus = bus;
+    this.failedHere = failedHere;
     new JvmMemoryMetrics().bindTo(registry);
     new JvmThreadMetrics().bindTo(registry);
     new ClassLoaderMetrics().bindTo(registry);
@@ -61,6 +71,13 @@ final class BusMetrics implements AutoCloseable {
                 GaugeDataPointSnapshot.builder()
                     .value(bus.health().state() == BusHealth.State.UP ? 1 : 0)
                     .build())
+            .build());
+    all.add(
+        CounterSnapshot.builder()
+            .name("eventbus_admin_tls_failures")
+            .help("TLS handshakes at the administration port that failed.")
+            .dataPoint(
+                CounterDataPointSnapshot.builder().value((double) failedHere.getAsLong()).build())
             .build());
     all.add(
         InfoSnapshot.builder()

@@ -253,7 +253,7 @@ class ArchitectureTest {
           CONFIG,
           PROTOCOL,
           SCHEMA,
-          "com.sun.net.httpserver",
+          NETTY,
           JACKSON,
           MICROMETER,
           PROMETHEUS);
@@ -408,10 +408,10 @@ class ArchitectureTest {
               BENCH);
 
   @ArchTest
-  static final ArchRule only_transport_and_federation_use_netty_beyond_its_buffers =
+  static final ArchRule only_what_has_sockets_uses_netty_beyond_its_buffers =
       noClasses()
           .that()
-          .resideOutsideOfPackages(TRANSPORT, WEBSOCKET, FEDERATION, LANE, TREE, FAR_CALLS)
+          .resideOutsideOfPackages(TRANSPORT, WEBSOCKET, FEDERATION, LANE, TREE, FAR_CALLS, ADMIN)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

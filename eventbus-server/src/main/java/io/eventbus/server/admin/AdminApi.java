@@ -1,9 +1,6 @@
 package io.eventbus.server.admin;
 
-import com.sun.net.httpserver.HttpExchange;
 import io.eventbus.server.security.Identity;
-import java.io.IOException;
-import java.io.OutputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -57,28 +54,29 @@ final class AdminApi {
   private List<Route> own() {
     return List.of(
         Route.get("/", this::index),
-        Route.get("/healthz", (exchange, id) -> alive(bus.health())).open(),
-        Route.get("/readyz", (exchange, id) -> ready(bus.health())).open(),
-        Route.get("/metrics", (exchange, id) -> metricsPage()).forRole(metricsRole),
+        Route.get("/healthz", (request, id) -> alive(bus.health())).prompt(),
+        Route.get("/readyz", (request, id) -> ready(bus.health())).prompt(),
+        Route.get("/metrics", (request, id) -> metricsPage()).forRole(metricsRole),
         Route.get("/api/v1/caller", (CallerAction) AdminApi::caller).forRole(AdminRole.NONE),
-        Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
-        Route.get("/api/v1/accounts", (exchange, id) -> accounts(exchange)),
-        Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
-        Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
+        Route.get("/api/v1/bus", (request, id) -> AdminReply.ok(bus.summary())),
+        Route.get("/api/v1/accounts", (request, id) -> accounts(request)),
+        Route.get("/api/v1/connections", (request, id) -> connections(request)),
+        Route.get("/api/v1/connections/{id}", (request, id) -> connection(id)),
         Route.delete("/api/v1/connections/{id}", this::disconnect),
-        Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
-        Route.get("/api/v1/services", (exchange, id) -> services(exchange)),
+        Route.get("/api/v1/topics", (request, id) -> topics(request)),
+        Route.get("/api/v1/services", (request, id) -> services(request)),
         Route.get("/api/v1/services/{id}", this::service),
         Route.put("/api/v1/services/{id}/members/{number}/drain", this::drainMember),
-        Route.get("/api/v1/calls", (exchange, id) -> calls(exchange)),
-        Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)),
-        Route.get("/api/v1/quotas", (exchange, id) -> quotas(exchange)));
+        Route.get("/api/v1/calls", (request, id) -> calls(request)),
+        Route.get("/api/v1/subscriptions", (request, id) -> subscriptions(request)),
+        Route.get("/api/v1/quotas", (request, id) -> quotas(request)));
   }
 
-  private static Reply caller(HttpExchange exchange, String id, Caller caller) throws HttpFailure {
-    new QueryString(exchange.getRequestURI(), Set.of());
+  private static AdminReply caller(AdminRequest request, String id, Caller caller)
+      throws HttpFailure {
+    request.query(Set.of());
     Identity identity = caller.identity();
-    return Reply.ok(
+    return AdminReply.ok(
         new CallerInfo(
             caller.name(),
             caller.role().toString(),
@@ -110,31 +108,31 @@ final class AdminApi {
   /** What there is while the bus starts. */
   static List<Route> starting(Supplier<BusHealth> bus) {
     return List.of(
-        Route.get("/healthz", (exchange, id) -> alive(bus.get())).open(),
-        Route.get("/readyz", (exchange, id) -> ready(bus.get())).open());
+        Route.get("/healthz", (request, id) -> alive(bus.get())).prompt(),
+        Route.get("/readyz", (request, id) -> ready(bus.get())).prompt());
   }
 
-  private Reply index(HttpExchange exchange, String id) {
-    return Reply.ok(
+  private AdminReply index(AdminRequest request, String id) {
+    return AdminReply.ok(
         Map.of("resources", routes().stream().map(r -> r.method() + " " + r.path()).toList()));
   }
 
   /** Alive: a restart would not help a bus that drains or waits, so only FAILED says no. */
-  private static Reply alive(BusHealth health) {
-    return new Reply(health.state() == BusHealth.State.FAILED ? 503 : 200, health);
+  private static AdminReply alive(BusHealth health) {
+    return new AdminReply(health.state() == BusHealth.State.FAILED ? 503 : 200, health);
   }
 
   /** Ready: whether new clients should be sent here. */
-  private static Reply ready(BusHealth health) {
-    return new Reply(health.state() == BusHealth.State.UP ? 200 : 503, health);
+  private static AdminReply ready(BusHealth health) {
+    return new AdminReply(health.state() == BusHealth.State.UP ? 200 : 503, health);
   }
 
-  private Reply metricsPage() {
-    return new Reply(200, metrics.scrape());
+  private AdminReply metricsPage() {
+    return new AdminReply(200, metrics.scrape());
   }
 
-  private Reply accounts(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+  private AdminReply accounts(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(PAGING);
     int limit = query.limit();
     return page(
         bus.accounts(query.text("after", ""), limit + 1),
@@ -143,8 +141,8 @@ final class AdminApi {
         AccountInfo::name);
   }
 
-  private Reply connections(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
+  private AdminReply connections(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(PAGING_OF_ACCOUNT);
     int limit = query.limit();
     String account = query.optional("account");
     return page(
@@ -155,14 +153,14 @@ final class AdminApi {
         last -> Long.toString(last.id()));
   }
 
-  private Reply connection(String id) throws HttpFailure {
-    return Reply.ok(
+  private AdminReply connection(String id) throws HttpFailure {
+    return AdminReply.ok(
         bus.connection(QueryString.parse("id", id))
             .orElseThrow(() -> HttpFailure.notFound("connection")));
   }
 
-  private Reply disconnect(HttpExchange exchange, String id) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("reason"));
+  private AdminReply disconnect(AdminRequest request, String id) throws HttpFailure {
+    QueryString query = request.query(Set.of("reason"));
     String reason = query.text("reason", "disconnected by the administrator");
     if (reason.length() > MAX_REASON_LENGTH || reason.chars().anyMatch(c -> c < ' ' || c > '~')) {
       throw HttpFailure.badRequest(
@@ -171,11 +169,11 @@ final class AdminApi {
     if (!bus.disconnect(QueryString.parse("id", id), reason)) {
       throw HttpFailure.notFound("connection");
     }
-    return new Reply(202, Map.of("closing", true));
+    return new AdminReply(202, Map.of("closing", true));
   }
 
-  private Reply topics(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
+  private AdminReply topics(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(PAGING_OF_ACCOUNT);
     int limit = query.limit();
     String account = query.optional("account");
     return page(
@@ -186,8 +184,8 @@ final class AdminApi {
         TopicInfo::name);
   }
 
-  private Reply services(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
+  private AdminReply services(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(PAGING_OF_ACCOUNT);
     int limit = query.limit();
     String account = query.optional("account");
     return page(
@@ -198,30 +196,30 @@ final class AdminApi {
         ServiceInfo::name);
   }
 
-  private Reply service(HttpExchange exchange, String name) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("account"));
-    return Reply.ok(
+  private AdminReply service(AdminRequest request, String name) throws HttpFailure {
+    QueryString query = request.query(Set.of("account"));
+    return AdminReply.ok(
         bus.service(query.text("account", ""), name)
             .orElseThrow(() -> HttpFailure.notFound("service")));
   }
 
-  private Reply drainMember(HttpExchange exchange, String path) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("account"));
+  private AdminReply drainMember(AdminRequest request, String path) throws HttpFailure {
+    QueryString query = request.query(Set.of("account"));
     int slash = path.indexOf('/');
     long number = QueryString.parse("number", path.substring(slash + 1));
     if (!bus.drainMember(query.text("account", ""), path.substring(0, slash), number)) {
       throw HttpFailure.notFound("member of that service at this bus");
     }
-    return new Reply(202, Map.of("draining", true));
+    return new AdminReply(202, Map.of("draining", true));
   }
 
-  private Reply calls(HttpExchange exchange) throws HttpFailure {
-    int limit = new QueryString(exchange.getRequestURI(), Set.of("limit")).limit();
-    return Reply.ok(new Page<>(bus.slowestCalls(limit), null));
+  private AdminReply calls(AdminRequest request) throws HttpFailure {
+    int limit = request.query(Set.of("limit")).limit();
+    return AdminReply.ok(new Page<>(bus.slowestCalls(limit), null));
   }
 
-  private Reply subscriptions(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
+  private AdminReply subscriptions(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(PAGING_OF_ACCOUNT);
     int limit = query.limit();
     String account = query.optional("account");
     return page(
@@ -232,9 +230,8 @@ final class AdminApi {
         last -> last.connection() + ":" + last.id());
   }
 
-  private Reply quotas(HttpExchange exchange) throws HttpFailure {
-    QueryString query =
-        new QueryString(exchange.getRequestURI(), Set.of("after", "limit", "account", "subject"));
+  private AdminReply quotas(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(Set.of("after", "limit", "account", "subject"));
     int limit = query.limit();
     String account = query.optional("account");
     String subject = query.optional("subject");
@@ -262,12 +259,12 @@ final class AdminApi {
   }
 
   /** Makes a page of at most {@code limit} items from one more, which tells if another follows. */
-  static <T> Reply page(List<T> found, int limit, String path, Function<T, String> cursor) {
+  static <T> AdminReply page(List<T> found, int limit, String path, Function<T, String> cursor) {
     return page(found, limit, path, null, cursor);
   }
 
   /** The same for a list that was asked for by account, or for all accounts if that is null. */
-  private static <T> Reply page(
+  private static <T> AdminReply page(
       List<T> found, int limit, String path, @Nullable String account, Function<T, String> cursor) {
     boolean more = found.size() > limit;
     List<T> items = more ? found.subList(0, limit) : found;
@@ -280,7 +277,7 @@ final class AdminApi {
                 + "&after="
                 + encoded(cursor.apply(items.get(limit - 1)))
             : null;
-    return Reply.ok(new Page<>(List.copyOf(items), next));
+    return AdminReply.ok(new Page<>(List.copyOf(items), next));
   }
 
   private static String encoded(String text) {
@@ -295,32 +292,14 @@ final class AdminApi {
    */
   record Page<T>(List<T> items, @Nullable String next) {}
 
-  /**
-   * An answer.
-   *
-   * @param status HTTP status
-   * @param body a string for plain text, a {@link Download}, anything else for JSON
-   */
-  record Reply(int status, Object body) {
-    static Reply ok(Object body) {
-      return new Reply(200, body);
-    }
-  }
-
-  /** An answer that is written piece by piece, as bytes. */
-  @FunctionalInterface
-  interface Download {
-    void writeTo(OutputStream out) throws IOException;
-  }
-
   /** Answers a request. */
   @FunctionalInterface
   interface Action {
-    Reply run(HttpExchange exchange, String id) throws HttpFailure;
+    AdminReply run(AdminRequest request, String id) throws HttpFailure;
 
     /** The same where it matters who asks. */
-    default Reply run(HttpExchange exchange, String id, Caller caller) throws HttpFailure {
-      return run(exchange, id);
+    default AdminReply run(AdminRequest request, String id, Caller caller) throws HttpFailure {
+      return run(request, id);
     }
   }
 
@@ -328,11 +307,11 @@ final class AdminApi {
   @FunctionalInterface
   interface CallerAction extends Action {
     @Override
-    Reply run(HttpExchange exchange, String id, Caller caller) throws HttpFailure;
+    AdminReply run(AdminRequest request, String id, Caller caller) throws HttpFailure;
 
     @Override
-    default Reply run(HttpExchange exchange, String id) throws HttpFailure {
-      return run(exchange, id, Caller.UNKNOWN);
+    default AdminReply run(AdminRequest request, String id) throws HttpFailure {
+      return run(request, id, Caller.UNKNOWN);
     }
   }
 
@@ -341,10 +320,22 @@ final class AdminApi {
    *
    * @param method HTTP method
    * @param path path, of which segments may be parameters in braces
+   * @param parts the path between its slashes
    * @param action what answers
    * @param role what a caller has to be
+   * @param isPrompt whether it is answered on the thread of the sockets
    */
-  record Route(String method, String path, Action action, AdminRole role) {
+  record Route(
+      String method,
+      String path,
+      List<String> parts,
+      Action action,
+      AdminRole role,
+      boolean isPrompt) {
+    private Route(String method, String path, Action action, AdminRole role) {
+      this(method, path, List.of(path.split("/", -1)), action, role, false);
+    }
+
     static Route get(String path, Action action) {
       return new Route("GET", path, action, AdminRole.VIEWER);
     }
@@ -362,26 +353,35 @@ final class AdminApi {
       return new Route(method, path, action, needed);
     }
 
-    /** The same for everybody. */
-    Route open() {
-      return forRole(AdminRole.NONE);
+    /** The same for everybody, answered on the thread of the sockets: the action must not wait. */
+    Route prompt() {
+      return new Route(method, path, parts, action, AdminRole.NONE, true);
+    }
+
+    /** Returns whether everybody may ask for it, also with wrong credentials. */
+    boolean isOpen() {
+      return role == AdminRole.NONE && !(action instanceof CallerAction);
+    }
+
+    boolean isFor(AdminRequest request) {
+      return method.equals(request.routeMethod()) && match(request.parts()) != null;
     }
 
     /**
      * The parameters in a path that matches, joined by slashes, empty for a match without any, or
      * null for no match.
      */
-    @Nullable String match(String requested) {
-      String[] expected = path.split("/", -1);
-      String[] found = requested.split("/", -1);
-      if (expected.length != found.length) {
+    @Nullable String match(List<String> requested) {
+      if (requested.size() != parts.size()) {
         return null;
       }
       StringJoiner parameters = new StringJoiner("/");
-      for (int i = 0; i < expected.length; i++) {
-        if (expected[i].startsWith("{") && !found[i].isEmpty()) {
-          parameters.add(found[i]);
-        } else if (!expected[i].equals(found[i])) {
+      for (int i = 0; i < parts.size(); i++) {
+        String expected = parts.get(i);
+        String found = requested.get(i);
+        if (expected.startsWith("{") && !found.isEmpty()) {
+          parameters.add(found);
+        } else if (!expected.equals(found)) {
           return null;
         }
       }

@@ -1,24 +1,19 @@
 package io.eventbus.server.admin;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpHandler;
-import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.admin.LateAnswers.Place;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import io.eventbus.server.security.LoginOutcome;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the route of a request, and writes its answer or error. */
-final class AdminHandler implements HttpHandler {
+/** Finds out who asks, and the route of what is asked for, and answers. Any thread. */
+final class AdminHandler {
   /** What is told of what a caller asked for. */
   private static final int MOST_TARGET = 512;
 
@@ -49,89 +44,115 @@ final class AdminHandler implements HttpHandler {
    * What a request has to pass.
    *
    * @param hosts which hosts may be asked for
-   * @param first told that a request is there
    * @param login finds out who calls
    * @param late answers those that guess
    * @param audit told of what callers do and what they are not let
    */
-  record Guards(
-      HostGuard hosts, FirstRequests first, AdminLogin login, LateAnswers late, Advisories audit) {}
+  record Guards(HostGuard hosts, AdminLogin login, LateAnswers late, Advisories audit) {}
 
-  @Override
-  public void handle(HttpExchange exchange) throws IOException {
-    guards.first().end();
-    // Another request on the same connection could come slowly, and would not be counted.
-    exchange.getResponseHeaders().set("Connection", "close");
-    InetAddress address = exchange.getRemoteAddress().getAddress();
-    Place place = null;
-    Optional<Caller> caller;
+  /** Where a request came from, and where its answer goes. Any thread. */
+  interface Exchange {
+    /** Returns the request. */
+    AdminRequest request();
+
+    /**
+     * Runs a task on a thread that may wait; where none has time for it, answers that instead.
+     *
+     * @param task answers
+     */
+    void runOnThread(Runnable task);
+
+    /**
+     * Answers, once. Waits until a download is taken.
+     *
+     * @param keeps whether the connection may have another request: not that of a stranger, who
+     *     would hold it
+     */
+    void answer(AdminReply reply, boolean keeps);
+  }
+
+  /** Begins to answer, on the thread of the sockets, which does not wait. */
+  void begin(Exchange exchange) {
+    AdminRequest request = exchange.request();
+    Optional<Route> prompt =
+        routes().stream().filter(route -> route.isPrompt() && route.isFor(request)).findFirst();
+    answering(
+        exchange,
+        () -> {
+          checkHost(request);
+          if (prompt.isPresent()) {
+            exchange.answer(run(request, prompt.get(), Caller.UNKNOWN), false);
+          } else {
+            exchange.runOnThread(() -> answering(exchange, () -> identify(exchange)));
+          }
+        });
+  }
+
+  private interface Step {
+    void run() throws HttpFailure;
+  }
+
+  /** Does a step of an answer; what fails in it is the answer. */
+  private void answering(Exchange exchange, Step step) {
     try {
-      checkHost(exchange);
-      if (isOpen(exchange)) {
-        answer(exchange, reply(exchange, Caller.UNKNOWN));
-        return;
-      }
-      String shown = exchange.getRequestHeaders().getFirst("Authorization");
-      caller = guards.login().findAtOnce(shown);
-      if (shown != null && caller.isEmpty()) {
-        place = guards.late().enter(address);
-        if (place == null) {
-          exchange.getResponseHeaders().set("Retry-After", "1");
-          throw new HttpFailure(
-              429, "TOO_MANY_FAILURES", "too many wrong credentials lately; try again in a second");
-        }
-        caller = find(place, shown);
-      }
+      step.run();
     } catch (HttpFailure failure) {
-      answer(exchange, error(failure));
+      exchange.answer(AdminReply.error(failure), false);
+    } catch (RuntimeException e) {
+      exchange.answer(AdminReply.error(internal(e)), false);
+    }
+  }
+
+  private HttpFailure internal(RuntimeException e) {
+    return new HttpFailure(500, "INTERNAL", failures.tell(e));
+  }
+
+  private void identify(Exchange exchange) throws HttpFailure {
+    AdminRequest request = exchange.request();
+    if (routes().stream().anyMatch(route -> route.isOpen() && route.isFor(request))) {
+      // What is there for everybody is there for callers with wrong credentials, too.
+      serve(exchange, Caller.UNKNOWN);
       return;
     }
-    if (caller.isPresent()) {
-      if (caller.get().role() != AdminRole.NONE) {
-        guards.late().prove(address);
-      }
-      if (!caller.get().equals(Caller.UNKNOWN)) {
-        exchange.getResponseHeaders().remove("Connection");
-      }
-      answer(exchange, reply(exchange, caller.get()));
-    } else if (place != null) {
-      // The exchange goes on after this method, on another thread.
-      guards.late().answer(place, () -> refuse(exchange));
+    String shown = request.authorization();
+    Optional<Caller> caller = guards.login().findAtOnce(shown);
+    if (shown == null || caller.isPresent()) {
+      serve(exchange, caller.orElse(Caller.UNKNOWN));
+      return;
     }
-  }
-
-  /**
-   * Finds out who calls; one whose credentials are wrong keeps its place among the late answers.
-   */
-  private Optional<Caller> find(Place place, String shown) throws HttpFailure {
-    boolean isWrong = false;
+    Place place = guards.late().enter(request.client().getAddress());
+    if (place == null) {
+      throw new HttpFailure(
+          429,
+          "TOO_MANY_FAILURES",
+          "too many wrong credentials lately; try again in a second",
+          Map.of("Retry-After", List.of("1")));
+    }
+    CompletableFuture<LoginOutcome> asked;
     try {
-      Optional<Caller> caller = guards.login().find(shown, guards.late().origin(place));
-      isWrong = caller.isEmpty();
-      return caller;
-    } finally {
-      if (!isWrong) {
-        guards.late().leave(place);
-      }
+      asked = guards.login().find(shown, guards.late().origin(place));
+    } catch (RuntimeException e) {
+      guards.late().leave(place);
+      throw e;
     }
+    var unused =
+        asked.thenAccept(outcome -> answering(exchange, () -> checked(exchange, place, outcome)));
   }
 
-  /** What is there for everybody is there for callers with wrong credentials, too. */
-  private boolean isOpen(HttpExchange exchange) {
-    String path = exchange.getRequestURI().getPath();
-    String method = method(exchange);
-    return routes().stream()
-        .anyMatch(
-            route ->
-                route.role() == AdminRole.NONE
-                    && !(route.action() instanceof AdminApi.CallerAction)
-                    && route.method().equals(method)
-                    && route.match(path) != null);
-  }
-
-  /** HEAD is GET without the body (RFC 9110, section 9.3.2). */
-  private static String method(HttpExchange exchange) {
-    return exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
+  /** Goes on when credentials have been looked at; wrong ones keep their place for a while. */
+  private void checked(Exchange exchange, Place place, LoginOutcome outcome) throws HttpFailure {
+    if (outcome instanceof LoginOutcome.Wrong) {
+      guards.late().answer(place, () -> refuse(exchange));
+      return;
+    }
+    guards.late().leave(place);
+    if (outcome instanceof LoginOutcome.Proved proved) {
+      Caller caller = guards.login().caller(proved.identity());
+      exchange.runOnThread(() -> answering(exchange, () -> serve(exchange, caller)));
+    } else {
+      throw new HttpFailure(
+          503, "UNAVAILABLE", "it cannot be found out now who you are; try again later");
+    }
   }
 
   private List<Route> routes() {
@@ -139,70 +160,66 @@ final class AdminHandler implements HttpHandler {
     return current == null ? starting : current;
   }
 
-  private void refuse(HttpExchange exchange) {
-    try {
-      tell(exchange, Caller.UNKNOWN, 401);
-      answer(exchange, error(unauthenticated(exchange, "the credentials are wrong")));
-    } catch (IOException e) {
-      // The caller has gone.
-      exchange.close();
-    }
+  private void refuse(Exchange exchange) {
+    tell(exchange.request(), Caller.UNKNOWN, 401);
+    exchange.answer(AdminReply.error(unauthenticated("the credentials are wrong")), false);
   }
 
-  private static void answer(HttpExchange exchange, Reply reply) throws IOException {
-    try (exchange) {
-      write(exchange, reply);
+  private void serve(Exchange exchange, Caller caller) {
+    if (caller.role() != AdminRole.NONE) {
+      guards.late().prove(exchange.request().client().getAddress());
     }
+    exchange.answer(reply(exchange.request(), caller), !caller.equals(Caller.UNKNOWN));
   }
 
-  private Reply reply(HttpExchange exchange, Caller caller) {
+  private AdminReply reply(AdminRequest request, Caller caller) {
     try {
-      Route route = route(exchange, caller);
-      Reply reply = run(exchange, route, caller);
+      Route route = route(request, caller);
+      AdminReply reply = run(request, route, caller);
       if (!AdminRole.VIEWER.includes(route.role())) {
-        tell(exchange, caller, reply.status());
+        tell(request, caller, reply.status());
       }
       return reply;
     } catch (HttpFailure failure) {
       if (failure.status() == 401 || failure.status() == 403) {
-        tell(exchange, caller, failure.status());
+        tell(request, caller, failure.status());
       }
-      return error(failure);
+      return AdminReply.error(failure);
     }
   }
 
-  private Reply run(HttpExchange exchange, Route route, Caller caller) {
+  private AdminReply run(AdminRequest request, Route route, Caller caller) {
     try {
-      String id = route.match(exchange.getRequestURI().getPath());
-      return route.action().run(exchange, id == null ? "" : id, caller);
+      String id = route.match(request.parts());
+      return route.action().run(request, id == null ? "" : id, caller);
     } catch (HttpFailure failure) {
-      return error(failure);
+      return AdminReply.error(failure);
     } catch (RuntimeException e) {
-      return error(new HttpFailure(500, "INTERNAL", failures.tell(e)));
+      return AdminReply.error(internal(e));
     }
   }
 
-  private void tell(HttpExchange exchange, Caller caller, int status) {
-    String target = exchange.getRequestURI().toString();
+  private void tell(AdminRequest request, Caller caller, int status) {
+    String target = request.target();
     guards
         .audit()
         .tell(
             new Advisory.AdminAction(
                 caller.name(),
                 caller.role().toString(),
-                exchange.getRemoteAddress().toString(),
-                exchange.getRequestMethod(),
+                request.client().toString(),
+                request.method(),
                 target.substring(0, Math.min(target.length(), MOST_TARGET)),
                 status));
   }
 
-  private void checkHost(HttpExchange exchange) throws HttpFailure {
-    List<String> hosts = exchange.getRequestHeaders().get("Host");
-    if (hosts != null && hosts.size() > 1) {
+  private void checkHost(AdminRequest request) throws HttpFailure {
+    List<String> hosts = request.hosts();
+    if (hosts.size() > 1) {
       // A proxy in front may have looked at another one (RFC 9112, section 3.2).
       throw HttpFailure.badRequest(hosts.size() + " Host headers (expected: one)");
     }
-    if (!guards.hosts().allows(exchange.getRequestHeaders().getFirst("Host"))) {
+    if (!guards.hosts().allows(hosts.isEmpty() ? null : hosts.get(0))) {
       throw new HttpFailure(
           421,
           "MISDIRECTED",
@@ -212,26 +229,24 @@ final class AdminHandler implements HttpHandler {
   }
 
   /** Finds what is asked for, if the caller may ask for it. */
-  private Route route(HttpExchange exchange, Caller caller) throws HttpFailure {
-    String path = exchange.getRequestURI().getPath();
-    String method = method(exchange);
+  private Route route(AdminRequest request, Caller caller) throws HttpFailure {
     TreeSet<String> allowed = new TreeSet<>();
     boolean starts = serving == null;
     for (Route route : routes()) {
-      String id = route.match(path);
-      if (id != null && route.method().equals(method)) {
-        check(exchange, caller, route.role());
+      if (route.match(request.parts()) == null) {
+        continue;
+      }
+      if (route.method().equals(request.routeMethod())) {
+        check(caller, route.role());
         if (route.action() instanceof AdminApi.CallerAction && caller.equals(Caller.UNKNOWN)) {
-          throw unauthenticated(exchange, "this needs a login");
+          throw unauthenticated("this needs a login");
         }
         return route;
       }
-      if (id != null) {
-        allowed.add(route.method());
-      }
+      allowed.add(route.method());
     }
     // What there is, is not for everybody either.
-    check(exchange, caller, AdminRole.VIEWER);
+    check(caller, AdminRole.VIEWER);
     if (allowed.isEmpty() && starts) {
       throw new HttpFailure(503, "STARTING", "the bus starts; see /readyz");
     }
@@ -239,84 +254,32 @@ final class AdminHandler implements HttpHandler {
       throw HttpFailure.notFound("resource (GET / lists them)");
     }
     String methods = String.join(", ", allowed);
-    exchange.getResponseHeaders().set("Allow", methods);
     throw new HttpFailure(
-        405, "METHOD_NOT_ALLOWED", "method not allowed (expected: " + methods + ")");
+        405,
+        "METHOD_NOT_ALLOWED",
+        "method not allowed (expected: " + methods + ")",
+        Map.of("Allow", List.of(methods)));
   }
 
-  private void check(HttpExchange exchange, Caller caller, AdminRole needed) throws HttpFailure {
+  private void check(Caller caller, AdminRole needed) throws HttpFailure {
     if (caller.role().includes(needed)) {
       return;
     }
     if (caller.equals(Caller.UNKNOWN)) {
-      throw unauthenticated(exchange, "this needs a login");
+      throw unauthenticated("this needs a login");
     }
     throw new HttpFailure(
         403, "FORBIDDEN", "this needs the role " + needed + " (yours is " + caller.role() + ")");
   }
 
-  private HttpFailure unauthenticated(HttpExchange exchange, String problem) {
-    exchange.getResponseHeaders().put("WWW-Authenticate", guards.login().challenges());
+  private HttpFailure unauthenticated(String problem) {
     return new HttpFailure(
         401,
         "UNAUTHENTICATED",
         problem
             + " (expected: Authorization: Bearer with the token of admin.token-file or a signed"
             + " token, or Basic with a user and password; the command line takes --admin-token-file"
-            + " and --user)");
-  }
-
-  private static Reply error(HttpFailure failure) {
-    return new Reply(
-        failure.status(),
-        Map.of(
-            "error",
-            Map.of("code", failure.code(), "message", String.valueOf(failure.getMessage()))));
-  }
-
-  private static void write(HttpExchange exchange, Reply reply) throws IOException {
-    if (reply.body() instanceof AdminApi.Download download) {
-      write(exchange, reply.status(), download);
-      return;
-    }
-    boolean text = reply.body() instanceof String;
-    byte[] body = text ? bytes((String) reply.body()) : json(reply.body());
-    var headers = exchange.getResponseHeaders();
-    headers.set("Content-Type", text ? BusMetrics.CONTENT_TYPE : "application/json");
-    headers.set("Cache-Control", "no-store");
-    headers.set("X-Content-Type-Options", "nosniff");
-    if (exchange.getRequestMethod().equals("HEAD")) {
-      headers.set("Content-Length", Integer.toString(body.length));
-      exchange.sendResponseHeaders(reply.status(), -1);
-      return;
-    }
-    exchange.sendResponseHeaders(reply.status(), body.length);
-    exchange.getResponseBody().write(body);
-  }
-
-  /** Chunked: a download that breaks off is not taken for a whole one. */
-  private static void write(HttpExchange exchange, int status, AdminApi.Download download)
-      throws IOException {
-    var headers = exchange.getResponseHeaders();
-    headers.set("Content-Type", "application/octet-stream");
-    headers.set("Cache-Control", "no-store");
-    headers.set("X-Content-Type-Options", "nosniff");
-    if (exchange.getRequestMethod().equals("HEAD")) {
-      exchange.sendResponseHeaders(status, -1);
-      return;
-    }
-    exchange.sendResponseHeaders(status, 0);
-    download.writeTo(exchange.getResponseBody());
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static byte[] json(Object body) throws IOException {
-    byte[] json = Json.write(body);
-    byte[] line = Arrays.copyOf(json, json.length + 1);
-    line[json.length] = '\n';
-    return line;
+            + " and --user)",
+        Map.of("WWW-Authenticate", guards.login().challenges()));
   }
 }

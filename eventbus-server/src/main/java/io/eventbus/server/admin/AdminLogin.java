@@ -13,9 +13,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,21 +81,25 @@ final class AdminLogin {
   }
 
   /**
-   * Says who shows credentials that {@link #findAtOnce} does not know; waits for seconds where a
-   * password has to be checked.
+   * Has credentials looked at that {@link #findAtOnce} does not know. Does not wait.
    *
    * @param authorization the header {@code Authorization}
    * @param origin where the caller is
-   * @return nothing if it shows credentials that are wrong
-   * @throws HttpFailure if they cannot be checked now
+   * @return what they prove; after {@value #PATIENCE_SECONDS} s, or where that fails, that they
+   *     cannot be checked now
    */
-  Optional<Caller> find(String authorization, Origin origin) throws HttpFailure {
-    if (starts(authorization, BEARER)) {
-      return ask(bearer(authorization));
-    }
-    return starts(authorization, BASIC)
-        ? basic(authorization.substring(BASIC.length()).strip(), origin)
-        : Optional.empty();
+  CompletableFuture<LoginOutcome> find(String authorization, Origin origin) {
+    Credentials shown =
+        starts(authorization, BEARER)
+            ? bearer(authorization)
+            : starts(authorization, BASIC)
+                ? basic(authorization.substring(BASIC.length()).strip(), origin)
+                : null;
+    return shown == null ? wrong() : ask(shown);
+  }
+
+  private static CompletableFuture<LoginOutcome> wrong() {
+    return CompletableFuture.completedFuture(new LoginOutcome.Wrong("showed what is for no login"));
   }
 
   private static boolean starts(String authorization, String scheme) {
@@ -114,59 +116,45 @@ final class AdminLogin {
     return token != null && MessageDigest.isEqual(token, shown.getBytes(StandardCharsets.UTF_8));
   }
 
-  private Optional<Caller> basic(String shown, Origin origin) throws HttpFailure {
+  /** Null for what is no user with a password. */
+  private static @Nullable Credentials basic(String shown, Origin origin) {
     String pair;
     try {
       pair = new String(Base64.getDecoder().decode(shown), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
       // No Base64.
-      return Optional.empty();
+      return null;
     }
     int colon = pair.indexOf(':');
     return colon <= 0
-        ? Optional.empty()
-        : ask(
-            new Credentials(
-                pair.substring(0, colon), pair.substring(colon + 1), null, "", false, origin));
+        ? null
+        : new Credentials(
+            pair.substring(0, colon), pair.substring(colon + 1), null, "", false, origin);
   }
 
-  private Optional<Caller> ask(Credentials credentials) throws HttpFailure {
+  private CompletableFuture<LoginOutcome> ask(Credentials credentials) {
     for (LoginMethod method : methods) {
       if (method.takes(credentials)) {
-        LoginOutcome outcome = await(method.check(credentials));
-        if (outcome instanceof LoginOutcome.Proved proved) {
-          return Optional.of(caller(proved.identity()));
-        }
-        if (outcome instanceof LoginOutcome.Unavailable) {
-          throw unavailable();
-        }
-        return Optional.empty();
+        CompletableFuture<LoginOutcome> asked = method.check(credentials);
+        return asked
+            .copy()
+            .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+            .whenComplete(
+                (outcome, failure) -> {
+                  if (failure != null) {
+                    asked.cancel(false);
+                  }
+                })
+            .exceptionally(failure -> new LoginOutcome.Unavailable("cannot be checked now"));
       }
     }
-    return Optional.empty();
-  }
-
-  private static LoginOutcome await(CompletableFuture<LoginOutcome> asked) throws HttpFailure {
-    try {
-      return asked.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw unavailable();
-    } catch (ExecutionException | TimeoutException e) {
-      asked.cancel(false);
-      throw unavailable();
-    }
-  }
-
-  private static HttpFailure unavailable() {
-    return new HttpFailure(
-        503, "UNAVAILABLE", "it cannot be found out now who you are; try again later");
+    return wrong();
   }
 
   /**
    * Of another account, and of none, a role is one of an application's: it says nothing of the bus.
    */
-  private Caller caller(Identity identity) {
+  Caller caller(Identity identity) {
     boolean ofOperators = identity.account().equals(account);
     AdminRole role =
         Arrays.stream(AdminRole.values())

@@ -1,91 +1,91 @@
 package io.eventbus.server.admin;
 
-import com.sun.net.httpserver.HttpServer;
-import com.sun.net.httpserver.HttpsServer;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.tls.TlsFiles;
 import io.eventbus.server.tls.TlsSource;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
- * The administration port, on the JDK's HTTP server: health, metrics and the API as JSON. It
- * listens before the bus does, so that the start of a bus can be watched.
+ * The administration port: health, metrics and the API as JSON over HTTP. It listens before the bus
+ * does, so that the start of a bus can be watched.
  *
- * <p>It has its own threads, so that nothing that happens here slows an event loop. A request that
- * is not there within {@value #REQUEST_SECONDS} s, or an answer that is not taken within {@value
- * #RESPONSE_SECONDS} s, costs the connection.
+ * <p>Nothing that happens here slows a loop of the bus. One thread has all the sockets, reads
+ * requests and answers for health; whole requests for everything else are answered on a few threads
+ * that may wait.
  */
 public final class AdminServer implements AutoCloseable {
-  static final int REQUEST_SECONDS = 3;
-  static final int RESPONSE_SECONDS = 10;
-
   /**
-   * The JDK's server reads a request on one of these threads, for up to {@value #REQUEST_SECONDS} s
-   * where it comes slowly. So many that a stranger without a login has to begin dozens each second
-   * to take them all, and that all answers that {@link LateAnswers} and the registry let wait leave
-   * most of them; they are made when they are needed.
+   * Threads that answer, made when they are needed: what waits for the registry and for other buses
+   * takes half of them at most.
    */
-  static final int THREADS = 256;
+  static final int THREADS = 16;
 
-  /**
-   * Connections beyond are closed at once. So many that hundreds of silent ones keep no other
-   * client away.
-   */
+  /** Requests that wait for a thread. */
+  static final int MAX_QUEUED = 128;
+
   static final int MOST_CONNECTIONS = 1024;
 
-  /**
-   * How often the JDK's server looks for connections that have said nothing; its default is 10 s.
-   */
-  private static final int IDLE_CHECK_MILLIS = 250;
-
-  /**
-   * Connections that the system keeps until they are accepted: with fewer than may be open, the
-   * first packets of a crowd that guesses push others' out, which come again after a second.
-   */
+  /** As many as may be open: else a crowd that connects pushes out the first packets of others. */
   private static final int BACKLOG = MOST_CONNECTIONS;
 
-  private final HttpServer server;
-  private final ThreadPoolExecutor executor;
+  private static final int CLOSE_SECONDS = 2;
+
+  private final EventLoopGroup sockets;
+  private final int port;
+  private final ThreadPoolExecutor threads;
   private final AdminHandler handler;
   private final AdminLogin login;
   private final AdminRole metricsRole;
   private final LateAnswers late;
-  private final FirstRequests first;
   private final @Nullable AdminTls tls;
   private @Nullable BusMetrics metrics;
   private @Nullable RegistryApi registry;
 
   private AdminServer(
-      HttpServer server,
-      ThreadPoolExecutor executor,
+      EventLoopGroup sockets,
+      int port,
+      ThreadPoolExecutor threads,
       AdminHandler handler,
       AdminLogin login,
       AdminRole metricsRole,
       LateAnswers late,
-      FirstRequests first,
       @Nullable AdminTls tls) {
-    this.server = server;
-    this.executor = executor;
+    this.sockets = sockets;
+    this.port = port;
+    this.threads = threads;
     this.handler = handler;
     this.login = login;
     this.metricsRole = metricsRole;
     this.late = late;
-    this.first = first;
     this.tls = tls;
   }
 
@@ -96,8 +96,7 @@ public final class AdminServer implements AutoCloseable {
    * @param config where to listen; {@link AdminConfig#enabled()} is not looked at
    * @param starting how the bus is until {@link #serve}; called by several threads
    * @param advisories told of what operators do
-   * @param mostConnections connections for which there are descriptors; the first server of a JVM
-   *     sets it for all
+   * @param mostConnections connections for which there are descriptors
    * @return the running server
    * @throws ConfigException if the file of the token, or one of TLS, cannot be used
    * @throws IOException if the address cannot be bound; trying again helps only when somebody else
@@ -106,50 +105,78 @@ public final class AdminServer implements AutoCloseable {
   public static AdminServer start(
       AdminConfig config, Supplier<BusHealth> starting, Advisories advisories, int mostConnections)
       throws IOException {
-    limitTheJdkServer(Math.min(MOST_CONNECTIONS, mostConnections));
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
     AdminLogin login = new AdminLogin(config);
-    ProvedAddresses proved = new ProvedAddresses(System::nanoTime);
-    FirstRequests first = new FirstRequests(proved);
     AdminTls tls = TlsFiles.administration(config.access()).map(AdminTls::new).orElse(null);
-    HttpServer server;
-    if (tls == null) {
-      server = HttpServer.create(address, BACKLOG);
-    } else {
-      HttpsServer encrypted = HttpsServer.create(address, BACKLOG);
-      encrypted.setHttpsConfigurator(tls.configurator(first));
-      server = encrypted;
-    }
-    ThreadPoolExecutor executor = executor();
-    server.setExecutor(
-        task ->
-            executor.execute(
-                () -> {
-                  try {
-                    task.run();
-                  } finally {
-                    first.leave();
-                  }
-                }));
-    HostGuard guard = new HostGuard(config, address.getAddress());
-    LateAnswers late = new LateAnswers(proved);
+    LateAnswers late = new LateAnswers(new ProvedAddresses(System::nanoTime));
     AdminHandler handler =
         new AdminHandler(
-            new AdminHandler.Guards(guard, first, login, late, advisories),
+            new AdminHandler.Guards(
+                new HostGuard(config, address.getAddress()), login, late, advisories),
             AdminApi.starting(starting),
             new AdminFailures());
-    server.createContext("/", handler);
-    server.start();
+    ThreadPoolExecutor threads = threads();
+    EventLoopGroup sockets =
+        new MultiThreadIoEventLoopGroup(
+            1,
+            task -> {
+              Thread thread = new FastThreadLocalThread(task, "eventbus-admin-io");
+              thread.setDaemon(true);
+              return thread;
+            },
+            NioIoHandler.newFactory());
+    AdminConnections all = new AdminConnections(Math.min(MOST_CONNECTIONS, mostConnections));
+    ChannelFuture bound =
+        new ServerBootstrap()
+            .group(sockets)
+            .channel(NioServerSocketChannel.class)
+            .option(ChannelOption.SO_BACKLOG, BACKLOG)
+            .childHandler(
+                new ChannelInitializer<SocketChannel>() {
+                  @Override
+                  protected void initChannel(SocketChannel accepted) {
+                    InetSocketAddress client = accepted.remoteAddress();
+                    if (client == null) {
+                      // It has left already.
+                      var unused = accepted.close();
+                    } else {
+                      new AdminConnection(accepted, client, all, handler, threads, tls).begin();
+                    }
+                  }
+                })
+            .bind(address)
+            .awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      late.close();
+      close(sockets);
+      throw bound.cause() instanceof IOException e ? e : new IOException(bound.cause());
+    }
+    Channel listening = bound.channel();
+    listening.pipeline().addLast(new AcceptFailures());
     return new AdminServer(
-        server,
-        executor,
+        sockets,
+        ((InetSocketAddress) listening.localAddress()).getPort(),
+        threads,
         handler,
         login,
         config.access().metricsOpen() ? AdminRole.NONE : AdminRole.VIEWER,
         late,
-        first,
         tls);
+  }
+
+  /**
+   * Tells that no connection could be accepted, most likely because descriptors have run out. Netty
+   * tries again after a second.
+   */
+  private static final class AcceptFailures extends ChannelInboundHandlerAdapter {
+    private final RateLimitedLog log =
+        new RateLimitedLog(LoggerFactory.getLogger(AdminServer.class));
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+      log.warn("accept", "the administration port can accept no connection for now: {}", cause);
+    }
   }
 
   /**
@@ -160,7 +187,7 @@ public final class AdminServer implements AutoCloseable {
    */
   public void serve(BusView bus, List<LoginMethod> operators) {
     login.serve(operators);
-    BusMetrics figures = new BusMetrics(bus, first::failed);
+    BusMetrics figures = new BusMetrics(bus, () -> tls == null ? 0 : tls.failures());
     RegistryCalls calls = new RegistryCalls();
     RegistryApi changes = new RegistryApi(bus, calls);
     metrics = figures;
@@ -203,14 +230,14 @@ public final class AdminServer implements AutoCloseable {
    * @return the TCP port, also when 0 was configured
    */
   public int port() {
-    return server.getAddress().getPort();
+    return port;
   }
 
   /** Stops listening and closes all connections at once. Does nothing the second time. */
   @Override
   public void close() {
-    server.stop(0);
-    executor.shutdownNow();
+    close(sockets);
+    threads.shutdownNow();
     late.close();
     if (registry != null) {
       registry.close();
@@ -220,40 +247,27 @@ public final class AdminServer implements AutoCloseable {
     }
   }
 
-  /**
-   * The JDK's server has no deadlines unless these properties of the JVM set them. One that has not
-   * sent a byte has the time for a request, and that is checked by the timer for idle ones. It
-   * writes an answer in two pieces: without {@code nodelay} the second one waits until the client
-   * has acknowledged the first, for 40 ms on Linux.
-   */
-  private static void limitTheJdkServer(int mostConnections) {
-    Map.of(
-            "sun.net.httpserver.maxReqTime", Integer.toString(REQUEST_SECONDS),
-            "sun.net.httpserver.maxRspTime", Integer.toString(RESPONSE_SECONDS),
-            "sun.net.httpserver.clockTick", Integer.toString(IDLE_CHECK_MILLIS),
-            "sun.net.httpserver.nodelay", "true",
-            "jdk.httpserver.maxConnections", Integer.toString(mostConnections))
-        .forEach(
-            (name, value) -> {
-              if (System.getProperty(name) == null) {
-                System.setProperty(name, value);
-              }
-            });
+  private static void close(EventLoopGroup sockets) {
+    sockets
+        .shutdownGracefully(0, 1, TimeUnit.SECONDS)
+        .awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
   }
 
-  /** When all threads are busy, the JDK's server closes the connection. */
-  private static ThreadPoolExecutor executor() {
+  private static ThreadPoolExecutor threads() {
     AtomicInteger number = new AtomicInteger();
-    return new ThreadPoolExecutor(
-        0,
-        THREADS,
-        30,
-        TimeUnit.SECONDS,
-        new SynchronousQueue<>(),
-        task -> {
-          Thread thread = new Thread(task, "eventbus-admin-" + number.incrementAndGet());
-          thread.setDaemon(true);
-          return thread;
-        });
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            30,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(MAX_QUEUED),
+            task -> {
+              Thread thread = new Thread(task, "eventbus-admin-" + number.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
   }
 }

@@ -1,42 +1,54 @@
 package io.eventbus.server.admin;
 
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsParameters;
+import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.tls.FailureText;
 import io.eventbus.server.tls.TlsFiles;
 import io.eventbus.server.tls.TlsMaterial;
 import io.eventbus.server.tls.TlsSource;
-import java.net.Socket;
-import java.security.GeneralSecurityException;
-import java.security.Principal;
-import java.security.PrivateKey;
-import java.security.cert.X509Certificate;
-import javax.net.ssl.KeyManager;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.X509ExtendedKeyManager;
-import org.jspecify.annotations.Nullable;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.LongAdder;
+import javax.net.ssl.SSLException;
+import org.slf4j.LoggerFactory;
 
-/** TLS of the administration port, as its files have it. Any thread. */
+/**
+ * TLS of the administration port, as its files have it: each connection gets what is current when
+ * it begins. Any thread.
+ */
 final class AdminTls {
-  private static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
+  /** Sessions that callers may resume. */
+  private static final int SESSIONS = 1_000;
 
-  private final CurrentKey keys = new CurrentKey();
+  private static final int SESSION_SECONDS = 300;
+
+  private final RateLimitedLog log = new RateLimitedLog(LoggerFactory.getLogger(AdminTls.class));
+  private final LongAdder failures = new LongAdder();
   private final TlsSource source;
-  private final SSLContext context;
+  // Set while the source is opened.
+  private volatile SslContext current;
 
   /**
    * Reads the files.
    *
    * @throws io.eventbus.server.config.ConfigException if they cannot be used
    */
+  @SuppressWarnings("NullAway.Init")
   AdminTls(TlsFiles files) {
-    source = TlsSource.open(files, keys::set);
+    source = TlsSource.open(files, material -> current = context(material));
+  }
+
+  private static SslContext context(TlsMaterial material) {
     try {
-      context = SSLContext.getInstance("TLS");
-      context.init(new KeyManager[] {keys}, null, null);
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every JDK has TLS", e);
+      return SslContextBuilder.forServer(material.key(), material.chain())
+          .protocols("TLSv1.3", "TLSv1.2")
+          .sessionCacheSize(SESSIONS)
+          .sessionTimeout(SESSION_SECONDS)
+          .build();
+    } catch (SSLException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
     }
   }
 
@@ -44,91 +56,25 @@ final class AdminTls {
     return source;
   }
 
-  /**
-   * Makes what the JDK's server asks about each new connection.
-   *
-   * @param first counts them until their first request is there
-   */
-  HttpsConfigurator configurator(FirstRequests first) {
-    return new HttpsConfigurator(context) {
-      @Override
-      public void configure(HttpsParameters parameters) {
-        first.begin(parameters.getClientAddress().getAddress());
-        SSLParameters chosen = getSSLContext().getDefaultSSLParameters();
-        chosen.setProtocols(PROTOCOLS);
-        parameters.setSSLParameters(chosen);
-      }
-    };
+  /** Makes the handler of a connection that begins now; its deadline is that of the connection. */
+  SslHandler newHandler(ByteBufAllocator allocator) {
+    SslHandler handler = current.newHandler(allocator);
+    handler.setHandshakeTimeoutMillis(0);
+    return handler;
   }
 
-  /**
-   * Gives each handshake the key that is current: the JDK's HTTP server takes its context once and
-   * for all.
-   */
-  private static final class CurrentKey extends X509ExtendedKeyManager {
-    private volatile @Nullable TlsMaterial current;
+  /** Counts and tells that a handshake has failed. */
+  void tellFailed(InetSocketAddress client, Throwable cause) {
+    failures.increment();
+    log.warn(
+        "tls",
+        "the TLS handshake of {} at the administration port has failed: {}",
+        client,
+        FailureText.of(cause));
+  }
 
-    void set(TlsMaterial material) {
-      current = material;
-    }
-
-    private @Nullable TlsMaterial ofType(@Nullable String type) {
-      TlsMaterial material = current;
-      return material != null && material.key().getAlgorithm().equals(type) ? material : null;
-    }
-
-    /** The name of an entry is its kind of key and the certificate's number. */
-    private static @Nullable String alias(@Nullable TlsMaterial material) {
-      return material == null
-          ? null
-          : material.key().getAlgorithm() + "-" + material.chain().get(0).getSerialNumber();
-    }
-
-    @Override
-    public String @Nullable [] getServerAliases(String type, Principal @Nullable [] issuers) {
-      String alias = alias(ofType(type));
-      return alias == null ? null : new String[] {alias};
-    }
-
-    @Override
-    public @Nullable String chooseServerAlias(
-        String type, Principal @Nullable [] issuers, @Nullable Socket socket) {
-      return alias(ofType(type));
-    }
-
-    @Override
-    public @Nullable String chooseEngineServerAlias(
-        String type, Principal @Nullable [] issuers, @Nullable SSLEngine engine) {
-      return alias(ofType(type));
-    }
-
-    /** A change between the choice and this would mix two sets: then the handshake fails. */
-    private @Nullable TlsMaterial of(String alias) {
-      TlsMaterial material = current;
-      return alias.equals(alias(material)) ? material : null;
-    }
-
-    @Override
-    public X509Certificate @Nullable [] getCertificateChain(String alias) {
-      TlsMaterial material = of(alias);
-      return material == null ? null : material.chain().toArray(new X509Certificate[0]);
-    }
-
-    @Override
-    public @Nullable PrivateKey getPrivateKey(String alias) {
-      TlsMaterial material = of(alias);
-      return material == null ? null : material.key();
-    }
-
-    @Override
-    public String @Nullable [] getClientAliases(String type, Principal @Nullable [] issuers) {
-      return null;
-    }
-
-    @Override
-    public @Nullable String chooseClientAlias(
-        String[] types, Principal @Nullable [] issuers, @Nullable Socket socket) {
-      return null;
-    }
+  /** Returns how many handshakes have failed. */
+  long failures() {
+    return failures.sum();
   }
 }

@@ -1,8 +1,6 @@
 package io.eventbus.server.admin;
 
-import com.sun.net.httpserver.HttpExchange;
 import io.eventbus.server.admin.AdminApi.Page;
-import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
 import java.util.List;
 import java.util.Map;
@@ -34,23 +32,24 @@ final class BalanceApi {
   List<Route> routes() {
     return List.of(
         Route.get(
-            "/api/v1/buses", (exchange, id) -> Reply.ok(new Page<>(bus.balance().buses(), null))),
-        Route.get("/api/v1/balance", (exchange, id) -> Reply.ok(bus.balance().status())),
-        Route.put("/api/v1/drains/{id}", (exchange, id) -> drain(exchange, id, true)),
-        Route.delete("/api/v1/drains/{id}", (exchange, id) -> drain(exchange, id, false)),
+            "/api/v1/buses",
+            (request, id) -> AdminReply.ok(new Page<>(bus.balance().buses(), null))),
+        Route.get("/api/v1/balance", (request, id) -> AdminReply.ok(bus.balance().status())),
+        Route.put("/api/v1/drains/{id}", (request, id) -> drain(request, id, true)),
+        Route.delete("/api/v1/drains/{id}", (request, id) -> drain(request, id, false)),
         Route.put("/api/v1/moves/{id}", this::move));
   }
 
-  private Reply drain(HttpExchange exchange, String name, boolean on) throws HttpFailure {
-    new QueryString(exchange.getRequestURI(), Set.of());
+  private AdminReply drain(AdminRequest request, String name, boolean on) throws HttpFailure {
+    request.query(Set.of());
     await(bus.balance().drain(name, on));
-    return new Reply(202, Map.of("bus", name, "draining", on));
+    return new AdminReply(202, Map.of("bus", name, "draining", on));
   }
 
-  private Reply move(HttpExchange exchange, String id) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("to"));
+  private AdminReply move(AdminRequest request, String id) throws HttpFailure {
+    QueryString query = request.query(Set.of("to"));
     String target = await(bus.balance().move(QueryString.parse("id", id), query.text("to", "")));
-    return new Reply(202, Map.of("bus", target));
+    return new AdminReply(202, Map.of("bus", target));
   }
 
   private <T> T await(CompletionStage<T> stage) throws HttpFailure {

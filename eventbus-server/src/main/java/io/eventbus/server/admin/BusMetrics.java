@@ -40,7 +40,7 @@ final class BusMetrics implements AutoCloseable {
   /**
    * Makes the page.
    *
-   * @param failedHere TLS connections to the administration port without a request
+   * @param failedHere TLS handshakes of the administration port that have failed
    */
   BusMetrics(BusView bus, LongSupplier failedHere) {
     this.bus = bus;
@@ -75,9 +75,7 @@ final class BusMetrics implements AutoCloseable {
     all.add(
         CounterSnapshot.builder()
             .name("eventbus_admin_tls_failures")
-            .help(
-                "TLS connections to the administration port that ended without a request: their"
-                    + " handshake failed, or nothing came after it.")
+            .help("TLS handshakes at the administration port that failed.")
             .dataPoint(
                 CounterDataPointSnapshot.builder().value((double) failedHere.getAsLong()).build())
             .build());

@@ -1,17 +1,31 @@
 package io.eventbus.server.admin;
 
+import java.util.List;
+import java.util.Map;
+
 /** A request is answered with an error. The message never repeats what the request said. */
 final class HttpFailure extends Exception {
   private static final long serialVersionUID = 1L;
 
   private final int status;
   private final String code;
+  private final transient Map<String, List<String>> headers;
 
   HttpFailure(int status, String code, String message) {
+    this(status, code, message, Map.of());
+  }
+
+  /**
+   * Makes one with headers of its answer.
+   *
+   * @param headers values by name
+   */
+  HttpFailure(int status, String code, String message, Map<String, List<String>> headers) {
     // The place where it was thrown says nothing: it is an answer, not a fault.
     super(message, null, false, false);
     this.status = status;
     this.code = code;
+    this.headers = headers;
   }
 
   static HttpFailure notFound(String what) {
@@ -28,5 +42,9 @@ final class HttpFailure extends Exception {
 
   String code() {
     return code;
+  }
+
+  Map<String, List<String>> headers() {
+    return headers;
   }
 }

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  */
 final class LateAnswers implements AutoCloseable {
   /**
-   * What an address may have waiting or being looked at, which takes a thread for as long as a
-   * password's hash; nothing else that it shows is looked at then.
+   * What an address may have waiting or being looked at; nothing else that it shows is looked at
+   * then.
    */
   static final int MOST_OF_ADDRESS = 8;
 

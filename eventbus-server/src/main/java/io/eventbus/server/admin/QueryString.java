@@ -1,6 +1,5 @@
 package io.eventbus.server.admin;
 
-import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -15,8 +14,13 @@ final class QueryString {
 
   private final Map<String, String> values = new HashMap<>();
 
-  QueryString(URI uri, Set<String> known) throws HttpFailure {
-    String raw = uri.getRawQuery();
+  /**
+   * Reads a query.
+   *
+   * @param raw not decoded; null for none
+   * @throws HttpFailure if it is malformed, or has a parameter that is not known or comes twice
+   */
+  QueryString(@Nullable String raw, Set<String> known) throws HttpFailure {
     if (raw == null || raw.isEmpty()) {
       return;
     }

@@ -1,12 +1,10 @@
 package io.eventbus.server.admin;
 
-import com.sun.net.httpserver.HttpExchange;
 import io.eventbus.registry.Backup;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryAdministration;
 import io.eventbus.server.admin.AdminApi.Page;
-import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.admin.RegistryReport.Member;
 import java.time.Duration;
@@ -48,74 +46,74 @@ final class RegistryApi implements AutoCloseable {
   List<Route> routes() {
     String root = "/api/v1/registry";
     return List.of(
-        Route.get(root, (exchange, id) -> status(exchange)),
-        Route.get(root + "/members", (exchange, id) -> members(exchange)),
-        Route.put(root + "/members", (exchange, id) -> add(exchange)).forRole(AdminRole.ADMIN),
+        Route.get(root, (request, id) -> status(request)),
+        Route.get(root + "/members", (request, id) -> members(request)),
+        Route.put(root + "/members", (request, id) -> add(request)).forRole(AdminRole.ADMIN),
         Route.delete(
                 root + "/members/{id}",
-                (exchange, id) -> done(exchange, a -> a.remove(bus(id), DEADLINE)))
+                (request, id) -> done(request, a -> a.remove(bus(id), DEADLINE)))
             .forRole(AdminRole.ADMIN),
-        Route.get(root + "/leader", (exchange, id) -> leader(exchange)),
+        Route.get(root + "/leader", (request, id) -> leader(request)),
         Route.put(
                 root + "/leader/{id}",
-                (exchange, id) -> done(exchange, a -> a.transferLeadership(bus(id), DEADLINE)))
+                (request, id) -> done(request, a -> a.transferLeadership(bus(id), DEADLINE)))
             .forRole(AdminRole.ADMIN),
         Route.put(root + "/voters/{id}", this::promote).forRole(AdminRole.ADMIN),
         Route.delete(
                 root + "/voters/{id}",
-                (exchange, id) -> done(exchange, a -> a.demote(bus(id), DEADLINE)))
+                (request, id) -> done(request, a -> a.demote(bus(id), DEADLINE)))
             .forRole(AdminRole.ADMIN),
-        Route.put(root + "/snapshot", (exchange, id) -> snapshot(exchange))
-            .forRole(AdminRole.ADMIN),
-        Route.get(root + "/changes", (exchange, id) -> changes(exchange)),
-        Route.get(root + "/backup", (exchange, id) -> backup(exchange)).forRole(AdminRole.ADMIN));
+        Route.put(root + "/snapshot", (request, id) -> snapshot(request)).forRole(AdminRole.ADMIN),
+        Route.get(root + "/changes", (request, id) -> changes(request)),
+        Route.get(root + "/backup", (request, id) -> backup(request)).forRole(AdminRole.ADMIN));
   }
 
   private RegistryAdministration administration() {
     return bus.cluster().registry().administration();
   }
 
-  private Reply status(HttpExchange exchange) throws HttpFailure {
-    none(exchange);
-    return Reply.ok(RegistryReport.of(administration().status()));
+  private AdminReply status(AdminRequest request) throws HttpFailure {
+    none(request);
+    return AdminReply.ok(RegistryReport.of(administration().status()));
   }
 
-  private Reply members(HttpExchange exchange) throws HttpFailure {
-    none(exchange);
-    return Reply.ok(new Page<>(administration().members().stream().map(Member::of).toList(), null));
+  private AdminReply members(AdminRequest request) throws HttpFailure {
+    none(request);
+    return AdminReply.ok(
+        new Page<>(administration().members().stream().map(Member::of).toList(), null));
   }
 
-  private Reply leader(HttpExchange exchange) throws HttpFailure {
-    none(exchange);
+  private AdminReply leader(AdminRequest request) throws HttpFailure {
+    none(request);
     RegistryReport report = RegistryReport.of(administration().status());
     Map<String, Object> told = new LinkedHashMap<>();
     told.put("leader", report.leader());
     told.put("term", report.term());
-    return Reply.ok(told);
+    return AdminReply.ok(told);
   }
 
-  private Reply add(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("address"));
+  private AdminReply add(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(Set.of("address"));
     Endpoint address = endpoint(query.text("address", ""));
     BusId added = await(a -> a.add(address, DEADLINE));
-    return Reply.ok(Map.of("bus", added.value()));
+    return AdminReply.ok(Map.of("bus", added.value()));
   }
 
-  private Reply promote(HttpExchange exchange, String id) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("instead-of"));
+  private AdminReply promote(AdminRequest request, String id) throws HttpFailure {
+    QueryString query = request.query(Set.of("instead-of"));
     String other = query.text("instead-of", "");
     await(a -> a.promote(bus(id), other.isEmpty() ? null : bus(other), DEADLINE));
-    return Reply.ok(Map.of("done", true));
+    return AdminReply.ok(Map.of("done", true));
   }
 
-  private Reply snapshot(HttpExchange exchange) throws HttpFailure {
-    none(exchange);
+  private AdminReply snapshot(AdminRequest request) throws HttpFailure {
+    none(request);
     Long index = await(a -> a.takeSnapshot(DEADLINE));
-    return Reply.ok(Map.of("index", index));
+    return AdminReply.ok(Map.of("index", index));
   }
 
-  private Reply changes(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("after", "wait"));
+  private AdminReply changes(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(Set.of("after", "wait"));
     long after = query.number("after", -1);
     long wait = query.number("wait", 0);
     if (wait < 0 || wait > LONGEST_WATCH.toMillis()) {
@@ -124,7 +122,7 @@ final class RegistryApi implements AutoCloseable {
     }
     RegistryCalls.enter(watchers, MAX_WATCHERS);
     try {
-      return Reply.ok(
+      return AdminReply.ok(
           journal.since(bus.cluster().registry(), after, TimeUnit.MILLISECONDS.toNanos(wait)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -134,23 +132,23 @@ final class RegistryApi implements AutoCloseable {
     }
   }
 
-  private Reply backup(HttpExchange exchange) throws HttpFailure {
-    none(exchange);
+  private AdminReply backup(AdminRequest request) throws HttpFailure {
+    none(request);
     Backup backup = await(a -> a.backup(DEADLINE));
-    exchange
-        .getResponseHeaders()
-        .set("Content-Disposition", "attachment; filename=\"registry.backup\"");
-    return Reply.ok((AdminApi.Download) backup::writeTo);
+    return new AdminReply(
+        200,
+        (AdminReply.Download) backup::writeTo,
+        Map.of("Content-Disposition", List.of("attachment; filename=\"registry.backup\"")));
   }
 
   private interface Operation<T> {
     CompletionStage<T> begin(RegistryAdministration administration) throws HttpFailure;
   }
 
-  private Reply done(HttpExchange exchange, Operation<Void> operation) throws HttpFailure {
-    none(exchange);
+  private AdminReply done(AdminRequest request, Operation<Void> operation) throws HttpFailure {
+    none(request);
     await(operation);
-    return Reply.ok(Map.of("done", true));
+    return AdminReply.ok(Map.of("done", true));
   }
 
   /** Waits for the registry; what it refuses is told in its own words. */
@@ -158,8 +156,8 @@ final class RegistryApi implements AutoCloseable {
     return calls.await(() -> operation.begin(administration()));
   }
 
-  private static void none(HttpExchange exchange) throws HttpFailure {
-    new QueryString(exchange.getRequestURI(), Set.of());
+  private static void none(AdminRequest request) throws HttpFailure {
+    request.query(Set.of());
   }
 
   private static BusId bus(String id) throws HttpFailure {

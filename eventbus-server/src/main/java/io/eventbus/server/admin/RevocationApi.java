@@ -1,13 +1,11 @@
 package io.eventbus.server.admin;
 
-import com.sun.net.httpserver.HttpExchange;
 import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.Revocation;
 import io.eventbus.registry.RevocationCommand;
-import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Identity;
@@ -45,9 +43,9 @@ final class RevocationApi {
 
   List<Route> routes() {
     return List.of(
-        Route.get(PATH, (exchange, id) -> list(exchange)),
-        Route.put(PATH, (exchange, id) -> revoke(exchange)).forRole(AdminRole.ADMIN),
-        Route.delete(PATH, (exchange, id) -> lift(exchange)).forRole(AdminRole.ADMIN));
+        Route.get(PATH, (request, id) -> list(request)),
+        Route.put(PATH, (request, id) -> revoke(request)).forRole(AdminRole.ADMIN),
+        Route.delete(PATH, (request, id) -> lift(request)).forRole(AdminRole.ADMIN));
   }
 
   /**
@@ -76,8 +74,8 @@ final class RevocationApi {
    */
   record Revoked(String account, String subject, Instant issuedBefore, String keptFor) {}
 
-  private Reply list(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("after", "limit"));
+  private AdminReply list(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(Set.of("after", "limit"));
     int limit = query.limit();
     String after = query.text("after", "");
     int colon = after.indexOf(':');
@@ -98,16 +96,15 @@ final class RevocationApi {
     return AdminApi.page(found, limit, PATH, item -> item.account() + ":" + item.subject());
   }
 
-  private Reply revoke(HttpExchange exchange) throws HttpFailure {
-    QueryString query =
-        new QueryString(exchange.getRequestURI(), Set.of("account", "subject", "before"));
+  private AdminReply revoke(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(Set.of("account", "subject", "before"));
     AccountSubject who = client(query.text("account", ""), query.text("subject", ""));
     Instant before = before(query.text("before", ""));
     CommandResult.SubjectRevoked done =
         submit(
             new RevocationCommand.Revoke(who, before.toEpochMilli(), KEPT.toMillis()),
             CommandResult.SubjectRevoked.class);
-    return Reply.ok(
+    return AdminReply.ok(
         new Revoked(
             who.account(),
             who.subject(),
@@ -115,11 +112,11 @@ final class RevocationApi {
             bus.cluster().consensus().isPresent() ? "cluster" : "process"));
   }
 
-  private Reply lift(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("account", "subject"));
+  private AdminReply lift(AdminRequest request) throws HttpFailure {
+    QueryString query = request.query(Set.of("account", "subject"));
     AccountSubject who = client(query.text("account", ""), query.text("subject", ""));
     submit(new RevocationCommand.Lift(who), CommandResult.RevocationLifted.class);
-    return Reply.ok(new Lifted(who.account(), who.subject(), true));
+    return AdminReply.ok(new Lifted(who.account(), who.subject(), true));
   }
 
   /** A revocation that was taken back. */

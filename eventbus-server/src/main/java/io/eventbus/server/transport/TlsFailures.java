@@ -7,6 +7,7 @@ import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.TlsFailure;
 import io.eventbus.server.tls.ClientTrust;
+import io.eventbus.server.tls.FailureText;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import org.slf4j.LoggerFactory;
@@ -20,9 +21,6 @@ final class TlsFailures {
   private static final String NO_CERTIFICATE = "Empty client certificate chain";
 
   private static final String ALERT = "Received fatal alert";
-
-  /** The most characters of a reason: it may hold what the client has sent. */
-  private static final int MAX_REASON = 300;
 
   private final BusCounters stats;
   private final Advisories advisories;
@@ -39,12 +37,12 @@ final class TlsFailures {
         failure instanceof DecoderException && failure.getCause() != null
             ? failure.getCause()
             : failure;
-    String text = text(cause);
+    String text = FailureText.of(cause);
     TlsFailure reason = TlsFailure.PROTOCOL;
     for (Throwable next = cause; next != null; next = next.getCause()) {
       if (next instanceof ClientTrust.RefusedException refused) {
         reason = TlsFailure.CERTIFICATE;
-        text = shortened(refused.subject()) + ": " + text(refused);
+        text = FailureText.shortened(refused.subject()) + ": " + FailureText.of(refused);
       }
     }
     if (text.contains(NO_CERTIFICATE)) {
@@ -61,23 +59,5 @@ final class TlsFailures {
           new Advisory.ClientRefused(
               client.toString(), "showed no certificate that is trusted: " + text));
     }
-  }
-
-  private static String text(Throwable cause) {
-    String message = cause.getMessage();
-    return shortened(message == null ? cause.toString() : message);
-  }
-
-  /** A subject, as a message, may hold anything: it must not begin another line. */
-  private static String shortened(String text) {
-    String some = text.substring(0, Math.min(text.length(), MAX_REASON));
-    StringBuilder shown = new StringBuilder(some.length());
-    some.codePoints()
-        .forEach(c -> shown.appendCodePoint(Character.isISOControl(c) || isLineEnd(c) ? '?' : c));
-    return shown.toString();
-  }
-
-  private static boolean isLineEnd(int c) {
-    return c == 0x2028 || c == 0x2029;
   }
 }

@@ -4,8 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsParameters;
 import io.eventbus.it.TestCertificate;
 import io.eventbus.server.admin.LateAnswers.Place;
 import io.eventbus.server.admission.AuthenticationFailures;
@@ -25,10 +23,8 @@ import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.security.Origin;
 import io.eventbus.server.security.Origin.Standing;
 import io.eventbus.server.tls.CertificateWatch;
-import io.eventbus.server.tls.TlsFiles;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -51,15 +47,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -71,7 +64,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.helpers.NOPLogger;
 
 /** Who may do what at the administration port. */
-@Timeout(120)
+@Timeout(30)
 class AdminAccessTest {
   private static final String TOKEN = "0123456789abcdef";
 
@@ -447,54 +440,6 @@ class AdminAccessTest {
       assertThat(late.enter(InetAddress.getByName("2001:db8::99"))).isNull();
       entered(late, "2001:db8:0:1::1");
     }
-    FirstRequests first = new FirstRequests(new ProvedAddresses(() -> 0L));
-    ExecutorService threads = Executors.newCachedThreadPool();
-    try {
-      for (int i = 0; i < FirstRequests.MOST_OF_ADDRESS; i++) {
-        begin(threads, first, "2001:db8::" + i);
-      }
-      assertThatThrownBy(() -> begin(threads, first, "2001:db8::99"))
-          .hasMessageContaining("has 4 connections without a request");
-    } finally {
-      threads.shutdownNow();
-    }
-  }
-
-  /** Begins to read on a thread that stays as it is. */
-  private static void begin(ExecutorService threads, FirstRequests first, String address)
-      throws Exception {
-    CompletableFuture<Void> begun = new CompletableFuture<>();
-    var unused =
-        threads.submit(
-            () -> {
-              try {
-                first.begin(InetAddress.getByName(address));
-                begun.complete(null);
-                new CountDownLatch(1).await();
-              } catch (IllegalStateException e) {
-                begun.completeExceptionally(e);
-              }
-              return null;
-            });
-    begun.get(60, TimeUnit.SECONDS);
-  }
-
-  @Test
-  void strangersLeaveThreadsToThoseWhoHaveProvedThemselves() throws Exception {
-    ProvedAddresses proved = new ProvedAddresses(() -> 0L);
-    proved.add(ClientAddress.of(InetAddress.getByName("198.51.100.1")));
-    FirstRequests first = new FirstRequests(proved);
-    ExecutorService threads = Executors.newCachedThreadPool();
-    try {
-      for (int i = 0; i < FirstRequests.MAX_OF_STRANGERS; i++) {
-        begin(threads, first, "192.0.2." + i);
-      }
-      assertThatThrownBy(() -> begin(threads, first, "198.51.100.2"))
-          .hasMessageContaining("strangers have 128 connections without a request");
-      begin(threads, first, "198.51.100.1");
-    } finally {
-      threads.shutdownNow();
-    }
   }
 
   @Test
@@ -561,7 +506,7 @@ class AdminAccessTest {
     for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
       answers.add(client.sendAsync(request, HttpResponse.BodyHandlers.ofString()));
     }
-    assertThat(looking.await(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(looking.await(10, TimeUnit.SECONDS)).isTrue();
     assertThat(send("GET", "/api/v1/bus", "Bearer other").statusCode()).isEqualTo(429);
     assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode())
         .as("the token of administrators needs no place")
@@ -570,82 +515,121 @@ class AdminAccessTest {
     assertThat(send("GET", "/healthz", null).statusCode()).isEqualTo(200);
     verdict.complete(new LoginOutcome.Unavailable("busy"));
     for (CompletableFuture<HttpResponse<String>> answer : answers) {
-      assertThat(answer.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(503);
+      assertThat(answer.get(10, TimeUnit.SECONDS).statusCode()).isEqualTo(503);
     }
     assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
   }
 
   @Test
-  void connectionsOfAnAddressWithoutARequestAreFew() throws Exception {
-    FirstRequests first = new FirstRequests(new ProvedAddresses(() -> 0L));
-    try (TestCertificate certificate = TestCertificate.make()) {
-      HttpsConfigurator configurator =
-          new AdminTls(
-                  TlsFiles.administration(
-                          new AdminAccessConfig(
-                              AdminAuth.AUTO,
-                              AdminAccessConfig.token(TOKEN, null),
-                              "ops",
-                              false,
-                              certificate.certificatePem(),
-                              certificate.keyPem(),
-                              false))
-                      .orElseThrow())
-              .configurator(first);
-      ExecutorService threads = Executors.newCachedThreadPool();
-      try {
-        List<Future<?>> begun = new ArrayList<>();
-        CountDownLatch ended = new CountDownLatch(1);
-        CountDownLatch reading = new CountDownLatch(FirstRequests.MOST_OF_ADDRESS);
-        for (int i = 0; i < FirstRequests.MOST_OF_ADDRESS; i++) {
-          begun.add(
-              threads.submit(
-                  () -> {
-                    configurator.configure(new Connecting("192.0.2.1"));
-                    reading.countDown();
-                    ended.await();
-                    first.end();
-                    return null;
-                  }));
+  void requestsBeyondTheThreadsAreRefusedAndHealthIsNot() throws Exception {
+    CountDownLatch known = new CountDownLatch(1);
+    AdminServer running =
+        start(
+            withToken(false),
+            new LoginMethod() {
+              @Override
+              public boolean takes(Credentials credentials) {
+                return true;
+              }
+
+              @Override
+              public Identity known(Credentials credentials) {
+                try {
+                  known.await();
+                } catch (InterruptedException e) {
+                  Thread.currentThread().interrupt();
+                }
+                return operator();
+              }
+
+              @Override
+              public CompletableFuture<LoginOutcome> check(Credentials credentials) {
+                throw new UnsupportedOperationException();
+              }
+            });
+    List<String> request =
+        List.of(
+            "GET /api/v1/bus HTTP/1.1",
+            "Host: localhost",
+            "Authorization: Bearer other",
+            "Connection: close");
+    String text = String.join("\r\n", request) + "\r\n\r\n";
+    List<Socket> callers = new ArrayList<>();
+    try {
+      for (int i = 0; i <= AdminServer.THREADS + AdminServer.MAX_QUEUED; i++) {
+        Socket caller = new Socket(InetAddress.getLoopbackAddress(), running.port());
+        callers.add(caller);
+        caller.getOutputStream().write(text.getBytes(UTF_8));
+      }
+      while (!isAnyAnswered(callers)) {
+        Thread.onSpinWait();
+      }
+      assertThat(send("GET", "/healthz", null).statusCode()).isEqualTo(200);
+      known.countDown();
+      int refused = 0;
+      for (Socket caller : callers) {
+        String answer = new String(caller.getInputStream().readAllBytes(), UTF_8);
+        if (answer.startsWith("HTTP/1.1 503")) {
+          assertThat(answer).contains("Retry-After: 1", "BUSY");
+          refused++;
+        } else {
+          assertThat(answer).startsWith("HTTP/1.1 200");
         }
-        assertThat(reading.await(60, TimeUnit.SECONDS)).isTrue();
-        assertThatThrownBy(() -> configurator.configure(new Connecting("192.0.2.1")))
-            .hasMessage("/192.0.2.1 has 4 connections without a request");
-        configurator.configure(new Connecting("192.0.2.2"));
-        ended.countDown();
-        for (Future<?> each : begun) {
-          each.get(60, TimeUnit.SECONDS);
-        }
-        configurator.configure(new Connecting("192.0.2.1"));
-      } finally {
-        threads.shutdownNow();
+      }
+      assertThat(refused).isEqualTo(1);
+    } finally {
+      for (Socket caller : callers) {
+        caller.close();
       }
     }
   }
 
-  /** What the JDK's server says of a new connection. */
-  private static final class Connecting extends HttpsParameters {
-    private final InetSocketAddress client;
-
-    Connecting(String address) {
-      client = new InetSocketAddress(address, 1);
+  private static boolean isAnyAnswered(List<Socket> callers) throws IOException {
+    for (Socket caller : callers) {
+      if (caller.getInputStream().available() > 0) {
+        return true;
+      }
     }
-
-    @Override
-    public HttpsConfigurator getHttpsConfigurator() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public InetSocketAddress getClientAddress() {
-      return client;
-    }
-
-    @Override
-    public void setSSLParameters(SSLParameters parameters) {}
+    return false;
   }
 
-  /** A second request on the connection would not be counted for its address. */
+  @Test
+  void overTlsAddressesThatBeginARequestKeepNobodyAway() throws Exception {
+    try (TestCertificate certificate = TestCertificate.make()) {
+      AdminServer encrypted =
+          start(
+              new AdminAccessConfig(
+                  AdminAuth.AUTO,
+                  AdminAccessConfig.token(TOKEN, null),
+                  "ops",
+                  false,
+                  certificate.certificatePem(),
+                  certificate.keyPem(),
+                  false));
+      List<Socket> crowd = new ArrayList<>();
+      try {
+        for (int i = 0; i < 160; i++) {
+          Socket socket =
+              new Socket(
+                  InetAddress.getLoopbackAddress(),
+                  encrypted.port(),
+                  InetAddress.getByName("127.0.0." + (2 + i % 40)),
+                  0);
+          crowd.add(socket);
+          // The first octet of a record of a handshake.
+          socket.getOutputStream().write(22);
+        }
+        HttpClient open = HttpClient.newBuilder().sslContext(certificate.trusting()).build();
+        assertThat(send(open, "https", "GET", "/healthz", null).statusCode()).isEqualTo(200);
+      } finally {
+        for (Socket socket : crowd) {
+          socket.close();
+        }
+      }
+    }
+  }
+
+  /** They would hold it for nothing. */
   @ParameterizedTest
   @CsvSource({"/healthz, 200", "/api/v1/bus, 401"})
   void strangersDoNotKeepTheirConnection(String path, int status) throws Exception {
@@ -693,7 +677,7 @@ class AdminAccessTest {
                   key,
                   false));
       HttpClient open = HttpClient.newBuilder().sslContext(first.trusting()).build();
-      assertThat(send(open, "https", "GET", "/readyz", null).statusCode()).isEqualTo(200);
+      assertThat(metrics(open)).contains("eventbus_ready");
       Files.copy(second.certificatePem(), certificate, StandardCopyOption.REPLACE_EXISTING);
       Files.copy(second.keyPem(), key, StandardCopyOption.REPLACE_EXISTING);
       try (CertificateWatch watch =
@@ -702,14 +686,19 @@ class AdminAccessTest {
         watch.look();
         assertThat(watch.secondsToExpiry().get("admin")).isPositive();
       }
-      assertThat(send(open, "https", "GET", "/readyz", null).statusCode()).isEqualTo(200);
+      assertThat(metrics(open)).contains("eventbus_ready");
       HttpClient renewed = HttpClient.newBuilder().sslContext(second.trusting()).build();
       assertThat(send(renewed, "https", "GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode())
           .isEqualTo(200);
-      HttpClient outdated = HttpClient.newBuilder().sslContext(first.trusting()).build();
       assertThat(metrics(renewed)).contains("eventbus_admin_tls_failures_total 0.0");
-      assertThatThrownBy(() -> send(outdated, "https", "GET", "/readyz", null))
-          .isInstanceOf(SSLException.class);
+      try (SSLSocket outdated =
+          (SSLSocket)
+              first
+                  .trusting()
+                  .getSocketFactory()
+                  .createSocket(InetAddress.getLoopbackAddress(), encrypted.port())) {
+        assertThatThrownBy(outdated::startHandshake).isInstanceOf(SSLException.class);
+      }
       // The bus hears of it when its thread has read the client's alert.
       while (!metrics(renewed).contains("eventbus_admin_tls_failures_total 1.0")) {
         Thread.onSpinWait();

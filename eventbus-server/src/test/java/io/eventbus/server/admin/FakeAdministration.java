@@ -23,6 +23,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Remembers what was asked for, and answers as the test says. */
 final class FakeAdministration implements RegistryAdministration {
+  volatile Backup backup =
+      BackupFormat.of(
+          "00000000-0000-4000-8000-000000000001",
+          "bus-a",
+          FakeBus.STARTED,
+          RegistryState.empty(RegistryLimits.DEFAULT, 1));
+
   final List<String> asked = new ArrayList<>();
   volatile @Nullable RegistryException failure;
   volatile @Nullable BusId leader = new BusId("bus-a");
@@ -109,13 +116,7 @@ final class FakeAdministration implements RegistryAdministration {
 
   @Override
   public CompletionStage<Backup> backup(Duration deadline) {
-    return answer(
-        "backup",
-        BackupFormat.of(
-            "00000000-0000-4000-8000-000000000001",
-            "bus-a",
-            FakeBus.STARTED,
-            RegistryState.empty(RegistryLimits.DEFAULT, 1)));
+    return answer("backup", backup);
   }
 
   @Override

@@ -1,10 +1,12 @@
 package io.eventbus.server.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.registry.AdministrationRefusedException;
+import io.eventbus.registry.Backup;
 import io.eventbus.registry.RegistryException;
 import io.eventbus.registry.RegistryTimeoutException;
 import io.eventbus.registry.RegistryUnavailableException;
@@ -15,10 +17,15 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminConfig;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -267,5 +274,51 @@ class RegistryApiTest {
     assertThat(response.headers().firstValue("Content-Type")).contains("application/octet-stream");
     assertThat(BackupFormat.read(file).description().bus()).isEqualTo("bus-a");
     assertThat(send("HEAD", "/backup").statusCode()).isEqualTo(200);
+  }
+
+  /** A backup that has no end. */
+  private static final class Endless implements Backup {
+    private final Backup described;
+    final CompletableFuture<IOException> broken = new CompletableFuture<>();
+
+    Endless(Backup described) {
+      this.described = described;
+    }
+
+    @Override
+    public Description description() {
+      return described.description();
+    }
+
+    @Override
+    public void writeTo(OutputStream out) throws IOException {
+      byte[] piece = new byte[100_000];
+      try {
+        while (true) {
+          out.write(piece);
+        }
+      } catch (IOException e) {
+        broken.complete(e);
+        throw e;
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1.1", "1.0"})
+  void aDownloadThatIsNotTakenBreaksOff(String version) throws Exception {
+    Endless endless = new Endless(registry.backup);
+    registry.backup = endless;
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      socket.setSoTimeout((int) DEADLINE.toMillis());
+      String request =
+          "GET /api/v1/registry/backup HTTP/" + version + "\r\nHost: localhost\r\n\r\n";
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      assertThat(endless.broken.get(DEADLINE.toSeconds(), TimeUnit.SECONDS)).isNotNull();
+      // Else it would be taken for whole.
+      assertThatThrownBy(() -> socket.getInputStream().readAllBytes())
+          .isInstanceOf(SocketException.class);
+    }
+    assertThat(get("/leader").path("term").isNumber()).isTrue();
   }
 }

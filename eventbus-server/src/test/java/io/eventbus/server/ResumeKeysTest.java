@@ -73,7 +73,7 @@ class ResumeKeysTest {
   }
 
   private static ServerConfig config(String... settings) {
-    Map<String, String> values = new java.util.HashMap<>();
+    Map<String, String> values = new java.util.HashMap<>(Map.of("admin.port", "0"));
     for (int i = 0; i < settings.length; i += 2) {
       values.put(settings[i], settings[i + 1]);
     }

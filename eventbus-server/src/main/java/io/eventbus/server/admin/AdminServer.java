@@ -16,10 +16,13 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -60,6 +63,10 @@ public final class AdminServer implements AutoCloseable {
   private static final int CLOSE_SECONDS = 2;
 
   private final EventLoopGroup sockets;
+
+  /** Everything that is open: a loop that ends leaves the port taken until it is closed. */
+  private final ChannelGroup channels;
+
   private final int port;
   private final ThreadPoolExecutor threads;
   private final AdminHandler handler;
@@ -72,6 +79,7 @@ public final class AdminServer implements AutoCloseable {
 
   private AdminServer(
       EventLoopGroup sockets,
+      ChannelGroup channels,
       int port,
       ThreadPoolExecutor threads,
       AdminHandler handler,
@@ -80,6 +88,7 @@ public final class AdminServer implements AutoCloseable {
       LateAnswers late,
       @Nullable AdminTls tls) {
     this.sockets = sockets;
+    this.channels = channels;
     this.port = port;
     this.threads = threads;
     this.handler = handler;
@@ -126,6 +135,7 @@ public final class AdminServer implements AutoCloseable {
               return thread;
             },
             NioIoHandler.newFactory());
+    ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     AdminConnections all = new AdminConnections(Math.min(MOST_CONNECTIONS, mostConnections));
     ChannelFuture bound =
         new ServerBootstrap()
@@ -136,6 +146,7 @@ public final class AdminServer implements AutoCloseable {
                 new ChannelInitializer<SocketChannel>() {
                   @Override
                   protected void initChannel(SocketChannel accepted) {
+                    channels.add(accepted);
                     InetSocketAddress client = accepted.remoteAddress();
                     if (client == null) {
                       // It has left already.
@@ -153,9 +164,11 @@ public final class AdminServer implements AutoCloseable {
       throw bound.cause() instanceof IOException e ? e : new IOException(bound.cause());
     }
     Channel listening = bound.channel();
+    channels.add(listening);
     listening.pipeline().addLast(new AcceptFailures());
     return new AdminServer(
         sockets,
+        channels,
         ((InetSocketAddress) listening.localAddress()).getPort(),
         threads,
         handler,
@@ -236,6 +249,7 @@ public final class AdminServer implements AutoCloseable {
   /** Stops listening and closes all connections at once. Does nothing the second time. */
   @Override
   public void close() {
+    channels.close().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
     close(sockets);
     threads.shutdownNow();
     late.close();

@@ -91,6 +91,21 @@ class AdminServerTest {
   }
 
   @Test
+  void thePortIsFreeAtOnceWhenTheServerIsClosed() throws Exception {
+    BusHealth starting = BusHealth.of(BusHealth.State.STARTING, "loads", FakeBus.ALONE);
+    AdminConfig any = new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open());
+    int port;
+    try (AdminServer first = AdminServer.start(any, () -> starting, new Advisories(), 100)) {
+      port = first.port();
+    }
+    AdminConfig same =
+        new AdminConfig(true, "127.0.0.1", port, List.of(), AdminAccessConfig.open());
+    for (int i = 0; i < 10; i++) {
+      AdminServer.start(same, () -> starting, new Advisories(), 100).close();
+    }
+  }
+
+  @Test
   void busIsDescribed() throws Exception {
     HttpResponse<String> response = get("/api/v1/bus");
     assertThat(response.headers().firstValue("Content-Type")).contains("application/json");

@@ -33,9 +33,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Callers and members at different buses of one cluster, with the real SDK. */
+@ExtendWith(LeakWatch.class)
 @Timeout(120)
 class FarServicesIT {
   private static final RequestOptions TEN_SECONDS =

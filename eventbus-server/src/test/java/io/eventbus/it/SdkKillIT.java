@@ -21,8 +21,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A bus is killed under load and started again; what its clients see of it. */
+@ExtendWith(LeakWatch.class)
 @Timeout(180)
 class SdkKillIT {
   private static final int TOPICS = 4;

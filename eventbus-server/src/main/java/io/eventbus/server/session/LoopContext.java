@@ -136,6 +136,12 @@ public final class LoopContext {
     bodies.trim();
   }
 
+  /** Gives back what the loop holds; on it, or when it has ended. */
+  public void close() {
+    router.close();
+    bodies.close();
+  }
+
   /**
    * Returns where buffers come from.
    *

@@ -283,7 +283,7 @@ public final class TransportServer {
     // First: a task that fails would find no loop to tell.
     tlsTasks.close();
     loops.close();
-    contexts().forEach(context -> context.router().close());
+    contexts().forEach(LoopContext::close);
     states.forEach(ConnectionLoop::close);
   }
 }

@@ -159,7 +159,7 @@ final class CallIntake implements CallerEnd {
 
   /** This bus ends: nothing is sent again. */
   void end() {
-    stream.clear();
+    stream.end();
   }
 
   private CallingClient client() {

@@ -380,7 +380,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
 
   /** This bus ends: nothing is sent again. */
   void end() {
-    stream.clear();
+    stream.end();
   }
 
   /** The bus is forgotten for good. */

@@ -245,6 +245,7 @@ final class LoopStreams implements OtherStreams {
     }
     buses.values().forEach(FarBus::end);
     intakes.values().forEach(CallIntake::end);
+    bodies.close();
     return closed;
   }
 

@@ -19,6 +19,7 @@ final class StreamState {
   private long acknowledged;
   private boolean ackScheduled;
   private boolean drainScheduled;
+  private boolean ended;
 
   StreamState(LoopStreams loop) {
     this.loop = loop;
@@ -62,10 +63,18 @@ final class StreamState {
     acknowledged = 0;
   }
 
-  /** Keeps a frame, and sends it soon. */
+  /** This bus ends: nothing is kept from now on, because nothing is sent again. */
+  void end() {
+    ended = true;
+    clear();
+  }
+
+  /** Keeps a frame, and sends it soon; does nothing when this bus ends. */
   void send(Kept frame) {
-    out.add(frame);
-    drainSoon();
+    if (!ended) {
+      out.add(frame);
+      drainSoon();
+    }
   }
 
   /** A numbered frame was done. */

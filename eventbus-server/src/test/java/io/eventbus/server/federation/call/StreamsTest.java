@@ -35,6 +35,7 @@ import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.stats.CallStats;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -445,6 +446,39 @@ class StreamsTest {
     assertThat(types(channel))
         .contains(PeerFrames.FAIL, PeerFrames.GRANT)
         .doesNotContain(PeerFrames.RETURN);
+  }
+
+  /** Memory of the loop in buffers that were not released. */
+  private long pinned() {
+    return ((PooledByteBufAllocator) bus.loop(0).allocator()).pinnedDirectMemory();
+  }
+
+  @Test
+  void anEndKeepsNoBodiesOfCallsFromOthers() {
+    long before = pinned();
+    Member member = new Member();
+    EmbeddedChannel channel = accept(new CallHello(0, 11L, true, 0L));
+    in(channel, callFrame(-1), callFrame(-2));
+    member.reply();
+    bus.close();
+    // A reply that was under way when the bus began to end.
+    member.reply();
+    assertThat(pinned()).isEqualTo(before);
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
+  void anEndKeepsNoBodiesOfAnswersFromOthers() {
+    long before = pinned();
+    EmbeddedChannel channel = serve("b", 1);
+    in(channel, welcome(0));
+    caller.call(false);
+    bus.run();
+    long call = numberOf(read(channel).get(1));
+    in(channel, returned(call, 8));
+    assertThat(caller.ended).hasSize(1);
+    bus.close();
+    assertThat(pinned()).isEqualTo(before);
   }
 
   @Test

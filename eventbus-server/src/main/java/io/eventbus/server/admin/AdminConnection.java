@@ -367,13 +367,11 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void answer(AdminReply reply, boolean keeps) {
       boolean stays = keeps && mayKeep;
-      if (!(reply.body() instanceof AdminReply.Download download)) {
+      if (reply.body() instanceof AdminReply.Download download && !request.isHead()) {
+        send(download, reply.head(stays), stays);
+      } else {
         FullHttpResponse response = reply.whole(request.isHead(), stays);
         onLoop(() -> AdminConnection.this.answer(response, stays));
-      } else if (reply.head(request.isHead(), stays) instanceof FullHttpResponse response) {
-        onLoop(() -> AdminConnection.this.answer(response, stays));
-      } else {
-        send(download, reply.head(false, stays), stays);
       }
     }
 

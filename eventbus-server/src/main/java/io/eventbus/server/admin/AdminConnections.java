@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AdminConnections {
   /** Connections of one address that wait for their client; the oldest makes way for another. */
-  static final int MOST_OF_ADDRESS = 64;
+  static final int MAX_OF_ADDRESS = 64;
 
   private final int most;
   private int open;
@@ -53,7 +53,7 @@ final class AdminConnections {
     LinkedHashSet<AdminConnection> ofAddress =
         waiting.computeIfAbsent(connection.address(), address -> new LinkedHashSet<>());
     ofAddress.add(connection);
-    if (ofAddress.size() > MOST_OF_ADDRESS) {
+    if (ofAddress.size() > MAX_OF_ADDRESS) {
       ofAddress.iterator().next().cut();
     }
   }

@@ -40,6 +40,8 @@ record AdminReply(int status, Object body, Map<String, List<String>> headers) {
     this(status, body, Map.of());
   }
 
+  private static final String DOWNLOAD_TYPE = "application/octet-stream";
+
   /** An answer that is written piece by piece, as bytes. */
   @FunctionalInterface
   interface Download {
@@ -60,13 +62,20 @@ record AdminReply(int status, Object body, Map<String, List<String>> headers) {
   }
 
   /**
-   * Makes the response of an answer that is no download.
+   * Makes a response that is written at once: of a download only without its body.
    *
    * @param isHead whether to leave out the body
    * @param keeps whether the connection stays open
    * @throws UncheckedIOException if the body is of a type that has no JSON
    */
   FullHttpResponse whole(boolean isHead, boolean keeps) {
+    if (body instanceof Download) {
+      FullHttpResponse empty =
+          new DefaultFullHttpResponse(
+              HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status), Unpooled.EMPTY_BUFFER);
+      write(empty.headers(), DOWNLOAD_TYPE, keeps);
+      return empty;
+    }
     boolean isText = body instanceof String;
     byte[] octets = isText ? ((String) body).getBytes(StandardCharsets.UTF_8) : json(body);
     ByteBuf content = isHead ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(octets);
@@ -78,14 +87,11 @@ record AdminReply(int status, Object body, Map<String, List<String>> headers) {
     return response;
   }
 
-  /** Makes what goes before a download, or in its place. */
-  HttpResponse head(boolean isHead, boolean keeps) {
-    HttpResponseStatus code = HttpResponseStatus.valueOf(status);
+  /** Makes the head of a download, whose body follows piece by piece. */
+  HttpResponse head(boolean keeps) {
     HttpResponse response =
-        isHead
-            ? new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER)
-            : new DefaultHttpResponse(HttpVersion.HTTP_1_1, code);
-    write(response.headers(), "application/octet-stream", keeps);
+        new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status));
+    write(response.headers(), DOWNLOAD_TYPE, keeps);
     return response;
   }
 

@@ -55,10 +55,10 @@ public final class AdminServer implements AutoCloseable {
   /** Requests that wait for a thread. */
   static final int MAX_QUEUED = 128;
 
-  static final int MOST_CONNECTIONS = 1024;
+  static final int MAX_CONNECTIONS = 1024;
 
   /** As many as may be open: else a crowd that connects pushes out the first packets of others. */
-  private static final int BACKLOG = MOST_CONNECTIONS;
+  private static final int BACKLOG = MAX_CONNECTIONS;
 
   private static final int CLOSE_SECONDS = 2;
 
@@ -136,7 +136,7 @@ public final class AdminServer implements AutoCloseable {
             },
             NioIoHandler.newFactory());
     ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
-    AdminConnections all = new AdminConnections(Math.min(MOST_CONNECTIONS, mostConnections));
+    AdminConnections all = new AdminConnections(Math.min(MAX_CONNECTIONS, mostConnections));
     ChannelFuture bound =
         new ServerBootstrap()
             .group(sockets)

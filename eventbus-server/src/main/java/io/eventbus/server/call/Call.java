@@ -243,8 +243,7 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   /** Whether there are members that may have it. */
   boolean isServed() {
-    Service of = service().service;
-    return home ? of.isServedHere() : of.isServed();
+    return service().service.isServed(home);
   }
 
   /** The number by which the connection of its caller knows it. */

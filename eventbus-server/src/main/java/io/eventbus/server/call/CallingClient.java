@@ -109,6 +109,7 @@ public final class CallingClient {
       return true;
     }
     long now = calls.now();
+    boolean home = request.far || request.tunnel != null;
     LoopService service =
         calls
             .services()
@@ -118,18 +119,14 @@ public final class CallingClient {
                 request.serviceStart,
                 request.serviceLength,
                 request.waitMillis > 0,
-                request.far || request.tunnel != null,
+                home,
                 now);
     if (service == null) {
       held.give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
       refuse(request, FailureCode.NO_MEMBER, Texts.NO_MEMBER);
       return true;
     }
-    boolean served =
-        (request.far || request.tunnel != null)
-            ? service.service.isServedHere()
-            : service.service.isServed();
-    if (!served && held.isHalfUsed()) {
+    if (!service.service.isServed(home) && held.isHalfUsed()) {
       held.give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
       calls.services().forgetIdle(service);
       refuse(request, FailureCode.OVERLOADED, Texts.NO_ROOM_TO_WAIT);

@@ -49,9 +49,7 @@ final class LoopServices {
     if (known == null) {
       known = learn(account, lookedUp, waits, nowNanos);
     }
-    if (known == null
-        || (home ? known.service.isServedHere() : known.service.isServed())
-        || waits) {
+    if (known == null || known.service.isServed(home) || waits) {
       return known;
     }
     // The service may have been served when it was looked up.

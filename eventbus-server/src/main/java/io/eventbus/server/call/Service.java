@@ -103,6 +103,15 @@ final class Service {
     return servedHere;
   }
 
+  /**
+   * Says whether a member takes calls.
+   *
+   * @param home whether only members of this bus count
+   */
+  boolean isServed(boolean home) {
+    return home ? servedHere : served;
+  }
+
   int widest() {
     return widest;
   }

@@ -101,7 +101,7 @@ class AdminAccessTest {
 
   private AdminServer start(AdminAccessConfig access, LoginMethod... operators) throws IOException {
     AdminServer started =
-        AdminServer.start(config(access), bus::health, advisories, AdminServer.MOST_CONNECTIONS);
+        AdminServer.start(config(access), bus::health, advisories, AdminServer.MAX_CONNECTIONS);
     server = started;
     started.serve(bus, List.of(operators));
     return started;

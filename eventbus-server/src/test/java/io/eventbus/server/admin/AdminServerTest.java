@@ -500,7 +500,7 @@ class AdminServerTest {
   @Test
   void theOldestOfTheAddressWithMostMakesWay() throws Exception {
     try (Crowd one = new Crowd(1, 1, server.port());
-        Crowd most = new Crowd(AdminConnections.MOST_OF_ADDRESS, "127.0.0.9", server.port());
+        Crowd most = new Crowd(AdminConnections.MAX_OF_ADDRESS, "127.0.0.9", server.port());
         Crowd more = new Crowd(1, "127.0.0.9", server.port())) {
       Socket evicted = most.sockets.get(0);
       evicted.setSoTimeout((int) DEADLINE.toMillis());

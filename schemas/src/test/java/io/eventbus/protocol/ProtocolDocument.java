@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -57,9 +58,17 @@ final class ProtocolDocument {
   }
 
   static String block(String section, String language) {
-    Matcher block = Pattern.compile("(?s)```" + language + "\n(.*?)```").matcher(section);
-    assertThat(block.find()).as("a block of " + language).isTrue();
-    return block.group(1);
+    List<String> blocks = blocks(section, language);
+    assertThat(blocks).as("blocks of " + language).isNotEmpty();
+    return blocks.get(0);
+  }
+
+  static List<String> blocks(String section, String language) {
+    return Pattern.compile("(?s)```" + language + "\n(.*?)```")
+        .matcher(section)
+        .results()
+        .map(block -> block.group(1))
+        .toList();
   }
 
   /** The bytes of a listing; text that is shown beside a line must be the bytes of that line. */

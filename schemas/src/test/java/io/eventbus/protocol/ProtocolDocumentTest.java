@@ -93,7 +93,15 @@ class ProtocolDocumentTest {
   void theRecordsAreTheSchema() {
     String schema =
         ProtocolDocument.read(Path.of("schemas", "src", "main", "avro", "eventbus.avdl")).strip();
-    assertThat(ProtocolDocument.TEXT).contains("```avdl\n" + schema + "\n```\n");
+    String frame = schema.substring(schema.indexOf("  record Frame {"));
+
+    assertThat(ProtocolDocument.blocks(ProtocolDocument.section("Records"), "avdl"))
+        .as("the records, once")
+        .containsExactly(schema + "\n");
+    assertThat(ProtocolDocument.blocks(ProtocolDocument.TEXT, "avdl"))
+        .as("the frame, then all records, and no other listing")
+        .containsExactly(
+            frame.substring(0, frame.indexOf("}") + 2).replaceAll("(?m)^  ", ""), schema + "\n");
   }
 
   @Test

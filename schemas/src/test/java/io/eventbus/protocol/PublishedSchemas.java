@@ -16,7 +16,7 @@ import org.apache.avro.SchemaFormatter;
  *
  * <p>They are those of the IDL but for two things. What only Java needs is left out. And an enum
  * that may get new symbols is an {@code int}, whose bytes are the same: with the enum a library
- * fails at a symbol that it does not know, and takes the default only where it resolves schemas.
+ * fails at a symbol that it does not know, or takes it for another one.
  */
 final class PublishedSchemas {
   static final String PROTOCOL_FILE = "eventbus.avpr";
@@ -24,7 +24,8 @@ final class PublishedSchemas {
   /** The property of an int that was an enum: the names of the numbers from 0. */
   static final String NAMES = "names";
 
-  private static final Set<String> GROWING = Set.of("ErrorCode", "GapReason", "ChangeReason");
+  /** The enums that never get another symbol. */
+  private static final Set<String> FIXED = Set.of("Overflow");
 
   /** No frames, but parts of them. */
   private static final Set<String> PARTS = Set.of("Event", "Limits");
@@ -40,7 +41,7 @@ final class PublishedSchemas {
     List<Schema> types = new ArrayList<>();
     Map<String, String> files = new LinkedHashMap<>();
     for (Schema type : idl.getTypes()) {
-      if (GROWING.contains(type.getName())) {
+      if (growing(type)) {
         continue;
       }
       Schema plain = schemas.plain(type);
@@ -76,7 +77,7 @@ final class PublishedSchemas {
       Schema type = plain(field.schema());
       fields.add(
           field.hasDefaultValue()
-              ? new Schema.Field(field.name(), type, field.doc(), field.defaultVal())
+              ? new Schema.Field(field.name(), type, field.doc(), defaultOf(field))
               : new Schema.Field(field.name(), type, field.doc()));
     }
     Schema plain =
@@ -86,8 +87,18 @@ final class PublishedSchemas {
     return plain;
   }
 
+  private static boolean growing(Schema type) {
+    return type.getType() == Schema.Type.ENUM && !FIXED.contains(type.getName());
+  }
+
+  private static Object defaultOf(Schema.Field field) {
+    return growing(field.schema())
+        ? field.schema().getEnumOrdinal((String) field.defaultVal())
+        : field.defaultVal();
+  }
+
   private static Schema enumeration(Schema schema) {
-    if (GROWING.contains(schema.getName())) {
+    if (growing(schema)) {
       Schema number = Schema.create(Schema.Type.INT);
       number.addProp(NAMES, schema.getEnumSymbols());
       return number;

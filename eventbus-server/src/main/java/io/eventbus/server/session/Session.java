@@ -840,12 +840,22 @@ public final class Session {
    * Looks at what lasts; to be called several times a second on the loop.
    *
    * @param nowNanos as {@link System#nanoTime}
+   * @return whether nothing waits, so that the next look may be a second later
    */
-  public void onTick(long nowNanos) {
+  public boolean onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
     endIfExpiredOrRevoked();
     renewal.onTick();
+    PublishBacklog behind = backlog;
+    return !publishing.awaitsRoom()
+        && (behind == null || !behind.isWaiting())
+        && !isDueToEnd()
+        && !renewal.isReviewing();
+  }
+
+  private boolean isDueToEnd() {
+    return revoked || loop.bus.clock().millis() > endsAtMillis;
   }
 
   private void endIfExpiredOrRevoked() {

@@ -33,7 +33,8 @@ from eventbus._wire import Malformed, Reader
 CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
     "pause", "credit", "reconnect", "others", "previous", "credentials", "tokens", "token-again", "change", "silence",
-    "counters", "services", "calls", "decode", "encode", "topics", "fingerprint",
+    "interruption", "independent", "proxies", "withdraw", "retry-refused", "counters", "services", "calls",
+    "decode", "strict", "encode", "topics", "fingerprint",
 ]  # fmt: skip
 SECONDS = {
     "connectTimeout": "connect_timeout", "confirmTimeout": "confirm_timeout", "silenceTimeout": "silence_timeout",
@@ -354,9 +355,6 @@ def listen(lines: Lines, name: str, bus: eventbus.EventBus | eventbus.sync.Event
             reason=g.reason.name.replace("BUFFER_FULL", "QUEUE_FULL").replace("BUFFER_", ""),
         )
     )  # fmt: skip
-    bus.on_interruption(
-        lambda i: tell("interruption", filter=i.filter, group=i.group, start=str(i.start), end=str(i.end))
-    )
     bus.on_dropped(lambda d: tell("dropped", events=d.events, cause=d.cause.name))
     bus.on_problem(lambda e: tell("problem", **failure(e)["error"]))
 
@@ -555,12 +553,17 @@ class AsyncTestee(Testee):
             self.lines.write(received(name, args["as"], event))
             await gate.wait()
 
+        def interrupted(i: eventbus.Interruption) -> None:
+            line = {"event": "interruption", "client": name, "subscription": args["as"], "from": i.start, "to": i.end}
+            self.lines.write(line)
+
         overflow = eventbus.Overflow[args.get("overflow") or "BLOCK"]
         subscription = bus.subscribe(
             args["filter"],
             group=args.get("group"),
             overflow=overflow,
             handler=handler,
+            on_interruption=interrupted,
             buffer_bytes=args.get("bufferBytes"),
         )
         self.subscriptions[args["as"]] = subscription, gate

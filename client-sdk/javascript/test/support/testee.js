@@ -9,7 +9,7 @@ import { decode } from './records.js';
 const VERSION = 1;
 const CAPABILITIES = [
   'publish', 'send', 'limits', 'outbound', 'confirm-timeout', 'flush', 'subscribe', 'groups', 'repetitions', 'forget', 'pause', 'credit',
-  'reconnect', 'others', 'previous', 'credentials', 'tokens', 'token-again', 'authenticate', 'change', 'silence', 'counters', 'decode', 'topics', 'fingerprint',
+  'reconnect', 'others', 'previous', 'credentials', 'tokens', 'token-again', 'authenticate', 'change', 'silence', 'counters', 'decode', 'strict', 'topics', 'fingerprint',
   'services', 'calls', 'interruption', 'independent', 'proxies', 'withdraw', 'retry-refused',
 ];
 const OPTIONS = [

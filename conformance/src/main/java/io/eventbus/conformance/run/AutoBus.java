@@ -20,9 +20,8 @@ final class AutoBus {
       }
       case "Subscribe" -> send(wire, confirm(2, frame));
       case "Register" -> send(wire, confirm(20, frame));
-      case "Unregister" -> send(wire, frame("Drained").set("id", frame.record().get("id")));
-      case "Unsubscribe" -> {
-        send(wire, confirm(6, frame));
+      case "Unsubscribe", "Unregister" -> {
+        send(wire, confirm(frame.typeCode(), frame));
         send(wire, frame("Drained").set("id", frame.record().get("id")));
       }
       case "Publish" -> confirmAll(wire);

@@ -2,8 +2,11 @@ package io.eventbus.conformance.sdk;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.client.EventHandler;
+import io.eventbus.client.Interruption;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +42,19 @@ final class Subscriber implements EventHandler {
   void end() {
     ended = true;
     pause(false);
+  }
+
+  @Override
+  public void onInterruption(Interruption interruption) {
+    if (!ended) {
+      ObjectNode line = out.event("interruption", client).put("subscription", name);
+      line.put("from", micros(interruption.from())).put("to", micros(interruption.to()));
+      out.write(line);
+    }
+  }
+
+  private static long micros(Instant time) {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, time);
   }
 
   @Override

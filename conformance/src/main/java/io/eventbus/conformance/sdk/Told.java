@@ -5,14 +5,11 @@ import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
-import io.eventbus.client.Interruption;
 import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 
 /** What a client tells of itself, as lines. */
 final class Told implements ConnectionListener {
@@ -76,19 +73,16 @@ final class Told implements ConnectionListener {
   public void gap(Gap gap) {
     ObjectNode line = event("gap").put("topic", gap.topic());
     line.put("producer", Long.toString(gap.producer()));
-    line.put("from", gap.from()).put("to", gap.to()).put("reason", gap.reason().name());
+    line.put("from", gap.from()).put("to", gap.to()).put("reason", reason(gap.reason()));
     out.write(line);
   }
 
-  @Override
-  public void interruption(Interruption interruption) {
-    ObjectNode line = event("interruption").put("filter", interruption.filter());
-    line.put("from", micros(interruption.from())).put("to", micros(interruption.to()));
-    out.write(line);
-  }
-
-  private static String micros(Instant time) {
-    return Long.toString(ChronoUnit.MICROS.between(Instant.EPOCH, time));
+  private static String reason(Gap.Reason reason) {
+    return switch (reason) {
+      case BUFFER_FULL -> Gap.Reason.QUEUE_FULL.name();
+      case BUFFER_CONFLATED -> Gap.Reason.CONFLATED.name();
+      case LOST, QUEUE_FULL, CONFLATED -> reason.name();
+    };
   }
 
   @Override

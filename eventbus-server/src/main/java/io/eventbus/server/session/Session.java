@@ -835,6 +835,9 @@ public final class Session {
   public void onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
+    if (change.isPending() && subscriptions.held() == 0) {
+      change.subscribesNothing();
+    }
     endIfExpiredOrRevoked();
     renewal.onTick();
   }

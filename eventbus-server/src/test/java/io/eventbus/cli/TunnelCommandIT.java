@@ -3,6 +3,10 @@ package io.eventbus.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.cli.console.ExitCode;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.Tunnel;
+import io.eventbus.client.TunnelOptions;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -16,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -68,6 +74,43 @@ class TunnelCommandIT {
     JarCommand none = start("", "tunnel", "nobody", "-u", url);
     assertThat(none.exitCode()).isEqualTo(ExitCode.NOT_EXECUTED);
     assertThat(none.err()).contains("no tunnel to nobody");
+  }
+
+  @Test
+  void anEchoKeepsMessagesAsTheyAre() throws Exception {
+    JarCommand echo = start("", "respond", "echo", "--echo", "-u", url);
+    echo.awaitErr(Pattern.compile("serves echo"));
+    int[] sizes = {0, 1, 5, 100, 3_000, 65_536, 200_000, 0};
+    List<Integer> back = new CopyOnWriteArrayList<>();
+    try (EventBusClient client = EventBusClient.builder().url(url).connect()) {
+      Tunnel tunnel =
+          client.tunnel("echo", Event.of("open"), TunnelOptions.DEFAULT).get(60, TimeUnit.SECONDS);
+      Flow.Subscriber<byte[]> collector =
+          new Flow.Subscriber<>() {
+            @Override
+            public void onSubscribe(Flow.Subscription subscription) {
+              subscription.request(Long.MAX_VALUE);
+            }
+
+            @Override
+            public void onNext(byte[] message) {
+              back.add(message.length);
+            }
+
+            @Override
+            public void onError(Throwable failure) {}
+
+            @Override
+            public void onComplete() {}
+          };
+      tunnel.messages().subscribe(collector);
+      for (int size : sizes) {
+        tunnel.send(new byte[size]).toCompletableFuture().get(60, TimeUnit.SECONDS);
+      }
+      tunnel.closeOutput();
+      tunnel.closed().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    }
+    assertThat(back).containsExactly(0, 1, 5, 100, 3_000, 65_536, 200_000, 0);
   }
 
   @Test

@@ -37,6 +37,21 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class LinkNode implements AutoCloseable {
   private final LinkIdentity identity;
+
+  /** The acceptor of streams that are not taken yet. It is never asked. */
+  static final StreamAcceptor NOT_YET =
+      new StreamAcceptor() {
+        @Override
+        public EventLoop loop(LinkPeer peer) {
+          throw new IllegalStateException("streams of " + peer.channel() + " are not taken yet");
+        }
+
+        @Override
+        public ChannelHandler handler(LinkPeer peer) {
+          throw new IllegalStateException("streams of " + peer.channel() + " are not taken yet");
+        }
+      };
+
   private final EventLoopGroup loops;
   private final LinkCounters counters = new LinkCounters();
   private final Map<Integer, LinkService> services = new ConcurrentHashMap<>();
@@ -276,6 +291,15 @@ public final class LinkNode implements AutoCloseable {
       EventLoop loop,
       Function<LinkPeer, ChannelHandler> handler) {
     return outgoing.stream(address, channel, loop, handler);
+  }
+
+  /**
+   * Says that streams of a kind will be taken: until then they are refused as retryable.
+   *
+   * @param kind as for {@link #acceptStreams}
+   */
+  public void expectStreams(String kind) {
+    streams.putIfAbsent(kind, NOT_YET);
   }
 
   /**

@@ -99,6 +99,8 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
               + ")");
     } else if (isForeign(self, said.peer())) {
       refuse(ctx, LinkRefusal.OTHER_CLUSTER, foreign(self, said.peer()));
+    } else if (streams.apply(said.peer().channel()) == LinkNode.NOT_YET) {
+      refuse(ctx, LinkRefusal.BUSY, said.peer().channel() + ": this bus does not take them yet");
     } else {
       byte[] mac = Handshake.serverProof(key, helloBytes, nonce, Handshake.VERSION, self);
       ByteBuf ready = new Handshake.Ready(Handshake.VERSION, self, mac).encode();

@@ -131,6 +131,22 @@ class LinkStreamTest {
   }
 
   @Test
+  void whatIsNotTakenYetIsRefused() throws Exception {
+    LinkNode a = node("a", LinkSecurity.none());
+    a.expectStreams("echo");
+    InetSocketAddress address =
+        a.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    LinkNode b = node("b", LinkSecurity.none());
+    assertThatThrownBy(
+            () ->
+                b.openStream(address, "echo.3", here, peer -> new Caller())
+                    .get(60, TimeUnit.SECONDS))
+        .hasRootCauseInstanceOf(LinkException.class)
+        .hasMessageContaining("does not take them yet");
+    speaks(a, b);
+  }
+
+  @Test
   void bothSidesRunOnTheLoopsThatTheyChose() throws Exception {
     speaks(node("a", LinkSecurity.none()), node("b", LinkSecurity.none()));
   }

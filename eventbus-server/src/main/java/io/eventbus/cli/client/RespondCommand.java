@@ -18,12 +18,12 @@ import io.eventbus.client.Tunnel;
 import io.eventbus.client.TunnelHandler;
 import io.eventbus.client.TunnelOffer;
 import io.eventbus.protocol.ServiceName;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +68,7 @@ public final class RespondCommand implements Callable<Integer> {
   static final class Answer {
     @Option(
         names = "--echo",
-        description = "Answers with the request itself; what comes by tunnel goes back.")
+        description = "Answers with the request itself; each message of a tunnel goes back.")
     boolean echo;
 
     @Option(
@@ -180,17 +180,49 @@ public final class RespondCommand implements Callable<Integer> {
 
   private void echo(TunnelOffer offer) {
     Tunnel tunnel = offer.accept();
-    pipe.start(
-        () -> {
-          try {
-            TunnelPipe.send(tunnel.asInputStream(), tunnel);
-          } catch (IOException e) {
-            // The caller, or the bus, has ended it.
-            tunnel.close();
-          } finally {
-            handled();
-          }
-        });
+    tunnel.closed().whenComplete((ended, failure) -> handled());
+    tunnel.messages().subscribe(new Echo(tunnel));
+  }
+
+  /** Sends each message back, and reads the next one when there is room for it. */
+  private static final class Echo implements Flow.Subscriber<byte[]> {
+    private final Tunnel tunnel;
+    private Flow.@Nullable Subscription messages;
+
+    Echo(Tunnel tunnel) {
+      this.tunnel = tunnel;
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      messages = subscription;
+      subscription.request(1);
+    }
+
+    @Override
+    public void onNext(byte[] message) {
+      Flow.Subscription more = messages;
+      tunnel
+          .send(message)
+          .whenComplete(
+              (sent, failure) -> {
+                if (failure != null) {
+                  tunnel.close();
+                } else if (more != null) {
+                  more.request(1);
+                }
+              });
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      tunnel.close();
+    }
+
+    @Override
+    public void onComplete() {
+      tunnel.closeOutput();
+    }
   }
 
   private void await() throws Exception {

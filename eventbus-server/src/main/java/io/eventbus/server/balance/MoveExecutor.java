@@ -293,6 +293,7 @@ final class MoveExecutor {
     private long readAt;
     private boolean heard;
     private boolean late;
+    private boolean trailing;
 
     Move(
         ClientLoad client,
@@ -363,10 +364,25 @@ final class MoveExecutor {
     }
 
     @Override
+    public void trails() {
+      executor.execute(
+          () -> {
+            // Its calls may take as long as they may: others need not wait for them.
+            trailing = moving.get(client.connection()) == this;
+            if (trailing) {
+              long now = nanoTime.getAsLong();
+              window.ended(client.connection(), askedAt, heard ? readAt : askedAt, now);
+              askMore(now);
+            }
+          });
+    }
+
+    @Override
     public void left() {
       executor.execute(
           () -> {
             long now = nanoTime.getAsLong();
+            late &= !trailing;
             end(
                 now,
                 window::ended,
@@ -400,7 +416,9 @@ final class MoveExecutor {
       // Not one that has asked the same client before.
       if (moving.remove(client.connection(), this)) {
         advisories.tell(new Advisory.ChangeFinished(client.connection(), to, outcome));
-        answer.of(client.connection(), askedAt, heard ? readAt : askedAt, nowNanos);
+        if (!trailing) {
+          answer.of(client.connection(), askedAt, heard ? readAt : askedAt, nowNanos);
+        }
         askMore(nowNanos);
       }
     }

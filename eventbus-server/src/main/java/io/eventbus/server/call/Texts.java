@@ -2,7 +2,8 @@ package io.eventbus.server.call;
 
 /** What callers and members are told, for people. */
 final class Texts {
-  static final String NO_MEMBER = "no member serves it (expected: at least one)";
+  static final String NO_MEMBER =
+      "no member serves it (expected: at least one, with a concurrency above 0)";
   static final String NO_MEMBER_HERE =
       "no member at this bus serves it, only at others, which a request to all does not ask"
           + " (expected: at least one at the caller's bus)";

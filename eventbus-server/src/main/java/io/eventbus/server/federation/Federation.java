@@ -51,6 +51,9 @@ import org.slf4j.LoggerFactory;
  * for, and started when they and the links are there. Any thread.
  */
 public final class Federation implements ClusterPromises {
+  /** The kinds of streams that buses open to each other. */
+  public static final Set<String> STREAMS = Set.of(Lanes.KIND, FarServices.KIND);
+
   private static final Logger LOG = LoggerFactory.getLogger(Federation.class);
 
   /** How long the others may take to hear that this bus ends. */

@@ -9,6 +9,12 @@ public interface ChangeListener {
   /** The client has read the request, or has done a step of what it was asked for. */
   void progresses();
 
+  /**
+   * The client has left but for calls and tunnels that go on here; {@link #left} follows. At most
+   * once.
+   */
+  default void trails() {}
+
   /** The client has left: its session here has ended. */
   void left();
 

@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 final class PendingChange {
   private @Nullable String token;
   private @Nullable ChangeListener listener;
+  // All that the client has published here before it goes has reached its subscribers.
+  private boolean flushed;
+  private boolean trailing;
 
   /** Takes a request; false if there is one already. */
   boolean begin(String itsToken, ChangeListener itsListener) {
@@ -40,6 +43,20 @@ final class PendingChange {
     }
   }
 
+  /** A barrier of the client was answered. */
+  void flushed() {
+    flushed = isPending();
+  }
+
+  /** The client has no subscription here and serves nothing. */
+  void subscribesNothing() {
+    ChangeListener told = listener;
+    if (told != null && flushed && !trailing) {
+      trailing = true;
+      told.trails();
+    }
+  }
+
   /** The client stays; nothing happens if that is about another request. */
   void failed(String itsToken, String why) {
     ChangeListener told = listener;
@@ -61,5 +78,7 @@ final class PendingChange {
   private void clear() {
     token = null;
     listener = null;
+    flushed = false;
+    trailing = false;
   }
 }

@@ -845,6 +845,9 @@ public final class Session {
   public boolean onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
+    if (change.isPending() && subscriptions.held() == 0) {
+      change.subscribesNothing();
+    }
     endIfExpiredOrRevoked();
     renewal.onTick();
     PublishBacklog behind = backlog;

@@ -65,6 +65,7 @@ final class SessionBarriers {
     for (Barrier barrier : barriers) {
       if (reached) {
         session.link().send(ControlFrames.encode(TypeCode.BARRIER, barrier));
+        session.change().flushed();
       } else {
         refuse(barrier, "another bus did not say in time that it has all that was sent before");
       }

@@ -391,6 +391,11 @@ class SessionTest {
     }
 
     @Override
+    public void trails() {
+      heard.add("trails");
+    }
+
+    @Override
     public void left() {
       heard.add("gone");
     }
@@ -460,6 +465,24 @@ class SessionTest {
     reading.run();
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(3L)));
     assertThat(hearer.steps).as("it stays").isEqualTo(3);
+  }
+
+  @Test
+  void aClientOfWhichOnlyCallsAreLeftIsToldOnce() {
+    welcome();
+    Hearer hearer = new Hearer();
+    handle(subscribe(1, "a", null));
+    session.askToChange(request("tok"), hearer);
+    session.onTick(1);
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
+    session.onTick(2);
+    assertThat(hearer.heard).as("it is subscribed").isEmpty();
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    session.onTick(3);
+    session.onTick(4);
+    assertThat(hearer.heard).containsExactly("trails");
+    session.onClosed();
+    assertThat(hearer.heard).containsExactly("trails", "gone");
   }
 
   @Test

@@ -100,10 +100,10 @@ final class FarBus implements MemberEnd, CallConnection.End {
     byNumber.put(number, served);
     ServiceMember member = serving.serve(number, served.key);
     served.member = member;
-    granted(served, Asker.FIRST_GRANT);
     if (member != null) {
       member.draining(draining);
     }
+    granted(served, Asker.FIRST_GRANT);
   }
 
   /** The bus does not serve a service any more. Calls of it that are there already go on. */

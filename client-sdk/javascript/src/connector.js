@@ -28,6 +28,8 @@ const FIRST_TRIES = 3;
 const SILENT_TRIES = 5;
 // So long a try may take where more follow, in ms.
 const TRY = 10_000;
+// A try of the first connection that has less time than this is none, in ms.
+const SHORTEST_TRY = 100;
 const OFFLINE = 30_000;
 const MOST_MOVES = 8;
 const MINUTE = 60_000;
@@ -289,9 +291,13 @@ export class Connector {
     const retryFirst = reconnect?.retryFirst ?? false;
     const tries = retryFirst && reconnect ? reconnect.maxAttempts : Math.max(FIRST_TRIES, urls.length);
     const again = !isVerdict(end, retryFirst) ? this.#firstTries < tries : this.#mayAskTokenAgain(end);
+    const left = this.#firstDeadline - this.#env.now();
+    // Half of what is left is for the try itself, however long the policy would wait.
+    const most = retryFirst ? left / 2 : Infinity;
+    const inTime = left >= (retryFirst ? SHORTEST_TRY : 0);
     // Others at once, the same ones after a while.
-    const delay = this.#addresses.configuredLeft > 0 ? 0 : this.#retries.next(end.refusal?.retryAfter ?? 0);
-    if (again && this.#env.now() + delay < this.#firstDeadline) {
+    const delay = this.#addresses.configuredLeft > 0 ? 0 : this.#retries.next(end.refusal?.retryAfter ?? 0, most);
+    if (again && inTime && delay < left) {
       this.#waitFor(this.#addresses.next(), delay);
       return;
     }

@@ -55,13 +55,14 @@ export class Retries {
   /**
    * Begins the next try.
    * @param {number} least ms
+   * @param {number} [most] ms, of what the policy says
    * @returns {number} ms to wait before it
    */
-  next(least) {
+  next(least, most = Infinity) {
     const { initialDelay, maxDelay, multiplier, jitter } = this.#policy ?? { initialDelay: 100, maxDelay: 1000, multiplier: 2, jitter: 0.5 };
     const delay = Math.min(maxDelay, initialDelay * multiplier ** this.attempt);
     this.attempt++;
-    return Math.max(least, delay * (1 - jitter * this.#random()));
+    return Math.max(least, Math.min(most, delay * (1 - jitter * this.#random())));
   }
 }
 

@@ -94,15 +94,29 @@ test('reconnect.retryFirst: the first connection is tried until connectTimeout i
     await env.advance(1000);
   }
   await started;
-  for (const [options, connections] of [[{ connectTimeout: 20_000, reconnect: { retryFirst: true } }, 8], [{ connectTimeout: 600_000, reconnect: { retryFirst: true, maxAttempts: 4 } }, 4]]) {
+  for (const [options, connections, last] of [
+    // A delay that would go beyond the end leaves half of what is left for a last try, and so on.
+    [{ connectTimeout: 20_000, reconnect: { retryFirst: true, jitter: 0 } }, 15, 19_800],
+    [{ connectTimeout: 600_000, reconnect: { retryFirst: true, maxAttempts: 4 } }, 4, 0],
+  ]) {
     const env = new FakeEnvironment();
-    env.onOpen = connection => connection.end(1006, 'connection refused');
+    const begun = env.now();
+    let lastAt = 0;
+    env.onOpen = connection => {
+      lastAt = env.now() - begun;
+      connection.end(1006, 'connection refused');
+    };
     const failed = assert.rejects(client(options, env).start(), { code: 'NOT_CONNECTED' });
     await env.advance(600_000);
     await failed;
     assert.equal(env.connections.length, connections);
+    assert.ok(lastAt >= last && lastAt < options.connectTimeout, `the last try was after ${lastAt} ms`);
     assert.equal(env.timers.size, 0);
   }
+  const later = new FakeEnvironment();
+  later.onOpen = refused(503, 'starting', 30_000);
+  await assert.rejects(client({ connectTimeout: 20_000, reconnect: { retryFirst: true } }, later).start(), { code: 'NOT_CONNECTED' });
+  assert.equal(later.connections.length, 1);
   const final = new FakeEnvironment();
   final.onOpen = refused(404, NOTHING_HERE);
   await assert.rejects(client({ reconnect: { retryFirst: true } }, final).start(), { code: 'NOT_CONNECTED' });

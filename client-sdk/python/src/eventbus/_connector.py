@@ -36,6 +36,8 @@ HELD = 5.0
 TELL_AFTER = 5
 AROUND_EVENTS = 128 * 1024
 MOST_RETRY_AFTER = 60.0
+#: A try of the first connection that has less time than this is none, in seconds.
+SHORTEST_TRY = 0.1
 
 _VERDICTS = {
     1002: BusCode.PROTOCOL_VIOLATION,
@@ -271,8 +273,11 @@ class Connector:
         machine = self._machine
         policy = machine.options.reconnect
         self._attempt += 1
-        delay = max(policy.delay(self._attempt, machine.random()), min(retry_after, MOST_RETRY_AFTER))
-        if self._attempt > policy.max_attempts or now + delay >= self._first_deadline:
+        left = self._first_deadline - now
+        # Half of what is left is for the try itself, however long the policy would wait.
+        delay = min(policy.delay(self._attempt, machine.random()), left / 2)
+        delay = max(delay, min(retry_after, MOST_RETRY_AFTER))
+        if self._attempt > policy.max_attempts or left < SHORTEST_TRY or delay >= left:
             self.finish(cause, now)
             return
         if self._attempt & (self._attempt - 1) == 0:

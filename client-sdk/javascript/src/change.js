@@ -23,7 +23,8 @@ const OVERTAKE = 2000;
  * Whose connections these are.
  *
  * @typedef {object} Home
- * @property {(link: Link, welcome: Welcome) => void} moved the new connection is the one that the client has; closes the old one
+ * @property {(link: Link, welcome: Welcome, until: number) => void} moved the new connection is the one that the client has; closes the old one
+ *   when no call is under way there, or at that time
  * @property {(url: string, why: string) => void} stayed the client stays at its old bus
  * @property {() => void} loseSending nothing can be sent over the connection that was sent over
  * @property {LinkOwner['welcomed']} welcomed
@@ -50,6 +51,8 @@ export class BusChange {
   /** @type {unknown} */
   #pause = null;
   #patience = SHORTEST;
+  // When the bus closes a client that has not gone.
+  #until = 0;
   #waited = 0;
   #hasGroups = false;
   // Whether the new bus has sent what nobody else gets.
@@ -86,6 +89,7 @@ export class BusChange {
    */
   start(wanted, gone) {
     this.#patience = Math.max(SHORTEST, Math.min(LONGEST, wanted));
+    this.#until = this.#env.now() - gone + this.#patience;
     // Before the bus closes the old connection there has to be time to stay.
     this.#deadline = this.#env.setTimeout(
       () => this.#on('late', this.#phase === 'CONNECTING' ? 'no connection in time' : 'not done in time'), Math.max(0, this.#patience * 0.75 - gone));
@@ -127,9 +131,9 @@ export class BusChange {
       case 'comeBack': this.#comeBack(); break;
       case 'loseSendingAndComeBack': this.#home.loseSending(); this.#comeBack(); break;
       case 'undo': this.#undo(); break;
-      case 'stayUnbegun': this.#end(); this.#target.drop(); this.#home.stayed(this.#target.url, this.#why); break;
+      case 'stayUnbegun': this.#end(); this.#target.drop(this.#until); this.#home.stayed(this.#target.url, this.#why); break;
       case 'stay': this.#stay(); break;
-      case 'abandon': this.#end(); this.#target.drop(); this.#parts.dispatcher.release(true); break;
+      case 'abandon': this.#end(); this.#target.drop(this.#until); this.#parts.dispatcher.release(true); break;
     }
   }
 
@@ -282,7 +286,7 @@ export class BusChange {
     this.#target.handOver();
     registry.moved(this.#served);
     this.#confirmed.forEach(id => registry.confirmed(id));
-    this.#home.moved(link, /** @type {Welcome} */ (link.welcome));
+    this.#home.moved(link, /** @type {Welcome} */ (link.welcome), this.#until);
     this.#target.passOn();
   }
 
@@ -318,7 +322,7 @@ export class BusChange {
 
   #stay() {
     this.#end();
-    this.#target.drop();
+    this.#target.drop(this.#until);
     this.#parts.outbox.stay();
     this.#parts.dispatcher.release(false);
     this.#parts.registry.stayed();
@@ -335,7 +339,7 @@ export class BusChange {
   #comeBack() {
     const { outbox, dispatcher, registry, barriers } = this.#parts;
     this.#end();
-    this.#target.drop();
+    this.#target.drop(this.#until);
     dispatcher.release(true);
     outbox.use(this.#old.channel);
     registry.away(this.#target.link.heardAtMicros);

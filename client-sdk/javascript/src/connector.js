@@ -492,11 +492,12 @@ export class Connector {
    * The new connection is the one that the client has; the old one is closed.
    * @param {Link} link
    * @param {Welcome} welcome
+   * @param {number} until when calls that are under way over the old one are not waited for any longer
    */
-  moved(link, welcome) {
+  moved(link, welcome, until) {
     const before = /** @type {ConnectionInfo} */ (this.connection);
     this.#change = null;
-    this.#link?.leave('the client goes on at another bus');
+    this.#link?.leave('the client goes on at another bus', until);
     const now = this.#connected(link, welcome);
     this.#parts.counters.busChanges++;
     this.#events.emit('busChanged', { before, now });

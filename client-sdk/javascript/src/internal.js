@@ -52,8 +52,8 @@
  * @property {(home: import('./call/calls.js').Home) => void} join the client that it is a part of
  * @property {(channel: Channel, welcome: import('./wire/frames.js').Welcome) => void} opened a bus has welcomed this client
  * @property {(channel: Channel) => void} lost a connection has ended
- * @property {(channel: Channel, then: () => void) => void} leave calls `then` once, when the calls of a connection have ended or have had
- *   their time
+ * @property {(channel: Channel, until: number, then: () => void) => void} leave calls `then` once, when the calls of a connection have ended,
+ *   or then, on the clock of `env.now`
  * @property {(type: number, body: import('./wire/reader.js').Reader, channel: Channel) => boolean} frame takes a frame; false if it is
  *   none of calls
  * @property {(channel: Channel, most: number) => Uint8Array[]} take a message of requests of so many bytes, unless one alone has more;

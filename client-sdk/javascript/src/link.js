@@ -188,14 +188,15 @@ export class Link {
   }
 
   /**
-   * As `close`, when the calls that are under way over it have ended, or have had their time.
+   * As `close`, when the calls that are under way over it have ended.
    * @param {string} reason
+   * @param {number} until when they are not waited for any longer, on the clock of `env.now`
    */
-  leave(reason) {
+  leave(reason, until) {
     const { calls } = this.#parts;
     if (calls && this.#channel && !this.#isOver) {
       this.#isLeft = this.#isAbandoned = true;
-      calls.leave(this.#channel, () => this.close(reason));
+      calls.leave(this.#channel, until, () => this.close(reason));
     } else {
       this.close(reason);
     }

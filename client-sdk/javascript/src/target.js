@@ -158,13 +158,16 @@ export class Target {
     }
   }
 
-  /** The connection is not needed. */
-  drop() {
+  /**
+   * The connection is not needed.
+   * @param {number} until when calls that are under way over it are not waited for any longer
+   */
+  drop(until) {
     this.#stopTimer();
     const wasOver = this.#isOver;
     this.#isOver = true;
     if (!wasOver && this.#isReady) {
-      this.#link?.leave('the client stays at its bus');
+      this.#link?.leave('the client stays at its bus', until);
     } else {
       this.#link?.abort();
     }

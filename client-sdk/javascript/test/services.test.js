@@ -308,7 +308,7 @@ test('what cannot be served', async () => {
 async function moving() {
   const all = await serving();
   const { client, env, bus } = all;
-  const asked = client.request('others', 'before', { idempotent: true });
+  const asked = client.request('others', 'before', { idempotent: true, timeout: 60_000 });
   await settle();
   env.onOpen = connection => connection.welcome({ bus: 'bus-2' });
   bus.send('CHANGE_BUS', { urls: ['ws://bus-2.test/bus'] });
@@ -368,9 +368,9 @@ test('a move: what has not ended at the old bus in time is sent again if it is i
   old.confirmAll();
   await settle();
   old.confirmAll();
-  await env.advance(499);
+  await env.advance(29_990);
   assert.equal(old.closed, null);
-  await env.advance(1);
+  await env.advance(10);
   assert.equal(old.closed.code, 1000);
   assert.deepEqual(fresh.of('REQUEST').map(f => [f.call, f.attempt]), [[1, 1]]);
   fresh.send('REPLY', { call: 1, event: { payload: 'by the new one' } });

@@ -355,10 +355,10 @@ def test_requests_and_events_take_turns() -> None:
 def test_a_change_of_bus_takes_new_requests_along_and_ends_others_where_they_began() -> None:
     d = Driver()
     old = d.connect()
-    a, b = Asked(d), Asked(d, idempotent=True)
+    a, b = Asked(d), Asked(d, idempotent=True, timeout=100)
     lost = Asked(d, timeout=100)
     old.take()
-    d.say(old, change_bus("ws://two/bus"))
+    d.say(old, change_bus("ws://two/bus", deadline=10_000))
     new = d.sockets[-1]
     d.welcome(new, bus="bus-2")
     # Until the old bus has handed on everything, requests go there.
@@ -371,8 +371,11 @@ def test_a_change_of_bus_takes_new_requests_along_and_ends_others_where_they_beg
     assert not old.closed
     d.say(old, reply(1))
     assert a.waiter.result is not None
-    d.advance(0.51)
-    # The rest is lost with the old connection, after a moment.
+    d.advance(9.99)
+    assert lost.waiter.error is None
+    assert not old.closed
+    d.advance(0.02)
+    # The rest is lost with the old connection, at the deadline of the move.
     assert isinstance(lost.error, BusLost)
     assert old.closed == (1000, "the client goes on at another bus")
     assert [(r.call, r.attempt) for r in sent(new)] == [(2, 1)]

@@ -33,8 +33,7 @@ import { ServiceRunner } from './service-runner.js';
  * @property {() => void} onIdle the last request has its outcome
  */
 
-// How long calls may end on a connection that the client has left, and how often it is looked whether they have, in ms.
-const TRAIL = 500;
+// How often it is looked whether calls have ended on a connection that the client has left, in ms.
 const LOOK = 10;
 // Above this the network is behind: no handler is begun with a request whose answer would only wait.
 const HIGH_WATER = 2 ** 20;
@@ -164,11 +163,11 @@ export class Calls {
 
   /**
    * @param {Channel} channel
+   * @param {number} until when its calls are not waited for any longer, on the clock of `env.now`
    * @param {() => void} then
    */
-  leave(channel, then) {
+  leave(channel, until, then) {
     const { env } = this.#home;
-    const until = env.now() + TRAIL;
     this.#leaving.set(channel, then);
     const look = () => {
       if (this.#leaving.get(channel) !== then) {

@@ -113,7 +113,7 @@ class Call:
 
     __slots__ = (
         "attempt", "body", "charged", "deadline", "link", "number", "options", "pause", "perhaps_executed", "repetitions",
-        "schema", "service", "state", "trails_until", "waiter",
+        "schema", "service", "state", "waiter",
     )  # fmt: skip
 
     def __init__(
@@ -136,8 +136,6 @@ class Call:
         self.repetitions = 0
         #: Once a connection or a member with it was lost.
         self.perhaps_executed = False
-        #: Until when it may end on a connection that the client has left; None where it is not on such.
-        self.trails_until: float | None = None
         self.pause: Timer | None = None
 
     @staticmethod
@@ -152,7 +150,6 @@ class Call:
         if self.link is not None:
             del self.link.requests[self.number]
             self.link = None
-            self.trails_until = None
         self.state = state
 
     def send(self, link: Link, now: float) -> bytes:
@@ -174,9 +171,7 @@ class Call:
 
     def due(self) -> float:
         """When it has to be looked at."""
-        if self.state is CallState.SENT:
-            return self.deadline + VERDICT if self.trails_until is None else self.trails_until
-        return self.deadline
+        return self.deadline + VERDICT if self.state is CallState.SENT else self.deadline
 
     def executed(self) -> Execution:
         """What is known while there is no answer."""

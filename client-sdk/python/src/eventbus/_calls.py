@@ -33,8 +33,6 @@ from ._wire import Welcome
 if TYPE_CHECKING:
     from ._machine import Machine
 
-#: How long calls may end on a connection that the client has left, and the client of a bus that drains. Seconds.
-TRAIL = 0.5
 #: From one look at the deadlines to the next, however close they are. Seconds.
 LEAST_LOOK = 0.005
 
@@ -214,13 +212,6 @@ class Calls:
         what = f"the connection was lost before {call.service} answered: the request may or may not have been executed"
         self._fail(call, BusLost(what, Execution.UNKNOWN))
 
-    def leave(self, link: Link, now: float) -> None:
-        """The client has left a connection, which stays open for a moment."""
-        for call in link.requests.values():
-            # What may be sent again needs time for that.
-            call.trails_until = now + min(TRAIL, max(0.0, call.deadline - now) / 4)
-            self._watch(call.trails_until)
-
     # ---- Deadlines
 
     def _watch(self, due: float) -> None:
@@ -234,12 +225,7 @@ class Calls:
         self._look = None
         due = now + LONGEST + 1
         for call in list(self._calls.values()):
-            if call.state is CallState.SENT and call.trails_until is not None and call.trails_until <= now:
-                link = call.link
-                self._lost(call, now)
-                if link is not None:
-                    self._machine.moves.look_quiet(link)
-            elif call.due() <= now:
+            if call.due() <= now:
                 self._late(call)
             if call.state is not CallState.DONE:
                 due = min(due, call.due())

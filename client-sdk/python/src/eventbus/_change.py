@@ -66,6 +66,8 @@ class Change:
         self._is_exclusive = False
         self._barrier = 0
         self._patience = max(SHORTEST, min(LONGEST, request.deadline_millis / 1000))
+        #: When the bus closes a client that has not gone.
+        self.until = now + self._patience
         self._waited = 0.0
         self._connecting: Timer | None = None
         self._pause: Timer | None = None
@@ -411,7 +413,7 @@ class Change:
 
     def _drop_new(self, reason: str) -> None:
         if self.new is not None:
-            self._machine.moves.leave(self.new, reason, self._now)
+            self._machine.moves.leave(self.new, reason, self.until)
 
     def _drop(self) -> None:
         self._end()

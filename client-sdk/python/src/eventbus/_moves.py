@@ -7,7 +7,6 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ._addresses import usable
-from ._calls import TRAIL
 from ._change import Change
 from ._happenings import BusChanged, BusChangeFailed, State
 from ._link import Link
@@ -91,14 +90,14 @@ class Moves:
                 machine.registry.confirmed(id)
         machine.look(link, now)
         if old is not None:
-            self.leave(old, "the client goes on at another bus", now)
+            self.leave(old, "the client goes on at another bus", change.until)
         assert machine.connection is not None
         machine.happenings.append(BusChanged(before, machine.connection))
         if change.next is not None:
             self.asked(link, change.next[0], change.next[1])
 
-    def leave(self, link: Link, reason: str, now: float) -> None:
-        """The client goes on without a connection: it is closed when no call is left there, after a moment in any case."""
+    def leave(self, link: Link, reason: str, until: float) -> None:
+        """The client goes on without a connection: it is closed when no call is left there, ``until`` then in any case."""
         machine = self._machine
         link.abandoned = True
         if link.over or link.welcome is None:
@@ -107,8 +106,7 @@ class Moves:
         link.left = reason
         link.standby = link.paused = False
         self.left.add(link)
-        machine.calls.leave(link, now)
-        machine.timers.at(now + TRAIL, lambda _: machine.close_link(link, 1000, reason))
+        machine.timers.at(until, lambda _: machine.close_link(link, 1000, reason))
         self.look_quiet(link)
 
     def look_quiet(self, link: Link) -> None:

@@ -327,7 +327,7 @@ class LinkNodeTest {
   void aSilentPeerIsNoticed() throws Exception {
     LinkOptions quick =
         LinkOptions.DEFAULT.withTimes(
-            Duration.ofSeconds(3), Duration.ofMillis(50), Duration.ofMillis(200));
+            Duration.ofSeconds(3), Duration.ofMillis(50), Duration.ofSeconds(2));
     LinkNode a = node("a", "", LinkSecurity.none(), quick);
     LinkNode b = open("b");
     InetSocketAddress address = listen(b);
@@ -335,7 +335,7 @@ class LinkNodeTest {
     // Both live: nothing is closed however long a call takes.
     call(a, address, new byte[0]);
     LinkException e =
-        (LinkException) failure(a.call(address, "test", 8, new byte[0], Duration.ofMillis(600)));
+        (LinkException) failure(a.call(address, "test", 8, new byte[0], Duration.ofMillis(2_500)));
     assertThat(e).hasMessageContaining("no answer of bus b");
     assertThat(call(a, address, new byte[1])).hasSize(1);
   }

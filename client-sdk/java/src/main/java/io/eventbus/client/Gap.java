@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param from the sequence of the first missing event
  * @param to the sequence of the last missing event
  * @param reason why they are missing, as far as is known
- * @param filter of the subscription that is told, or whose events were conflated here; null where
- *     the {@link ConnectionListener} is told once for all subscriptions
+ * @param filter of the subscription that is told, or whose buffer here they were dropped of; null
+ *     where the {@link ConnectionListener} is told once for all subscriptions
  */
 public record Gap(
     String topic, long producer, long from, long to, Reason reason, @Nullable String filter) {
@@ -35,8 +35,12 @@ public record Gap(
     LOST,
     /** The queue for this client was full and its policy was {@link Overflow#DROP_OLDEST}. */
     QUEUE_FULL,
-    /** Later events of the same keys took their places. */
-    CONFLATED
+    /** Later events of the same keys took their places in the queue for this client. */
+    CONFLATED,
+    /** The buffer of the subscription, in this client, was full: the oldest events are dropped. */
+    BUFFER_FULL,
+    /** Later events of the same keys had come to this client before they were handled. */
+    BUFFER_CONFLATED
   }
 
   /**

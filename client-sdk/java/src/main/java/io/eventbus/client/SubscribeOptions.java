@@ -10,11 +10,13 @@ import org.jspecify.annotations.Nullable;
  *     (the default) for none. After a reconnect of a publisher an event may reach a second member
  *     of a group; what is under way to a member whose connection is lost reaches none, see {@link
  *     Interruption}.
- * @param overflow what the bus does when this client does not read fast enough; default {@link
+ * @param overflow what happens when this subscription does not read fast enough; default {@link
  *     Overflow#BLOCK}
- * @param bufferBytes how much this subscription holds in memory before the client takes no more
- *     deliveries: 1 KiB to 1 GiB, default 4 MiB. The bus is granted what fits into the fullest
- *     buffer of the client's subscriptions, and 64 KiB at least while none is full; what it may
+ * @param bufferBytes how much waits in this client, 1 KiB to 1 GiB, default 4 MiB. When more comes
+ *     the policy acts on what waits for this subscription alone; one message of the bus may wait
+ *     beside it. Only under {@link Overflow#BLOCK} the client takes no more deliveries then, for
+ *     any of its subscriptions. The bus is granted what fits into the smallest buffer, of those
+ *     under {@code BLOCK} what is left of it, and 64 KiB at least while none is full; what it may
  *     send already when a subscription with a smaller buffer is added comes all the same. Answers
  *     of the bus come also while a buffer is full. With a bus that is too old for grants the client
  *     stops reading its connection instead.

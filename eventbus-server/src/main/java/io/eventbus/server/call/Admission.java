@@ -4,10 +4,12 @@ import io.eventbus.schema.CallPriority;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Whether a call may wait for a member: not where it can expect to wait in vain, and not where it
- * would take the room of others.
+ * Whether a call may wait for a member: not while those before it have waited for too long, and not
+ * where it would take the room of others.
  *
- * <p>Of the room for waiting calls, one share may have as much as is left for all others ("dynamic
+ * <p>Only what has been waited for is looked at, as in CoDel (Nichols and Jacobson 2012), not how
+ * fast members seem to be: a queue that a moment without answers has filled is empty soon. Of the
+ * room for waiting calls, one share may have as much as is left for all others ("dynamic
  * thresholds", Choudhury and Hahne 1998): so one that floods a service gets half of it, and the
  * next one that comes finds room. Confined to a loop, but for what is counted for the whole bus.
  */
@@ -20,7 +22,6 @@ final class Admission {
   private final String tooMany;
   private final String tooMuch;
   private final String tooLong;
-  private final String tooLate;
   private String reason = "";
 
   Admission(CallSettings settings, AtomicLong queuedBytes) {
@@ -35,29 +36,19 @@ final class Admission {
             + settings.queueBytes()
             + ", services.queue-bytes)";
     this.tooLong =
-        "the members are busy for longer than a call of this priority may wait (expected: a share"
-            + " of "
+        "the members are busy, and calls have waited for longer than one of this priority and time"
+            + " may (expected: a share of "
             + settings.maxWaitNanos() / 1_000_000
             + " ms, services.max-wait)";
-    this.tooLate = "the members are busy beyond the caller's time";
   }
 
   /**
    * Decides.
    *
    * @param queue where the call would wait
-   * @param service the service
-   * @param waiting the loops that share its places
-   * @param speed calls in a nanosecond, 0 if not known
    * @return {@link #ADMITTED}, or when another try may be worth it in milliseconds, 0 for no advice
    */
-  long check(
-      Call call,
-      ServiceQueue queue,
-      Service service,
-      WaitingLoops waiting,
-      double speed,
-      long nowNanos) {
+  long check(Call call, ServiceQueue queue, Service service, long nowNanos) {
     Share share = call.share();
     int others = settings.queueRequests() - service.queued().get();
     if (queue.size(share, call.priority()) >= others) {
@@ -68,18 +59,12 @@ final class Admission {
       reason = tooMuch;
       return 0;
     }
-    if (speed == 0) {
+    long most = maxWaitNanos(call) / divisor(call.priority());
+    if (queue.waited(share, call.priority(), nowNanos) <= most) {
       return ADMITTED;
     }
-    long ahead = queue.ahead(share, call.priority()) * Math.max(1, waiting.count());
-    double wait = Math.min(ahead, service.queued().get() + 1L) / speed;
-    double longest = settings.maxWaitNanos() * part(call.priority());
-    double left = call.deadlineNanos() - nowNanos;
-    if (wait <= Math.min(longest, left)) {
-      return ADMITTED;
-    }
-    reason = wait > longest ? tooLong : tooLate;
-    return 1 + (long) ((wait - Math.min(longest, left)) / 1e6);
+    reason = tooLong;
+    return 1 + most / 1_000_000;
   }
 
   /** For people: why the last call may not wait. */
@@ -87,11 +72,24 @@ final class Admission {
     return reason;
   }
 
-  private static double part(CallPriority priority) {
+  /**
+   * Says whether a call has waited for so long that it makes way while others are refused: who asks
+   * faster than members can answer would else let all calls wait until their time is over.
+   */
+  boolean isOverdue(Call call, long nowNanos) {
+    return nowNanos - call.queuedNanos > maxWaitNanos(call);
+  }
+
+  /** A part of the caller's time is left for the member. */
+  private long maxWaitNanos(Call call) {
+    return Math.min(settings.maxWaitNanos(), (call.deadlineNanos() - call.begunNanos()) / 4 * 3);
+  }
+
+  private static int divisor(CallPriority priority) {
     return switch (priority) {
       case HIGH -> 1;
-      case NORMAL -> 0.5;
-      case LOW -> 0.1;
+      case NORMAL -> 2;
+      case LOW -> 10;
     };
   }
 }

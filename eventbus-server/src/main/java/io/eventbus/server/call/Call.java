@@ -60,6 +60,9 @@ final class Call extends Deadlines.Entry implements Invocation {
   /** Until when it waits for a member where there is none. */
   long memberDeadlineNanos;
 
+  /** Since when it waits, if it does. */
+  long queuedNanos;
+
   // While it waits.
   @Nullable CallLine line;
   @Nullable Call before;

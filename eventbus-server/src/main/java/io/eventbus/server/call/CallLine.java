@@ -9,6 +9,8 @@ final class CallLine {
   CallLine next = this;
   CallLine previous = this;
   int size;
+  // Since when it waits for its turn.
+  long turnNanos;
   private @Nullable Call first;
   private @Nullable Call last;
 

@@ -8,8 +8,8 @@ import io.eventbus.server.call.tunnel.TunnelSettings;
  * @param callsInFlight calls of one connection
  * @param timeoutNanos how long a caller waits that does not say it
  * @param maxTimeoutNanos how long a caller may wait; more is cut down to it
- * @param maxWaitNanos for how long the most urgent calls may expect to wait for a member; those of
- *     normal priority half of it, those of low priority a tenth
+ * @param maxWaitNanos how long calls wait for a member before other urgent ones are refused; half
+ *     of it for those of normal priority, a tenth for those of low priority
  * @param retries how often a call that may be executed twice is given to another member
  * @param retryPercent how many calls of a service, of a hundred, may be given to another member
  *     after they were perhaps executed; ten each second always may

@@ -35,15 +35,29 @@ final class CallTurns {
     return line == null ? 0 : line.size;
   }
 
-  /** How many calls would be served before the next one of a share, and that one, by turns. */
-  int ahead(Share share) {
-    int own = size(share) + 1;
-    int shares = lines.size() + (own == 1 ? 1 : 0);
-    return (int) Math.min(size + 1L, (long) own * shares);
+  /**
+   * How long the next call of a share would see others wait: the first one of its share, and the
+   * share whose turn it is.
+   */
+  long waited(Share share, long nowNanos) {
+    CallLine line = current;
+    if (line == null) {
+      return 0;
+    }
+    CallLine own = lines.get(share);
+    Call first = own == null ? null : own.first();
+    long turn = nowNanos - line.turnNanos;
+    return first == null ? turn : Math.max(turn, nowNanos - first.queuedNanos);
+  }
+
+  /** Returns the call of a share that is next, or where it has none the one that is next. */
+  @Nullable Call first(Share share) {
+    CallLine line = lines.getOrDefault(share, current);
+    return line == null ? null : line.first();
   }
 
   void add(Call call, boolean first) {
-    CallLine line = line(call.share());
+    CallLine line = line(call.share(), call.queuedNanos);
     call.line = line;
     if (first) {
       line.addFirst(call);
@@ -53,7 +67,7 @@ final class CallTurns {
     size++;
   }
 
-  private CallLine line(Share share) {
+  private CallLine line(Share share, long nowNanos) {
     CallLine line = lines.get(share);
     if (line != null) {
       return line;
@@ -66,6 +80,7 @@ final class CallTurns {
       unlink(line);
     }
     line.share = share;
+    line.turnNanos = nowNanos;
     lines.put(share, line);
     crowd = Math.max(crowd, lines.size());
     CallLine now = current;
@@ -79,7 +94,7 @@ final class CallTurns {
   }
 
   /** Takes the next call out, and gives the turn to the next share; null if there is none. */
-  @Nullable Call poll() {
+  @Nullable Call poll(long nowNanos) {
     CallLine line = current;
     if (line == null) {
       return null;
@@ -87,6 +102,7 @@ final class CallTurns {
     Call call = line.first();
     if (call != null) {
       current = line.next;
+      line.turnNanos = nowNanos;
       remove(call);
     }
     return call;

@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.FailureCode;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -62,12 +63,7 @@ final class Places {
     } else if (call.isFromBus()) {
       // How many of these come is what their bus was told.
       enqueue(call, to, false, nowNanos);
-    } else if (admitted(
-        call,
-        queue,
-        home ? to.service.homeWaiting() : to.service.waiting(),
-        to.speed(nowNanos),
-        nowNanos)) {
+    } else if (admitted(call, queue, nowNanos)) {
       enqueue(call, to, false, nowNanos);
     }
   }
@@ -85,7 +81,7 @@ final class Places {
     ServiceQueue queue = pinnedQueue(member);
     if (queue.isEmpty() && member.window().take()) {
       give(call, member, nowNanos);
-    } else if (admitted(call, queue, member.waiting(), member.speed(nowNanos), nowNanos)) {
+    } else if (admitted(call, queue, nowNanos)) {
       enqueuePinned(call, member, queue, false, nowNanos);
     }
   }
@@ -104,16 +100,24 @@ final class Places {
     return queue;
   }
 
-  private boolean admitted(
-      Call call, ServiceQueue queue, WaitingLoops waiting, double speed, long nowNanos) {
-    long retryAfter =
-        admission.check(call, queue, call.service().service, waiting, speed, nowNanos);
+  private boolean admitted(Call call, ServiceQueue queue, long nowNanos) {
+    long retryAfter = admission.check(call, queue, call.service().service, nowNanos);
     if (retryAfter == Admission.ADMITTED) {
       return true;
     }
+    Share share = call.share();
+    CallPriority priority = call.priority();
+    shed(call, retryAfter, nowNanos);
+    Call first = queue.first(share, priority);
+    if (first != null && admission.isOverdue(first, nowNanos)) {
+      shed(first, retryAfter, nowNanos);
+    }
+    return false;
+  }
+
+  private void shed(Call call, long retryAfter, long nowNanos) {
     call.stats().shed(call.priority()).add(1);
     calls.endings().fail(call, FailureCode.OVERLOADED, retryAfter, admission.reason(), nowNanos);
-    return false;
   }
 
   /** A call that a member has not done, which is ready. */
@@ -168,7 +172,7 @@ final class Places {
   private void enqueue(Call call, LoopService to, boolean first, long nowNanos) {
     boolean home = call.isHome();
     ServiceQueue queue = queue(call, to);
-    wait(call, queue, to.service, first);
+    wait(call, queue, to.service, first, nowNanos);
     if (call.isReturnable()) {
       call.memberDeadlineNanos = nowNanos + RETURN_NANOS;
     }
@@ -197,7 +201,7 @@ final class Places {
 
   private void enqueuePinned(
       Call call, ServiceMember member, ServiceQueue queue, boolean first, long nowNanos) {
-    wait(call, queue, member.service(), first);
+    wait(call, queue, member.service(), first, nowNanos);
     if (!member.serves()) {
       // It may not have known of this queue when it told the loops.
       gone(member, queue);
@@ -206,8 +210,9 @@ final class Places {
     }
   }
 
-  private void wait(Call call, ServiceQueue queue, Service service, boolean first) {
+  private void wait(Call call, ServiceQueue queue, Service service, boolean first, long nowNanos) {
     call.become(CallState.QUEUED);
+    call.queuedNanos = nowNanos;
     queue.add(call, first);
     service.queued().incrementAndGet();
     queuedBytes.addAndGet(call.bytes());
@@ -240,7 +245,7 @@ final class Places {
   /** A place of the member was taken for a call of this loop. */
   void granted(ServiceMember member, long nowNanos) {
     for (int i = 0; i < MAX_GONE; i++) {
-      Call call = next(member);
+      Call call = next(member, nowNanos);
       if (call == null) {
         release(member);
         return;
@@ -265,7 +270,7 @@ final class Places {
             });
   }
 
-  private @Nullable Call next(ServiceMember member) {
+  private @Nullable Call next(ServiceMember member, long nowNanos) {
     LoopService known = calls.services().known(member.service());
     ServiceQueue own = pinned.get(member);
     Call call = null;
@@ -273,16 +278,16 @@ final class Places {
       queueTurn = (queueTurn + 1) % SORTS;
       call =
           switch (queueTurn) {
-            case 0 -> poll(own);
-            case 1 -> poll(known == null ? null : known.queue);
-            default -> poll(known == null || member.isFar() ? null : known.home);
+            case 0 -> poll(own, nowNanos);
+            case 1 -> poll(known == null ? null : known.queue, nowNanos);
+            default -> poll(known == null || member.isFar() ? null : known.home, nowNanos);
           };
     }
     return call;
   }
 
-  private static @Nullable Call poll(@Nullable ServiceQueue queue) {
-    return queue == null ? null : queue.poll();
+  private static @Nullable Call poll(@Nullable ServiceQueue queue, long nowNanos) {
+    return queue == null ? null : queue.poll(nowNanos);
   }
 
   /** A place of the member is free again. */
@@ -428,7 +433,7 @@ final class Places {
         .slices()
         .add(
             now -> {
-              Call call = member.serves() ? null : queue.poll();
+              Call call = member.serves() ? null : queue.poll(now);
               if (call != null) {
                 goneFrom(member, call, now);
                 return true;

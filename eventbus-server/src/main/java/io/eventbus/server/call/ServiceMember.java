@@ -371,18 +371,6 @@ public final class ServiceMember {
     return one * Math.max(1, (window.outstanding() + 1) / (double) atOnce);
   }
 
-  /**
-   * How many calls it does in a nanosecond while its window is full, by estimate; 0 if that is not
-   * known. Any thread.
-   */
-  double speed(long nowNanos) {
-    int limit = window.limit();
-    // What cannot answer is not slow.
-    long mean = latency.mean(avoided ? 0 : unanswered(), nowNanos);
-    // The window of a new member is small, and will be larger before those who wait are served.
-    return limit == 0 || mean == 0 ? 0 : Math.max(limit, concurrency) / (double) mean;
-  }
-
   MemberFigures figures(long nowNanos) {
     int outstanding = window.outstanding();
     return new MemberFigures(

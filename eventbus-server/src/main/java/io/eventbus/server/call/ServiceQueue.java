@@ -12,8 +12,6 @@ import org.jspecify.annotations.Nullable;
 final class ServiceQueue {
   private static final int[] WEIGHTS = {8, 4, 1};
 
-  private static final int ALL_WEIGHTS = 13;
-
   private static final class Band {
     final CallTurns turns = new CallTurns();
     final int weight;
@@ -74,19 +72,20 @@ final class ServiceQueue {
     return band == null ? 0 : band.turns.size(share);
   }
 
-  /**
-   * How many calls will have been served when the next one of a share and priority has been, if no
-   * others come.
-   */
-  long ahead(Share share, CallPriority priority) {
+  /** How long the next call of a share and priority would see others wait that come before it. */
+  long waited(Share share, CallPriority priority, long nowNanos) {
     Band band = bands[index(priority)];
-    long inBand = band == null ? 1 : band.turns.ahead(share);
-    int weight = WEIGHTS[index(priority)];
-    return Math.min(size + 1L, (inBand * ALL_WEIGHTS + weight - 1) / weight);
+    return band == null ? 0 : band.turns.waited(share, nowNanos);
+  }
+
+  /** Returns the call that has waited for longest where one of a share and priority would wait. */
+  @Nullable Call first(Share share, CallPriority priority) {
+    Band band = bands[index(priority)];
+    return band == null ? null : band.turns.first(share);
   }
 
   /**
-   * Adds a call.
+   * Adds a call, which knows since when it waits.
    *
    * @param first whether it goes before those of its share, because it has waited already
    */
@@ -104,7 +103,7 @@ final class ServiceQueue {
   }
 
   /** Takes the next call out; null if there is none. */
-  @Nullable Call poll() {
+  @Nullable Call poll(long nowNanos) {
     if (size == 0) {
       return null;
     }
@@ -117,7 +116,7 @@ final class ServiceQueue {
       }
       next = withCredit();
     }
-    Call call = next == null ? null : next.turns.poll();
+    Call call = next == null ? null : next.turns.poll(nowNanos);
     if (next != null && call != null) {
       next.left--;
       removed(call);

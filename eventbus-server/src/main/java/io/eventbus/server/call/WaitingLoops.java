@@ -40,14 +40,6 @@ final class WaitingLoops {
     return false;
   }
 
-  int count() {
-    int count = 0;
-    for (int i = 0; i < bits.length(); i++) {
-      count += Long.bitCount(bits.get(i));
-    }
-    return count;
-  }
-
   /** Returns the next loop that waits, each in turn; -1 if none does. */
   int next() {
     int last = turn;

@@ -1102,7 +1102,7 @@ public enum ConfigKey {
       "",
       "How long the caller of a service waits for the answer where the request does not"
           + " say so. No request waits longer than ten minutes."),
-  /** Longest expected wait. */
+  /** Longest wait. */
   SERVICES_MAX_WAIT(
       "services.max-wait",
       ValueType.TIME,
@@ -1110,9 +1110,10 @@ public enum ConfigKey {
       Millis.SHORTEST,
       600_000,
       "",
-      "How long a request may be expected to wait for a member that is free: one of"
-          + " high priority so long, one of normal priority half of that, one of low priority"
-          + " a tenth. What would wait longer is refused with `OVERLOADED`."),
+      "How long requests may wait for a member that is free, at most three quarters of their"
+          + " time. While those before it have waited so long (half of it for one of normal"
+          + " priority, a tenth for one of low priority), a request is refused with `OVERLOADED`,"
+          + " and with it the first of those, where it has waited the whole of it."),
   /** Other members for one call. */
   SERVICES_RETRIES(
       "services.retries",

@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param tunnels streams and tunnels of one connection that may be open
  * @param bulkBytes data of these that may wait for one connection
  * @param timeout how long a caller waits that does not say so
- * @param maxWait how long a request with high priority may be expected to wait for a member
+ * @param maxWait how long requests wait for a member before others are refused
  * @param retries how often a call that may be executed twice is given to another member
  * @param retryPercent such calls that are given to another member, of a hundred calls of a service
  * @param queueRequests requests that may wait for one service, on each event loop
@@ -42,7 +42,7 @@ public record ServicesConfig(
    * @param tunnels streams and tunnels of one connection that may be open
    * @param bulkBytes data of these that may wait for one connection
    * @param timeout how long a caller waits that does not say so
-   * @param maxWait how long a request with high priority may be expected to wait for a member
+   * @param maxWait how long requests wait for a member before others are refused
    * @param retries how often a call that may be executed twice is given to another member
    * @param retryPercent such calls that are given to another member, of a hundred calls of a
    *     service

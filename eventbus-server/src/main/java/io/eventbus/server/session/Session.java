@@ -91,6 +91,10 @@ public final class Session {
   // Made on first use: most clients neither call nor serve.
   private final ServiceShare heldForCalls;
   private final ServiceShare heldForRegistrations;
+  // The budget's clock and total where the last call of this message ended: the clock is read once
+  // for each, not twice. 0 before the first.
+  private long clockedAt;
+  private long clockedTotal;
   private @Nullable SessionCalls calls;
   private volatile @Nullable SessionServices services;
   private @Nullable SessionTunnels tunnels;
@@ -174,6 +178,7 @@ public final class Session {
       receivedNanos = nowNanos;
       receivedAt = loop.bus.nowMicros();
     }
+    clockedAt = 0;
     FrameCursor frames = loop.frames.wrap(message, from, to);
     try {
       while (state != SessionState.CLOSED && frames.next()) {
@@ -227,6 +232,7 @@ public final class Session {
     }
     receivedNanos = behind.receivedNanos();
     receivedAt = behind.receivedAt();
+    clockedAt = 0;
     ByteBuffer bytes = behind.frames();
     FrameCursor frames = loop.frames.wrap(bytes, bytes.position(), bytes.limit());
     try {
@@ -321,8 +327,10 @@ public final class Session {
   }
 
   private void onCall(ByteBuffer in, FrameCursor frames, TypeCode type, long nowNanos) {
-    long began = loop.budget().now();
-    long noted = loop.budget().total();
+    if (clockedAt == 0) {
+      clockedAt = loop.budget().now();
+      clockedTotal = loop.budget().total();
+    }
     try {
       if (type == TypeCode.REQUEST) {
         request(in, frames.bodyStart(), frames.bodyEnd());
@@ -331,7 +339,8 @@ public final class Session {
             servicesMade().reply(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
       }
     } finally {
-      loop.budget().spendSince(began, noted);
+      clockedAt = loop.budget().spendSince(clockedAt, clockedTotal);
+      clockedTotal = loop.budget().total();
     }
   }
 
@@ -831,12 +840,22 @@ public final class Session {
    * Looks at what lasts; to be called several times a second on the loop.
    *
    * @param nowNanos as {@link System#nanoTime}
+   * @return whether nothing waits, so that the next look may be a second later
    */
-  public void onTick(long nowNanos) {
+  public boolean onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
     endIfExpiredOrRevoked();
     renewal.onTick();
+    PublishBacklog behind = backlog;
+    return !publishing.awaitsRoom()
+        && (behind == null || !behind.isWaiting())
+        && !isDueToEnd()
+        && !renewal.isReviewing();
+  }
+
+  private boolean isDueToEnd() {
+    return revoked || loop.bus.clock().millis() > endsAtMillis;
   }
 
   private void endIfExpiredOrRevoked() {

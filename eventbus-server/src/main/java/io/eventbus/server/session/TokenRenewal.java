@@ -110,6 +110,11 @@ final class TokenRenewal {
     review();
   }
 
+  /** Whether something was too much for one tick. */
+  boolean isReviewing() {
+    return unreviewed != null;
+  }
+
   /** Goes on with what was too much for one tick. */
   void onTick() {
     review();

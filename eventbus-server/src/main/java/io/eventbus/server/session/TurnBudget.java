@@ -105,9 +105,12 @@ public final class TurnBudget {
    *
    * @param began {@link #now} when it began
    * @param noted {@link #total} when it began
+   * @return {@link #now}, for work that begins there
    */
-  public void spendSince(long began, long noted) {
-    total = Math.max(total, noted + ((nanoTime.getAsLong() - began) >> NANOS_SHIFT));
+  public long spendSince(long began, long noted) {
+    long now = nanoTime.getAsLong();
+    total = Math.max(total, noted + ((now - began) >> NANOS_SHIFT));
+    return now;
   }
 
   /**

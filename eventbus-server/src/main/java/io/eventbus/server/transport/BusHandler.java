@@ -125,7 +125,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public void onTick(long nowNanos) {
+  public boolean onTick(long nowNanos) {
     if (!session.isWelcomed() && nowNanos - acceptedAt > config.timeouts().hello().toNanos()) {
       connection.close(
           CloseReason.IDLE,
@@ -133,15 +133,16 @@ final class BusHandler implements MessageHandler, ClientLink {
               + " within "
               + ValueType.time(config.timeouts().hello())
               + " of connecting; reconnect");
-      return;
+      return false;
     }
     queue.onTick(nowNanos);
-    session.onTick(nowNanos);
+    boolean quiet = session.onTick(nowNanos);
     Ending end = ending;
     if (end != null && nowNanos - end.begunNanos() > end.longestNanos()) {
       close(end.reason(), end.message());
     }
     whenWritten();
+    return quiet && session.isWelcomed() && ending == null && whenRead == null && queue.isEmpty();
   }
 
   @Override

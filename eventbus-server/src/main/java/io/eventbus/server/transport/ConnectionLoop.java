@@ -11,12 +11,8 @@ import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.transport.websocket.PermessageDeflate;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +33,10 @@ final class ConnectionLoop implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionLoop.class);
   private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
-  /** How often deadlines are looked at: each may be late by as much. */
+  /**
+   * How often deadlines are looked at. Each may be late by as much, that of an idle connection by
+   * {@link TickOrder#ROUND} times as much.
+   */
   private static final long TICK_MILLIS = 100;
 
   /**
@@ -56,7 +55,13 @@ final class ConnectionLoop implements Runnable {
 
   /** Something with deadlines of its own. */
   interface Ticking {
-    void onTick(long nowNanos);
+    /**
+     * Looks at deadlines.
+     *
+     * @return whether nothing waits here: then the next look may be {@link TickOrder#ROUND} ticks
+     *     later, unless something {@linkplain ConnectionLoop#wake happens} before
+     */
+    boolean onTick(long nowNanos);
 
     /** The bus is going down: nothing more is taken in. */
     void stopReading();
@@ -84,7 +89,7 @@ final class ConnectionLoop implements Runnable {
   private final LastEvents lastEvents = new LastEvents();
   private @Nullable QueueContext queues;
   private final @Nullable PermessageDeflate deflate;
-  private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final TickOrder connections = new TickOrder();
   private final DrainOrder dirty = new DrainOrder();
   private boolean moreToDrain;
   private final InflateLine inflateLine = new InflateLine(this::later);
@@ -159,17 +164,23 @@ final class ConnectionLoop implements Runnable {
     return eventLoop.inEventLoop() || eventLoop.isShuttingDown();
   }
 
-  void add(Ticking connection) {
+  TickOrder.Place add(Ticking connection) {
     assert isOwn() : "not on loop " + number;
-    connections.add(connection);
+    TickOrder.Place place = connections.join(connection);
     if (ticking && emptyTick) {
       tickLater();
     }
+    return place;
   }
 
-  void remove(Ticking connection) {
+  void remove(TickOrder.Place place) {
     assert isOwn() : "not on loop " + number;
-    connections.remove(connection);
+    connections.leave(place);
+  }
+
+  /** Notes that something has happened in a connection: its deadlines are looked at soon. */
+  void wake(TickOrder.Place place) {
+    connections.wake(place);
   }
 
   /** Something has been collected that is due at the end of this round. */
@@ -362,21 +373,24 @@ final class ConnectionLoop implements Runnable {
     context().budget().nextWindow();
     context().bus().memory().shortPieces().press();
     context().bus().memory().longPieces().press();
-    for (Ticking connection : connections()) {
-      try {
-        connection.onTick(nowNanos);
-      } catch (RuntimeException | OutOfMemoryError e) {
-        if (e instanceof OutOfMemoryError && !RefusedMemory.isRefused(e)) {
-          throw e;
-        }
-        // One connection's failure must not keep the others from their deadlines.
-        ERRORS.error(e.getClass().getName(), e, "a connection's deadlines could not be checked");
+    connections.tick(connection -> look(connection, nowNanos));
+  }
+
+  private static boolean look(Ticking connection, long nowNanos) {
+    try {
+      return connection.onTick(nowNanos);
+    } catch (RuntimeException | OutOfMemoryError e) {
+      if (e instanceof OutOfMemoryError && !RefusedMemory.isRefused(e)) {
+        throw e;
       }
+      // One connection's failure must not keep the others from their deadlines.
+      ERRORS.error(e.getClass().getName(), e, "a connection's deadlines could not be checked");
+      return false;
     }
   }
 
   List<Ticking> connections() {
-    return new ArrayList<>(connections);
+    return connections.connections();
   }
 
   int connectionCount() {

@@ -75,11 +75,12 @@ final class EchoHandler implements MessageHandler {
   }
 
   @Override
-  public void onTick(long nowNanos) {
+  public boolean onTick(long nowNanos) {
     if (waiting != null
         && nowNanos - waitingSince > loop.config().timeouts().slowSubscriber().toNanos()) {
       connection.close(CloseReason.SLOW_CONSUMER, "too slow: the echo was not read");
     }
+    return waiting == null;
   }
 
   @Override

@@ -539,6 +539,11 @@ final class InboundFrames {
     return assembler;
   }
 
+  /** Whether a part of a message is here. */
+  boolean isUnfinished() {
+    return assembler.isUnfinished();
+  }
+
   /** Whether the time for the message that has begun is over. */
   boolean isOverdue(long nowNanos) {
     return assembler.isUnfinished()

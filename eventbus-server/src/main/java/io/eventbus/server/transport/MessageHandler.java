@@ -35,8 +35,12 @@ interface MessageHandler {
   /** The client has read what was written before {@link WebSocketConnection#ask} of a number. */
   default void onAnswer(byte number) {}
 
-  /** Looks at deadlines of its own; called several times a second. */
-  void onTick(long nowNanos);
+  /**
+   * Looks at deadlines of its own; called several times a second.
+   *
+   * @return whether nothing waits here, so that the next look may be a second later
+   */
+  boolean onTick(long nowNanos);
 
   /** Bytes that wait to be written, for choosing the biggest; any thread. */
   long queuedBytes();

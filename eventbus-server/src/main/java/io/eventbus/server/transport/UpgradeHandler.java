@@ -50,6 +50,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   private final Handshake handshake;
   private final FrontDoor door;
   private @Nullable ChannelHandlerContext own;
+  private TickOrder.@Nullable Place place;
   private final long acceptedAt = System.nanoTime();
   private Handshake.@Nullable Upgrade pending;
   private boolean answered;
@@ -84,12 +85,15 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   public void handlerAdded(ChannelHandlerContext ctx) {
     own = ctx;
     tls = ctx.pipeline().get(TlsTurns.class);
-    loop.add(this);
+    place = loop.add(this);
   }
 
   @Override
   public void handlerRemoved(ChannelHandlerContext ctx) {
-    loop.remove(this);
+    TickOrder.Place added = place;
+    if (added != null) {
+      loop.remove(added);
+    }
   }
 
   @Override
@@ -187,7 +191,6 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
         };
     WebSocketConnection connection = new WebSocketConnection(loop, ctx.channel(), deflate, handler);
     ctx.pipeline().addLast(connection);
-    loop.add(connection);
     // Removing the decoder passes on the bytes that came with the request, which are the first
     // frames: to the connection, so this handler has to go before.
     ctx.pipeline().remove(this);
@@ -282,7 +285,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   }
 
   @Override
-  public void onTick(long nowNanos) {
+  public boolean onTick(long nowNanos) {
     ChannelHandlerContext ctx = own;
     if (ctx != null && nowNanos - acceptedAt > deadlineNanos) {
       if (!answered || pending != null) {
@@ -294,6 +297,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
       }
       ctx.close();
     }
+    return false;
   }
 
   @Override

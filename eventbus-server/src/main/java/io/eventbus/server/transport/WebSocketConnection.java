@@ -90,6 +90,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   // In the pipeline from the first write that is big: most connections have none.
   private @Nullable PacedWrites pacedWrites;
   private final DrainOrder.Entry place;
+  private final TickOrder.Place tickPlace;
 
   WebSocketConnection(
       ConnectionLoop loop,
@@ -106,6 +107,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     this.handler = handler.apply(this);
     this.inbound = new InboundFrames(loop, this, this.handler, deflateNegotiated);
     this.heartbeat = new Heartbeat(loop.config().timeouts(), System.nanoTime());
+    this.tickPlace = loop.add(this);
   }
 
   ConnectionLoop loop() {
@@ -128,6 +130,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     // To read and unmask them takes time as well.
     loop.context().budget().spend(bytes >> 9);
     heartbeat.heard();
+    loop.wake(tickPlace);
     long nowNanos = System.nanoTime();
     guarded(() -> inbound.feed(in, nowNanos));
   }
@@ -462,6 +465,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   /** Writes to the system what it takes; what it does not take counts as held by the bus. */
   @Override
   public void flush() {
+    loop.wake(tickPlace);
     channel.flush();
     account(pendingBytes());
   }
@@ -531,28 +535,33 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   }
 
   @Override
-  public void onTick(long nowNanos) {
+  public boolean onTick(long nowNanos) {
     long pending = pendingBytes();
     account(pending);
     look(sharedWrites.taken(pending), waitingBytes(pending) > 0, nowNanos);
     account.holds(heldBytes());
     if (phase == ConnectionPhase.CLOSING) {
       closingTick(nowNanos);
-      return;
+      return false;
     }
-    handler.onTick(nowNanos);
+    boolean quiet = handler.onTick(nowNanos);
     if (phase == ConnectionPhase.OPEN && inbound.isOverdue(nowNanos)) {
       close(
           CloseReason.IDLE,
           "a message was not complete within "
               + ValueType.time(loop.config().timeouts().message())
               + " of its first byte; reconnect and send it faster");
-      return;
+      return false;
     }
     // While nothing is read, no sign of life can be seen.
     if (phase == ConnectionPhase.OPEN && channel.config().isAutoRead()) {
       beat(nowNanos);
     }
+    return quiet
+        && phase == ConnectionPhase.OPEN
+        && waitingBytes(pending) == 0
+        && channel.config().isAutoRead()
+        && !inbound.isUnfinished();
   }
 
   private void look(long taken, boolean waits, long nowNanos) {
@@ -686,7 +695,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     sharedWrites.close();
     account(0);
     loop.drainOrder().leave(place);
-    loop.remove(this);
+    loop.remove(tickPlace);
   }
 
   @Override

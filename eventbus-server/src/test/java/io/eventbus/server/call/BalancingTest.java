@@ -255,6 +255,74 @@ class BalancingTest {
   }
 
   @Test
+  void aMemberThatStandsStillForAMomentCausesNoRefusal() {
+    Server server = new Server(0, 16, MILLIS / 2);
+    FakeCaller caller = caller(1, "a");
+    // One of 32,000 a second that it can do.
+    for (int i = 0; i < 14_000; i++) {
+      kit.schedule(1, i * MILLIS, () -> caller.call(r -> r.timeoutMillis = 2_000));
+    }
+    for (int second = 5; second <= 11; second += 3) {
+      kit.schedule(0, second * SECOND, server::stall);
+      kit.schedule(0, second * SECOND + 300 * MILLIS, server::goOn);
+    }
+    kit.advance(15 * SECOND);
+    assertThat(caller.outcomes).hasSize(14_000);
+    assertThat(caller.outcomes.values()).allMatch(o -> o.startsWith("reply"));
+  }
+
+  @Test
+  void aFloodOfTenTimesTheCapacityWaitsNoLongerThanItMay() {
+    var unused = new Server(0, 4, 4 * MILLIS);
+    FakeCaller flood = caller(1, "flood");
+    Map<Long, Long> began = new HashMap<>();
+    List<Long> replied = new ArrayList<>();
+    List<Long> refused = new ArrayList<>();
+    flood.onOutcome(
+        call -> {
+          boolean reply = String.valueOf(flood.outcome(call)).startsWith("reply");
+          (reply ? replied : refused).add(kit.now - began.getOrDefault(call, kit.now));
+        });
+    for (int i = 0; i < 100_000; i++) {
+      kit.schedule(
+          1,
+          i * SECOND / 10_000,
+          () ->
+              flood.call(
+                  r -> {
+                    r.timeoutMillis = 2_000;
+                    began.put(r.call, kit.now);
+                  }));
+    }
+    // What waits when no more come is served as long as its time allows.
+    kit.advance(10 * SECOND - 1);
+    // 1,000 a second can be done.
+    assertThat(replied).hasSizeGreaterThan(9_500);
+    assertThat(replied).allMatch(nanos -> nanos < 1_600 * MILLIS);
+    assertThat(refused).allMatch(nanos -> nanos < 1_600 * MILLIS);
+    long atOnce = refused.stream().filter(nanos -> nanos == 0).count();
+    assertThat(atOnce).isGreaterThan(refused.size() / 2);
+  }
+
+  @Test
+  void aCrowdWithOneCallEachIsRefusedAsOneWithManyIs() {
+    var unused = new Server(0, 1, 10 * MILLIS);
+    List<FakeCaller> crowd = new ArrayList<>();
+    for (int i = 0; i < 2_000; i++) {
+      FakeCaller each = caller(0, "share" + i);
+      crowd.add(each);
+      kit.schedule(0, i * 2L * MILLIS, () -> each.call(r -> r.timeoutMillis = 30_000));
+    }
+    kit.advance(10 * SECOND);
+    long refused = crowd.stream().filter(c -> c.outcomes.containsValue("OVERLOADED NO")).count();
+    long replied =
+        crowd.stream().filter(c -> String.valueOf(c.outcome(1)).startsWith("reply")).count();
+    assertThat(refused + replied).isEqualTo(2_000);
+    // All that were done in the 4 s in which they came, and what may wait behind.
+    assertThat(replied).isBetween(400L, 700L);
+  }
+
+  @Test
   void aCallerWithOneCallIsNotHeldUpByThoseWithMany() {
     for (int i = 0; i < 4; i++) {
       var unused = new Server(0, 8, 10 * MILLIS);

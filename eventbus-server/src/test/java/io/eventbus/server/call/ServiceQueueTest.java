@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ServiceQueueTest {
+  private long now = 7;
   private final CallKit kit = new CallKit(1);
   private final WaitingLoops waiting = new WaitingLoops(3);
   private final ServiceQueue queue = new ServiceQueue(waiting, 2);
@@ -37,13 +38,14 @@ class ServiceQueueTest {
 
   private Call add(FakeCaller caller, long number, CallPriority priority) {
     Call call = call(caller, number, priority);
+    call.queuedNanos = now;
     queue.add(call, false);
     return call;
   }
 
   private String order() {
     List<Long> numbers = new ArrayList<>();
-    for (@Nullable Call call = queue.poll(); call != null; call = queue.poll()) {
+    for (@Nullable Call call = queue.poll(now); call != null; call = queue.poll(now)) {
       numbers.add(call.request());
     }
     return numbers.stream().map(String::valueOf).collect(Collectors.joining(" "));
@@ -85,7 +87,7 @@ class ServiceQueueTest {
     add(a, 1, CallPriority.NORMAL);
     add(b, 10, CallPriority.NORMAL);
     add(b, 11, CallPriority.NORMAL);
-    assertThat(queue.poll()).extracting(Call::request).isEqualTo(1L);
+    assertThat(queue.poll(now)).extracting(Call::request).isEqualTo(1L);
     add(a, 2, CallPriority.NORMAL);
     assertThat(order()).isEqualTo("10 2 11");
   }
@@ -109,22 +111,39 @@ class ServiceQueueTest {
     assertThat(waiting.any()).isFalse();
     Call call = add(a, 1, CallPriority.LOW);
     assertThat(waiting.next()).isEqualTo(2);
-    assertThat(waiting.count()).isEqualTo(1);
     queue.remove(call);
     assertThat(waiting.any()).isFalse();
     assertThat(waiting.next()).isEqualTo(-1);
   }
 
+  private long waited(FakeCaller caller) {
+    return queue.waited(caller.client.share(), CallPriority.NORMAL, now);
+  }
+
   @Test
-  void itKnowsWhoWouldBeServedBefore() {
+  void itKnowsHowLongOthersHaveWaited() {
+    assertThat(waited(a)).isZero();
     for (int i = 0; i < 90; i++) {
       add(a, i, CallPriority.NORMAL);
     }
-    // Another share has its turn at once, but for urgent calls that may come.
-    assertThat(queue.ahead(b.client.share(), CallPriority.NORMAL)).isEqualTo(7);
-    assertThat(queue.ahead(a.client.share(), CallPriority.NORMAL)).isEqualTo(91);
-    assertThat(queue.ahead(a.client.share(), CallPriority.HIGH)).isEqualTo(2);
-    assertThat(queue.ahead(a.client.share(), CallPriority.LOW)).isEqualTo(13);
+    now += 10;
+    add(b, 100, CallPriority.NORMAL);
+    now += 20;
+    assertThat(waited(a)).isEqualTo(30);
+    // The turn has not come for so long.
+    assertThat(waited(b)).isEqualTo(30);
+    assertThat(queue.first(b.client.share(), CallPriority.NORMAL))
+        .extracting(Call::request)
+        .isEqualTo(100L);
+    assertThat(queue.first(c.client.share(), CallPriority.NORMAL))
+        .extracting(Call::request)
+        .isEqualTo(0L);
+    assertThat(queue.poll(now)).isNotNull();
+    assertThat(queue.poll(now)).isNotNull();
+    assertThat(waited(a)).isEqualTo(30);
+    // Another share has its turn at once.
+    assertThat(waited(b)).isZero();
+    assertThat(queue.waited(b.client.share(), CallPriority.HIGH, now)).isZero();
   }
 
   @Test

@@ -11,7 +11,9 @@ abstract class InboundOnly implements MessageHandler {
   public void onWritable() {}
 
   @Override
-  public void onTick(long nowNanos) {}
+  public boolean onTick(long nowNanos) {
+    return true;
+  }
 
   @Override
   public long queuedBytes() {

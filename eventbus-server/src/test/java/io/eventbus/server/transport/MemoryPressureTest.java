@@ -56,7 +56,9 @@ class MemoryPressureTest {
     }
 
     @Override
-    public void onTick(long nowNanos) {}
+    public boolean onTick(long nowNanos) {
+      return true;
+    }
 
     @Override
     public void stopReading() {}
@@ -149,12 +151,12 @@ class MemoryPressureTest {
             throw heap;
           }
         };
-    state.add(broken);
+    TickOrder.Place place = state.add(broken);
     reserve(900);
     reserve(200);
     assertThat(gone).isEmpty();
     assertThat(fatal).containsExactly(heap);
-    state.remove(broken);
+    state.remove(place);
     memory.press();
     loop.runPendingTasks();
     assertThat(gone).containsExactly("big");

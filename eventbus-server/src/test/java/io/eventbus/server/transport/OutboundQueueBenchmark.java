@@ -155,7 +155,9 @@ public class OutboundQueueBenchmark {
     }
 
     @Override
-    public void onTick(long nowNanos) {}
+    public boolean onTick(long nowNanos) {
+      return true;
+    }
 
     @Override
     public long queuedBytes() {

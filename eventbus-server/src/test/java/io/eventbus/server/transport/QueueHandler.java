@@ -48,8 +48,9 @@ public final class QueueHandler implements MessageHandler {
   }
 
   @Override
-  public void onTick(long nowNanos) {
+  public boolean onTick(long nowNanos) {
     queue.onTick(nowNanos);
+    return false;
   }
 
   @Override

@@ -153,7 +153,6 @@ public final class Wire {
       boolean deflate, Function<WebSocketConnection, MessageHandler> handler) {
     WebSocketConnection made = new WebSocketConnection(loop, channel, deflate, handler);
     channel.pipeline().addLast(made);
-    loop.add(made);
     connection = made;
     return made;
   }

@@ -37,8 +37,13 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   /** Whose connections these are; called on the conductor. */
   interface Home extends ChangeTarget.Heir {
-    /** The new connection is the one that the client has; the old one is to be closed. */
-    void moved(Link link, Welcome welcome);
+    /**
+     * The new connection is the one that the client has; the old one is to be closed when no call
+     * is under way there.
+     *
+     * @param until when its calls are not waited for any longer, in the clock's nanoseconds
+     */
+    void moved(Link link, Welcome welcome, long until);
 
     /** The client stays at its old bus. */
     void stayed(URI url, String why);
@@ -66,6 +71,8 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private Scheduler.@Nullable Timer pause;
   private Duration patience = SHORTEST;
   private Duration waited = Duration.ZERO;
+  // When the bus closes a client that has not gone.
+  private long closesAt;
   // What the new bus gives to this client it gives to nobody else.
   private boolean exclusive;
   private boolean grouped;
@@ -108,6 +115,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   void start(long wanted, long gone) {
     patience =
         Duration.ofMillis(Math.max(SHORTEST.toMillis(), Math.min(LONGEST.toMillis(), wanted)));
+    closesAt = environment.clock().nanoTime() - gone + patience.toNanos();
     // Before the bus closes the old connection there has to be time to stay.
     deadline = schedule(patience.multipliedBy(3).dividedBy(4).minusNanos(gone), this::onLate);
     target.connect();
@@ -421,7 +429,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     target.handOver();
     parts.subscriptions().moved(served.values());
     locked(() -> confirmed.forEach(parts.dispatcher()::confirmed));
-    home.moved(ready.link(), ready.welcome());
+    home.moved(ready.link(), ready.welcome(), closesAt);
     target.passOn();
   }
 

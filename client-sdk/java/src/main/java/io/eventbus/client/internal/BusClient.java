@@ -193,6 +193,7 @@ final class BusClient implements EventBusClient {
             parse(filter),
             how,
             parts.acks(),
+            parts.clock(),
             subscriptions::unsubscribe,
             parts.environment()::conflated);
     state.onArrival(consumer.apply(state));
@@ -282,6 +283,7 @@ final class BusClient implements EventBusClient {
         TopicFilter.parse(ServiceName.broadcastTopic(service)),
         new SubscribeOptions(null, how.overflow(), how.bufferBytes()),
         parts.acks(),
+        parts.clock(),
         ended -> {},
         parts.environment()::conflated);
   }

@@ -62,11 +62,12 @@ final class CallTraffic {
   }
 
   /**
-   * The client has left a connection, over which calls may end for a moment.
+   * The client has left a connection, over which calls may still end.
    *
+   * @param until when they are not waited for any longer
    * @param close closes it; is run once, on the conductor
    */
-  void leave(Transport.Channel channel, Scheduler conductor, Runnable close) {
+  void leave(Transport.Channel channel, long until, Scheduler conductor, Runnable close) {
     AtomicBoolean closed = new AtomicBoolean();
     Runnable once =
         () -> {
@@ -75,8 +76,9 @@ final class CallTraffic {
             close.run();
           }
         };
-    calls.leave(
+    calls.whenQuiet(
         channel,
+        until,
         () -> {
           if (outlet.isWritten(channel)) {
             once.run();

@@ -66,7 +66,8 @@ record ClientParts(
             gate,
             (subscription, why) -> abandon(subscription, why, counters, notifier));
     Dispatcher dispatcher =
-        new Dispatcher(subscriptions, acks, counters, notifier, gate, options.trackedProducers());
+        new Dispatcher(
+            subscriptions, acks, counters, notifier, gate, clock, options.trackedProducers());
     Barriers barriers = new Barriers(outbox, notifier, outside.conductor());
     CallTraffic calls = calls(options, outside, outbox, encoder, notifier, executor);
     Link.Parts linkParts =

@@ -14,7 +14,9 @@ import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.DoubleSupplier;
@@ -68,8 +70,8 @@ final class Connector implements Link.Owner, BusChange.Home {
   // How the connection has ended that the client is about to leave.
   private @Nullable End oldEnd;
   private String changeToken = "";
-  // Over which calls may still end, after the client has left it.
-  private Transport.@Nullable Channel trailing;
+  // Over which calls may still end, after the client has left them.
+  private final Set<Transport.Channel> left = new HashSet<>();
 
   private record End(int code, String reason, @Nullable EventBusException failure) {}
 
@@ -450,7 +452,7 @@ final class Connector implements Link.Owner, BusChange.Home {
       return;
     }
     cancelTimers();
-    closeTrailing();
+    List.copyOf(left).forEach(this::closeLeft);
     BusChange changing = change;
     change = null;
     if (changing != null) {
@@ -544,7 +546,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   @Override
-  public void moved(Link link, Welcome welcome) {
+  public void moved(Link link, Welcome welcome, long until) {
     Link before = current;
     ConnectionInfo from = connection;
     boolean hasEnded = oldEnd != null;
@@ -560,31 +562,19 @@ final class Connector implements Link.Owner, BusChange.Home {
     if (leaving != null && hasEnded) {
       parts.calls().lost(leaving);
     } else if (leaving != null) {
-      closeTrailing();
-      trailing = leaving;
-      parts
-          .calls()
-          .leave(
-              leaving,
-              conductor,
-              () -> {
-                if (trailing == leaving) {
-                  closeTrailing();
-                }
-              });
+      left.add(leaving);
+      parts.calls().leave(leaving, until, conductor, () -> closeLeft(leaving));
     }
     if (from != null) {
       parts.notifier().tell(listener -> listener.busChanged(from, to));
     }
   }
 
-  /** Calls have ended on the connection that the client has left, or have had their time. */
-  private void closeTrailing() {
-    Transport.Channel left = trailing;
-    trailing = null;
-    if (left != null) {
-      parts.calls().lost(left);
-      left.close(CloseReason.NORMAL.code(), "the client goes on at another bus");
+  /** Calls have ended on a connection that the client has left, or have had their time. */
+  private void closeLeft(Transport.Channel channel) {
+    if (left.remove(channel)) {
+      parts.calls().lost(channel);
+      channel.close(CloseReason.NORMAL.code(), "the client goes on at another bus");
     }
   }
 

@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Has consumers run on the executor. What the executor refuses is tried again after a pause; until
- * then no more is wanted of the bus, so that it keeps what comes or drops it as the subscription
- * wants. An executor that refuses for {@link #PATIENCE}, or is shut down, ends the subscription.
- * Any thread may use it.
+ * then a subscription under BLOCK wants no more of the bus; of others what comes is dropped as they
+ * want. An executor that refuses for {@link #PATIENCE}, or is shut down, ends the subscription. Any
+ * thread may use it.
  */
 final class ConsumerStarts {
   static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -66,7 +66,9 @@ final class ConsumerStarts {
       return;
     }
     LOG.debug("the executor refuses to run the handler of {}", subscription.filter(), refusal);
-    gate.isFull();
+    if (subscription.holdsConnection()) {
+      gate.isFull();
+    }
     retries.add(retry);
     retry.later();
     if (closed) {
@@ -125,7 +127,7 @@ final class ConsumerStarts {
       RuntimeException refused = tryOnce(consumer);
       if (refused == null) {
         retries.remove(this);
-        gate.hasRoom();
+        goOn();
         return;
       }
       refusal = refused;
@@ -136,9 +138,15 @@ final class ConsumerStarts {
       }
     }
 
+    private void goOn() {
+      if (subscription.holdsConnection()) {
+        gate.hasRoom();
+      }
+    }
+
     void end() {
       if (retries.remove(this)) {
-        gate.hasRoom();
+        goOn();
         giveUp();
       }
     }

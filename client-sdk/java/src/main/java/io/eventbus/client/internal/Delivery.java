@@ -63,6 +63,18 @@ final class Delivery implements Inbound {
     return left == null || left.decrementAndGet() == 0;
   }
 
+  /**
+   * Makes a delivery of some of its events, for one subscription.
+   *
+   * @param own holds these events, and nothing else
+   * @param from the first of them, from 0
+   * @param events how many
+   */
+  Delivery part(ByteBuffer own, int from, int events) {
+    return new Delivery(
+        own, 0, own.capacity(), origin, sequence + from, schema, receivedAt, events, 0);
+  }
+
   long lastSequence() {
     return sequence + count - 1;
   }

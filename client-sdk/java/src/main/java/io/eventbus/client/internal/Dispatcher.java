@@ -1,5 +1,7 @@
 package io.eventbus.client.internal;
 
+import io.eventbus.client.ErrorCode;
+import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
 import io.eventbus.client.Interruption;
 import io.eventbus.protocol.DeliverView;
@@ -15,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * The way in: checks each delivery against what was received before, and hands it to the queues of
  * the subscriptions it is for, once for each WebSocket message.
  *
- * <p>Works on the connection's thread and never waits: when a queue is full, the {@link ReadGate}
- * holds the bus back. Its lock only matters when an old connection's last messages meet the first
- * ones of a new connection.
+ * <p>Works on the connection's thread and never waits: a queue that is full makes room as its
+ * subscription's policy says; under BLOCK the {@link ReadGate} holds the bus back. Its lock only
+ * matters when an old connection's last messages meet the first ones of a new connection.
  */
 final class Dispatcher {
   private final ReentrantLock lock = new ReentrantLock();
@@ -27,6 +29,7 @@ final class Dispatcher {
   private final Notifier notifier;
   private final Routes routes;
   private final ReadGate gate;
+  private final MicroClock clock;
   private final Runnable hasRoom;
   private final DeliverView view = new DeliverView();
   private final List<SubscriptionState> touched = new ArrayList<>();
@@ -40,12 +43,14 @@ final class Dispatcher {
       Counters counters,
       Notifier notifier,
       ReadGate gate,
+      MicroClock clock,
       int trackedProducers) {
     this.subscriptions = subscriptions;
     this.acks = acks;
     this.counters = counters;
     this.notifier = notifier;
     this.gate = gate;
+    this.clock = clock;
     this.hasRoom = gate::hasRoom;
     this.routes = new Routes(trackedProducers);
   }
@@ -216,7 +221,8 @@ final class Dispatcher {
       arrive(
           subscription,
           new MissingEvents(
-              new Gap(topic.name, producer, from, to, reason, subscription.filter())));
+              new Gap(topic.name, producer, from, to, reason, subscription.filter()),
+              clock.epochMicros()));
     }
     notifier.tell(listener -> listener.gap(gap));
   }
@@ -238,6 +244,7 @@ final class Dispatcher {
   /** Gives what has arrived to the queues. Under the lock. */
   void handOver() {
     for (SubscriptionState target : touched) {
+      makeRoom(target);
       // First: the consumer may make room before the offer returns.
       target.queue.onRoom(hasRoom);
       if (target.queue.offer(target.arrived, target.arrivedBytes)) {
@@ -248,6 +255,43 @@ final class Dispatcher {
       target.wakeConsumer();
     }
     touched.clear();
+  }
+
+  private void makeRoom(SubscriptionState target) {
+    BufferPolicy.Dropped dropped = target.queue.makeRoom();
+    if (dropped == null) {
+      return;
+    }
+    for (Delivery delivery : dropped.deliveries) {
+      if (delivery.handled()) {
+        acks.handled(delivery);
+      }
+    }
+    for (Gap gap : dropped.gaps) {
+      counters.missing.add(gap.count());
+      target.missing.add(gap.count());
+      notifier.tell(listener -> listener.gap(gap));
+    }
+    for (Interruption interruption : dropped.interruptions) {
+      target.interruptions.increment();
+      notifier.tell(listener -> listener.interruption(interruption));
+    }
+    if (target.queue.disconnects()) {
+      String why =
+          "the subscription to "
+              + target.filter()
+              + " with DISCONNECT is too slow (bufferBytes: "
+              + target.options().bufferBytes()
+              + ')';
+      EventBusException problem = new EventBusException.Refused(ErrorCode.SLOW_CONSUMER, why, true);
+      notifier.tell(listener -> listener.problem(problem));
+      gate.tooSlow(why);
+    }
+  }
+
+  /** Returns which time a subscription holds the connection, counted from 1; 0 for none now. */
+  long hold() {
+    return gate.hold();
   }
 
   // ---- Two connections at once, see HeldDeliveries. All under the lock.

@@ -90,7 +90,7 @@ final class EventReader {
       Inbound next = taken.pollFirst();
       if (next == null) {
         release();
-        taken = queue.takeAll(taken);
+        taken = queue.take(taken);
         next = taken.pollFirst();
       }
       if (next == null) {
@@ -138,7 +138,7 @@ final class EventReader {
               origin.producer,
               skippedFrom,
               skippedTo,
-              Gap.Reason.CONFLATED,
+              Gap.Reason.BUFFER_CONFLATED,
               filter);
       conflated.accept(gap);
       onGap.accept(gap);

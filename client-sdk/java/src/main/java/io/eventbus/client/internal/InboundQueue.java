@@ -5,18 +5,19 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The events of a subscription that wait for its consumer: from the connection's thread to that of
- * the handler. Bounded in bytes: an offer beyond the bound says so, and the connection then grants
- * no more or stops reading until {@code onRoom} is run. What was granted or read by then still
- * comes, and counts as more here than on the wire under CONFLATE. Handed over once for each
- * WebSocket message.
+ * the handler. Bounded in bytes. Under BLOCK an offer beyond the bound says so, and the connection
+ * then grants no more or stops reading until {@code onRoom} is run; what was granted or read by
+ * then still comes. Other policies make room here. Handed over once for each WebSocket message.
  */
 final class InboundQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrival = lock.newCondition();
   private final long mostBytes;
+  private final @Nullable BufferPolicy policy;
   private Deque<Inbound> waiting = new ArrayDeque<>();
   private long bytes;
   private boolean ended;
@@ -24,8 +25,14 @@ final class InboundQueue {
   private volatile boolean discarding;
   private volatile Runnable onRoom = () -> {};
 
-  InboundQueue(long mostBytes) {
+  /**
+   * Makes one.
+   *
+   * @param policy makes room where it is full; null where the connection is held back instead
+   */
+  InboundQueue(long mostBytes, @Nullable BufferPolicy policy) {
     this.mostBytes = mostBytes;
+    this.policy = policy;
   }
 
   /** Sets what is run when there is room again; must be called before the first offer. */
@@ -34,8 +41,36 @@ final class InboundQueue {
   }
 
   /**
-   * Takes what has arrived. How long a full queue may stay full is the bus's decision: it closes
-   * the connection of a subscriber that stays slow.
+   * Drops what the policy says if more waits than is to wait. Called before more is offered, so
+   * that a consumer that keeps up has had its turn.
+   *
+   * @return what was dropped, for the caller to tell; null for nothing
+   */
+  BufferPolicy.@Nullable Dropped makeRoom() {
+    if (policy == null) {
+      return null;
+    }
+    lock.lock();
+    try {
+      if (bytes <= mostBytes) {
+        return null;
+      }
+      BufferPolicy.Dropped dropped = new BufferPolicy.Dropped();
+      bytes = policy.apply(waiting, bytes, dropped);
+      return dropped;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the connection is to be closed where there was no room. */
+  boolean disconnects() {
+    return policy != null && policy.disconnects();
+  }
+
+  /**
+   * Takes what has arrived. Under BLOCK, how long a full queue may stay full is the bus's decision:
+   * it closes the connection of a subscriber that stays slow.
    *
    * @return true if the queue became full: {@code onRoom} will be run, once, perhaps before this
    *     method returns
@@ -49,7 +84,7 @@ final class InboundQueue {
       waiting.addAll(arrived);
       bytes += size;
       arrival.signal();
-      if (full || bytes <= mostBytes) {
+      if (policy != null || full || bytes <= mostBytes) {
         return false;
       }
       full = true;
@@ -60,14 +95,21 @@ final class InboundQueue {
   }
 
   /**
-   * Takes everything that is there.
+   * Takes what is there: everything, or the first where the policy may want the rest.
    *
-   * @param empty an empty deque, which the queue keeps
+   * @param empty an empty deque, which the queue may keep
    * @return a deque for the consumer; empty if there is nothing
    */
-  Deque<Inbound> takeAll(Deque<Inbound> empty) {
+  Deque<Inbound> take(Deque<Inbound> empty) {
     lock.lock();
     try {
+      if (policy != null) {
+        Inbound first = waiting.pollFirst();
+        if (first != null) {
+          empty.add(first);
+        }
+        return empty;
+      }
       Deque<Inbound> taken = waiting;
       waiting = empty;
       return taken;

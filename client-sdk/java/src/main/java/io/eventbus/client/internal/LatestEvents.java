@@ -61,15 +61,30 @@ final class LatestEvents {
    * @return false if a later one of the same topic and key has arrived
    */
   synchronized boolean take(Delivery delivery, EventCursor event) {
-    Key key = new Key(delivery.origin.topic.name, event.key());
-    Latest last = latest.get(key);
-    if (last == null
-        || last.producer != delivery.origin.producer
-        || last.sequence != delivery.sequence + event.index()) {
+    if (!isLatest(delivery, event)) {
       return false;
     }
-    latest.remove(key);
+    latest.remove(new Key(delivery.origin.topic.name, event.key()));
     return true;
+  }
+
+  /** Says, without counting it as asked for, whether an event is the last of its topic and key. */
+  synchronized boolean isLatest(Delivery delivery, EventCursor event) {
+    Latest last = latest.get(new Key(delivery.origin.topic.name, event.key()));
+    return last != null
+        && last.producer == delivery.origin.producer
+        && last.sequence == delivery.sequence + event.index();
+  }
+
+  /** Forgets events that nobody will ask for. */
+  synchronized void forget(Delivery delivery) {
+    arriving.wrap(
+        delivery.message, delivery.eventsStart, delivery.eventsEnd, FrameLimits.UNLIMITED);
+    while (arriving.next()) {
+      if (arriving.index() >= delivery.skip) {
+        take(delivery, arriving);
+      }
+    }
   }
 
   /** Nothing waits any more. */

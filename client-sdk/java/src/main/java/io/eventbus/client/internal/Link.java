@@ -174,6 +174,18 @@ final class Link
     }
   }
 
+  @Override
+  public void tooSlow(String why) {
+    Transport.Channel open = channel;
+    if (abandoned || open == null) {
+      return;
+    }
+    abandoned = true;
+    int code = CloseReason.SLOW_CONSUMER.code();
+    owner.ended(this, code, why, null);
+    open.close(code, CloseReason.fit(why));
+  }
+
   private void grant(long limit) {
     Transport.Channel open = channel;
     if (open == null || !credit.tell(limit)) {

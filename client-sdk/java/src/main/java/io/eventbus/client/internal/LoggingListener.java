@@ -117,7 +117,7 @@ final class LoggingListener implements ConnectionListener {
 
   @Override
   public void gap(Gap gap) {
-    if (gap.reason() == Gap.Reason.CONFLATED) {
+    if (gap.reason() == Gap.Reason.CONFLATED || gap.reason() == Gap.Reason.BUFFER_CONFLATED) {
       // What the subscription has asked for.
       LOG.debug("{}: {}", client, gap);
       return;

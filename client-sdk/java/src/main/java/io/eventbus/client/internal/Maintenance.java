@@ -21,6 +21,7 @@ final class Maintenance {
   private final Link.Parts parts;
   private final Acks acks;
   private final Sender sender;
+  private final HoldUps holdUps;
 
   Maintenance(
       ClientOptions options,
@@ -35,6 +36,7 @@ final class Maintenance {
     this.parts = parts;
     this.acks = acks;
     this.sender = sender;
+    this.holdUps = new HoldUps(parts.dispatcher(), parts.subscriptions(), parts.notifier());
   }
 
   void start() {
@@ -94,6 +96,7 @@ final class Maintenance {
       parts.notifier().fail(late, failure);
     }
     parts.barriers().expire(clock.nanoTime());
+    holdUps.look(clock.nanoTime());
     long dropped = parts.outbox().takeDropped();
     if (dropped > 0) {
       parts.notifier().tell(listener -> listener.dropped(dropped, DropCause.BUFFER_FULL));

@@ -6,8 +6,9 @@ import io.eventbus.client.Gap;
  * Events that a subscription did not get; what follows in its queue came after them.
  *
  * @param gap which events, and whose they would have been
+ * @param foundAt when that was found, in microseconds since the epoch
  */
-record MissingEvents(Gap gap) implements Inbound {
+record MissingEvents(Gap gap, long foundAt) implements Inbound {
   /** What it takes in memory beside the topic, which others may hold as well. */
   private static final int OBJECT_BYTES = 64;
 

@@ -3,8 +3,8 @@ package io.eventbus.client.internal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the bus back: while a subscription's queue is full, no more is wanted of the connection,
- * and so the bus's own queue fills up, where the overflow policy decides. Any thread may use it.
+ * Holds the bus back: while the queue of a subscription under BLOCK is full, no more is wanted of
+ * the connection, and so the bus's own queue fills up. Any thread may use it.
  *
  * <p>It outlives connections: of a new one nothing is wanted before the queues have room.
  */
@@ -16,9 +16,13 @@ final class ReadGate {
 
     /** More is wanted, perhaps as before. Reads in another thread only. Must not block. */
     void goOn();
+
+    /** Ends the connection, because a subscription that must not lose events does not keep up. */
+    void tooSlow(String why);
   }
 
   private int full;
+  private long holds;
   private @Nullable Reader reader;
 
   /** This connection is the one to hold back from now on; the one before is over. */
@@ -46,8 +50,23 @@ final class ReadGate {
 
   /** A queue is full; {@link #hasRoom} has to follow. */
   synchronized void isFull() {
-    if (full++ == 0 && reader != null) {
-      reader.hold();
+    if (full++ == 0) {
+      holds++;
+      if (reader != null) {
+        reader.hold();
+      }
+    }
+  }
+
+  /** Returns which time it holds the connection, counted from 1; 0 if it does not. */
+  synchronized long hold() {
+    return full > 0 ? holds : 0;
+  }
+
+  /** A subscription under DISCONNECT does not keep up. */
+  synchronized void tooSlow(String why) {
+    if (reader != null) {
+      reader.tooSlow(why);
     }
   }
 

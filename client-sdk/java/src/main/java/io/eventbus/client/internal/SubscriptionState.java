@@ -54,15 +54,26 @@ final class SubscriptionState implements Subscription, Registration {
       TopicFilter filter,
       SubscribeOptions options,
       Acks acks,
+      MicroClock clock,
       Consumer<SubscriptionState> unsubscriber,
       BiConsumer<SubscriptionState, Gap> conflated) {
     this.id = id;
     this.filter = filter;
     this.options = options;
     this.unsubscriber = unsubscriber;
-    this.queue = new InboundQueue(options.bufferBytes());
     this.latest =
         options.overflow() == io.eventbus.client.Overflow.CONFLATE ? new LatestEvents() : null;
+    this.queue =
+        new InboundQueue(
+            options.bufferBytes(),
+            options.overflow() == io.eventbus.client.Overflow.BLOCK
+                ? null
+                : new BufferPolicy(
+                    options.overflow(),
+                    filter.toString(),
+                    options.bufferBytes(),
+                    latest,
+                    clock::epochMicros));
     this.reader =
         new EventReader(
             queue,
@@ -82,6 +93,16 @@ final class SubscriptionState implements Subscription, Registration {
       latest.add(events);
       arrivedBytes += LatestEvents.bytes(events);
     }
+  }
+
+  /** Whether what waits for it holds back the whole connection, instead of being dropped. */
+  boolean holdsConnection() {
+    return options.overflow() == io.eventbus.client.Overflow.BLOCK;
+  }
+
+  /** Returns the bytes that may come for it before its policy has to act. */
+  long room() {
+    return holdsConnection() ? queue.room() : options.bufferBytes();
   }
 
   /** Sets what is run whenever something arrives or ends; must be called before subscribing. */

@@ -59,9 +59,9 @@ final class Subscriptions {
     return snapshot;
   }
 
-  /** Bytes that fit in before a queue is full, whichever they are for; 0 without any. */
+  /** Returns the bytes that may come before a buffer is full, whichever it is; 0 without any. */
   long room() {
-    return snapshot.all().stream().mapToLong(s -> s.queue.room()).min().orElse(0);
+    return snapshot.all().stream().mapToLong(SubscriptionState::room).min().orElse(0);
   }
 
   synchronized void add(Registration subscription) {
@@ -199,8 +199,12 @@ final class Subscriptions {
         new Interruption(subscription.filter(), instant(since), instant(clock.epochMicros())));
   }
 
-  private static Instant instant(long micros) {
+  static Instant instant(long micros) {
     return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+  }
+
+  static long micros(Instant instant) {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
   }
 
   /**

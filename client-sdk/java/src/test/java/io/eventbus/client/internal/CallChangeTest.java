@@ -40,6 +40,9 @@ class CallChangeTest {
   private static final RequestOptions TEN_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
 
+  private static final RequestOptions A_MINUTE =
+      RequestOptions.DEFAULT.withTimeout(Duration.ofMinutes(1));
+
   private final FakeClock clock = new FakeClock();
   private final ManualScheduler scheduler = new ManualScheduler(clock);
   private final FakeBus bus = new FakeBus();
@@ -180,29 +183,54 @@ class CallChangeTest {
   @Test
   void whatDoesNotEndInTimeIsSettledAsAfterALostConnection() throws Exception {
     EventBusClient client = connect();
-    CompletableFuture<Response> once = client.request("a", Event.of("once"), TEN_SECONDS);
+    CompletableFuture<Response> once = client.request("a", Event.of("once"), A_MINUTE);
     CompletableFuture<Response> again =
-        client.request("a", Event.of("again"), TEN_SECONDS.withIdempotent(true));
-    // A quarter of what is left, if that is less.
+        client.request("a", Event.of("again"), A_MINUTE.withIdempotent(true));
     CompletableFuture<Response> brief =
-        client.request("a", Event.of("brief"), TEN_SECONDS.withTimeout(Duration.ofSeconds(1)));
+        client.request("a", Event.of("brief"), A_MINUTE.withTimeout(Duration.ofSeconds(1)));
     for (int i = 0; i < 3; i++) {
       next(TypeCode.REQUEST, 1);
     }
     askToChange();
     assertThat(take(told)).isEqualTo("moved");
-    scheduler.advance(Duration.ofMillis(249));
-    assertThat(brief).isNotDone();
-    scheduler.advance(Duration.ofMillis(10));
-    assertThat(failure(brief)).isInstanceOf(CallFailed.BusLost.class);
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(failure(brief)).isInstanceOf(CallFailed.DeadlineExceeded.class);
+    // The bus waits for 10 s.
+    scheduler.advance(Duration.ofMillis(7_900));
     assertThat(once).isNotDone();
-    scheduler.advance(Duration.ofMillis(260));
+    scheduler.advance(Duration.ofMillis(150));
     assertThat(failure(once)).isInstanceOf(CallFailed.BusLost.class);
     FakeBus.Asked repeated = (FakeBus.Asked) next(TypeCode.REQUEST, 2).content();
     assertThat(repeated.attempt()).isEqualTo(1);
     assertThat(bus.connection(1).isOver()).isTrue();
     bus.connection(2).message(FakeBus.reply(repeated.call(), "!"));
     assertThat(get(again).text()).isEqualTo("!");
+  }
+
+  @Test
+  void callsThatStillEndAtTheOldBusDoNotHoldTheNextMove() throws Exception {
+    EventBusClient client = connect();
+    CompletableFuture<Response> first = client.request("a", Event.of("1"), A_MINUTE);
+    next(TypeCode.REQUEST, 1);
+    askToChange();
+    assertThat(take(told)).isEqualTo("moved");
+    CompletableFuture<Response> second = client.request("a", Event.of("2"), A_MINUTE);
+    next(TypeCode.REQUEST, 2);
+    bus.awaitSent();
+    bus.connection(2)
+        .frame(
+            TypeCode.CHANGE_BUS,
+            new ChangeBus(List.of("ws://three/bus"), ChangeReason.OVERLOAD, 10_000L, "tok", 3));
+    assertThat(take(told)).isEqualTo("moved");
+    assertThat(bus.connection(1).isOver()).isFalse();
+    assertThat(bus.connection(2).isOver()).isFalse();
+    scheduler.advance(Duration.ofSeconds(9));
+    bus.connection(1).message(FakeBus.reply(1, "one"));
+    bus.connection(2).message(FakeBus.reply(2, "two"));
+    assertThat(get(first).text()).isEqualTo("one");
+    assertThat(get(second).text()).isEqualTo("two");
+    awaitClosed(1);
+    awaitClosed(2);
   }
 
   private static Throwable failure(CompletableFuture<Response> future) throws Exception {

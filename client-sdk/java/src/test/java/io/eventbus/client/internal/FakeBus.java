@@ -193,14 +193,26 @@ final class FakeBus implements Transport {
 
   static byte[] deliver(
       String topic, long producer, long sequence, long[] groups, String... payloads) {
+    return deliver(topic, producer, sequence, groups, new String[payloads.length], payloads);
+  }
+
+  /** The same with a key, or null, for each event. */
+  static byte[] deliver(
+      String topic,
+      long producer,
+      long sequence,
+      long[] groups,
+      @Nullable String[] keys,
+      String[] payloads) {
     ByteBuffer events = ByteBuffer.allocate(64 * 1024);
-    for (String payload : payloads) {
+    for (int i = 0; i < payloads.length; i++) {
+      String key = keys[i];
       Frames.writeEvent(
           events,
           5,
-          null,
+          key == null ? null : key.getBytes(StandardCharsets.UTF_8),
           io.eventbus.protocol.EncodedHeaders.NONE,
-          payload.getBytes(StandardCharsets.UTF_8));
+          payloads[i].getBytes(StandardCharsets.UTF_8));
     }
     events.flip();
     ByteBuffer publish = ByteBuffer.allocate(events.remaining() + 512);

@@ -59,6 +59,7 @@ class LinkTest {
             counters,
             notifier,
             new ReadGate(),
+            clock,
             options.trackedProducers());
     Link.Parts parts =
         new Link.Parts(

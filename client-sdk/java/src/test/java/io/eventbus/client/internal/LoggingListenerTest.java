@@ -105,6 +105,7 @@ class LoggingListenerTest {
             TopicFilter.parse("a.*"),
             SubscribeOptions.DEFAULT,
             new Acks(),
+            new FakeClock(),
             ended -> {},
             (conflating, gap) -> {});
     DeliveredEvent event = event();

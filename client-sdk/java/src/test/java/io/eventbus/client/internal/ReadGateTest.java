@@ -21,6 +21,11 @@ class ReadGateTest {
       public void goOn() {
         calls.add("go on " + name);
       }
+
+      @Override
+      public void tooSlow(String why) {
+        calls.add(why + ' ' + name);
+      }
     };
   }
 

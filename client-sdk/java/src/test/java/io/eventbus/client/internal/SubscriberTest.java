@@ -262,8 +262,8 @@ class SubscriberTest {
     deliver("a.y", 2, "y2");
     deliver("a.z", 1, "z1");
     gate.release(4);
-    Gap x = new Gap("a.x", 5, 2, 3, Gap.Reason.CONFLATED, "a.*");
-    Gap y = new Gap("a.y", 5, 1, 1, Gap.Reason.CONFLATED, "a.*");
+    Gap x = new Gap("a.x", 5, 2, 3, Gap.Reason.BUFFER_CONFLATED, "a.*");
+    Gap y = new Gap("a.y", 5, 1, 1, Gap.Reason.BUFFER_CONFLATED, "a.*");
     assertThat(take(5)).containsExactly(x.toString(), "x4", y.toString(), "y2", "z1");
     assertThat(take(told)).isEqualTo(x);
     assertThat(take(told)).isEqualTo(y);

@@ -137,18 +137,6 @@ public final class Calls {
   }
 
   /**
-   * The client has left a connection. It stays open until the calls that are under way there have
-   * ended, 500 ms at most.
-   *
-   * @param then is run when it may be closed: at once if there are none, else on the conductor
-   */
-  public void leave(CallPath path, Runnable then) {
-    pending.leave(path);
-    long until = host.nanoTime() + PendingCalls.TRAIL_NANOS;
-    whenQuiet(path, until, then);
-  }
-
-  /**
    * Waits for the calls under way on a connection.
    *
    * @param until when not to wait any longer

@@ -38,9 +38,6 @@ import org.jspecify.annotations.Nullable;
  * what a connection still brings after it was given up changes nothing.
  */
 public final class PendingCalls {
-  /** How long requests may end on a connection that the client has left. */
-  static final long TRAIL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
   private final CallHost host;
   private final List<CallInterceptor> interceptors;
   private final int mostBytes;
@@ -415,17 +412,6 @@ public final class PendingCalls {
     again(call, loss == RequestCall.Loss.AGAIN);
   }
 
-  /** The client has left a connection, which stays open for a while. */
-  void leave(CallPath connection) {
-    long now = host.nanoTime();
-    for (RequestCall call : calls.values()) {
-      if (call.isSentOver(connection)) {
-        call.trail(connection, now, TRAIL_NANOS);
-        deadlines.watch(call.due());
-      }
-    }
-  }
-
   boolean isQuiet(CallPath connection) {
     return isNone(call -> call.isSentOver(connection));
   }
@@ -438,7 +424,6 @@ public final class PendingCalls {
   private @Nullable Long expire(long now) {
     Long next = null;
     for (RequestCall call : calls.values()) {
-      lost(call, call.trailed(now));
       CallFailed failure = call.expire(now);
       if (failure != null) {
         CallFrame givenUp = call.givenUp();

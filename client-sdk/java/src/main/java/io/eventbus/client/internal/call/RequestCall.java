@@ -52,9 +52,6 @@ final class RequestCall implements CallFrame {
   private boolean perhapsExecuted;
   private CallFrames.@Nullable RequestHead head;
   private @Nullable CallPath over;
-  // When a connection that the client has left is not waited for any longer; 0 for no such.
-  private long trailsUntil;
-  private boolean trails;
   private Runnable pause = () -> {};
 
   /**
@@ -274,12 +271,7 @@ final class RequestCall implements CallFrame {
     if (state != CallState.SENT || over != connection) {
       return Loss.NONE;
     }
-    return lost(now);
-  }
-
-  private Loss lost(long now) {
     over = null;
-    trails = false;
     if (options.idempotent() && deadline - now > 0) {
       attempt++;
       perhapsExecuted = true;
@@ -297,28 +289,9 @@ final class RequestCall implements CallFrame {
             + " answered: the request may or may not have been executed");
   }
 
-  /** The client has left the connection that this was sent over: it may end there for a while. */
-  synchronized void trail(CallPath connection, long now, long mostNanos) {
-    if (state == CallState.SENT && over == connection) {
-      trails = true;
-      trailsUntil = now + Math.min(mostNanos, Math.max(0, deadline - now) / 4);
-    }
-  }
-
-  /** The connection that was left has had its time. */
-  synchronized Loss trailed(long now) {
-    if (state == CallState.SENT && trails && now - trailsUntil >= 0) {
-      return lost(now);
-    }
-    return Loss.NONE;
-  }
-
   /** When it has to be looked at. */
   synchronized long due() {
-    if (state == CallState.SENT) {
-      return trails ? trailsUntil : deadline + VERDICT_NANOS;
-    }
-    return deadline;
+    return state == CallState.SENT ? deadline + VERDICT_NANOS : deadline;
   }
 
   /** Its time is over: returns what it ends with, or null if that is not so. */

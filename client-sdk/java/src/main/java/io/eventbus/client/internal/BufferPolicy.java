@@ -1,0 +1,247 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.Gap;
+import io.eventbus.client.Interruption;
+import io.eventbus.client.Overflow;
+import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FrameLimits;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The overflow policy of a subscription, applied to what waits for it in this client: what is over
+ * the buffer's bound is dropped and told at its place, so that a subscription that is read slowly
+ * does not hold back the others of its client. For policies other than BLOCK. Confined to the lock
+ * of the subscription's queue.
+ */
+final class BufferPolicy {
+  private static final int END_OF_EVENTS = 0;
+
+  /** A block of one event, as Avro encodes its count. */
+  private static final int ONE_EVENT = 2;
+
+  private final Overflow overflow;
+  private final String filter;
+  private final long mostBytes;
+  private final @Nullable LatestEvents latest;
+  private final LongSupplier epochMicros;
+  private final EventCursor cursor = new EventCursor();
+
+  /** What a policy has taken out of a buffer. */
+  static final class Dropped {
+    final List<Delivery> deliveries = new ArrayList<>();
+    final List<Gap> gaps = new ArrayList<>();
+    final List<Interruption> interruptions = new ArrayList<>();
+
+    /** Adds a gap, as one with the last one where it goes on. */
+    private void add(Gap gap) {
+      int last = gaps.size() - 1;
+      if (last >= 0 && isContinued(gaps.get(last), gap)) {
+        gaps.set(last, joined(gaps.get(last), gap));
+      } else {
+        gaps.add(gap);
+      }
+    }
+  }
+
+  BufferPolicy(
+      Overflow overflow,
+      String filter,
+      long mostBytes,
+      @Nullable LatestEvents latest,
+      LongSupplier epochMicros) {
+    this.overflow = overflow;
+    this.filter = filter;
+    this.mostBytes = mostBytes;
+    this.latest = latest;
+    this.epochMicros = epochMicros;
+  }
+
+  /** Whether the connection is to be closed of a subscription whose buffer is over its bound. */
+  boolean disconnects() {
+    return overflow == Overflow.DISCONNECT;
+  }
+
+  /**
+   * Makes room.
+   *
+   * @param waiting what waits; changed
+   * @param bytes of that, and of what the consumer is at
+   * @param dropped takes what is taken out
+   * @return how many bytes are left
+   */
+  long apply(Deque<Inbound> waiting, long bytes, Dropped dropped) {
+    // Less than the bound, so that what is done here is done for many frames at a time.
+    long target = disconnects() ? -1 : mostBytes / 4 * 3;
+    long left = latest == null ? bytes : conflate(waiting, bytes, dropped, latest);
+    return left > target ? dropOldest(waiting, left, target, dropped) : left;
+  }
+
+  private long bytes(Inbound what) {
+    return what.bytes() + (latest == null ? 0 : LatestEvents.bytes(what));
+  }
+
+  private long dropOldest(Deque<Inbound> waiting, long bytes, long target, Dropped dropped) {
+    long now = epochMicros.getAsLong();
+    long left = bytes;
+    Marks marks = new Marks();
+    while (!waiting.isEmpty() && left + marks.bytes > target) {
+      Inbound oldest = waiting.removeFirst();
+      left -= bytes(oldest);
+      if (oldest instanceof Delivery events) {
+        Gap gap = gap(events, events.skip, events.count - 1, Gap.Reason.BUFFER_FULL);
+        if (latest != null) {
+          latest.forget(events);
+        }
+        dropped.deliveries.add(events);
+        dropped.add(gap);
+        marks.add(new MissingEvents(gap, now));
+      } else {
+        marks.add(oldest);
+      }
+      if (marks.bytes > mostBytes / 2) {
+        // So many streams that their numbers would take the place of the events.
+        Interruption whole =
+            new Interruption(
+                filter, Subscriptions.instant(marks.firstAt), Subscriptions.instant(now));
+        dropped.interruptions.add(whole);
+        marks = new Marks();
+        marks.add(new Absence(whole));
+      }
+    }
+    for (int i = marks.all.size() - 1; i >= 0; i--) {
+      waiting.addFirst(marks.all.get(i));
+    }
+    return left + marks.bytes;
+  }
+
+  /** Keeps the last event of each topic and key. */
+  private long conflate(Deque<Inbound> waiting, long bytes, Dropped dropped, LatestEvents known) {
+    long now = epochMicros.getAsLong();
+    long left = bytes;
+    Marks kept = new Marks();
+    for (Iterator<Inbound> items = waiting.iterator(); items.hasNext(); ) {
+      Inbound item = items.next();
+      left -= bytes(item);
+      if (item instanceof Delivery events) {
+        conflate(events, kept, dropped, known, now);
+      } else {
+        kept.add(item);
+      }
+    }
+    waiting.clear();
+    waiting.addAll(kept.all);
+    return left + kept.bytes;
+  }
+
+  private void conflate(
+      Delivery events, Marks kept, Dropped dropped, LatestEvents known, long now) {
+    List<Boolean> stays = new ArrayList<>(events.count);
+    cursor.wrap(events.message, events.eventsStart, events.eventsEnd, FrameLimits.UNLIMITED);
+    while (cursor.next()) {
+      stays.add(cursor.index() >= events.skip && known.isLatest(events, cursor));
+    }
+    if (!stays.subList(events.skip, events.count).contains(false)) {
+      kept.add(events);
+      return;
+    }
+    dropped.deliveries.add(events);
+    for (int from = events.skip; from < events.count; ) {
+      int to = from;
+      while (to < events.count && stays.get(to).equals(stays.get(from))) {
+        to++;
+      }
+      if (stays.get(from)) {
+        kept.add(part(events, from, to));
+      } else {
+        Gap gap = gap(events, from, to - 1, Gap.Reason.BUFFER_CONFLATED);
+        dropped.add(gap);
+        kept.add(new MissingEvents(gap, now));
+      }
+      from = to;
+    }
+  }
+
+  /** Copies some events, so that the message they came in can go. */
+  private Delivery part(Delivery events, int from, int to) {
+    ByteBuffer copy = ByteBuffer.allocate(events.eventsEnd - events.eventsStart + to - from + 1);
+    cursor.wrap(events.message, events.eventsStart, events.eventsEnd, FrameLimits.UNLIMITED);
+    while (cursor.next() && cursor.index() < to) {
+      if (cursor.index() >= from) {
+        copy.put((byte) ONE_EVENT);
+        copy.put(
+            events.message.slice(cursor.eventStart(), cursor.eventEnd() - cursor.eventStart()));
+      }
+    }
+    copy.put((byte) END_OF_EVENTS);
+    ByteBuffer own = ByteBuffer.wrap(java.util.Arrays.copyOf(copy.array(), copy.position()));
+    return events.part(own, from, to - from);
+  }
+
+  private Gap gap(Delivery events, int first, int last, Gap.Reason reason) {
+    return new Gap(
+        events.origin.topic.name,
+        events.origin.producer,
+        events.sequence + first,
+        events.sequence + last,
+        reason,
+        filter);
+  }
+
+  private static boolean isContinued(Gap gap, Gap next) {
+    return gap.to() + 1 == next.from()
+        && gap.producer() == next.producer()
+        && gap.reason() == next.reason()
+        && gap.topic().equals(next.topic());
+  }
+
+  private static Gap joined(Gap gap, Gap next) {
+    return new Gap(gap.topic(), gap.producer(), gap.from(), next.to(), gap.reason(), gap.filter());
+  }
+
+  private record Stream(String topic, long producer, Gap.Reason reason) {}
+
+  /**
+   * What stays, in its order; a gap that goes on where another one of its stream has ended, without
+   * an event between, is one with it.
+   */
+  private final class Marks {
+    final List<Inbound> all = new ArrayList<>();
+    final Map<Stream, Integer> open = new HashMap<>();
+    long bytes;
+    // Microseconds since the epoch of the first notice; 0 for none.
+    long firstAt;
+
+    void add(Inbound what) {
+      if (what instanceof MissingEvents missing) {
+        firstAt = firstAt == 0 ? missing.foundAt() : firstAt;
+        Gap gap = missing.gap();
+        Stream stream = new Stream(gap.topic(), gap.producer(), gap.reason());
+        Integer at = open.get(stream);
+        if (at != null
+            && all.get(at) instanceof MissingEvents before
+            && isContinued(before.gap(), gap)) {
+          all.set(at, new MissingEvents(joined(before.gap(), gap), before.foundAt()));
+          return;
+        }
+        open.put(stream, all.size());
+      } else if (what instanceof Delivery events) {
+        for (Gap.Reason reason : Gap.Reason.values()) {
+          open.remove(new Stream(events.origin.topic.name, events.origin.producer, reason));
+        }
+      } else if (what instanceof Absence absence) {
+        firstAt = firstAt == 0 ? Subscriptions.micros(absence.interruption().from()) : firstAt;
+        open.clear();
+      }
+      all.add(what);
+      bytes += BufferPolicy.this.bytes(what);
+    }
+  }
+}

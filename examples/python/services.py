@@ -239,7 +239,8 @@ class Services:
             self._invoked.pop((ws, call), None)
 
     async def _answer_failure(self, ws, call, code, message, executed, type="", details=b""):
-        failure = {"call": call, "code": code, "message": message[:MAX_MESSAGE], "executed": executed}
+        failure = {"call": call, "code": FAILURES.index(code), "message": message[:MAX_MESSAGE]}
+        failure["executed"] = EXECUTED.index(executed)
         await self._answer(ws, frame(FAILURE, failure | {"type": type, "details": details}))
 
     async def _answer(self, ws, message):

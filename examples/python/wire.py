@@ -24,17 +24,12 @@ def _schema(record):
 def _names(record, field):
     """What the numbers in a field mean that has an int where the protocol has an enum."""
     fields = json.loads((AVRO / f"{record}.avsc").read_text("utf-8"))["fields"]
-    found = next(f["type"] for f in fields if f["name"] == field)
-    return found["names"] if "names" in found else found["symbols"]
+    return next(f["type"]["names"] for f in fields if f["name"] == field)
 
 
 def _fields(schema):
-    """Name, type, and whether it may be missing, of each field of a record. Enums are read as their numbers: they may grow."""
-    return [(f["name"], _type(f["type"]), "default" in f, f.get("default")) for f in schema["fields"]]
-
-
-def _type(type):
-    return "int" if isinstance(type, dict) and type["type"] == "enum" else fastavro.parse_schema(type)
+    """Name, type, and whether it may be missing, of each field of a record."""
+    return [(f["name"], fastavro.parse_schema(f["type"]), "default" in f, f.get("default")) for f in schema["fields"]]
 
 
 _frame = _schema("Frame")

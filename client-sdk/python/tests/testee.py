@@ -33,7 +33,7 @@ from eventbus._wire import Malformed, Reader
 CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
     "pause", "credit", "reconnect", "others", "previous", "credentials", "tokens", "token-again", "change", "silence",
-    "interruption", "independent", "proxies", "withdraw", "retry-refused", "counters", "services", "calls",
+    "interruption", "independent", "proxies", "refusals", "withdraw", "retry-refused", "counters", "services", "calls",
     "decode", "strict", "encode", "topics", "fingerprint",
 ]  # fmt: skip
 SECONDS = {

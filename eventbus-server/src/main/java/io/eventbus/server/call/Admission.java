@@ -43,7 +43,7 @@ final class Admission {
   }
 
   /**
-   * Decides.
+   * Decides. Time in which nobody serves the service, or can be reached, does not count.
    *
    * @param queue where the call would wait
    * @return {@link #ADMITTED}, or when another try may be worth it in milliseconds, 0 for no advice
@@ -60,7 +60,8 @@ final class Admission {
       return 0;
     }
     long most = maxWaitNanos(call) / divisor(call.priority());
-    if (queue.waited(share, call.priority(), nowNanos) <= most) {
+    long waited = queue.waited(share, call.priority(), nowNanos);
+    if (Math.min(waited, nowNanos - service.openNanos()) <= most || !hasPlaces(call)) {
       return ADMITTED;
     }
     reason = tooLong;
@@ -77,7 +78,24 @@ final class Admission {
    * faster than members can answer would else let all calls wait until their time is over.
    */
   boolean isOverdue(Call call, long nowNanos) {
-    return nowNanos - call.queuedNanos > maxWaitNanos(call);
+    long most = maxWaitNanos(call);
+    return nowNanos - call.queuedNanos > most
+        && nowNanos - call.service().service.openNanos() > most
+        && hasPlaces(call);
+  }
+
+  private static boolean hasPlaces(Call call) {
+    LoopService to = call.service();
+    return hasPlaces(to.service.members()) || (!call.isHome() && hasPlaces(to.far));
+  }
+
+  private static boolean hasPlaces(ServiceMember[] members) {
+    for (ServiceMember member : members) {
+      if (member.window().limit() > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** A part of the caller's time is left for the member. */

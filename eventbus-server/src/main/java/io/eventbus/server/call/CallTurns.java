@@ -21,10 +21,6 @@ final class CallTurns {
   private @Nullable CallLine spare;
   private int size;
 
-  int size() {
-    return size;
-  }
-
   boolean isEmpty() {
     return size == 0;
   }

@@ -76,10 +76,6 @@ final class MemberWindow {
     return paused;
   }
 
-  int concurrency() {
-    return concurrency;
-  }
-
   /** Changes the declared concurrency. */
   void capacity(int declared) {
     concurrency = declared;

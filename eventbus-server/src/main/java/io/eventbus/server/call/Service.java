@@ -34,6 +34,8 @@ final class Service {
   private volatile boolean served;
   // The same of members that are connected to this bus.
   private volatile boolean servedHere;
+  // Since when members have places, as far as that is known.
+  private volatile long openNanos;
   // At least the window of each member; it may be more, after windows have shrunk.
   private volatile int widest;
   private int serving;
@@ -112,6 +114,18 @@ final class Service {
     return home ? servedHere : served;
   }
 
+  /** Since when members have places, as far as that is known; any time if none has. */
+  long openNanos() {
+    return openNanos;
+  }
+
+  /** Another bus can be reached, after a time in which it had no places. */
+  void opened(long nowNanos) {
+    if (!servedHere) {
+      openNanos = nowNanos;
+    }
+  }
+
   int widest() {
     return widest;
   }
@@ -124,7 +138,7 @@ final class Service {
     }
   }
 
-  synchronized void add(ServiceMember member, boolean serves) {
+  synchronized void add(ServiceMember member, boolean serves, long nowNanos) {
     ServiceMember[] before = members;
     int at = before.length;
     while (at > 0 && before[at - 1].number() > member.number()) {
@@ -135,12 +149,12 @@ final class Service {
     after[at] = member;
     members = after;
     if (serves) {
-      serves(1, true);
+      serves(1, true, nowNanos);
     }
   }
 
   /** Returns what the service has lost with it. */
-  synchronized Loss remove(ServiceMember member, boolean serves) {
+  synchronized Loss remove(ServiceMember member, boolean serves, long nowNanos) {
     ServiceMember[] before = members;
     ServiceMember[] after = new ServiceMember[before.length - 1];
     int at = 0;
@@ -153,7 +167,7 @@ final class Service {
     }
     members = after;
     widest = most;
-    return serves ? serves(-1, true) : Loss.NONE;
+    return serves ? serves(-1, true, nowNanos) : Loss.NONE;
   }
 
   /**
@@ -161,13 +175,17 @@ final class Service {
    *
    * @param here whether it is connected to this bus
    */
-  synchronized Loss serves(int change, boolean here) {
+  synchronized Loss serves(int change, boolean here, long nowNanos) {
+    boolean wasServed = served;
     serving += change;
     served = serving > 0;
     boolean wasServedHere = servedHere;
     if (here) {
       servingHere += change;
       servedHere = servingHere > 0;
+    }
+    if ((served && !wasServed) || (servedHere && !wasServedHere)) {
+      openNanos = nowNanos;
     }
     if (servedHere != wasServedHere) {
       // In this order for those who are told.

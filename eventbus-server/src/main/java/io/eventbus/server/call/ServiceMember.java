@@ -62,7 +62,7 @@ public final class ServiceMember {
     window.capacity(calls);
     service.widened(window.limit());
     if (serves != served) {
-      Service.Loss loss = service.serves(serves ? 1 : -1, true);
+      Service.Loss loss = service.serves(serves ? 1 : -1, true, client.calls().now());
       if (!serves) {
         lost(loss);
       }
@@ -100,9 +100,9 @@ public final class ServiceMember {
   /** Leaves the service; the connection knows. */
   void leave() {
     if (far) {
-      lost(service.serves(-1, false));
+      lost(service.serves(-1, false, client.calls().now()));
     } else {
-      lost(service.remove(this, concurrency > 0));
+      lost(service.remove(this, concurrency > 0, client.calls().now()));
     }
     client.calls().directory().leave(service);
   }
@@ -130,6 +130,9 @@ public final class ServiceMember {
    */
   public void grant(int calls) {
     client.calls().checkLoop();
+    if (calls > 0 && window.limit() == 0) {
+      service.opened(client.calls().now());
+    }
     window.grant(calls);
     client.calls().places().offer(this);
   }
@@ -288,11 +291,6 @@ public final class ServiceMember {
   /** Whether it has left; any thread. */
   boolean isGone() {
     return gone;
-  }
-
-  /** How many calls it works on at once, as it says; any thread. */
-  int concurrency() {
-    return concurrency;
   }
 
   /** Whether it takes calls, perhaps later; any thread. */

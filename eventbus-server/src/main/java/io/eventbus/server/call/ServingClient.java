@@ -75,7 +75,7 @@ public final class ServingClient {
         new ServiceMember(
             this, joined, registration, concurrency, false, calls.loops(), calls.now());
     members.put(key, member);
-    joined.add(member, concurrency > 0);
+    joined.add(member, concurrency > 0, calls.now());
     joined.widened(member.window().limit());
     calls.places().offer(member);
     return member;
@@ -100,7 +100,7 @@ public final class ServingClient {
             this, joined, registration, Asker.FIRST_GRANT, true, calls.loops(), calls.now());
     members.put(service, member);
     calls.services().far(member, true);
-    joined.serves(1, false);
+    joined.serves(1, false, calls.now());
     return member;
   }
 

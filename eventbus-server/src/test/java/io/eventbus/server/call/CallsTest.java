@@ -561,6 +561,23 @@ class CallsTest {
   }
 
   @Test
+  void whileNobodyServesNoCallHasWaitedTooLong() {
+    FakeCaller caller = caller();
+    for (int i = 0; i < 3; i++) {
+      caller.call(r -> r.waitMillis = 20_000);
+      kit.advance(5_000 * MILLIS);
+    }
+    FakeMember member = member(0, 9);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("null");
+    kit.advance(1_000 * MILLIS);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("null");
+    kit.advance(1);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("OVERLOADED NO");
+    assertThat(caller.outcomes).hasSize(1);
+    member.close(0);
+  }
+
+  @Test
   void oneSlowAnswerIsNoReasonToRefuse() {
     FakeMember member = kit.member(0, 9, 4);
     FakeCaller caller = caller();

@@ -333,6 +333,27 @@ class StreamsTest {
   }
 
   @Test
+  void callsForABusThatCannotBeReachedDoNotWaitTooLong() {
+    EmbeddedChannel b = serve("b", 1);
+    read(b);
+    for (int i = 0; i < 5; i++) {
+      caller.call(false);
+      port.pass(2_000_000_000L);
+    }
+    in(b, welcome(0));
+    caller.call(false);
+    bus.run();
+    assertThat(read(b))
+        .filteredOn(frame -> frame.typeCode() == PeerFrames.CALL)
+        .as("as many as a bus begins with")
+        .hasSize(4);
+    assertThat(caller.ended).isEmpty();
+    port.pass(1_000_000_001);
+    caller.call(false);
+    assertThat(caller.ended).containsExactly("7 OVERLOADED NO");
+  }
+
+  @Test
   void whatWasNotSentGoesElsewhereWhenAConnectionIsLost() {
     EmbeddedChannel b = serve("b", 1);
     in(b, welcome(0));

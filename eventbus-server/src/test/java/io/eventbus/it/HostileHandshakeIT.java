@@ -65,7 +65,10 @@ class HostileHandshakeIT extends HostileTests {
   @ValueSource(strings = {"/", "/nothing", "/busy", "/bus/", "*", "//bus", "/BUS"})
   void anUnknownPathIsNotFound(String path) throws Exception {
     String request = GOOD.replace("/bus", path) + "\r\n";
-    assertThat(exchange(request)).startsWith("HTTP/1.1 404 ").contains("/bus");
+    assertThat(exchange(request))
+        .startsWith("HTTP/1.1 404 ")
+        .contains("\r\nEventBus-Refused: yes\r\n")
+        .contains("/bus");
   }
 
   @ParameterizedTest

@@ -12,6 +12,7 @@ import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventStream;
 import io.eventbus.client.Published;
 import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.client.SendResult;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
@@ -40,6 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -472,6 +474,19 @@ class SdkIT {
   }
 
   @Test
+  void whatTheBusItselfRefusesIsNotTriedAgain() throws Exception {
+    URI uri = bus().uri();
+    assertThatExceptionOfType(EventBusException.Refused.class)
+        .isThrownBy(
+            () ->
+                EventBusClient.builder()
+                    .url("ws://" + uri.getAuthority() + "/elsewhere")
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true))
+                    .connect())
+        .satisfies(refused -> assertThat(refused.retryable()).isFalse());
+  }
+
+  @Test
   void tlsIsSpokenAndTheCertificateChecked() throws Exception {
     try (TestCertificate certificate = TestCertificate.make()) {
       BusServer bus =
@@ -488,6 +503,14 @@ class SdkIT {
       get(client.subscribe("tls", event -> events.add(event.text())).ready());
       get(client.publish("tls", "secret"));
       assertThat(events.poll(60, TimeUnit.SECONDS)).isEqualTo("secret");
+      SSLContext before = SSLContext.getDefault();
+      SSLContext.setDefault(certificate.trusting());
+      try {
+        get(client(EventBusClient.builder().url(uri)).publish("tls", "by default"));
+      } finally {
+        SSLContext.setDefault(before);
+      }
+      assertThat(events.poll(60, TimeUnit.SECONDS)).isEqualTo("by default");
       assertThatExceptionOfType(EventBusException.class)
           .as("a client that does not trust the certificate")
           .isThrownBy(

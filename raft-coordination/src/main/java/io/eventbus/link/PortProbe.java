@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** Tells whether ports refuse connections, one address after the other. */
 // A connection that opens is closed at once; a failure of that close changes nothing.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class PortProbe {
+public final class PortProbe {
   private final Bootstrap bootstrap;
   private final CompletableFuture<Boolean> deserted = new CompletableFuture<>();
 
@@ -71,11 +71,20 @@ final class PortProbe {
   }
 
   /**
-   * Java has one exception for a refused connection, for one without an answer, and for any other
-   * failure; only the operating system's message tells them apart. Where that message is not in
-   * English, nothing counts as a refusal.
+   * Says whether a connection could not be opened because nobody listens there.
+   *
+   * <p>Java has one exception for a refused connection, for one without an answer, and for any
+   * other failure; only the operating system's message tells them apart. Where that message is not
+   * in English, nothing counts as a refusal.
+   *
+   * @param error what the attempt has ended with, or what was caused by that; null for no error
+   * @return whether the other machine has refused the connection
    */
-  private static boolean isRefusal(@Nullable Throwable cause) {
+  public static boolean isRefusal(@Nullable Throwable error) {
+    Throwable cause = error;
+    while (cause != null && cause.getCause() != null && !(cause instanceof ConnectException)) {
+      cause = cause.getCause();
+    }
     return cause instanceof ConnectException
         && !(cause instanceof ConnectTimeoutException)
         && String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT).contains("refused");

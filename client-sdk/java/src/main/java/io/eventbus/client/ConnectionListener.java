@@ -23,7 +23,8 @@ public interface ConnectionListener {
    *
    * @param code the WebSocket close code; 1006 when there was no Close frame
    * @param reason what the bus or the network said
-   * @param willReconnect whether the client will try again; if not, it is closed now
+   * @param willReconnect whether the client will try again; if not, it is closed now, which is
+   *     logged as an error besides
    */
   default void disconnected(int code, String reason, boolean willReconnect) {}
 

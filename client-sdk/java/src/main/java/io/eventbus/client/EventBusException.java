@@ -147,8 +147,8 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * A deadline passed. For a published event the outcome is open: it may or may not have been
-   * delivered. Retry after a pause.
+   * A deadline passed. A published event that was sent may or may not have been delivered; one that
+   * was not sent is withdrawn, and never delivered. The message says which. Retry after a pause.
    */
   public static final class TimedOut extends EventBusException {
     private static final long serialVersionUID = 1L;

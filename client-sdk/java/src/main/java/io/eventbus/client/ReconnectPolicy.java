@@ -9,7 +9,8 @@ import java.time.Duration;
  * <p>The delay before try <i>n</i> is {@code min(maxDelay, initialDelay * multiplier^(n-1))}, and
  * of that a random part of up to {@code jitter} is taken away, so that many clients do not come
  * back at the same moment. Addresses are tried in turn, the configured ones first. A connection
- * that has held for 5 s starts the count anew; one that was lost sooner counts as one more try.
+ * that has held for 5 s starts the count anew; one that was lost sooner makes it smaller, as long
+ * as it was there.
  *
  * @param initialDelay before the first try: 1 ms to 1 h, default 100 ms
  * @param maxDelay at most: {@code initialDelay} to 1 h, default 10 s

@@ -7,6 +7,11 @@ import java.time.Duration;
  * {@link EventBusException.CallFailed#retryable} are: the request was not executed, or perhaps, and
  * it is idempotent.
  *
+ * <p>By default a request is sent again, as often as its time-out allows, when it was refused and
+ * not executed and the refusal names a time after which another try may be worth it ({@link
+ * EventBusException.CallFailed#retryAfter}); an idempotent one also as {@link #STANDARD} says.
+ * {@link #NONE} stands for no repetition at all.
+ *
  * <p>The pause before a try is {@code initialDelay * multiplier^(try - 1)}, at most {@code
  * maxDelay}, less a random part of it, and never shorter than what the bus or the member asks for.
  *

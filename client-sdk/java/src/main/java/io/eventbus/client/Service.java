@@ -21,7 +21,9 @@ public interface Service {
 
   /**
    * Tells when the bus has confirmed the member for the first time: requests from anywhere in the
-   * cluster reach it from then on.
+   * cluster reach it from then on. Where it fails, the service is ended, also at the bus, but for a
+   * bus that has no services: the next one may serve it. Where nobody calls this method, {@link
+   * ConnectionListener#problem} is told of the failure.
    *
    * @return a stage that completes with this service, or with {@link EventBusException.Refused},
    *     {@link EventBusException.TimedOut} or {@link EventBusException.Closed}; never on an I/O

@@ -23,7 +23,8 @@ public interface Subscription {
 
   /**
    * Tells when the bus has confirmed the subscription for the first time: every event that it
-   * receives after that is delivered.
+   * receives after that is delivered. Where it fails, the subscription is ended, also at the bus;
+   * where nobody calls this method, {@link ConnectionListener#problem} is told of the failure.
    *
    * @return a stage that completes with this subscription, or with {@link
    *     EventBusException.Refused} (see its {@code retryable}), {@link EventBusException.TimedOut}

@@ -11,6 +11,9 @@ package io.eventbus.server.call;
  * its members may have, and a call for each that asks.
  */
 public final class Asker {
+  /** How many calls another bus may have open that has not been told how many. */
+  public static final int FIRST_GRANT = 4;
+
   /** How long what is known of the members is used. */
   private static final long ESTIMATE_NANOS = 10_000_000;
 
@@ -73,7 +76,7 @@ public final class Asker {
     estimate();
     long all = places + (places + 3L) / 4;
     long asks = Math.max(1L, open + queued);
-    long most = Math.max(MemberWindow.FIRST, 2 * asks);
+    long most = Math.max(FIRST_GRANT, 2 * asks);
     long asked = taken + service.queued().get() + service.queuedElsewhere().get();
     long part;
     if (asked <= all) {
@@ -94,9 +97,7 @@ public final class Asker {
     places = 0;
     taken = 0;
     for (ServiceMember member : service.members()) {
-      int limit = member.window().limit();
-      // The window of a new member is small, and will be larger before those who wait are served.
-      places += limit == 0 ? 0 : Math.max(limit, member.concurrency());
+      places += member.window().limit();
       taken += member.window().outstanding();
     }
   }

@@ -17,6 +17,9 @@ final class Choice {
   /** What it costs both buses to send a call on, besides what its answer shows. */
   static final double OTHER_BUS_NANOS = 100_000;
 
+  /** More than any member takes: what it costs to give a call to a bus that sends clients away. */
+  static final double DRAINING_NANOS = 1e12;
+
   private static final int FEW = 4;
 
   /** Of so many draws one is taken as it is. */
@@ -64,30 +67,7 @@ final class Choice {
     for (int i = 0; buses.length > FEW && i < buses.length; i++) {
       widest = Math.max(widest, buses[i].window().limit());
     }
-    ServiceMember best = best(buses, widest, call, nowNanos);
-    if (best == null || !best.isAvoided()) {
-      return best;
-    }
-    ServiceMember other = null;
-    for (ServiceMember bus : buses) {
-      if (!bus.isAvoided() && suits(bus, call)) {
-        other = bus;
-      }
-    }
-    return other != null || mustWaitForOthers(to) ? other : best;
-  }
-
-  /** Whether calls wait rather than going to a bus that is to be avoided. */
-  static boolean mustWaitForOthers(LoopService to) {
-    if (to.service.isServedHere()) {
-      return true;
-    }
-    for (ServiceMember bus : to.far) {
-      if (!bus.isAvoided()) {
-        return true;
-      }
-    }
-    return false;
+    return best(buses, widest, call, nowNanos);
   }
 
   private @Nullable ServiceMember best(
@@ -123,9 +103,6 @@ final class Choice {
     }
     if (other == null || !suits(other, call)) {
       return one;
-    }
-    if (one.isAvoided() != other.isAvoided()) {
-      return one.isAvoided() ? other : one;
     }
     return one.cost(loop, nowNanos) < other.cost(loop, nowNanos) ? one : other;
   }

@@ -2,6 +2,9 @@ package io.eventbus.server.call;
 
 /** A service as one loop knows it. Confined to the loop. */
 final class LoopService {
+  /** How often other buses are told at most that calls wait, unless they double. */
+  private static final long DEMAND_NANOS = 10_000_000;
+
   final Service service;
 
   /** The name in UTF-8. */
@@ -20,6 +23,10 @@ final class LoopService {
   /** The loop has forgotten it: there may be another of the same name. */
   boolean dropped;
 
+  // What the other buses were told last waits here.
+  private int demanded;
+  private long demandedAt;
+
   LoopService(
       Service service,
       NameKey key,
@@ -33,5 +40,20 @@ final class LoopService {
     this.queue = new ServiceQueue(service.waiting(), loop);
     this.home = new ServiceQueue(service.homeWaiting(), loop);
     this.retries = new RetryBudget(retryPercent, nowNanos);
+  }
+
+  /**
+   * Tells the other buses how many calls wait, where these have doubled since they were told last,
+   * or after some time.
+   */
+  void want(long nowNanos) {
+    int queued = queue.size();
+    if (queued >= 2 * demanded || nowNanos - demandedAt >= DEMAND_NANOS) {
+      demanded = queued;
+      demandedAt = nowNanos;
+      for (ServiceMember bus : far) {
+        bus.want(queued);
+      }
+    }
   }
 }

@@ -31,11 +31,6 @@ final class MemberLatency {
     }
   }
 
-  /** The member can answer again. */
-  void reachable(long nowNanos) {
-    quietSince = nowNanos;
-  }
-
   /** The member has answered. */
   void answered(long nanos, long nowNanos) {
     quietSince = nowNanos;

@@ -7,13 +7,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  * the member's loop.
  *
  * <p>The window grows towards the declared concurrency and what has to wait at the member to hide
- * the round trip: the completions of a millisecond. It begins with at most four and doubles no more
- * often than every 100 ms, so that a member that has to warm up is not flooded. A member that fails
- * five times in a row gets nothing for a second, twice as long each further time, then one call,
- * and then more as at the start.
+ * the round trip: the completions of a millisecond. It begins with what is declared, at most 64,
+ * and doubles no more often than every 100 ms. A member that fails five times in a row gets nothing
+ * for a second, twice as long each further time, then one call, and then more by doubling.
  */
 final class MemberWindow {
-  static final int FIRST = 4;
+  static final int MAX_FIRST = 64;
   static final int MOST_WAITING = 1_024;
   static final long GROWTH_NANOS = 100_000_000;
   static final int FAILURES = 5;
@@ -87,7 +86,7 @@ final class MemberWindow {
     if (paused || closed) {
       return;
     }
-    int first = Math.min(declared, FIRST);
+    int first = Math.min(declared, MAX_FIRST);
     set(declared == 0 ? 0 : Math.min(Math.max(limit, first), target()));
   }
 

@@ -187,9 +187,7 @@ final class Places {
       }
     }
     if (!home) {
-      for (ServiceMember bus : to.far) {
-        bus.want(to.queue.size(), nowNanos);
-      }
+      to.want(nowNanos);
     }
   }
 
@@ -298,9 +296,6 @@ final class Places {
 
   /** The member may have free places: they go to calls that wait. */
   void offer(ServiceMember member) {
-    if (member.isAvoided() && othersServe(member)) {
-      return;
-    }
     while (anyWaits(member) && member.window().take()) {
       int loop = -1;
       for (int i = 0; loop < 0 && i < SORTS; i++) {
@@ -328,11 +323,6 @@ final class Places {
         || (!member.isFar() && member.service().homeWaiting().any());
   }
 
-  private boolean othersServe(ServiceMember member) {
-    LoopService known = calls.services().known(member.service());
-    return known != null && Choice.mustWaitForOthers(known);
-  }
-
   /**
    * Nobody serves a service any more, or nobody here: what does not wait for that to change fails.
    */
@@ -345,10 +335,6 @@ final class Places {
       unserved(known, known.home);
     }
     if (service.isServed()) {
-      // Buses that were to be avoided as long as others serve may be the last ones.
-      for (ServiceMember bus : known.far) {
-        offer(bus);
-      }
       return;
     }
     unserved(known, known.queue);

@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
  * <p>It is one class because its window, its latency and its place in the service change together.
  */
 public final class ServiceMember {
-  /** How often another bus is told at most that calls wait, unless they double. */
-  private static final long DEMAND_NANOS = 10_000_000;
-
   private final ServingClient client;
   private final Service service;
   private final long registration;
@@ -25,11 +22,8 @@ public final class ServiceMember {
   private volatile boolean gone;
   private volatile int concurrency;
   private volatile boolean everPinned;
-  // Of another bus: it gets no calls as long as others serve. And what it was told last waits here.
-  private boolean avoided;
-  private long reachableSince;
-  private int demanded;
-  private long demandedAt;
+  // Of another bus: it sends its clients away.
+  private boolean draining;
   private final SingleWriterCounter completions = new SingleWriterCounter();
   // What the client has; a place may be taken before, by a call that is on its way to it.
   private final SingleWriterCounter unanswered = new SingleWriterCounter();
@@ -44,12 +38,11 @@ public final class ServiceMember {
       int loops,
       long nowNanos) {
     this.far = far;
-    this.reachableSince = nowNanos;
     this.client = client;
     this.service = service;
     this.registration = registration;
     this.concurrency = concurrency;
-    this.window = new MemberWindow(concurrency, nowNanos);
+    this.window = new MemberWindow(far ? 0 : concurrency, nowNanos);
     this.waiting = new WaitingLoops(loops);
   }
 
@@ -133,7 +126,7 @@ public final class ServiceMember {
   /**
    * Says how many calls another bus may have; for a member of {@link ServingClient#serve}.
    *
-   * @param calls at least 0
+   * @param calls at least 0; 0 also while it cannot be sent any
    */
   public void grant(int calls) {
     client.calls().checkLoop();
@@ -142,24 +135,14 @@ public final class ServiceMember {
   }
 
   /**
-   * Says whether another bus is to get calls only if nobody else serves: it cannot be reached, or
-   * sends its clients away.
+   * Says whether another bus sends its clients away: then it gets a call only where no other member
+   * has a free place.
    *
-   * @param avoid whether it is
+   * @param drains whether it does
    */
-  public void avoid(boolean avoid) {
+  public void draining(boolean drains) {
     client.calls().checkLoop();
-    boolean before = avoided;
-    avoided = avoid;
-    if (before && !avoid) {
-      reachableSince = client.calls().now();
-      latency.reachable(reachableSince);
-      client.calls().places().offer(this);
-    }
-  }
-
-  boolean isAvoided() {
-    return avoided;
+    draining = drains;
   }
 
   /** Whether it is another bus. */
@@ -167,16 +150,9 @@ public final class ServiceMember {
     return far;
   }
 
-  /**
-   * So many calls wait because it has no free place: it is told when they have doubled since it was
-   * told last, or after some time.
-   */
-  void want(int queued, long nowNanos) {
-    if (queued >= 2 * demanded || nowNanos - demandedAt >= DEMAND_NANOS) {
-      demanded = queued;
-      demandedAt = nowNanos;
-      client.end().want(registration, queued);
-    }
+  /** Tells another bus that so many calls wait for places. */
+  void want(int queued) {
+    client.end().want(registration, queued);
   }
 
   /**
@@ -202,12 +178,7 @@ public final class ServiceMember {
 
   /** The client has answered as it should, if perhaps too late. */
   void succeeded(Call call, long nowNanos) {
-    long since = call.invokedNanos();
-    if (far && reachableSince - since > 0) {
-      // A cut says nothing of how long its members take.
-      since = reachableSince;
-    }
-    latency.answered(nowNanos - since, nowNanos);
+    latency.answered(nowNanos - call.invokedNanos(), nowNanos);
     if (!call.wasFault()) {
       window.succeeded();
     }
@@ -349,7 +320,8 @@ public final class ServiceMember {
     int outstanding = window.outstanding();
     double load = (outstanding + 1) / (double) limit;
     return load * latency.peak(unanswered(), nowNanos)
-        + (fromLoop == loop() ? 0 : Choice.OTHER_LOOP_NANOS);
+        + (fromLoop == loop() ? 0 : Choice.OTHER_LOOP_NANOS)
+        + (draining ? Choice.DRAINING_NANOS : 0);
   }
 
   /**
@@ -364,6 +336,7 @@ public final class ServiceMember {
       // What is idle has not become faster.
       one = Math.max(one, (double) latency.mean(unanswered(), nowNanos));
       one = (one == 0 ? unknown : one) + Choice.OTHER_BUS_NANOS;
+      one += draining ? Choice.DRAINING_NANOS : 0;
     } else if (fromLoop != loop()) {
       one += Choice.OTHER_LOOP_NANOS;
     }

@@ -82,15 +82,14 @@ public final class ServingClient {
   }
 
   /**
-   * Makes another bus, for which this stands, one that serves: calls of every loop may be given to
-   * it when this returns, few at first, until it {@linkplain ServiceMember#grant says} how many.
+   * Makes another bus, for which this stands, one that serves. Calls wait for it, and of every loop
+   * may be given to it as soon as there are {@linkplain ServiceMember#grant places}.
    *
    * @param registration what {@link Invocation#registration} returns
    * @param service a legal name, of any account
-   * @param avoided as {@link ServiceMember#avoid}
    * @return the bus as a member, or null if it is one already, or this has ended
    */
-  public @Nullable ServiceMember serve(long registration, ServiceKey service, boolean avoided) {
+  public @Nullable ServiceMember serve(long registration, ServiceKey service) {
     calls.checkLoop();
     if (closed || members.containsKey(service)) {
       return null;
@@ -98,12 +97,10 @@ public final class ServingClient {
     Service joined = calls.directory().join(service);
     ServiceMember member =
         new ServiceMember(
-            this, joined, registration, MemberWindow.FIRST, true, calls.loops(), calls.now());
-    member.avoid(avoided);
+            this, joined, registration, Asker.FIRST_GRANT, true, calls.loops(), calls.now());
     members.put(service, member);
     calls.services().far(member, true);
     joined.serves(1, false);
-    calls.places().offer(member);
     return member;
   }
 
@@ -277,6 +274,7 @@ public final class ServingClient {
     member.ended();
     Returned returned =
         switch (why) {
+          case UNSENT -> Returned.UNWRITTEN;
           case BUSY -> Returned.BUSY;
           case NO_MEMBER -> Returned.NOT_THERE;
           case MEMBER_LOST -> Returned.LOST;
@@ -288,6 +286,8 @@ public final class ServingClient {
 
   /** What may become of a call at another bus. */
   public enum Undone {
+    /** It was never sent there, or did not come there. */
+    UNSENT,
     /** No place was free. */
     BUSY,
     /** Nobody serves it, or not the member that was asked for. */

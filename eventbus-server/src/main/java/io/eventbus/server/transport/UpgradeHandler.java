@@ -38,6 +38,9 @@ import org.slf4j.LoggerFactory;
 // A write or close that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class UpgradeHandler extends ChannelInboundHandlerAdapter implements ConnectionLoop.Ticking {
+  /** The header of refusals by which clients know that a bus has made them. */
+  private static final String REFUSED = "EventBus-Refused";
+
   private static final Logger LOG = LoggerFactory.getLogger(UpgradeHandler.class);
 
   /** How long a client that is refused for want of room may take to read the answer. */
@@ -211,6 +214,10 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
             .append("Connection: close\r\nContent-Length: ")
             .append(body.length)
             .append("\r\n");
+    if (page.status() >= 400) {
+      // What something before the bus answers has it not, and is no verdict for clients.
+      head.append(REFUSED).append(": yes\r\n");
+    }
     page.headers()
         .forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
     write(ctx, head.append("\r\n").toString());

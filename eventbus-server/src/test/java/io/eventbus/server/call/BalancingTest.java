@@ -323,6 +323,18 @@ class BalancingTest {
   }
 
   @Test
+  void anIdleMemberIsGivenAsManyCallsAsItDeclares() {
+    Server server = new Server(0, 64, 3 * SECOND);
+    FakeCaller caller = caller(1, "a");
+    for (int i = 0; i < 100; i++) {
+      kit.schedule(1, i * 100L * MILLIS, () -> caller.call(r -> r.timeoutMillis = 10_000));
+    }
+    kit.advance(13 * SECOND + SECOND / 2);
+    assertThat(server.done).isEqualTo(100);
+    assertThat(caller.outcomes.values()).allMatch(o -> o.startsWith("reply done of 1 after 0"));
+  }
+
+  @Test
   void aCallerWithOneCallIsNotHeldUpByThoseWithMany() {
     for (int i = 0; i < 4; i++) {
       var unused = new Server(0, 8, 10 * MILLIS);

@@ -93,7 +93,7 @@ class CallHeapTest {
   @Test
   void callsThatMembersHave() {
     // So many members that each call finds a place.
-    for (int i = 0; i < MANY / MemberWindow.FIRST; i++) {
+    for (int i = 0; i < MANY / MemberWindow.MAX_FIRST; i++) {
       member(i, "s");
     }
     long before = ReachableHeap.bytes(kit, callers);

@@ -143,11 +143,12 @@ final class FarKit {
       calling = to.calls.bus(this, "bus " + order++, 65_536);
       asker = to.calls.asker(SERVICE);
       serving = from.calls.bus(this);
-      ServiceMember made = serving.serve(1, SERVICE, false);
+      ServiceMember made = serving.serve(1, SERVICE);
       if (made == null) {
         throw new AssertionError("a member already");
       }
       member = made;
+      member.grant(Asker.FIRST_GRANT);
     }
 
     @Override

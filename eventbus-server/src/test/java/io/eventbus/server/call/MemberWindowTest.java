@@ -24,26 +24,24 @@ class MemberWindowTest {
   }
 
   @Test
-  void itBeginsWithFourAtMost() {
+  void itBeginsWithWhatTheMemberDeclares() {
     assertThat(new MemberWindow(1, now).limit()).isEqualTo(1);
-    assertThat(new MemberWindow(4, now).limit()).isEqualTo(4);
-    assertThat(new MemberWindow(256, now).limit()).isEqualTo(4);
+    assertThat(new MemberWindow(64, now).limit()).isEqualTo(64);
+    assertThat(new MemberWindow(256, now).limit()).isEqualTo(64);
     assertThat(new MemberWindow(0, now).limit()).isZero();
   }
 
   @Test
   void itDoublesEvery100Milliseconds() {
-    MemberWindow window = new MemberWindow(40, now);
+    MemberWindow window = new MemberWindow(250, now);
     complete(window, 99, MILLIS);
-    assertThat(window.limit()).isEqualTo(4);
+    assertThat(window.limit()).isEqualTo(64);
     complete(window, 1, MILLIS);
-    assertThat(window.limit()).isEqualTo(8);
+    assertThat(window.limit()).isEqualTo(128);
     complete(window, 99, MILLIS);
-    assertThat(window.limit()).isEqualTo(8);
+    assertThat(window.limit()).isEqualTo(128);
     complete(window, 1, MILLIS);
-    assertThat(window.limit()).isEqualTo(16);
-    complete(window, 1_000, MILLIS);
-    assertThat(window.limit()).isEqualTo(41);
+    assertThat(window.limit()).isEqualTo(251);
   }
 
   @Test
@@ -123,7 +121,7 @@ class MemberWindowTest {
     assertThat(window.failed()).isFalse();
     now += 200 * MILLIS;
     window.completed(now);
-    assertThat(window.limit()).isEqualTo(4);
+    assertThat(window.limit()).isEqualTo(40);
   }
 
   @Test

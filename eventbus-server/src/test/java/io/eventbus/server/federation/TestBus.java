@@ -57,10 +57,18 @@ public final class TestBus {
   public final List<Router> routers = new ArrayList<>();
 
   /** A connection that the bus wants to open. */
-  public record Opening(String channel, Function<LinkPeer, ChannelHandler> handler) {
+  public record Opening(
+      String channel,
+      Function<LinkPeer, ChannelHandler> handler,
+      CompletableFuture<LinkPeer> outcome) {
     /** It is open, and this is who is there. */
     public EmbeddedChannel answer(String bus, long instance) {
       return new EmbeddedChannel(handler.apply(new LinkPeer("", "", bus, instance, channel)));
+    }
+
+    /** It cannot be opened. */
+    public void fail(Throwable error) {
+      outcome.completeExceptionally(error);
     }
   }
 
@@ -129,8 +137,9 @@ public final class TestBus {
           if (refusing) {
             throw new OutOfMemoryError("Cannot reserve 1 bytes of direct buffer memory");
           }
-          openings.add(new Opening(channel, handler));
-          return new CompletableFuture<>();
+          CompletableFuture<LinkPeer> outcome = new CompletableFuture<>();
+          openings.add(new Opening(channel, handler, outcome));
+          return outcome;
         });
   }
 

@@ -62,6 +62,14 @@ final class Batch {
     return ByteBuffer.wrap(array, 0, length);
   }
 
+  /** Counts the events of frames that the bus has not confirmed. */
+  int unconfirmedEvents() {
+    return frames.stream()
+        .filter(frame -> !frame.settled && !frame.marker)
+        .mapToInt(frame -> frame.eventCount)
+        .sum();
+  }
+
   /** Says whether nothing in here would have to be sent again. */
   boolean isSettled() {
     for (PublishFrame frame : frames) {

@@ -89,6 +89,7 @@ record ClientParts(
                 new Traffic(linkParts, sender, encoder),
                 executor),
             () -> {
+              OpenClients.remove(outbox);
               starts.close();
               outside.transport().close();
               outside.conductor().shutdown();
@@ -140,7 +141,14 @@ record ClientParts(
   /** Starts the first connection; the client is there when it is. */
   CompletableFuture<EventBusClient> start() {
     maintenance.start();
-    return connector.start().thenApply(connected -> new BusClient(this));
+    return connector
+        .start()
+        .thenApply(
+            connected -> {
+              OpenClients.add(
+                  new OpenClients.Client(options.name(), outbox, barriers, options, clock));
+              return new BusClient(this);
+            });
   }
 
   /** What consumers tell. */

@@ -67,7 +67,33 @@ final class Confirmations {
   }
 
   /**
-   * Takes out what has waited for too long.
+   * Takes out what has waited for too long and was never sent. What was not sent yet and stays gets
+   * its numbers, so that none is missing.
+   *
+   * @param bornBefore nanoseconds of the {@link MicroClock}
+   * @return frames to fail
+   */
+  List<PublishFrame> withdrawn(long bornBefore) {
+    lock.lock();
+    try {
+      // What is being filled waits as well, and is as old as its first event.
+      departures.seal();
+      if (!departures.hasUnsentBornBefore(bornBefore)) {
+        return List.of();
+      }
+      Recut recut = Recut.withdrawing(departures.batchBytes(), bornBefore, topics::get);
+      departures.waiting().forEach(recut::add);
+      Recut.Result result = recut.result();
+      departures.replaceWaiting(result.batches());
+      budget.release(result.freed());
+      return result.refused();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes out what was sent and has waited for too long.
    *
    * @param bornBefore nanoseconds of the {@link MicroClock}
    * @return frames to fail
@@ -77,9 +103,7 @@ final class Confirmations {
     lock.lock();
     try {
       budget.release(unconfirmed.expired(bornBefore, late));
-      // What is being filled waits as well when nothing goes out.
-      departures.sealIfHeld();
-      // What is not sent yet stays where it is, or its sequence numbers would be missing.
+      // What may have been delivered stays: it is sent again under its numbers.
       departures.waiting().forEach(batch -> takeLate(batch, bornBefore, late));
       Batch leaving = departures.inFlight();
       if (leaving != null) {

@@ -458,6 +458,16 @@ final class Connector implements Link.Owner, BusChange.Home {
     if (changing != null) {
       changing.abandon();
     }
+    if (state == ClientState.CONNECTED || state == ClientState.RECONNECTING) {
+      boolean asked = reason instanceof EventBusException.Closed;
+      if (!asked) {
+        // Whatever listener there is: an application that does not look would wait for ever.
+        LOG.error(
+            "{}: closed for good, make a new client when the cause is removed: {}",
+            options.name(),
+            reason.getMessage());
+      }
+    }
     Link link = current;
     current = null;
     // Before its connection is lost, which would be what requests end with.

@@ -75,6 +75,21 @@ final class Delivery implements Inbound {
         own, 0, own.capacity(), origin, sequence + from, schema, receivedAt, events, 0);
   }
 
+  /**
+   * Returns the same events in memory of their own; this one where that is no gain, because they
+   * are most of the message that they came in.
+   */
+  Delivery compact() {
+    int length = eventsEnd - eventsStart;
+    if (length >= message.capacity() / 2) {
+      return this;
+    }
+    ByteBuffer own = ByteBuffer.allocate(length).put(0, message, eventsStart, length);
+    Delivery copy = new Delivery(own, 0, length, origin, sequence, schema, receivedAt, count, skip);
+    copy.sharers = sharers;
+    return copy;
+  }
+
   long lastSequence() {
     return sequence + count - 1;
   }

@@ -80,11 +80,18 @@ final class Departures {
     }
   }
 
-  /** Ends the message that is being filled if there is no connection to send it over. */
-  void sealIfHeld() {
-    if (!areOpen) {
-      seal();
-    }
+  /** Whether an event of a whole message that was never sent is waited for since then. */
+  boolean hasUnsentBornBefore(long nanos) {
+    return sealed.stream()
+        .filter(batch -> !batch.resend)
+        .flatMap(batch -> batch.frames.stream())
+        .anyMatch(frame -> !frame.waiters.isEmpty() && frame.createdNanos - nanos <= 0);
+  }
+
+  /** Puts other messages in the place of those that wait. */
+  void replaceWaiting(List<Batch> batches) {
+    sealed.clear();
+    sealed.addAll(batches);
   }
 
   void addControl(byte[] frame) {

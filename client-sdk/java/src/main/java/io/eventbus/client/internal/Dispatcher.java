@@ -247,11 +247,9 @@ final class Dispatcher {
       makeRoom(target);
       // First: the consumer may make room before the offer returns.
       target.queue.onRoom(hasRoom);
-      if (target.queue.offer(target.arrived, target.arrivedBytes)) {
+      if (target.offerArrived()) {
         gate.isFull();
       }
-      target.arrived.clear();
-      target.arrivedBytes = 0;
       target.wakeConsumer();
     }
     touched.clear();

@@ -20,6 +20,8 @@ final class InboundQueue {
   private final @Nullable BufferPolicy policy;
   private Deque<Inbound> waiting = new ArrayDeque<>();
   private long bytes;
+  // Of the messages that were added since all that waits was in memory of its own, or was taken.
+  private long messageBytes;
   private boolean ended;
   private boolean full;
   private volatile boolean discarding;
@@ -72,10 +74,12 @@ final class InboundQueue {
    * Takes what has arrived. Under BLOCK, how long a full queue may stay full is the bus's decision:
    * it closes the connection of a subscriber that stays slow.
    *
+   * @param size bytes that it takes of the bound
+   * @param ofMessages bytes of the messages that it came in, which it keeps in memory
    * @return true if the queue became full: {@code onRoom} will be run, once, perhaps before this
    *     method returns
    */
-  boolean offer(List<Inbound> arrived, long size) {
+  boolean offer(List<Inbound> arrived, long size, long ofMessages) {
     lock.lock();
     try {
       if (discarding) {
@@ -83,6 +87,10 @@ final class InboundQueue {
       }
       waiting.addAll(arrived);
       bytes += size;
+      messageBytes += ofMessages;
+      if (messageBytes > mostBytes && messageBytes > size) {
+        compact();
+      }
       arrival.signal();
       if (policy != null || full || bytes <= mostBytes) {
         return false;
@@ -110,12 +118,26 @@ final class InboundQueue {
         }
         return empty;
       }
+      messageBytes = 0;
       Deque<Inbound> taken = waiting;
       waiting = empty;
       return taken;
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * A message is kept in memory as long as one of its frames waits; those of other subscriptions
+   * must not add to the bound of this one.
+   */
+  private void compact() {
+    int count = waiting.size();
+    for (int i = 0; i < count; i++) {
+      Inbound first = waiting.removeFirst();
+      waiting.addLast(first instanceof Delivery events ? events.compact() : first);
+    }
+    messageBytes = 0;
   }
 
   /** Waits until there is something to take, or the queue has ended. */

@@ -364,10 +364,13 @@ final class Link
     if (failure instanceof UpgradeRefused refused) {
       retryAfter = refused.retryAfter();
     }
-    if (failure instanceof UpgradeRefused refused && refused.isFinal()) {
+    if (failure instanceof UpgradeRefused refused && refused.isRefusal()) {
       // The listener is told no more than the reason, of a client that has ended with it.
       owner.ended(
-          this, 1006, what, new EventBusException.Refused(error(refused.status()), what, false));
+          this,
+          1006,
+          what,
+          new EventBusException.Refused(error(refused.status()), what, !refused.isFinal()));
     } else {
       owner.ended(
           this,

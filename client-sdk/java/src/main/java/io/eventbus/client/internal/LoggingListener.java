@@ -84,14 +84,8 @@ final class LoggingListener implements ConnectionListener {
 
   @Override
   public void disconnected(int code, String reason, boolean willReconnect) {
-    if (!willReconnect) {
-      LOG.error(
-          "{}: closed for good, connection ended with {} {}: make a new client when the cause is"
-              + " removed",
-          client,
-          code,
-          reason);
-    } else if (admits(Kind.DISCONNECTED)) {
+    // The end of a client is logged whatever its listener.
+    if (willReconnect && admits(Kind.DISCONNECTED)) {
       LOG.info("{}: connection lost with {} {}, connecting again", client, code, reason);
     }
   }

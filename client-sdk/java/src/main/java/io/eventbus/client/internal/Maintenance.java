@@ -88,6 +88,15 @@ final class Maintenance {
     sender.lookForTimeout();
     Duration patience = options.outbound().confirmTimeout();
     long bornBefore = clock.nanoTime() - patience.toNanos();
+    List<PublishFrame> unsent = parts.outbox().confirmations().withdrawn(bornBefore);
+    if (!unsent.isEmpty()) {
+      EventBusException failure =
+          new EventBusException.TimedOut(
+              "the event was not sent within "
+                  + DurationText.of(patience)
+                  + ", and will not be sent");
+      parts.notifier().fail(unsent, failure);
+    }
     List<PublishFrame> late = parts.outbox().confirmations().expired(bornBefore);
     if (!late.isEmpty()) {
       EventBusException failure =

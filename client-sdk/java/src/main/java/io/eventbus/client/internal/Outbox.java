@@ -448,11 +448,10 @@ final class Outbox {
     lock.lock();
     try {
       departures.seal();
-      Recut recut = new Recut(departures.batchBytes(), fits, this::topic);
+      Recut recut = Recut.toLimits(departures.batchBytes(), fits, this::topic);
       departures.waiting().forEach(recut::add);
       Recut.Result result = recut.result();
-      departures.waiting().clear();
-      departures.waiting().addAll(result.batches());
+      departures.replaceWaiting(result.batches());
       budget.release(result.freed());
       return result;
     } finally {
@@ -519,6 +518,23 @@ final class Outbox {
    * @param plainUnsent events without a stage that were not sent
    */
   record Remains(List<PublishFrame> sent, List<PublishFrame> unsent, long plainUnsent) {}
+
+  /** Counts the events of which the bus has not said that it has them. */
+  long unsettled() {
+    lock.lock();
+    try {
+      departures.seal();
+      long events = unconfirmed.unsettled();
+      for (Batch batch : departures.waiting()) {
+        events += batch.plainEvents + batch.unconfirmedEvents();
+      }
+      Batch leaving = departures.inFlight();
+      // Its plain events count as sent.
+      return leaving == null ? events : events + leaving.unconfirmedEvents();
+    } finally {
+      lock.unlock();
+    }
+  }
 
   /** How many events were dropped since the last call because the buffer was full. */
   long takeDropped() {

@@ -18,13 +18,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts events that wait to be sent into new messages, for a bus that takes less than the one that
- * they were checked for. What is too big for it by itself is taken out; all others keep their
- * sequence numbers. Guarded by the {@link Outbox}'s lock.
+ * Puts events that wait to be sent into new messages, without some. For a bus that takes less than
+ * the one that they were checked for, what is too big is taken out, and all others keep their
+ * sequence numbers. What was waited for too long is withdrawn, and what was not sent yet gets its
+ * numbers. Guarded by the {@link Outbox}'s lock.
  */
 final class Recut {
   private final int batchBytes;
-  private final Predicate<OpenBatch.EncodedEvent> fits;
+  private final Choice choice;
+  private final boolean renumbers;
   private final Function<String, TopicState> topics;
   private final List<Batch> batches = new ArrayList<>();
   private final List<PublishFrame> refused = new ArrayList<>();
@@ -32,19 +34,48 @@ final class Recut {
   private long refusedPlain;
   private long costBefore;
   private boolean resend;
+  private long number;
+  // How many events of a topic were withdrawn.
+  private final Map<TopicState, Long> withdrawn = new HashMap<>();
+
+  /** Says which events stay. */
+  @FunctionalInterface
+  private interface Choice {
+    /** Asked for an event, and for the frame of one that is waited for. */
+    boolean stays(OpenBatch.EncodedEvent event, @Nullable PublishFrame awaitedIn);
+  }
+
+  private Recut(
+      int batchBytes, Choice choice, boolean renumbers, Function<String, TopicState> topics) {
+    this.batchBytes = batchBytes;
+    this.choice = choice;
+    this.renumbers = renumbers;
+    this.topics = topics;
+  }
 
   /**
-   * Begins with nothing.
+   * Begins with nothing, to take out what a bus does not take.
    *
    * @param batchBytes of a message, unless an event alone takes more
    * @param fits whether the bus takes an event
    * @param topics finds topics by name
    */
-  Recut(
+  static Recut toLimits(
       int batchBytes, Predicate<OpenBatch.EncodedEvent> fits, Function<String, TopicState> topics) {
-    this.batchBytes = batchBytes;
-    this.fits = fits;
-    this.topics = topics;
+    return new Recut(batchBytes, (event, awaitedIn) -> fits.test(event), false, topics);
+  }
+
+  /**
+   * Begins with nothing, to withdraw what was waited for since too long and was never sent.
+   *
+   * @param bornBefore nanoseconds of the {@link MicroClock}
+   */
+  static Recut withdrawing(int batchBytes, long bornBefore, Function<String, TopicState> topics) {
+    return new Recut(
+        batchBytes,
+        (event, awaitedIn) -> awaitedIn == null || awaitedIn.createdNanos - bornBefore > 0,
+        true,
+        topics);
   }
 
   /**
@@ -59,9 +90,10 @@ final class Recut {
 
   Result result() {
     seal();
+    withdrawn.forEach((topic, events) -> topic.nextSequence -= events);
     long cost = 0;
     for (Batch batch : batches) {
-      cost += costOf(batch);
+      cost += renumbers && batch.resend ? 0 : costOf(batch);
     }
     return new Result(batches, refused, refusedPlain, costBefore - cost);
   }
@@ -76,11 +108,12 @@ final class Recut {
 
   /** Adds the next message. */
   void add(Batch batch) {
-    if (batch.isBarrier()) {
+    if (batch.isBarrier() || (renumbers && batch.resend)) {
       seal();
       batches.add(batch);
       return;
     }
+    number = batch.number;
     if (batch.resend != resend) {
       seal();
       resend = batch.resend;
@@ -114,8 +147,8 @@ final class Recut {
     while (events.next()) {
       OpenBatch.EncodedEvent event = encode(events, view.schema());
       CompletableFuture<Published> stage = stages.get(events.index());
-      long sequence = view.sequence() + events.index();
-      if (fits.test(event)) {
+      long sequence = view.sequence() + events.index() - withdrawn.getOrDefault(topic, 0L);
+      if (choice.stays(event, stage == null ? null : frame)) {
         batchFor(topic, event.size).add(topic, sequence, event, stage, created);
       } else if (stage == null) {
         refusedPlain++;
@@ -123,6 +156,9 @@ final class Recut {
         PublishFrame alone = new PublishFrame(topic, sequence, created);
         alone.waiters.add(new PublishFrame.Waiter(0, stage));
         refused.add(alone);
+        if (renumbers) {
+          withdrawn.merge(topic, 1L, Long::sum);
+        }
       }
     }
   }
@@ -156,6 +192,7 @@ final class Recut {
     if (batch != null && !batch.isEmpty()) {
       Batch whole = batch.seal(false);
       whole.resend = resend;
+      whole.number = number;
       batches.add(whole);
     }
     open = null;

@@ -30,6 +30,12 @@ interface Registration {
 
   void failReady(EventBusException failure);
 
+  /** Whether the application has asked for the stage that tells of its confirmation. */
+  boolean isAwaited();
+
+  /** The application gets no more of it, because it was told that it has failed. */
+  void discard();
+
   /** Nothing more comes from the bus; what is here is still handled. */
   void end();
 

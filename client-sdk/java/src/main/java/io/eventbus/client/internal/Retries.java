@@ -31,11 +31,9 @@ final class Retries {
    * @return true if it has held
    */
   boolean ended(long welcomedFor) {
-    boolean held = welcomedFor >= HELD_NANOS;
-    if (held) {
-      attempt = 0;
-    }
-    return held;
+    // The longer it was there, the more is forgotten; a bus that ends it at once is not overrun.
+    attempt = (int) Math.ceil(attempt * Math.max(0, 1 - (double) welcomedFor / HELD_NANOS));
+    return welcomedFor >= HELD_NANOS;
   }
 
   /** Says whether to connect again after an end. */

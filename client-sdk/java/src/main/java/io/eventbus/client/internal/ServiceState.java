@@ -30,6 +30,7 @@ final class ServiceState implements Service, Registration {
   private final Environment environment;
   private final CompletableFuture<Service> ready = new CompletableFuture<>();
   private final CompletableFuture<Boolean> closed = new CompletableFuture<>();
+  private volatile boolean awaited;
   private volatile boolean confirmed;
   private volatile boolean paused;
   private volatile boolean handlesBroadcasts;
@@ -76,6 +77,7 @@ final class ServiceState implements Service, Registration {
 
   @Override
   public CompletionStage<Service> ready() {
+    awaited = true;
     return ready;
   }
 
@@ -212,6 +214,16 @@ final class ServiceState implements Service, Registration {
   @Override
   public void failReady(EventBusException failure) {
     ready.completeExceptionally(failure);
+  }
+
+  @Override
+  public boolean isAwaited() {
+    return awaited;
+  }
+
+  @Override
+  public void discard() {
+    broadcasts.discard();
   }
 
   @Override

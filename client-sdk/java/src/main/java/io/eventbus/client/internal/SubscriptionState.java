@@ -10,6 +10,7 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -34,6 +35,9 @@ final class SubscriptionState implements Subscription, Registration {
   // What arrived for it in the WebSocket message that is being read; confined to the Dispatcher.
   final List<Inbound> arrived = new ArrayList<>();
   long arrivedBytes;
+  // Of the messages that these came in.
+  long arrivedMessageBytes;
+  private @Nullable ByteBuffer lastMessage;
 
   private final @Nullable LatestEvents latest;
   private final long id;
@@ -44,6 +48,7 @@ final class SubscriptionState implements Subscription, Registration {
   private final Consumer<SubscriptionState> unsubscriber;
   private volatile Runnable wake = () -> {};
   private volatile boolean confirmed;
+  private volatile boolean awaited;
   // Microseconds since the epoch since when no bus has it in force; 0 while one has. Guarded by
   // Subscriptions.
   long awaySince;
@@ -86,9 +91,14 @@ final class SubscriptionState implements Subscription, Registration {
   }
 
   /** Takes what arrived for it; confined to the Dispatcher. */
+  @SuppressWarnings("ReferenceEquality") // The same message, not one that has the same bytes.
   void arrive(Inbound what) {
     arrived.add(what);
     arrivedBytes += what.bytes();
+    if (what instanceof Delivery events && events.message != lastMessage) {
+      lastMessage = events.message;
+      arrivedMessageBytes += events.message.capacity();
+    }
     if (latest != null && what instanceof Delivery events) {
       latest.add(events);
       arrivedBytes += LatestEvents.bytes(events);
@@ -103,6 +113,16 @@ final class SubscriptionState implements Subscription, Registration {
   /** Returns the bytes that may come for it before its policy has to act. */
   long room() {
     return holdsConnection() ? queue.room() : options.bufferBytes();
+  }
+
+  /** Gives what arrived to the queue; returns whether that holds the connection now. */
+  boolean offerArrived() {
+    boolean full = queue.offer(arrived, arrivedBytes, arrivedMessageBytes);
+    arrived.clear();
+    arrivedBytes = 0;
+    arrivedMessageBytes = 0;
+    lastMessage = null;
+    return full;
   }
 
   /** Sets what is run whenever something arrives or ends; must be called before subscribing. */
@@ -190,8 +210,14 @@ final class SubscriptionState implements Subscription, Registration {
     end();
   }
 
+  @Override
+  public boolean isAwaited() {
+    return awaited;
+  }
+
   /** Nothing more is handled. */
-  void discard() {
+  @Override
+  public void discard() {
     queue.discard();
     wakeConsumer();
   }
@@ -208,6 +234,7 @@ final class SubscriptionState implements Subscription, Registration {
 
   @Override
   public CompletionStage<Subscription> ready() {
+    awaited = true;
     return ready;
   }
 

@@ -231,7 +231,7 @@ final class Subscriptions {
   /**
    * The bus does not serve a subscription.
    *
-   * @return true if somebody waited for the answer
+   * @return true if the application waits for the answer
    */
   synchronized boolean refused(long id, EventBusException failure) {
     Registration subscription = byId.get(id);
@@ -244,20 +244,31 @@ final class Subscriptions {
       notifier.fail(() -> subscription.failReady(failure));
     }
     remove(id);
-    return waiting;
+    return waiting && subscription.isAwaited();
   }
 
   /** The bus does not know of services: their stages fail; they stay, for another bus. */
   synchronized void refuseServices(EventBusException failure) {
-    all(ServiceState.class).forEach(service -> expire(service.id(), failure));
+    for (ServiceState service : all(ServiceState.class)) {
+      if (!service.isConfirmed()) {
+        notifier.fail(() -> service.failReady(failure));
+      }
+    }
   }
 
-  /** Fails the stages of subscriptions that the bus has not answered; they stay. */
+  /** Ends one that the bus has not answered, also at the bus, which may know it by now. */
   synchronized void expire(long id, EventBusException failure) {
     Registration subscription = byId.get(id);
-    if (subscription != null && !subscription.isConfirmed()) {
-      notifier.fail(() -> subscription.failReady(failure));
+    if (subscription == null || subscription.isConfirmed() || ending.contains(id)) {
+      return;
     }
+    notifier.fail(() -> subscription.failReady(failure));
+    if (!subscription.isAwaited()) {
+      notifier.tell(listener -> listener.problem(failure));
+    }
+    // Whoever tries again would get each event twice.
+    subscription.discard();
+    unsubscribe(subscription);
   }
 
   /** Ends all of them in good order, and takes no new ones. */

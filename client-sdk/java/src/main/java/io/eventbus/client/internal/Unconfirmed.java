@@ -57,6 +57,11 @@ final class Unconfirmed {
     return batches.isEmpty();
   }
 
+  /** Counts the events that were sent and may be lost with the connection. */
+  long unsettled() {
+    return plainSent - plainKnown + batches.stream().mapToLong(Batch::unconfirmedEvents).sum();
+  }
+
   long indeterminate() {
     return indeterminate;
   }

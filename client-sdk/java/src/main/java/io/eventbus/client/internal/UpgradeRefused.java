@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 public final class UpgradeRefused extends IOException {
   private static final long serialVersionUID = 1L;
 
+  /** The header of refusals that a bus makes itself, whatever its value. */
+  public static final String BY_BUS = "EventBus-Refused";
+
   /** From here on the server could not do it now; below, the request itself is not accepted. */
   private static final int FIRST_SERVER_ERROR = 500;
 
@@ -22,17 +25,22 @@ public final class UpgradeRefused extends IOException {
 
   private final long retryAfterSeconds;
 
+  /** Whether a bus has answered, and not something before it. */
+  private final boolean byBus;
+
   /**
    * Makes one.
    *
    * @param status the HTTP status
    * @param phrase the reason phrase behind it, perhaps empty
    * @param retryAfter the header {@code Retry-After}; null for none. A date counts as none
+   * @param byBus whether the answer has the header {@link #BY_BUS}
    */
-  public UpgradeRefused(int status, String phrase, @Nullable String retryAfter) {
+  public UpgradeRefused(int status, String phrase, @Nullable String retryAfter, boolean byBus) {
     super("HTTP status: " + status + " " + phrase + " (expected: 101 Switching Protocols)");
     this.status = status;
     this.retryAfterSeconds = seconds(retryAfter);
+    this.byBus = byBus;
   }
 
   private static long seconds(@Nullable String text) {
@@ -55,8 +63,16 @@ public final class UpgradeRefused extends IOException {
     return status;
   }
 
-  /** Says whether the same request is refused again whenever it comes. */
-  boolean isFinal() {
+  /** Says whether the server does not accept the request, instead of not being able to now. */
+  boolean isRefusal() {
     return status < FIRST_SERVER_ERROR && !TEMPORARY.contains(status);
+  }
+
+  /**
+   * Says whether the same request is refused again whenever it comes. What stands before a bus
+   * answers anything while there is no bus behind it.
+   */
+  boolean isFinal() {
+    return byBus && isRefusal();
   }
 }

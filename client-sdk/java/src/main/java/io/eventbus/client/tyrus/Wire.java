@@ -146,7 +146,10 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
     WireWriter out = writer;
     if (answer.getStatus() != SWITCHING_PROTOCOLS) {
       throw new UpgradeRefused(
-          answer.getStatus(), answer.getReasonPhrase(), answer.getFirstHeaderValue("Retry-After"));
+          answer.getStatus(),
+          answer.getReasonPhrase(),
+          answer.getFirstHeaderValue("Retry-After"),
+          answer.getFirstHeaderValue(UpgradeRefused.BY_BUS) != null);
     }
     if (handshake == null || out == null) {
       throw new IOException("an answer to an upgrade that was not asked for");

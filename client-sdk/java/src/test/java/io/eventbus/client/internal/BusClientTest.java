@@ -323,7 +323,7 @@ class BusClientTest {
     assertThat(told.next()).isEqualTo("connected session-1");
     for (int attempt = 1; attempt <= 3; attempt++) {
       long delay = 100L << (attempt - 1);
-      scheduler.advance(Duration.ofMillis(4_999));
+      scheduler.advance(Duration.ofMillis(100));
       bus.connection().end(4000, "go");
       assertThat(told.next()).isEqualTo("disconnected 4000 true");
       assertThat(told.next()).isEqualTo("reconnecting " + attempt + " one " + delay);
@@ -397,7 +397,7 @@ class BusClientTest {
     // Another address is no help: what is wrong is the request.
     EventBusClient client = connect(b -> b.url("ws://two/bus"));
     assertThat(told.next()).isEqualTo("connected session-1");
-    bus.connectFailure = new UpgradeRefused(404, "Not Found", null);
+    bus.connectFailure = new UpgradeRefused(404, "Not Found", null, true);
     bus.connection().end(1006, "");
     assertThat(told.next()).isEqualTo("disconnected 1006 true");
     assertThat(told.next()).isEqualTo("reconnecting 1 two 100");
@@ -417,7 +417,7 @@ class BusClientTest {
   void anUpgradeThatTheServerCannotDoNowIsAskedForAgain(int status) throws Exception {
     connect();
     assertThat(told.next()).isEqualTo("connected session-1");
-    bus.connectFailure = new UpgradeRefused(status, "", null);
+    bus.connectFailure = new UpgradeRefused(status, "", null, true);
     bus.connection().end(1006, "");
     assertThat(told.next()).isEqualTo("disconnected 1006 true");
     assertThat(told.next()).isEqualTo("reconnecting 1 one 100");
@@ -432,13 +432,13 @@ class BusClientTest {
   void aServerThatAsksForTimeGetsIt() throws Exception {
     connect();
     assertThat(told.next()).isEqualTo("connected session-1");
-    bus.connectFailure = new UpgradeRefused(429, "", "7");
+    bus.connectFailure = new UpgradeRefused(429, "", "7", false);
     bus.connection().end(1006, "");
     assertThat(told.next()).isEqualTo("disconnected 1006 true");
     assertThat(told.next()).isEqualTo("reconnecting 1 one 100");
     scheduler.advance(Duration.ofMillis(100));
     assertThat(told.next()).isEqualTo("reconnecting 2 one 7000");
-    bus.connectFailure = new UpgradeRefused(503, "", "99999999");
+    bus.connectFailure = new UpgradeRefused(503, "", "99999999", true);
     scheduler.advance(Duration.ofSeconds(7));
     assertThat(told.next()).isEqualTo("reconnecting 3 one 300000");
   }
@@ -455,7 +455,7 @@ class BusClientTest {
     "499, UNSUPPORTED"
   })
   void theFirstUpgradeThatIsRefusedForGoodIsTheLast(int status, ErrorCode code) throws Exception {
-    bus.connectFailure = new UpgradeRefused(status, "No", null);
+    bus.connectFailure = new UpgradeRefused(status, "No", null, true);
     CompletableFuture<EventBusClient> client =
         start(b -> b.url("ws://two/bus").reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
     assertThat(failure(client))
@@ -468,6 +468,89 @@ class BusClientTest {
               assertThat(e.retryable()).isFalse();
             });
     assertThat(bus.attempts).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {301, 401, 403, 404, 407, 418})
+  void whatStandsBeforeABusEndsNoClientThatWasConnected(int status) throws Exception {
+    EventBusClient client = connect();
+    assertThat(told.next()).isEqualTo("connected session-1");
+    bus.connectFailure = new UpgradeRefused(status, "", null, false);
+    bus.connection().end(1006, "");
+    scheduler.advance(Duration.ofMinutes(1));
+    assertThat(client.state()).isEqualTo(ClientState.RECONNECTING);
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofSeconds(10));
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+  }
+
+  @Test
+  void whatStandsBeforeABusDoesNotEndTheFirstTriesAtOtherAddresses() throws Exception {
+    bus.connectFailure = new UpgradeRefused(404, "no backend", null, false);
+    CompletableFuture<EventBusClient> client = start(b -> b.url("ws://two/bus"));
+    assertThat(failure(client))
+        .isInstanceOfSatisfying(
+            EventBusException.Refused.class, e -> assertThat(e.retryable()).isTrue());
+    assertThat(bus.attempts).hasSize(2);
+  }
+
+  @Test
+  void whatWasNeverSentIsWithdrawnWithItsTimeOutAndLeavesNoHole() throws Exception {
+    Duration delay = Duration.ofMillis(100);
+    EventBusClient client =
+        connect(
+            b ->
+                b.confirmTimeout(Duration.ofSeconds(5))
+                    .reconnect(new ReconnectPolicy(delay, delay, 1, 0, 1000)));
+    get(client.publish("a", "0"));
+    bus.nextPublish();
+    bus.connectFailure = new IllegalStateException("refused");
+    bus.connection().end(1006, "");
+    CompletionStage<Published> late = client.publish("a", "late");
+    CompletionStage<Published> other = client.publish("b", "late, too");
+    client.send("a", "plain");
+    scheduler.advance(Duration.ofSeconds(3));
+    CompletionStage<Published> early = client.publish("a", "early");
+    scheduler.advance(Duration.ofSeconds(4));
+    for (CompletionStage<Published> stage : List.of(late, other)) {
+      assertThat(failure(stage))
+          .isInstanceOf(EventBusException.TimedOut.class)
+          .hasMessageContaining("will not be sent");
+    }
+    CompletionStage<Published> after = client.publish("b", "after");
+    assertThat(early.toCompletableFuture()).isNotDone();
+    bus.connectFailure = null;
+    scheduler.advance(delay);
+    assertThat(get(early).sequence()).isEqualTo(3);
+    assertThat(get(after).sequence()).isEqualTo(1);
+    List<String> sent = new ArrayList<>();
+    for (FakeBus.Batch batch = bus.nextPublish(); ; batch = bus.nextPublish()) {
+      sent.add(batch.topic() + batch.sequence() + batch.payloads());
+      if (batch.topic().equals("b")) {
+        break;
+      }
+    }
+    assertThat(sent).containsExactly("a2[plain, early]", "b1[after]");
+    assertThat(client.counters().bufferedBytes()).isZero();
+  }
+
+  @Test
+  void whatMayHaveBeenDeliveredIsNotWithdrawn() throws Exception {
+    EventBusClient client = connect(b -> b.confirmTimeout(Duration.ofSeconds(5)));
+    bus.confirms = false;
+    CompletionStage<Published> sent = client.publish("a", "sent");
+    bus.awaitPayload("sent");
+    bus.awaitSent();
+    bus.connectFailure = new IllegalStateException("refused");
+    bus.connection().end(1006, "");
+    CompletionStage<Published> unsent = client.publish("a", "unsent");
+    scheduler.advance(Duration.ofSeconds(7));
+    assertThat(failure(sent)).hasMessageContaining("delivered or not");
+    assertThat(failure(unsent)).hasMessageContaining("will not be sent");
+    bus.connectFailure = null;
+    bus.confirms = true;
+    scheduler.advance(Duration.ofSeconds(10));
+    assertThat(get(client.publish("a", "next")).sequence()).isEqualTo(2);
   }
 
   private Subscription blockedSubscription(EventBusClient client) {

@@ -294,7 +294,8 @@ class CallerTest {
   @Test
   void aRepetitionWaitsAsTheBusAsks() throws Exception {
     EventBusClient client = connect();
-    CompletableFuture<Response> answer = client.request("orders", Event.of("?"), IDEMPOTENT);
+    CompletableFuture<Response> answer =
+        client.request("orders", Event.of("?"), IDEMPOTENT.withRetry(RetryPolicy.STANDARD));
     bus.nextRequest();
     bus.awaitSent();
     bus.connection()
@@ -314,6 +315,38 @@ class CallerTest {
     CallFailed end = failure(answer, CallFailed.Overloaded.class);
     assertThat(end.executed()).isEqualTo(Execution.NO);
     assertThat(end.retryAfter()).isEqualTo(Duration.ofMillis(7));
+  }
+
+  @Test
+  void whatWasRefusedAndNotExecutedIsAskedAgainAsLongAsThereIsTime() throws Exception {
+    EventBusClient client = connect();
+    CompletableFuture<Response> answer = client.request("orders", Event.of("what"), TWO_SECONDS);
+    for (int attempt = 0; attempt < 5; attempt++) {
+      FakeBus.Asked asked = bus.nextRequest();
+      assertThat(asked.attempt()).isEqualTo(attempt);
+      assertThat(asked.payload()).isEqualTo("what");
+      bus.awaitSent();
+      bus.connection()
+          .message(
+              FakeBus.failure(
+                  asked.call(), FailureCode.OVERLOADED, io.eventbus.schema.Execution.NO, 20));
+      scheduler.advance(Duration.ofMillis(attempt < 4 ? 50L << attempt : 0));
+    }
+    // No time is left for what is asked for.
+    scheduler.advance(Duration.ofMillis(800));
+    FakeBus.Asked last = bus.nextRequest();
+    bus.awaitSent();
+    bus.connection()
+        .message(
+            FakeBus.failure(
+                last.call(), FailureCode.OVERLOADED, io.eventbus.schema.Execution.NO, 5_000));
+    failure(answer, CallFailed.Overloaded.class);
+    CompletableFuture<Response> never =
+        client.request("orders", Event.of("?"), TWO_SECONDS.withRetry(RetryPolicy.NONE));
+    bus.nextRequest();
+    bus.connection()
+        .message(FakeBus.failure(2, FailureCode.OVERLOADED, io.eventbus.schema.Execution.NO, 20));
+    failure(never, CallFailed.Overloaded.class);
   }
 
   @Test

@@ -72,7 +72,7 @@ class EventReaderProperties {
     Delivery delivery =
         new Delivery(events, 0, events.position(), origin, first, 0, 1, keys.length(), 0);
     latest.add(delivery);
-    queue.offer(List.of(delivery), delivery.bytes() + LatestEvents.bytes(delivery));
+    queue.offer(List.of(delivery), delivery.bytes() + LatestEvents.bytes(delivery), 1024);
   }
 
   private void read(int count) {

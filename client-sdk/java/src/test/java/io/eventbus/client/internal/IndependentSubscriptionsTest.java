@@ -13,20 +13,29 @@ import io.eventbus.client.Overflow;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
+import io.eventbus.protocol.DeliverView;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Credit;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A slow subscription's own policy acts on its own buffer; only BLOCK holds back the others. */
 @Timeout(180)
@@ -315,6 +324,45 @@ class IndependentSubscriptionsTest {
     get(subscription.unsubscribe());
     scheduler.advance(Duration.ofSeconds(30));
     assertThat(told).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"BLOCK", "DROP_OLDEST", "CONFLATE"})
+  void framesOfOthersInTheSameMessagesDoNotStayInMemory(Overflow overflow) {
+    ProducerState origin = new ProducerState(new TopicRoute("t", new TopicRoute.Key()), 7);
+    InboundQueue queue =
+        new InboundQueue(
+            BUFFER,
+            overflow == Overflow.BLOCK
+                ? null
+                : new BufferPolicy(overflow, "t", BUFFER, null, clock::epochMicros));
+    for (int n = 1; n <= 100; n++) {
+      byte[] frame = FakeBus.deliver("t", 7, n, NO_GROUP, "x" + n);
+      ByteBuffer message = ByteBuffer.allocate(4 * 1024).put(frame);
+      DeliverView view = new DeliverView();
+      FrameCursor cursor = new FrameCursor().wrap(message, 0, frame.length);
+      assertThat(cursor.next()).isTrue();
+      view.read(message, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
+      Delivery delivery =
+          new Delivery(message, view.eventsStart(), view.eventsEnd(), origin, n, 0, 1, 1, 0);
+      queue.makeRoom();
+      queue.offer(List.of(delivery), delivery.bytes(), message.capacity());
+    }
+    EventReader reader =
+        new EventReader(queue, new Acks(), new LongAdder(), BUFFER, null, "t", gap -> {});
+    long kept = 0;
+    Deque<Inbound> taken = new ArrayDeque<>();
+    List<String> texts = new ArrayList<>();
+    do {
+      taken.clear();
+      for (Inbound one : queue.take(taken)) {
+        kept += ((Delivery) one).message.capacity();
+        texts.add("x" + ((Delivery) one).sequence);
+      }
+    } while (!texts.get(texts.size() - 1).equals("x100"));
+    assertThat(texts).hasSize(100);
+    assertThat(kept).isLessThan(2 * BUFFER + 4 * 1024);
+    assertThat(reader.next()).isNull();
   }
 
   @Test

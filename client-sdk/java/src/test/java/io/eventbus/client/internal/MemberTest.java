@@ -194,6 +194,19 @@ class MemberTest {
   }
 
   @Test
+  void aServiceThatIsNotConfirmedEndsAtTheBus() throws Exception {
+    bus.confirmsServices = false;
+    EventBusClient client = connect();
+    Service service = client.serve("orders", holding);
+    service.ready();
+    scheduler.advance(Duration.ofSeconds(31));
+    bus.next(TypeCode.UNREGISTER);
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> get(service.ready()))
+        .withCauseInstanceOf(EventBusException.TimedOut.class);
+  }
+
+  @Test
   void anOldBusFailsTheServiceAndTheNextOneMayServeIt() throws Exception {
     bus.knowsServices = false;
     EventBusClient client = connect();

@@ -994,11 +994,33 @@ class SubscriberTest {
   }
 
   @Test
-  void aSubscriptionThatIsNotConfirmedTimesOut() throws Exception {
+  void aRefusalIsToldWhereNobodyAsksForTheStage() throws Exception {
     EventBusClient client = connect();
     bus.confirmsSubscriptions = false;
-    Subscription subscription = client.subscribe("a", event -> {});
+    client.subscribe("secret", event -> {});
+    long id = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
+    bus.connection()
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(io.eventbus.schema.ErrorCode.FORBIDDEN, "not you", false, id, 2, ""));
+    assertThat(((EventBusException.Refused) take(told)).code()).isEqualTo(ErrorCode.FORBIDDEN);
+    client.subscribe("a", event -> {});
     scheduler.advance(Duration.ofSeconds(31));
+    assertThat(take(told)).isInstanceOf(EventBusException.TimedOut.class);
+  }
+
+  @Test
+  void aSubscriptionThatIsNotConfirmedTimesOutAndEndsAtTheBus() throws Exception {
+    EventBusClient client = connect();
+    bus.confirmsSubscriptions = false;
+    Subscription subscription = client.subscribe("a", event -> got.add(event.text()));
+    subscription.ready();
+    scheduler.advance(Duration.ofSeconds(31));
+    bus.next(TypeCode.UNSUBSCRIBE);
+    deliver("a", 1, "late");
+    get(subscription.unsubscribe());
+    assertThat(got).isEmpty();
+    assertThat(told).isEmpty();
     assertThatExceptionOfType(ExecutionException.class)
         .isThrownBy(() -> get(subscription.ready()))
         .havingCause()

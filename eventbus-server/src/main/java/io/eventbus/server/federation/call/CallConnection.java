@@ -118,15 +118,18 @@ final class CallConnection extends LaneDecoder implements LaneEnd {
     return channel().isWritable();
   }
 
-  /** Writes some of the frames that were not sent; there is one at least. */
+  /** Writes some of the frames that were not sent. */
   void write(KeptFrames kept) {
     int size = 0;
+    long now = loop.now();
     ByteBuf large = null;
     ByteBuf out = channel().alloc().directBuffer(1024, Integer.MAX_VALUE);
     try {
-      for (Kept frame = kept.peek(); frame != null && size < BATCH_BYTES; frame = kept.peek()) {
+      for (Kept frame = kept.peek(now);
+          frame != null && size < BATCH_BYTES;
+          frame = kept.peek(now)) {
         Delivery body = frame.body();
-        begin(out, frame, body);
+        begin(out, frame, body, now);
         kept.sent();
         size = out.readableBytes();
         if (body != null && body.frameBytes() > LARGE) {
@@ -147,13 +150,13 @@ final class CallConnection extends LaneDecoder implements LaneEnd {
     }
   }
 
-  private void begin(ByteBuf out, Kept frame, @Nullable Delivery body) {
+  private static void begin(ByteBuf out, Kept frame, @Nullable Delivery body, long now) {
     if (!frame.isCall()) {
       out.writeBytes(frame.head());
       return;
     }
     // The time that is left may be less than when it was sent before.
-    long left = (frame.deadlineNanos() - loop.now()) / 1_000_000;
+    long left = (frame.deadlineNanos() - now) / 1_000_000;
     int timeout = (int) Math.max(1, Math.min(Integer.MAX_VALUE, left));
     int bytes = body == null ? 0 : body.frameBytes();
     int size = BusCallFrames.callStartSize(timeout, frame.head(), bytes);

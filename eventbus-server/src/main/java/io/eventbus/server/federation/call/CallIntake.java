@@ -59,7 +59,7 @@ final class CallIntake implements CallerEnd {
     this.loop = loop;
     this.bus = bus;
     this.number = number;
-    this.stream = new StreamState(loop);
+    this.stream = new StreamState(loop, call -> {});
   }
 
   /** Whether there is anything that is lost if the other bus does not come back. */
@@ -243,7 +243,7 @@ final class CallIntake implements CallerEnd {
   }
 
   private void send(byte[] start, @Nullable Delivery body) {
-    stream.send(new Kept(start, body, -1, 0));
+    stream.send(new Kept(start, body));
   }
 
   @Override

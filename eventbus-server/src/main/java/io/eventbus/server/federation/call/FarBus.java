@@ -1,10 +1,12 @@
 package io.eventbus.server.federation.call;
 
 import io.eventbus.link.LinkPeer;
+import io.eventbus.link.PortProbe;
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.CallHello;
 import io.eventbus.schema.Demand;
 import io.eventbus.schema.Stop;
+import io.eventbus.server.call.Asker;
 import io.eventbus.server.call.Invocation;
 import io.eventbus.server.call.MemberEnd;
 import io.eventbus.server.call.ServiceKey;
@@ -26,10 +28,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Another bus that serves, as one loop calls it: by a stream that this bus opens. To the choice of
- * a member it is one, which says itself how many calls it may have. Confined to the loop.
+ * a member it is one, which says itself how many calls it may have, and has no places while there
+ * is no connection: until then calls wait where they can go elsewhere. Confined to the loop.
  *
  * <p>A session is a set of calls that end together: where the other bus does not know it any more,
- * or cannot be reached for long, what was sent is lost, and what was not goes elsewhere.
+ * nobody listens at its address, or it cannot be reached for long, what was sent is lost.
  *
  * <p>It is one class because the session, its connection and its members change together.
  */
@@ -56,7 +59,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
   FarBus(LoopStreams loop, Peer peer) {
     this.loop = loop;
     this.peer = peer;
-    this.stream = new StreamState(loop);
+    this.stream = new StreamState(loop, this::unsent);
     this.reconnect = new Reconnect(loop.lanes());
     this.answers = new FarAnswers(loop, this);
     this.serving = loop.calls().bus(this);
@@ -81,10 +84,6 @@ final class FarBus implements MemberEnd, CallConnection.End {
     return !byKey.isEmpty() || hasSession();
   }
 
-  private boolean isAvoided() {
-    return draining || state != LaneState.UP;
-  }
-
   /** The bus serves a service from now on. */
   void serves(ServiceKey service) {
     if (byKey.containsKey(service)) {
@@ -98,10 +97,13 @@ final class FarBus implements MemberEnd, CallConnection.End {
 
   private void register(FarService served) {
     long number = ++registrations;
-    // It may be given calls before this returns.
     byNumber.put(number, served);
-    served.grant = 1;
-    served.member = serving.serve(number, served.key, isAvoided());
+    ServiceMember member = serving.serve(number, served.key);
+    served.member = member;
+    granted(served, Asker.FIRST_GRANT);
+    if (member != null) {
+      member.draining(draining);
+    }
   }
 
   /** The bus does not serve a service any more. Calls of it that are there already go on. */
@@ -117,15 +119,10 @@ final class FarBus implements MemberEnd, CallConnection.End {
   /** The bus sends its clients away, or does not any more. */
   void draining(boolean drains) {
     draining = drains;
-    avoid();
-  }
-
-  private void avoid() {
-    boolean avoided = isAvoided();
     for (FarService served : byKey.values()) {
       ServiceMember member = served.member;
       if (member != null) {
-        member.avoid(avoided);
+        member.draining(drains);
       }
     }
   }
@@ -145,6 +142,10 @@ final class FarBus implements MemberEnd, CallConnection.End {
               if (state == LaneState.CONNECTING && connecting == null) {
                 LOG.debug("The stream of calls to bus {} cannot be opened", peer.id(), error);
                 down();
+                if (PortProbe.isRefusal(error) && hasSession()) {
+                  LOG.info("Nobody listens at the address of bus {}: it has ended", peer.id());
+                  lose();
+                }
               }
             });
   }
@@ -197,7 +198,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
     stream.up(from, taken);
     state = state.to(LaneState.UP);
     loop.counters().connects.add(1);
-    avoid();
+    byKey.values().forEach(served -> granted(served, served.grant));
   }
 
   /** All calls that are there are lost; what was not sent goes elsewhere. */
@@ -252,8 +253,14 @@ final class FarBus implements MemberEnd, CallConnection.End {
     connecting = null;
     stream.down();
     reconnect.failed(loop.now());
-    avoid();
+    byKey.values().forEach(served -> granted(served, served.grant));
+    stream.out().takeUnsent().forEach(this::unsent);
     loop.lanes().lookSoon();
+  }
+
+  /** A call has not come to the other bus. */
+  private void unsent(long call) {
+    serving.sentBack(call, Undone.UNSENT);
   }
 
   /** The bus is given up, or has ended. */
@@ -306,11 +313,13 @@ final class FarBus implements MemberEnd, CallConnection.End {
   @Override
   public void invoke(Invocation i) {
     FarService served = served(i.registration());
-    if (stream.out().bytes() > loop.lanes().config().queueBytes()) {
+    boolean isUp = isUp();
+    if (!isUp || stream.out().bytes() > loop.lanes().config().queueBytes()) {
       invocations++;
       long call = i.call();
       ServingClient to = serving;
-      loop.lanes().execute(() -> to.sentBack(call, Undone.BUSY));
+      // A place may have been taken before the connection was lost.
+      loop.lanes().execute(() -> to.sentBack(call, isUp ? Undone.BUSY : Undone.UNSENT));
       return;
     }
     loop.counters().callsOut.add(1);
@@ -344,7 +353,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
   }
 
   private void send(byte[] frame) {
-    stream.send(new Kept(frame, null, -1, 0));
+    stream.send(new Kept(frame, null));
   }
 
   ServingClient serving() {
@@ -374,7 +383,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
     }
     ServiceMember member = served.member;
     if (member != null) {
-      member.grant(grant);
+      member.grant(isUp() ? grant : 0);
     }
   }
 

@@ -28,10 +28,16 @@ final class KeptFrames {
    * @param head what comes before the body; of a call, what comes behind the time that is left
    * @param body the last field; null for none
    * @param call of a call, how many calls were added before it; else -1
+   * @param number of a call, its number
    * @param deadlineNanos of a call, when the caller's time is over
    */
   @SuppressWarnings("ArrayRecordComponent")
-  record Kept(byte[] head, @Nullable Delivery body, long call, long deadlineNanos) {
+  record Kept(byte[] head, @Nullable Delivery body, long call, long number, long deadlineNanos) {
+    /** Makes a frame that is no call. */
+    Kept(byte[] head, @Nullable Delivery body) {
+      this(head, body, -1, 0, 0);
+    }
+
     /**
      * Makes a call.
      *
@@ -56,7 +62,7 @@ final class KeptFrames {
               i.schema(),
               service.name(),
               i.methodLength());
-      return new Kept(head, i.body(), before, i.deadlineNanos());
+      return new Kept(head, i.body(), before, i.call(), i.deadlineNanos());
     }
 
     boolean isCall() {
@@ -76,6 +82,7 @@ final class KeptFrames {
   private final BusMemory memory;
   private final Deque<Kept> frames = new ArrayDeque<>();
   private final Deque<Kept> sentFrames = new ArrayDeque<>();
+  private final List<Long> late = new ArrayList<>(0);
   // The number of the first frame that is kept, or of the next one.
   private long first = 1;
   private long written;
@@ -109,9 +116,40 @@ final class KeptFrames {
     return !frames.isEmpty();
   }
 
-  /** The next one to send; it is kept. */
-  @Nullable Kept peek() {
-    return frames.peek();
+  /** The next one to send, which is kept; calls whose callers wait no more are left out. */
+  @Nullable Kept peek(long nowNanos) {
+    Kept next = frames.peek();
+    while (next != null && next.isCall() && next.deadlineNanos() - nowNanos <= 0) {
+      late.add(next.number());
+      drop(frames.remove());
+      next = frames.peek();
+    }
+    return next;
+  }
+
+  /** Returns the numbers of the calls that were left out since this was asked last. */
+  List<Long> takeLate() {
+    if (late.isEmpty()) {
+      return List.of();
+    }
+    List<Long> taken = List.copyOf(late);
+    late.clear();
+    return taken;
+  }
+
+  /** Forgets the calls that were never sent, and returns their numbers. */
+  List<Long> takeUnsent() {
+    List<Long> unsent = new ArrayList<>();
+    frames.removeIf(
+        frame -> {
+          boolean never = frame.call() >= written;
+          if (never) {
+            unsent.add(frame.number());
+            drop(frame);
+          }
+          return never;
+        });
+    return unsent;
   }
 
   /** What was peeked at is being sent. */

@@ -2,6 +2,7 @@ package io.eventbus.server.federation.call;
 
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.call.KeptFrames.Kept;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ final class StreamState {
   private static final long DUE_FRAMES = 64;
 
   private final LoopStreams loop;
+  private final LongConsumer late;
   private final KeptFrames out;
   private @Nullable CallConnection connection;
   private long taken;
@@ -21,8 +23,14 @@ final class StreamState {
   private boolean drainScheduled;
   private boolean ended;
 
-  StreamState(LoopStreams loop) {
+  /**
+   * Makes one that has kept nothing.
+   *
+   * @param late told of calls that are not sent, because their callers wait no more
+   */
+  StreamState(LoopStreams loop, LongConsumer late) {
     this.loop = loop;
+    this.late = late;
     this.out = new KeptFrames(loop.lanes().memory());
   }
 
@@ -101,6 +109,7 @@ final class StreamState {
         to.write(out);
         wrote = true;
       }
+      out.takeLate().forEach(late::accept);
       if (taken > acknowledged) {
         // It costs nothing to say it now.
         wrote |= writeAcknowledgement(to);

@@ -38,12 +38,15 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.net.ConnectException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -55,6 +58,7 @@ class StreamsTest {
 
   private final TestBus bus = new TestBus();
   private final BusMemory memory = new BusMemory(1 << 30);
+  private final SampleCalls.FakePort port = new SampleCalls.FakePort();
   private final LoopCalls calls =
       SampleCalls.calls(
           new Loops() {
@@ -72,7 +76,8 @@ class StreamsTest {
             public void handOver(int loop) {}
           },
           memory,
-          new CallStats());
+          new CallStats(),
+          port);
   private final LoopStreams streams = new LoopStreams(bus.loop(0), calls);
   private final Caller caller = new Caller();
   private final List<EmbeddedChannel> channels = new ArrayList<>();
@@ -122,6 +127,7 @@ class StreamsTest {
             this,
             new CallerInfo(7, new byte[] {'a'}, "a user"),
             calls.share(ServiceShare.Address.UNBOUNDED));
+    int timeoutMillis;
     private long last;
 
     long call(boolean idempotent) {
@@ -129,6 +135,7 @@ class StreamsTest {
       request.service = ByteBuffer.wrap(new byte[] {'s'});
       request.serviceLength = 1;
       request.call = ++last;
+      request.timeoutMillis = timeoutMillis;
       request.idempotent = idempotent;
       Delivery body = delivery(EVENT);
       request.body = body;
@@ -234,11 +241,15 @@ class StreamsTest {
 
   /** The next stream that is opened; lanes are not. */
   private EmbeddedChannel reconnect(String id, long instance) {
+    return opened(opening().answer(id, instance));
+  }
+
+  private TestBus.Opening opening() {
     for (int i = 0; i < 100; i++) {
       while (bus.isOpening()) {
         TestBus.Opening opening = bus.opening();
         if (opening.channel().startsWith(FarServices.KIND)) {
-          return opened(opening.answer(id, instance));
+          return opening;
         }
       }
       bus.pass(Duration.ofMillis(50));
@@ -300,20 +311,90 @@ class StreamsTest {
   }
 
   @Test
-  void whatWasNeverSentGoesElsewhereWhenABusIsGivenUp() {
+  void callsWaitWhereTheyCanGoElsewhereWhileABusCannotBeReached() {
     EmbeddedChannel b = serve("b", 1);
-    read(b);
     // Never welcomed, and the only one.
     caller.call(false);
-    EmbeddedChannel c = serve("c", 1);
-    read(c);
-    in(c, welcome(0));
-    streams.abandoned(bus.peer("b", 2));
+    long cancelled = caller.call(false);
+    caller.client.cancel(cancelled, "no longer");
+    assertThat(caller.ended).containsExactly("2 CANCELLED NO");
+    Member member = new Member();
     bus.run();
-    assertThat(b.isOpen()).as("it was told of a session that has ended").isFalse();
-    long call = numberOf(read(c).get(0));
-    in(c, returned(call, 4));
-    assertThat(caller.ended).containsExactly("1 by 99");
+    assertThat(member.invoked).hasSize(1);
+    member.reply();
+    assertThat(caller.ended).containsExactly("2 CANCELLED NO", "1 by 5");
+    member.client.close(0);
+    caller.call(false);
+    read(b);
+    in(b, welcome(0));
+    long call = numberOf(read(b).get(0));
+    in(b, returned(call, 4));
+    assertThat(caller.ended).containsExactly("2 CANCELLED NO", "1 by 5", "3 by 99");
+  }
+
+  @Test
+  void whatWasNotSentGoesElsewhereWhenAConnectionIsLost() {
+    EmbeddedChannel b = serve("b", 1);
+    in(b, welcome(0));
+    caller.call(false);
+    bus.run();
+    read(b);
+    setWritable(b, false);
+    caller.call(false);
+    caller.call(false);
+    bus.run();
+    assertThat(read(b)).isEmpty();
+    cut(b);
+    Member member = new Member();
+    bus.run();
+    assertThat(member.invoked).hasSize(2);
+    EmbeddedChannel again = reconnect("b", 1);
+    read(again);
+    in(again, welcome(0));
+    assertThat(read(again)).as("the one that was sent").hasSize(1);
+  }
+
+  private static void setWritable(EmbeddedChannel channel, boolean writable) {
+    channel.unsafe().outboundBuffer().setUserDefinedWritability(1, writable);
+    channel.runPendingTasks();
+  }
+
+  @Test
+  void aCallWhoseTimeIsOverIsNotSent() {
+    EmbeddedChannel b = serve("b", 1);
+    in(b, welcome(0));
+    read(b);
+    setWritable(b, false);
+    caller.timeoutMillis = 100;
+    caller.call(false);
+    bus.pass(Duration.ofMillis(200));
+    port.pass(100_000_000);
+    assertThat(caller.ended).containsExactly("1 TIMEOUT UNKNOWN");
+    setWritable(b, true);
+    bus.run();
+    assertThat(types(b)).doesNotContain(PeerFrames.CALL);
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
+  void aBusAtWhoseAddressNobodyListensHasLostItsCalls() {
+    EmbeddedChannel b = serve("b", 1);
+    in(b, welcome(0));
+    caller.call(false);
+    caller.call(true);
+    bus.run();
+    cut(b);
+    opening().fail(new ConnectTimeoutException("connection timed out"));
+    bus.run();
+    assertThat(caller.ended).isEmpty();
+    opening().fail(new CompletionException(new ConnectException("Connection refused: b")));
+    bus.run();
+    assertThat(caller.ended).containsExactly("1 MEMBER_LOST UNKNOWN");
+    EmbeddedChannel again = reconnect("b", 2);
+    assertThat(hello(read(again).get(0)).getBegins()).isTrue();
+    in(again, welcome(0));
+    in(again, returned(numberOf(read(again).get(0)), 4));
+    assertThat(caller.ended).containsExactly("1 MEMBER_LOST UNKNOWN", "2 by 99");
   }
 
   @Test
@@ -486,7 +567,7 @@ class StreamsTest {
     KeptFrames kept = new KeptFrames(memory);
     Delivery body = delivery(EVENT);
     for (int i = 0; i < 3; i++) {
-      kept.add(new Kept(new byte[10], body, i, 0));
+      kept.add(new Kept(new byte[10], body, i, -1 - i, 0));
     }
     body.release();
     assertThat(memory.used()).isPositive();

@@ -107,7 +107,7 @@ final class RequestCall implements CallFrame {
   }
 
   private boolean mayBeSentAgain() {
-    return options.idempotent() || options.retryPolicy().attempts() > 1;
+    return options.idempotent() || options.retry() == null || options.retryPolicy().attempts() > 1;
   }
 
   // ---- On its way out
@@ -216,7 +216,12 @@ final class RequestCall implements CallFrame {
         failure.retryable()
             && !(failure instanceof CallFailed.DeadlineExceeded)
             && !(failure instanceof CallFailed.Cancelled);
-    if (mayHelp && repetitions + 1 < options.retryPolicy().attempts()) {
+    // Refused, with a time at which another try is worth it: so often as there is time.
+    boolean wasRefused =
+        options.retry() == null
+            && failure.executed() == Execution.NO
+            && !failure.retryAfter().isZero();
+    if (mayHelp && (wasRefused || repetitions + 1 < options.retryPolicy().attempts())) {
       Duration policy = options.retryPolicy().delay(repetitions + 1, random);
       long delay = Math.max(policy.toNanos(), failure.retryAfter().toNanos());
       if (deadline - now > delay) {

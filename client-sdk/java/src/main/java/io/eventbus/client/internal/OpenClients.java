@@ -1,0 +1,90 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.ClientOptions;
+import io.eventbus.protocol.DurationText;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The clients of this process that are not closed. When the process ends, what they have published
+ * is delivered, or its number is logged. Any thread may use it.
+ */
+final class OpenClients {
+  /** The end of a process is not held up for longer, whatever its clients' {@code closeTimeout}. */
+  static final Duration MAX_PATIENCE = Duration.ofSeconds(5);
+
+  private static final Logger LOG = LoggerFactory.getLogger(OpenClients.class);
+  private static final Map<Outbox, Client> OPEN = new ConcurrentHashMap<>();
+
+  static {
+    Runtime.getRuntime().addShutdownHook(new Thread(OpenClients::atExit, "eventbus-exit"));
+  }
+
+  /** What is needed of a client. */
+  record Client(
+      String name, Outbox outbox, Barriers barriers, ClientOptions options, MicroClock clock) {
+    Duration patience() {
+      Duration timeout = options.connection().closeTimeout();
+      return timeout.compareTo(MAX_PATIENCE) < 0 ? timeout : MAX_PATIENCE;
+    }
+  }
+
+  private OpenClients() {}
+
+  static void add(Client client) {
+    OPEN.put(client.outbox(), client);
+  }
+
+  static void remove(Outbox outbox) {
+    OPEN.remove(outbox);
+  }
+
+  private static void atExit() {
+    finish(List.copyOf(OPEN.values()));
+  }
+
+  /** Waits for what clients have published, for all at once, and tells what is not delivered. */
+  static void finish(List<Client> clients) {
+    long begun = System.nanoTime();
+    List<CompletableFuture<Void>> flushes = new ArrayList<>();
+    clients.forEach(client -> flushes.add(flush(client)));
+    for (int i = 0; i < clients.size(); i++) {
+      long left = begun + clients.get(i).patience().toNanos() - System.nanoTime();
+      finish(clients.get(i), flushes.get(i), Math.max(0, left));
+    }
+  }
+
+  private static CompletableFuture<Void> flush(Client client) {
+    return client.outbox().unsettled() == 0
+        ? CompletableFuture.completedFuture(null)
+        : client.barriers().ask(client.patience(), client.clock().nanoTime());
+  }
+
+  private static void finish(Client client, CompletableFuture<Void> flush, long patienceNanos) {
+    try {
+      flush.get(patienceNanos, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.debug("{}: not everything was delivered at the end of the process", client.name(), e);
+    }
+    long left = client.outbox().unsettled();
+    if (left > 0) {
+      LOG.error(
+          "{}: the process ends without close(), and {} published events are lost, or may be"
+              + " (waited for {})",
+          client.name(),
+          left,
+          DurationText.of(client.patience()));
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.eventbus.client.ClientOptions;
+import io.eventbus.client.EventBusClient;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+/** The end of a process whose clients are not closed. */
+@Timeout(180)
+class OpenClientsTest {
+  private final FakeClock clock = new FakeClock();
+  private final FakeBus bus = new FakeBus();
+  private final Logger logger = (Logger) LoggerFactory.getLogger(OpenClients.class);
+  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+  @BeforeEach
+  void listen() {
+    logger.setAdditive(false);
+    lines.start();
+    logger.addAppender(lines);
+  }
+
+  @AfterEach
+  void stop() {
+    logger.detachAppender(lines);
+    logger.setAdditive(true);
+  }
+
+  private ClientParts parts(Duration closeTimeout) {
+    ClientOptions options =
+        EventBusClient.builder()
+            .url("ws://one/bus")
+            .name("app")
+            .closeTimeout(closeTimeout)
+            .options();
+    return ClientParts.wire(options, bus.outside(new ManualScheduler(clock), clock));
+  }
+
+  private static void exit(ClientParts parts) {
+    OpenClients.finish(
+        List.of(
+            new OpenClients.Client(
+                "app", parts.outbox(), parts.barriers(), parts.options(), parts.clock())));
+  }
+
+  @Test
+  void whatWasPublishedIsDelivered() throws Exception {
+    ClientParts parts = parts(Duration.ofMinutes(1));
+    try (EventBusClient client = parts.start().get(60, TimeUnit.SECONDS)) {
+      for (int i = 0; i < 1_000; i++) {
+        client.send("a", "x" + i);
+        client.publish("b", "y" + i);
+      }
+      exit(parts);
+      assertThat(parts.outbox().unsettled()).isZero();
+      assertThat(lines.list).isEmpty();
+    }
+  }
+
+  @Test
+  void whatCannotBeDeliveredIsCounted() throws Exception {
+    ClientParts parts = parts(Duration.ofMillis(1));
+    try (EventBusClient client = parts.start().get(60, TimeUnit.SECONDS)) {
+      bus.connectFailure = new IllegalStateException("refused");
+      bus.connection().end(1006, "");
+      client.send("a", "1");
+      client.publish("a", "2");
+      client.publish("b", "3");
+      exit(parts);
+      assertThat(lines.list)
+          .singleElement()
+          .asString()
+          .contains("app: the process ends without close(), and 3 published events are lost");
+    }
+  }
+
+  @Test
+  void whatTheBusHasNotAnsweredMayBeLost() throws Exception {
+    ClientParts parts = parts(Duration.ofMillis(1));
+    try (EventBusClient client = parts.start().get(60, TimeUnit.SECONDS)) {
+      bus.confirms = false;
+      bus.answersBarriers = false;
+      client.send("a", "1");
+      bus.awaitPayload("1");
+      client.publish("a", "2");
+      bus.awaitPayload("2");
+      exit(parts);
+      assertThat(lines.list).singleElement().asString().contains("and 2 published events");
+    }
+  }
+}

@@ -839,7 +839,7 @@ class BusClientTest {
 
   @Test
   void aDependentMayWaitForAnotherStage() throws Exception {
-    EventBusClient client = connect();
+    EventBusClient client = connect(b -> b.confirmTimeout(Duration.ofHours(1)));
     CompletionStage<Published> inner =
         confirmed(client, "one", done -> join(client.publish("a", "two")));
     awaitWhileTimeGoesOn(inner);
@@ -886,7 +886,7 @@ class BusClientTest {
     ExecutorService one = Executors.newSingleThreadExecutor();
     CountDownLatch go = new CountDownLatch(1);
     try {
-      EventBusClient client = connect(b -> b.executor(one).confirmTimeout(Duration.ofSeconds(5)));
+      EventBusClient client = connect(b -> b.executor(one).confirmTimeout(Duration.ofHours(1)));
       CompletionStage<Boolean> blocked = confirmed(client, "one", done -> await(go));
       CompletionStage<Published> next = client.publish("a", "two");
       awaitWhileTimeGoesOn(next);

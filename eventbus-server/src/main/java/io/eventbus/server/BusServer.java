@@ -319,7 +319,8 @@ public final class BusServer implements AutoCloseable {
   private static BusServer prepare(
       ServerConfig config, @Nullable AdminServer admin, Advisories advisories, Clock clock)
       throws IOException {
-    Membership membership = Membership.open(config, clock, Federation.transport(config.listen()));
+    Membership membership =
+        Membership.open(config, clock, Federation.transport(config.listen()), Federation.STREAMS);
     BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
     try {
       ServerConfig effective = config.withBus(named);

@@ -288,6 +288,17 @@ public final class LinkNode implements AutoCloseable {
     streams.put(kind, acceptor);
   }
 
+  /**
+   * Says which kinds of streams will be taken later. Until {@link #acceptStreams}, other buses that
+   * open one are refused with {@link LinkRefusal#BUSY}, and may try again.
+   *
+   * @param kinds the parts of the channels before their first '.'; to be said before {@link
+   *     #listen}
+   */
+  public void reserveStreams(Set<String> kinds) {
+    kinds.forEach(kind -> streams.putIfAbsent(kind, ReservedStreams.NOT_YET));
+  }
+
   private @Nullable StreamAcceptor stream(String channel) {
     String kind = DedicatedLoop.kind(channel);
     return kind.equals(channel) ? null : streams.get(kind);

@@ -26,6 +26,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -94,7 +95,8 @@ final class ClusterMembership implements Membership {
     var unused = started.whenComplete((nothing, error) -> onStarted(error));
   }
 
-  static ClusterMembership open(ServerConfig config, Clock clock, LinkTransport transport)
+  static ClusterMembership open(
+      ServerConfig config, Clock clock, LinkTransport transport, Set<String> streams)
       throws IOException {
     ClusterConfig cluster = config.cluster();
     ClusterSecurity security = ClusterSecurity.of(cluster.security());
@@ -105,6 +107,7 @@ final class ClusterMembership implements Membership {
             new LinkIdentity(cluster.id(), directory.bus(), ""),
             security.links(),
             transport);
+    links.reserveStreams(streams);
     try {
       InetSocketAddress bound =
           links.listen(

@@ -11,6 +11,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -27,13 +28,15 @@ public interface Membership extends ClusterView, AutoCloseable {
    * @param config the configuration
    * @param clock gives the first command of a new registry its time
    * @param transport what drives the sockets of links
+   * @param streams the kinds of streams that other buses may open later
    * @return the place; the bus may still be looking for its cluster
    * @throws IOException if its directory or port cannot be used; says which, and what was expected
    */
-  static Membership open(ServerConfig config, Clock clock, LinkTransport transport)
+  static Membership open(
+      ServerConfig config, Clock clock, LinkTransport transport, Set<String> streams)
       throws IOException {
     return config.cluster().enabled()
-        ? ClusterMembership.open(config, clock, transport)
+        ? ClusterMembership.open(config, clock, transport, streams)
         : new LocalMembership(config, clock);
   }
 

@@ -71,6 +71,15 @@ final class ExitCodeHelp {
                   ExitCode.NOT_EXECUTED,
                   INTERRUPTED)),
           Map.entry("demo", with(ExitCode.INTEGRITY)),
+          Map.entry(
+              "bench",
+              Set.of(
+                  ExitCode.OK,
+                  ExitCode.FAILED,
+                  ExitCode.USAGE,
+                  ExitCode.NOT_CONNECTED,
+                  ExitCode.INTEGRITY,
+                  INTERRUPTED)),
           Map.entry("registry", OPERATOR),
           Map.entry("test", Set.of(ExitCode.OK, ExitCode.FAILED, ExitCode.USAGE)),
           Map.entry("restore", LOCAL),

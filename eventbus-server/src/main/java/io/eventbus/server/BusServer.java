@@ -54,6 +54,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -269,7 +270,7 @@ public final class BusServer implements AutoCloseable {
    */
   public static BusServer start(ServerConfig config) throws IOException {
     TransportServer.check(config);
-    SecretFiles.warn(LOG, config);
+    SecretFiles.notes(config).forEach(LOG::warn);
     Advisories advisories = new Advisories();
     AdminServer admin = administration(config, advisories);
     BusServer server;
@@ -350,11 +351,22 @@ public final class BusServer implements AutoCloseable {
    * @throws ConfigException if a file cannot be used; says which, and why
    */
   public static void check(ServerConfig config) {
+    ConfigReview.checkAudit(config.audit());
     TransportServer.check(config);
     Membership.check(config);
     ResumeKeys.check(config);
     ClientAuthentication.check(config);
     AdminServer.check(config.admin());
+  }
+
+  /**
+   * Looks for what a bus would start with, and is probably not meant.
+   *
+   * @param config a configuration that {@link #check} takes
+   * @return a line for each
+   */
+  public static List<String> review(ServerConfig config) {
+    return ConfigReview.notes(config, Instant.now());
   }
 
   private void open() throws IOException {

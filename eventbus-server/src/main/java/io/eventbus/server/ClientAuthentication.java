@@ -95,11 +95,6 @@ final class ClientAuthentication implements AutoCloseable {
     Users users = file == null ? null : new Users(file, changes);
     // The order is that of docs/security.md.
     if (file != null && users != null) {
-      SecretFiles.warnIfOpen(
-          LOG,
-          "users file",
-          file,
-          "who reads it can try passwords, and who writes it can let anybody in");
       PasswordLogin passwords = new PasswordLogin(users);
       methods.add(passwords);
       PasswordLogin ofOperators = PasswordLogin.forOperators(users);
@@ -112,11 +107,6 @@ final class ClientAuthentication implements AutoCloseable {
     JwtLogin tokens = null;
     if (config.jwt().enabled()) {
       tokens = JwtLogin.of(config.jwt(), revocations, changes, clock);
-      Path secret = config.jwt().secretFile();
-      if (secret != null) {
-        SecretFiles.warnIfOpen(
-            LOG, "secret of tokens", secret, "who reads it can make a token of any client");
-      }
       methods.add(tokens);
       operators.add(tokens);
       refreshed.add(tokens::refresh);
@@ -162,7 +152,7 @@ final class ClientAuthentication implements AutoCloseable {
       return new Policies(new ScopePolicy(config), QuotaPolicy.NONE);
     }
     RolesFile file = new RolesFile(config.rolesFile());
-    RolePolicy roles = new RolePolicy(file.read());
+    RolePolicy roles = new RolePolicy(file.read(), config.jwt().claims().roles() != null);
     refreshed.add(new RolesWatch(file, roles, changes)::refresh);
     return new Policies(roles, roles);
   }

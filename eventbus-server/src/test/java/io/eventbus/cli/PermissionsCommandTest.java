@@ -8,7 +8,10 @@ import io.eventbus.cli.console.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPairGenerator;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -79,7 +82,9 @@ class PermissionsCommandTest {
         .isZero();
     assertThat(run("test", "--as", "u1", "observe", "$SYS.bus.>")).isZero();
     assertThat(run("test", "--as", "u1", "--role", "other", "subscribe", "user.a"))
-        .isEqualTo(ExitCode.FAILED);
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err())
+        .contains("--role other: roles.conf does not have it (expected: anonymous, trader)");
   }
 
   @Test
@@ -159,7 +164,7 @@ class PermissionsCommandTest {
             connections    5       no limit
             publish-bytes  2MiB
             """);
-    assertThat(run("list", "--as", "u1", "--role", "other")).isZero();
+    assertThat(run("list")).isZero();
     assertThat(cli.out()).doesNotContain("QUOTA");
   }
 
@@ -186,6 +191,71 @@ class PermissionsCommandTest {
     assertThat(commands).isEqualTo(3);
     assertThat(cli.run("config", "check", "--set", "auth.roles-file=" + roles)).isZero();
     assertThat(cli.out()).doesNotContain("adds nothing", "never applies");
+  }
+
+  /** What a bus starts with, and nobody means. */
+  @Test
+  void theConfigurationIsReviewed(@TempDir Path directory) throws Exception {
+    String hash = "$argon2id$v=19$m=65536,t=3,p=4$" + "A".repeat(22) + "$" + "A".repeat(43);
+    Path users =
+        Files.writeString(directory.resolve("users"), "ann:" + hash + "::tradre\nx:*::trader\n");
+    Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-r--r--"));
+    Files.setPosixFilePermissions(Path.of(roles), PosixFilePermissions.fromString("rw-rw-rw-"));
+    assertThat(check("auth.roles-file=" + roles, "auth.users-file=" + users)).isZero();
+    assertThat(cli.out())
+        .contains(
+            "The file of auth.users-file, " + users + ", has the permissions rw-r--r--",
+            "The file of auth.roles-file, " + roles + ", has the permissions rw-rw-rw-",
+            users + ": ann has the role tradre, which no roles file has",
+            users + ": to check the password of ann costs 5 times what",
+            "A bus would start with the configuration, but see above.")
+        .doesNotContain("x has the role");
+    Files.writeString(users, "# nobody\n");
+    assertThat(check("auth.users-file=" + users)).isZero();
+    assertThat(cli.out()).contains(users + " has no users");
+  }
+
+  @Test
+  void keysThatFitNothingAreFound(@TempDir Path directory) throws Exception {
+    KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
+    generator.initialize(2048);
+    String pem =
+        "-----BEGIN PUBLIC KEY-----\n"
+            + Base64.getMimeEncoder()
+                .encodeToString(generator.generateKeyPair().getPublic().getEncoded())
+            + "\n-----END PUBLIC KEY-----\n";
+    String file = Files.writeString(directory.resolve("key.pem"), pem).toString();
+    String[] needed = {"auth.jwt.issuer=i", "auth.jwt.audience=bus"};
+    assertThat(check(needed[0], needed[1], "auth.jwt.secret-file=" + file))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err())
+        .contains("auth.jwt.secret-file: " + file + ": a key or certificate in PEM");
+    String keys = "auth.jwt.public-keys=" + file;
+    assertThat(check(needed[0], needed[1], keys, "auth.jwt.algorithms=ES256"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("auth.jwt.algorithms: ES256: no key is for one of them");
+    assertThat(check(needed[0], needed[1], keys, "auth.jwt.algorithms=RS256,ES256")).isZero();
+    assertThat(cli.out()).contains("auth.jwt.algorithms: ES256: there is no key of that type");
+    assertThat(check(needed[0], needed[1], keys)).isZero();
+    assertThat(cli.out()).contains("The configuration is good.");
+  }
+
+  @Test
+  void anAuditLogThatCannotBeWrittenIsFound(@TempDir Path directory) throws Exception {
+    Path file = Files.writeString(directory.resolve("file"), "");
+    assertThat(check("audit.file=" + file.resolve("audit.log"))).isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("audit.file: ", "cannot be written");
+    assertThat(check("audit.file=" + directory)).isEqualTo(ExitCode.USAGE);
+    assertThat(check("audit.file=" + directory.resolve("new").resolve("audit.log"))).isZero();
+    assertThat(directory.resolve("new")).doesNotExist();
+  }
+
+  private int check(String... settings) {
+    List<String> words = new ArrayList<>(List.of("config", "check"));
+    for (String setting : settings) {
+      words.addAll(List.of("--set", setting));
+    }
+    return cli.run(words.toArray(String[]::new));
   }
 
   @Test

@@ -2,6 +2,9 @@ package io.eventbus.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Who comes in: limits for an address, proxies, and clients that show a wrong token. */
 @ExtendWith(LeakWatch.class)
@@ -200,11 +204,39 @@ class AdmissionIT {
 
   @Test
   void headersThatContradictEachOtherAreRefused() throws Exception {
+    ListAppender<ILoggingEvent> lines = logged();
     try (WatchedBus bus = behindAProxy();
         RawClient client =
             forwarded(bus, "X-Forwarded-For: 203.0.113.7\r\nForwarded: for=198.51.100.9")) {
       assertThat(client.httpResponse).startsWith("HTTP/1.1 400 ");
     }
+    assertThat(lines.list)
+        .anyMatch(line -> line.getFormattedMessage().contains("is refused with 400: "));
+  }
+
+  /** What the proxy hears is in no log of the bus's operator. */
+  @Test
+  void aPrefaceOfAnUnknownProxyIsTold() throws Exception {
+    ListAppender<ILoggingEvent> lines = logged();
+    try (WatchedBus bus = WatchedBus.alone();
+        RawClient client = RawClient.tcp(bus.uri())) {
+      client.raw(
+          "PROXY TCP4 9.9.9.9 127.0.0.1 5000 80\r\nGET /bus HTTP/1.1\r\n\r\n"
+              .getBytes(StandardCharsets.US_ASCII));
+      client.awaitEnd();
+    }
+    assertThat(lines.list)
+        .anyMatch(
+            line ->
+                line.getFormattedMessage().contains("9.9.9.9")
+                    && line.getFormattedMessage().contains("has to be in listen.proxies"));
+  }
+
+  private static ListAppender<ILoggingEvent> logged() {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    ((Logger) LoggerFactory.getLogger("io.eventbus.server.transport.FrontDoor")).addAppender(lines);
+    return lines;
   }
 
   @Test

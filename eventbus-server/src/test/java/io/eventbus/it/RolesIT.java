@@ -2,6 +2,10 @@ package io.eventbus.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
@@ -23,6 +27,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** What a client hears of each action that a rule allows, denies, or says nothing of. */
 @Timeout(180)
@@ -121,18 +126,46 @@ class RolesIT {
         ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(number, filter, null, overflow)));
   }
 
+  /** Each denial with what was wanted, and the rule with its line. */
+  private static void assertAudited(List<String> entries) {
+    String audit = String.join("\n", entries);
+    for (String row : ROWS.lines().filter(line -> line.endsWith("no")).toList()) {
+      String[] cells = row.split(" +", -1);
+      assertThat(audit)
+          .contains(
+              "\"subject\":\"u1\",\"action\":\"%s\",\"name\":\"%s\",\"reason\":\""
+                  .formatted(cells[0], cells[1]));
+    }
+    int line = FILE.lines().toList().indexOf("deny publish open.root") + 1;
+    assertThat(audit)
+        .contains("\"name\":\"open.root\",\"reason\":\"deny publish open.root (")
+        .contains("roles.conf:" + line + ")\",\"count\":1");
+  }
+
   @Test
   void everyActionIsAllowedByItsRulesOnly(@TempDir Path directory) throws Exception {
     Path roles = Files.writeString(directory.resolve("roles.conf"), FILE);
+    ListAppender<ILoggingEvent> audit = new ListAppender<>();
+    Logger lines = (Logger) LoggerFactory.getLogger("eventbus.audit.lines");
+    lines.setLevel(Level.INFO);
+    lines.addAppender(audit);
+    audit.start();
     String token = SignedTokens.token("u1", Instant.now(), "{\"roles\":[\"user\"]}");
     try (BusServer bus =
-            TestBus.start(SignedTokens.settings(directory, "auth.roles-file", roles.toString()));
+            TestBus.start(
+                SignedTokens.settings(
+                    directory,
+                    "auth.roles-file",
+                    roles.toString(),
+                    "audit.file",
+                    directory.resolve("audit.log").toString()));
         RawClient client = RawClient.upgraded(bus.uri())) {
       client.send(
           ControlFrames.encode(
               TypeCode.HELLO, new Hello("raw", "test", token, null, Map.of(), null, null, null)));
       client.expect(TypeCode.WELCOME);
       List<String> wrong = new ArrayList<>();
+
       for (String row : ROWS.lines().toList()) {
         String[] cells = row.split(" +", -1);
         if (mayDo(client, cells[0], cells[1]) != cells[2].equals("yes")) {
@@ -141,5 +174,7 @@ class RolesIT {
       }
       assertThat(wrong).isEmpty();
     }
+    lines.detachAppender(audit);
+    assertAudited(audit.list.stream().map(ILoggingEvent::getFormattedMessage).toList());
   }
 }

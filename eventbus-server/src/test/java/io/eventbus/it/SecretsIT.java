@@ -142,6 +142,15 @@ class SecretsIT {
     assertThat(logged)
         .anyMatch(line -> line.contains("client_connected"))
         .anyMatch(line -> line.contains("client_refused"))
+        .anyMatch(
+            line ->
+                line.contains("\"client\":\"raw\",\"account\":\"\",\"subject\":\"u1\"")
+                    && line.contains("showed a token that has expired"))
+        .anyMatch(
+            line ->
+                line.contains("\"status\":401")
+                    && line.contains("showed a wrong password ('ann' of account 'ops')"))
+        .noneMatch(line -> line.contains("\"subject\":\"user\""))
         .anyMatch(line -> line.contains("client_revoked"))
         .anyMatch(line -> line.contains("\"method\":\"DELETE\""))
         .anyMatch(line -> line.contains("admin.token-file") && line.contains("rw-r--r--"))

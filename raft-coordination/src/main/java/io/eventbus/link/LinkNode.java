@@ -37,21 +37,6 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class LinkNode implements AutoCloseable {
   private final LinkIdentity identity;
-
-  /** The acceptor of streams that are not taken yet. It is never asked. */
-  static final StreamAcceptor NOT_YET =
-      new StreamAcceptor() {
-        @Override
-        public EventLoop loop(LinkPeer peer) {
-          throw new IllegalStateException("streams of " + peer.channel() + " are not taken yet");
-        }
-
-        @Override
-        public ChannelHandler handler(LinkPeer peer) {
-          throw new IllegalStateException("streams of " + peer.channel() + " are not taken yet");
-        }
-      };
-
   private final EventLoopGroup loops;
   private final LinkCounters counters = new LinkCounters();
   private final Map<Integer, LinkService> services = new ConcurrentHashMap<>();
@@ -294,15 +279,6 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Says that streams of a kind will be taken: until then they are refused as retryable.
-   *
-   * @param kind as for {@link #acceptStreams}
-   */
-  public void expectStreams(String kind) {
-    streams.putIfAbsent(kind, NOT_YET);
-  }
-
-  /**
    * Takes streams of a kind that other buses open, in place of the acceptor before.
    *
    * @param kind the part of the channel before its first '.'
@@ -310,6 +286,17 @@ public final class LinkNode implements AutoCloseable {
    */
   public void acceptStreams(String kind, StreamAcceptor acceptor) {
     streams.put(kind, acceptor);
+  }
+
+  /**
+   * Says which kinds of streams will be taken later. Until {@link #acceptStreams}, other buses that
+   * open one are refused with {@link LinkRefusal#BUSY}, and may try again.
+   *
+   * @param kinds the parts of the channels before their first '.'; to be said before {@link
+   *     #listen}
+   */
+  public void reserveStreams(Set<String> kinds) {
+    kinds.forEach(kind -> streams.putIfAbsent(kind, ReservedStreams.NOT_YET));
   }
 
   private @Nullable StreamAcceptor stream(String channel) {

@@ -8,7 +8,7 @@ public enum LinkRefusal {
   OTHER_CLUSTER(false),
   /** The two sides have no version of the links in common. */
   VERSION(false),
-  /** The other side has as many links as it may, or closes. */
+  /** The other side has as many links as it may, closes, or takes no such streams yet. */
   BUSY(true);
 
   private final boolean retryable;

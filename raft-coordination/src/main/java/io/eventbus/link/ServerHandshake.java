@@ -99,8 +99,12 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
               + ")");
     } else if (isForeign(self, said.peer())) {
       refuse(ctx, LinkRefusal.OTHER_CLUSTER, foreign(self, said.peer()));
-    } else if (streams.apply(said.peer().channel()) == LinkNode.NOT_YET) {
-      refuse(ctx, LinkRefusal.BUSY, said.peer().channel() + ": this bus does not take them yet");
+    } else if (streams.apply(said.peer().channel()) instanceof ReservedStreams) {
+      // Happens whenever a bus starts: nothing for the log.
+      sendRefusal(
+          ctx,
+          LinkRefusal.BUSY,
+          "the bus starts, and takes no streams on channel " + said.peer().channel() + " yet");
     } else {
       byte[] mac = Handshake.serverProof(key, helloBytes, nonce, Handshake.VERSION, self);
       ByteBuf ready = new Handshake.Ready(Handshake.VERSION, self, mac).encode();
@@ -145,6 +149,10 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
 
   private void refuse(ChannelHandlerContext ctx, LinkRefusal reason, String message) {
     tell(ctx, message);
+    sendRefusal(ctx, reason, message);
+  }
+
+  private static void sendRefusal(ChannelHandlerContext ctx, LinkRefusal reason, String message) {
     ByteBuf body = Unpooled.buffer(256);
     Wire.writeString(body, reason.name());
     Wire.writeString(body, message);

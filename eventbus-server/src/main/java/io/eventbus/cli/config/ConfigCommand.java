@@ -54,7 +54,14 @@ public final class ConfigCommand implements Runnable {
         context.out().line(roles.fileName() + ": " + roles.summary());
         RolesReview.notes(roles).forEach(context.out()::line);
       }
-      context.out().line("The configuration is good.");
+      List<String> notes = BusServer.review(effective.config());
+      notes.forEach(context.out()::line);
+      context
+          .out()
+          .line(
+              notes.isEmpty()
+                  ? "The configuration is good."
+                  : "A bus would start with the configuration, but see above.");
     }
   }
 

@@ -9,6 +9,7 @@ import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.roles.RolePolicy;
+import io.eventbus.server.security.roles.Roles;
 import io.eventbus.server.security.roles.RolesFile;
 import io.eventbus.server.security.users.Users;
 import java.nio.file.Path;
@@ -100,7 +101,21 @@ final class ClientOptions {
   }
 
   private RolePolicy policy() {
-    return new RolePolicy(new RolesFile(roles).read());
+    Roles read = new RolesFile(roles).read();
+    for (String name : names) {
+      if (!read.names().contains(name)) {
+        String expected = String.join(", ", read.names());
+        throw wrong(
+            "--role "
+                + Text.printable(name)
+                + ": "
+                + read.fileName()
+                + " does not have it (expected: "
+                + expected
+                + ")");
+      }
+    }
+    return new RolePolicy(read);
   }
 
   private Identity identity() {

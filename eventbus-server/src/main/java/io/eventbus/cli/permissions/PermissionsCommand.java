@@ -68,7 +68,7 @@ public final class PermissionsCommand implements Runnable {
     @Parameters(
         index = "0",
         paramLabel = "ACTION",
-        description = "publish, subscribe, block, observe, request or serve.")
+        description = "publish, subscribe, block, observe, request, serve or broadcast.")
     Action action = Action.PUBLISH;
 
     @Parameters(

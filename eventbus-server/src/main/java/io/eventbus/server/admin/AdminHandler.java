@@ -141,8 +141,9 @@ final class AdminHandler {
 
   /** Goes on when credentials have been looked at; wrong ones keep their place for a while. */
   private void checked(Exchange exchange, Place place, LoginOutcome outcome) throws HttpFailure {
-    if (outcome instanceof LoginOutcome.Wrong) {
-      guards.late().answer(place, () -> refuse(exchange));
+    if (outcome instanceof LoginOutcome.Wrong wrong) {
+      String why = wrong.why().text();
+      guards.late().answer(place, why, () -> refuse(exchange, why));
       return;
     }
     guards.late().leave(place);
@@ -160,8 +161,8 @@ final class AdminHandler {
     return current == null ? starting : current;
   }
 
-  private void refuse(Exchange exchange) {
-    tell(exchange.request(), Caller.UNKNOWN, 401);
+  private void refuse(Exchange exchange, String why) {
+    tell(exchange.request(), Caller.UNKNOWN, 401, why);
     exchange.answer(AdminReply.error(unauthenticated("the credentials are wrong")), false);
   }
 
@@ -177,12 +178,12 @@ final class AdminHandler {
       Route route = route(request, caller);
       AdminReply reply = run(request, route, caller);
       if (!AdminRole.VIEWER.includes(route.role())) {
-        tell(request, caller, reply.status());
+        tell(request, caller, reply.status(), "");
       }
       return reply;
     } catch (HttpFailure failure) {
       if (failure.status() == 401 || failure.status() == 403) {
-        tell(request, caller, failure.status());
+        tell(request, caller, failure.status(), "");
       }
       return AdminReply.error(failure);
     }
@@ -199,7 +200,7 @@ final class AdminHandler {
     }
   }
 
-  private void tell(AdminRequest request, Caller caller, int status) {
+  private void tell(AdminRequest request, Caller caller, int status, String reason) {
     String target = request.target();
     guards
         .audit()
@@ -210,7 +211,8 @@ final class AdminHandler {
                 request.client().toString(),
                 request.method(),
                 target.substring(0, Math.min(target.length(), MOST_TARGET)),
-                status));
+                status,
+                reason));
   }
 
   private void checkHost(AdminRequest request) throws HttpFailure {

@@ -161,7 +161,15 @@ public final class AdminServer implements AutoCloseable {
     if (!bound.isSuccess()) {
       late.close();
       close(sockets);
-      throw bound.cause() instanceof IOException e ? e : new IOException(bound.cause());
+      throw new IOException(
+          "the administration port cannot listen on "
+              + config.host()
+              + ":"
+              + config.port()
+              + ": "
+              + bound.cause().getMessage()
+              + " (choose another with admin.host and admin.port)",
+          bound.cause());
     }
     Channel listening = bound.channel();
     channels.add(listening);

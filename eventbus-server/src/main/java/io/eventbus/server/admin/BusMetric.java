@@ -36,8 +36,8 @@ record BusMetric(
     Function<BusStats, MetricSnapshot> reader) {
 
   private static final String LATENCY_HELP =
-      "Longest wait of an event in each burst: from its receipt until all that was queued for"
-          + " its subscriber has gone to the socket.";
+      "Time from the receipt of an event, from a client or another bus, until it is given to its"
+          + " subscriber's socket; an event counts once for each subscriber.";
 
   private static final String JWKS_AGE_HELP =
       "Time since the keys of `auth.jwt.jwks-url` were fetched, or since the start where they never"
@@ -388,8 +388,9 @@ record BusMetric(
           counters(
               "eventbus_federation_lost_events_total",
               "reason",
-              "Events that did not reach a bus that they were for, by reason; `not_needed` are"
-                  + " those that had nobody there any more, because the bus had ended in order.",
+              "Events that did not reach a bus that they were for, by reason. How many subscribers"
+                  + " missed them it does not say: they may have moved to other buses before. Of"
+                  + " `not_needed` it is known that nobody did, because the bus had ended in order.",
               s -> s.federation().lostByReason()),
           counters(
               "eventbus_federation_lost_events_by_bus_total",

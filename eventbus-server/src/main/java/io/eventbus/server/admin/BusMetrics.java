@@ -1,5 +1,7 @@
 package io.eventbus.server.admin;
 
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -7,6 +9,7 @@ import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.model.registry.MultiCollector;
@@ -19,6 +22,7 @@ import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -30,6 +34,8 @@ import java.util.function.LongSupplier;
 final class BusMetrics implements AutoCloseable {
   /** The text format that every Prometheus server reads. */
   static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+  private static final double MILLIS = 1e3;
 
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -45,6 +51,18 @@ final class BusMetrics implements AutoCloseable {
   BusMetrics(BusView bus, LongSupplier failedHere) {
     this.bus = bus;
     this.failedHere = failedHere;
+    // Names that Prometheus's rules for names refuse.
+    registry
+        .config()
+        .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
+        .meterFilter(
+            new MeterFilter() {
+              @Override
+              public Meter.Id map(Meter.Id id) {
+                return id.getName().equals("system.cpu.count") ? id.withName("system.cpus") : id;
+              }
+            });
+    cpuSeconds();
     new JvmMemoryMetrics().bindTo(registry);
     new JvmThreadMetrics().bindTo(registry);
     new ClassLoaderMetrics().bindTo(registry);
@@ -53,6 +71,17 @@ final class BusMetrics implements AutoCloseable {
     new UptimeMetrics().bindTo(registry);
     garbageCollection.bindTo(registry);
     registry.getPrometheusRegistry().register((MultiCollector) this::collect);
+  }
+
+  private void cpuSeconds() {
+    FunctionCounter.builder("process.cpu", ProcessHandle.current(), BusMetrics::cpuSeconds)
+        .baseUnit("seconds")
+        .description("Processor time that the process has used.")
+        .register(registry);
+  }
+
+  private static double cpuSeconds(ProcessHandle process) {
+    return process.info().totalCpuDuration().orElse(Duration.ZERO).toMillis() / MILLIS;
   }
 
   String scrape() {

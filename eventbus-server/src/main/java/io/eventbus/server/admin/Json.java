@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.node.TextNode;
 import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
+import io.eventbus.server.security.PrintableText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -34,7 +35,7 @@ public final class Json {
     }
     JsonNode tree = MAPPER.readTree(whole);
     cut(tree, mostText);
-    return MAPPER.writeValueAsString(tree).getBytes(StandardCharsets.UTF_8);
+    return bytes(tree);
   }
 
   private static void cut(JsonNode node, int mostText) {
@@ -58,6 +59,33 @@ public final class Json {
    * @throws IOException if the value is of a type that cannot be written
    */
   public static byte[] write(Object value) throws IOException {
-    return MAPPER.writeValueAsString(value).getBytes(StandardCharsets.UTF_8);
+    return bytes(value);
+  }
+
+  private static byte[] bytes(Object value) throws IOException {
+    return escaped(MAPPER.writeValueAsString(value)).getBytes(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Escapes what is not seen, which stands only in texts: some readers end a line at it, and
+   * terminals turn texts around.
+   */
+  private static String escaped(String json) {
+    if (json.codePoints().allMatch(PrintableText::isSeen)) {
+      return json;
+    }
+    StringBuilder escaped = new StringBuilder(json.length() + 64);
+    json.codePoints()
+        .forEach(
+            c -> {
+              if (PrintableText.isSeen(c)) {
+                escaped.appendCodePoint(c);
+              } else {
+                for (char half : Character.toChars(c)) {
+                  escaped.append(String.format("\\u%04x", (int) half));
+                }
+              }
+            });
+    return escaped.toString();
   }
 }

@@ -110,10 +110,11 @@ final class LateAnswers implements AutoCloseable {
   /**
    * Notes that credentials with a place are wrong, and answers: now, or late.
    *
+   * @param why what is wrong with them, as it goes on after "a client"
    * @param answer called once, by this thread or another; must not block for long
    */
-  void answer(Place place, Runnable answer) {
-    if (!failures.note(place.client(), "showed wrong credentials at the administration port")) {
+  void answer(Place place, String why, Runnable answer) {
+    if (!failures.note(place.client(), why + ", at the administration port")) {
       leave(place);
       answer.run();
       return;

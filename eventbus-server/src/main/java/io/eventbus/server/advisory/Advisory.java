@@ -91,9 +91,16 @@ public sealed interface Advisory {
    * A client was not let in, because it did not prove who it is.
    *
    * @param remoteAddress the client's address and port
+   * @param client name that the client gave in {@code Hello}; empty where it gave none
+   * @param account whose client it would have been; empty where that is not known, or for none
+   * @param subject its name in the account, which a signature or the users file vouches for; of a
+   *     certificate that TLS refused the distinguished name in it, for which nothing vouches; empty
+   *     where it is not known
    * @param reason what was wrong, as it goes on after "a client"; the client does not hear it
    */
-  record ClientRefused(String remoteAddress, String reason) implements Advisory {
+  record ClientRefused(
+      String remoteAddress, String client, String account, String subject, String reason)
+      implements Advisory {
     @Override
     public String type() {
       return "client_refused";
@@ -274,8 +281,9 @@ public sealed interface Advisory {
    * @param client name that the client gave in {@code Hello}
    * @param account whose client it is
    * @param subject its name in the account; empty where it has proved none
-   * @param action the type of its frame, in lower case
-   * @param reason what it was told: the topic or filter, and the rule
+   * @param action what it wanted to do, as in the roles file
+   * @param name with which topic, filter or service
+   * @param reason the rule and where it was written, or why none allows it
    * @param count how often since this was told last
    */
   record PermissionDenied(
@@ -284,6 +292,7 @@ public sealed interface Advisory {
       String account,
       String subject,
       String action,
+      String name,
       String reason,
       long count)
       implements Advisory {
@@ -314,7 +323,8 @@ public sealed interface Advisory {
      * @return the copy
      */
     public PermissionDenied times(long times) {
-      return new PermissionDenied(remoteAddress, client, account, subject, action, reason, times);
+      return new PermissionDenied(
+          remoteAddress, client, account, subject, action, name, reason, times);
     }
   }
 
@@ -359,9 +369,17 @@ public sealed interface Advisory {
    * @param method HTTP method
    * @param target path and query, at most 512 characters
    * @param status HTTP status of the answer
+   * @param reason what was wrong with the credentials that the caller showed, and whose they would
+   *     be, where that is known; empty where nothing was
    */
   record AdminAction(
-      String caller, String role, String remoteAddress, String method, String target, int status)
+      String caller,
+      String role,
+      String remoteAddress,
+      String method,
+      String target,
+      int status,
+      String reason)
       implements Advisory {
     @Override
     public String type() {

@@ -107,8 +107,8 @@ final class ClusterMembership implements Membership {
             new LinkIdentity(cluster.id(), directory.bus(), ""),
             security.links(),
             transport);
+    links.reserveStreams(streams);
     try {
-      streams.forEach(links::expectStreams);
       InetSocketAddress bound =
           links.listen(
               new InetSocketAddress(InetAddress.getByName(cluster.bindHost()), cluster.port()));

@@ -28,7 +28,7 @@ public interface Membership extends ClusterView, AutoCloseable {
    * @param config the configuration
    * @param clock gives the first command of a new registry its time
    * @param transport what drives the sockets of links
-   * @param streams the kinds of streams that the bus will take, and refuses until then
+   * @param streams the kinds of streams that other buses may open later
    * @return the place; the bus may still be looking for its cluster
    * @throws IOException if its directory or port cannot be used; says which, and what was expected
    */

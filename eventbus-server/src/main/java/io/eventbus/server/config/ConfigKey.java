@@ -643,6 +643,25 @@ public enum ConfigKey {
       "",
       "",
       "What `aud` of a JSON Web Token has to contain; needed with keys for them."),
+  /** Where tokens say the roles. */
+  AUTH_JWT_ROLES_CLAIM(
+      "auth.jwt.roles-claim",
+      ValueType.CLAIM,
+      "",
+      "",
+      "Claim of a JSON Web Token with roles, beside `eventbus.roles`: a list, or names with blanks"
+          + " between, such as `realm_access.roles`, `roles`, `cognito:groups` or `scope`. A claim"
+          + " of exactly that name, or a path with dots. What cannot be a role's name is passed"
+          + " over."),
+  /** Where tokens say the account. */
+  AUTH_JWT_ACCOUNT_CLAIM(
+      "auth.jwt.account-claim",
+      ValueType.CLAIM,
+      "",
+      "",
+      "Claim of a JSON Web Token with the account, in place of `eventbus.account`: a text, or a"
+          + " list of one. A claim of exactly that name, or a path with dots. A token without it is"
+          + " refused."),
   /** Algorithms of tokens. */
   AUTH_JWT_ALGORITHMS(
       "auth.jwt.algorithms",

@@ -234,6 +234,8 @@ final class ConfigValues {
     return new JwtConfig(
         optional(ConfigKey.AUTH_JWT_ISSUER),
         optional(ConfigKey.AUTH_JWT_AUDIENCE),
+        new JwtConfig.ClaimPaths(
+            optional(ConfigKey.AUTH_JWT_ROLES_CLAIM), optional(ConfigKey.AUTH_JWT_ACCOUNT_CLAIM)),
         list(ConfigKey.AUTH_JWT_ALGORITHMS),
         path(ConfigKey.AUTH_JWT_SECRET_FILE),
         path(ConfigKey.AUTH_JWT_PUBLIC_KEYS),

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param issuer what {@code iss} has to be; null where there are no keys
  * @param audience what {@code aud} has to contain; null where there are no keys
+ * @param claims where account and roles are
  * @param algorithms with which tokens may be signed
  * @param secretFile file with a shared secret, or null
  * @param publicKeys file with public keys, or null
@@ -21,19 +22,65 @@ import org.jspecify.annotations.Nullable;
 public record JwtConfig(
     @Nullable String issuer,
     @Nullable String audience,
+    ClaimPaths claims,
     List<String> algorithms,
     @Nullable Path secretFile,
     @Nullable Path publicKeys,
     @Nullable URI jwksUrl) {
+  private static final String KEYS =
+      "auth.jwt.secret-file, auth.jwt.public-keys or auth.jwt.jwks-url as well";
   private static final Pattern LABEL = Pattern.compile("[\\x21-\\x7e]{1,256}");
   private static final Pattern ALGORITHM = Pattern.compile("(HS|RS|PS|ES)(256|384|512)|EdDSA");
+  private static final Pattern CLAIM =
+      Pattern.compile("[\\x21-\\x7e&&[^.]]+(\\.[\\x21-\\x7e&&[^.]]+)*");
+  private static final int MAX_CLAIM_CHARS = 256;
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
+
+  /**
+   * Where tokens say account and roles, beside the claim {@code eventbus}: each a claim of that
+   * name, or a path with dots.
+   *
+   * @param roles null for nowhere else
+   * @param account null for nowhere else
+   */
+  public record ClaimPaths(@Nullable String roles, @Nullable String account) {
+    /** Nowhere else. */
+    public static final ClaimPaths NONE = new ClaimPaths(null, null);
+
+    /**
+     * Checks the paths.
+     *
+     * @param roles as above
+     * @param account as above
+     * @throws IllegalArgumentException if one has another form
+     */
+    public ClaimPaths {
+      check(ConfigKey.AUTH_JWT_ROLES_CLAIM, roles);
+      check(ConfigKey.AUTH_JWT_ACCOUNT_CLAIM, account);
+    }
+
+    private static void check(ConfigKey key, @Nullable String path) {
+      if (path != null) {
+        TextCheck.matches(key, path, CLAIM);
+        if (path.length() > MAX_CLAIM_CHARS) {
+          throw new IllegalArgumentException(
+              key.key()
+                  + ": "
+                  + path.length()
+                  + " characters (expected: "
+                  + key.type().expectation()
+                  + ")");
+        }
+      }
+    }
+  }
 
   /**
    * Checks that all is there that tokens are judged by.
    *
    * @param issuer as above
    * @param audience as above
+   * @param claims as above
    * @param algorithms as above
    * @param secretFile as above
    * @param publicKeys as above
@@ -61,12 +108,16 @@ public record JwtConfig(
       throw new IllegalArgumentException(
           missing.key() + ": none (expected: a value, because there are keys for tokens)");
     }
+    if (!keys && !claims.equals(ClaimPaths.NONE)) {
+      ConfigKey set =
+          claims.roles() != null
+              ? ConfigKey.AUTH_JWT_ROLES_CLAIM
+              : ConfigKey.AUTH_JWT_ACCOUNT_CLAIM;
+      throw new IllegalArgumentException(set.key() + ": set without keys (expected: " + KEYS + ")");
+    }
     if (!keys && (issuer != null || audience != null)) {
       ConfigKey set = issuer != null ? ConfigKey.AUTH_JWT_ISSUER : ConfigKey.AUTH_JWT_AUDIENCE;
-      throw new IllegalArgumentException(
-          set.key()
-              + ": set without keys (expected: auth.jwt.secret-file, auth.jwt.public-keys or"
-              + " auth.jwt.jwks-url as well)");
+      throw new IllegalArgumentException(set.key() + ": set without keys (expected: " + KEYS + ")");
     }
   }
 

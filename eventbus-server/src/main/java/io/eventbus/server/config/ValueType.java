@@ -57,6 +57,8 @@ public enum ValueType {
       "names such as RS256,ES256 with commas between: HS, RS, PS or ES with 256, 384 or 512; EdDSA"),
   /** A name that others have chosen; empty for none. */
   LABEL("up to 256 visible ASCII characters"),
+  /** A claim of tokens; empty for none. */
+  CLAIM("up to 256 visible ASCII characters, with single dots between names"),
   /** A URL that is fetched; empty for none. */
   FETCHED_URL("an https:// URL; http:// only for this machine, by localhost or a loopback address"),
   /** An {@link AdminAuth}. */

@@ -51,8 +51,8 @@ import org.slf4j.LoggerFactory;
  * for, and started when they and the links are there. Any thread.
  */
 public final class Federation implements ClusterPromises {
-  /** The kinds of streams that buses open to each other. */
-  public static final Set<String> STREAMS = Set.of(Lanes.KIND, FarServices.KIND);
+  /** The kinds of streams that are taken once a bus has started its federation. */
+  public static final Set<String> STREAMS = Set.of(FarServices.KIND, Lanes.KIND);
 
   private static final Logger LOG = LoggerFactory.getLogger(Federation.class);
 

@@ -17,12 +17,6 @@ public interface MessageSink {
   /** Gives to the system what was written. */
   void flush();
 
-  /**
-   * Whether the system has taken everything. If not, {@link OutboundQueue#onWritten} is called when
-   * it has.
-   */
-  boolean hasWrittenAll();
-
   /** Bytes that were written and that the system has not taken. */
   long pendingBytes();
 

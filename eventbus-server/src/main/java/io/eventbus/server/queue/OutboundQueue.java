@@ -90,7 +90,6 @@ public final class OutboundQueue implements Subscriber {
   private boolean usedSinceTick;
   private boolean closed;
   private long heapBytes;
-  private long oldestNanos;
   private LongConsumer onBulkWritten = frames -> {};
   private long bulkTold;
 
@@ -235,9 +234,6 @@ public final class OutboundQueue implements Subscriber {
     Overflow overflow = policy == Overflow.BLOCK && !mayBlock ? Overflow.DROP_OLDEST : policy;
     context.stats().deliveries.add(delivery.events());
     delivered.add(delivery.events());
-    if (oldestNanos == 0) {
-      oldestNanos = delivery.receivedNanos();
-    }
     if (overflow != Overflow.CONFLATE) {
       backlog.letConflatedGoFirst(delivery);
     }
@@ -460,6 +456,7 @@ public final class OutboundQueue implements Subscriber {
   private void write() {
     usedSinceTick = true;
     boolean wrote = false;
+    long now = System.nanoTime();
     int deflated = 0;
     for (DeliveryRing next = next(); next != null; next = next()) {
       if (deflated > DEFLATED_IN_TURN) {
@@ -468,7 +465,7 @@ public final class OutboundQueue implements Subscriber {
         break;
       }
       long before = next.bytes();
-      deflated += writer.writeNext(next, next == ring ? deliverable() : Long.MAX_VALUE);
+      deflated += writer.writeNext(next, next == ring ? deliverable() : Long.MAX_VALUE, now);
       long bytes = before - next.bytes();
       backlog.wrote(next, bytes);
       if (next == ring) {
@@ -480,7 +477,6 @@ public final class OutboundQueue implements Subscriber {
     if (wrote) {
       sink.flush();
     }
-    onWritten();
     wakeWaiters();
     long bulk = backlog.bulkWritten();
     if (bulk != bulkTold) {
@@ -501,14 +497,6 @@ public final class OutboundQueue implements Subscriber {
   /** What is to be written next; null for nothing, or while the socket takes nothing. */
   private @Nullable DeliveryRing next() {
     return sink.isWritable() ? backlog.next(deliverable() > 0) : null;
-  }
-
-  /** Records how long the oldest event waited, once everything has gone to the socket. */
-  public void onWritten() {
-    if (oldestNanos != 0 && backlog.isEmpty() && sink.hasWrittenAll()) {
-      context.stats().latency.record(System.nanoTime() - oldestNanos);
-      oldestNanos = 0;
-    }
   }
 
   private void wakeWaiters() {

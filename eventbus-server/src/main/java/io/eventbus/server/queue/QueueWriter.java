@@ -33,9 +33,10 @@ final class QueueWriter {
    * Writes one message with the first frames of a queue that is not empty.
    *
    * @param within bytes behind which no frame begins but the first
+   * @param nowNanos {@link System#nanoTime}, from which the latency of its events is taken
    * @return how many bytes had to be deflated for it
    */
-  int writeNext(DeliveryRing ring, long within) {
+  int writeNext(DeliveryRing ring, long within, long nowNanos) {
     int count = 1;
     int bytes = ring.get(0).frameBytes();
     // A copy is the connection's own, where what is copied may be held once for thousands.
@@ -50,17 +51,18 @@ final class QueueWriter {
       }
     }
     if (sink.compresses(bytes)) {
-      writeCompressed(ring, count, bytes);
+      writeCompressed(ring, count, bytes, nowNanos);
       return bytes;
     }
     if (count == 1 && !mustLeaveSlab(ring.get(0))) {
       Delivery only = ring.poll();
       context.stats().eventsOut.add(only.events());
+      recordLatency(only, nowNanos);
       credit.wrote(deliverBytes(only));
       sink.writeMessage(only);
     } else {
       ByteBuf message = sink.newMessage(bytes);
-      copy(ring, count, message);
+      copy(ring, count, message, nowNanos);
       sink.writeMessage(message);
     }
     return 0;
@@ -71,13 +73,14 @@ final class QueueWriter {
     return delivery.isInSlab() && sink.pendingBytes() > 0;
   }
 
-  private void copy(DeliveryRing ring, int count, ByteBuf message) {
+  private void copy(DeliveryRing ring, int count, ByteBuf message, long nowNanos) {
     int events = 0;
     int deliverBytes = 0;
     for (int i = 0; i < count; i++) {
       Delivery delivery = ring.poll();
       events += delivery.events();
       deliverBytes += deliverBytes(delivery);
+      recordLatency(delivery, nowNanos);
       delivery.copyFrame(message);
       delivery.release();
     }
@@ -85,14 +88,20 @@ final class QueueWriter {
     credit.wrote(deliverBytes);
   }
 
+  private void recordLatency(Delivery delivery, long nowNanos) {
+    if (delivery.events() > 0) {
+      context.stats().latency.record(nowNanos - delivery.receivedNanos(), delivery.events());
+    }
+  }
+
   /** What a frame takes of the credit: nothing unless it holds events. */
   private static int deliverBytes(Delivery frame) {
     return frame.kind() == DeliveryKind.EVENTS ? frame.frameBytes() : 0;
   }
 
-  private void writeCompressed(DeliveryRing ring, int count, int bytes) {
+  private void writeCompressed(DeliveryRing ring, int count, int bytes, long nowNanos) {
     ByteBuf plain = context.allocator().directBuffer(bytes);
-    copy(ring, count, plain);
+    copy(ring, count, plain, nowNanos);
     sink.writeCompressed(plain);
   }
 }

@@ -13,9 +13,19 @@ public sealed interface Authentication {
    * The credentials are wrong: the same ones will be refused again.
    *
    * @param message for the client, in English: the same for whatever a guesser must not learn
-   * @param reason for the log, as it goes on after "a client"; without secrets
+   * @param why for operators
    */
-  record Refused(String message, String reason) implements Authentication {}
+  record Refused(String message, FailedLogin why) implements Authentication {
+    /**
+     * Makes one of a client whose name is not known.
+     *
+     * @param message for the client
+     * @param reason for the log, as it goes on after "a client"; without secrets
+     */
+    public Refused(String message, String reason) {
+      this(message, new FailedLogin(reason));
+    }
+  }
 
   /**
    * The credentials could not be checked: the client is not let in, and may try again.

@@ -97,16 +97,16 @@ public final class AuthenticationChain implements Authenticator {
     if (outcome instanceof LoginOutcome.Unavailable unavailable) {
       return new Authentication.Unavailable(Authentications.RECONNECT, unavailable.reason());
     }
-    return refuse(((LoginOutcome.Wrong) outcome).reason());
+    return refuse(((LoginOutcome.Wrong) outcome).why());
   }
 
   private Authentication withoutMethod(Credentials credentials) {
     // A bus that authenticates nobody does not look at tokens either.
     if (!methods.isEmpty() && credentials.user() != null) {
-      return refuse("showed a user's name, and no method takes one");
+      return refuse(new FailedLogin("showed a user's name, and no method takes one"));
     }
     if (!methods.isEmpty() && credentials.token() != null) {
-      return refuse("showed a wrong token");
+      return refuse(new FailedLogin("showed a wrong token"));
     }
     boolean let =
         anonymous == ClientScope.EVERYONE
@@ -133,7 +133,7 @@ public final class AuthenticationChain implements Authenticator {
   }
 
   /** The same for whatever was wrong, because a guesser must not learn it. */
-  private static Authentication refuse(String reason) {
-    return new Authentication.Refused(NOT_ACCEPTED, reason);
+  private static Authentication refuse(FailedLogin why) {
+    return new Authentication.Refused(NOT_ACCEPTED, why);
   }
 }

@@ -4,7 +4,6 @@ import io.eventbus.server.log.RateLimitedLog;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,9 +32,9 @@ public final class DenialLog {
    * @param client the client, as operators know it
    * @param action what it wanted to do
    * @param name with which topic or filter, a legal one
-   * @param verdict asked only if it is told
+   * @param verdict which rule says so
    */
-  public void denied(String client, Action action, String name, Supplier<Verdict> verdict) {
+  public void denied(String client, Action action, String name, Verdict verdict) {
     String kind = client + ' ' + action + ' ' + name;
     log.warn(
         kind,
@@ -43,12 +42,7 @@ public final class DenialLog {
         printable(client),
         action.name().toLowerCase(Locale.ROOT),
         printable(name),
-        new Object() {
-          @Override
-          public String toString() {
-            return printable(verdict.get().reason());
-          }
-        });
+        printable(verdict.reason()));
   }
 
   /** Subjects, topics and the rules of tokens are others' texts. */

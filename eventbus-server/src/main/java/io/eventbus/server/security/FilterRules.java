@@ -230,6 +230,19 @@ public final class FilterRules {
   }
 
   /**
+   * Returns how many rules there are.
+   *
+   * @return 0 or more
+   */
+  public int size() {
+    int size = own.size();
+    for (RuleList list : shared) {
+      size += list.size();
+    }
+    return size;
+  }
+
+  /**
    * Returns the rules, for operators.
    *
    * @return first those of the roles, then those with the client's own values

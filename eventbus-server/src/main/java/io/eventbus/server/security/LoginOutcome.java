@@ -12,9 +12,18 @@ public sealed interface LoginOutcome {
   /**
    * They are wrong: no other method is asked.
    *
-   * @param reason for the log, as it goes on after "a client"; without secrets
+   * @param why for operators
    */
-  record Wrong(String reason) implements LoginOutcome {}
+  record Wrong(FailedLogin why) implements LoginOutcome {
+    /**
+     * Makes one of a client whose name is not known.
+     *
+     * @param reason for the log, as it goes on after "a client"; without secrets
+     */
+    public Wrong(String reason) {
+      this(new FailedLogin(reason));
+    }
+  }
 
   /**
    * They cannot be checked now.

@@ -17,7 +17,13 @@ public final class PrintableText {
     return shown.append(text.codePointCount(0, text.length()) > most ? "…" : "").toString();
   }
 
-  private static boolean isSeen(int c) {
+  /**
+   * Says whether a character is seen and ends no line.
+   *
+   * @param c a code point
+   * @return false for controls, formats, half characters and what separates lines
+   */
+  public static boolean isSeen(int c) {
     return switch (Character.getType(c)) {
       case Character.CONTROL,
           Character.FORMAT,

@@ -1,7 +1,8 @@
 package io.eventbus.server.session;
 
-import io.eventbus.protocol.TypeCode;
 import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.Verdict;
 import java.util.Locale;
 
 /** Describes sessions to those who watch the bus. */
@@ -21,14 +22,15 @@ final class ClientAdvisories {
         session.principal().method().name().toLowerCase(Locale.ROOT));
   }
 
-  static Advisory denied(Session session, int typeCode, String reason) {
+  static Advisory denied(Session session, Action action, String name, Verdict verdict) {
     return new Advisory.PermissionDenied(
         session.link().remoteAddress(),
         session.identity().client(),
         session.principal().account(),
         session.principal().subject(),
-        String.valueOf(TypeCode.of(typeCode)).toLowerCase(Locale.ROOT),
-        reason,
+        action.name().toLowerCase(Locale.ROOT),
+        name,
+        verdict.reason(),
         1);
   }
 

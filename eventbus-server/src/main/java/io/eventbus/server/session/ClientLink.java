@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.ServiceShare;
@@ -109,11 +110,12 @@ public interface ClientLink extends ServiceShare.Address {
    * Notes that the client could not prove who it is, and says whether it may be told so only later,
    * because that happens often where it is.
    *
-   * @param reason for the log, as it goes on after "a client"; without secrets
+   * @param refusal what the audit log keeps of it
+   * @param text what was wrong, for the log, as it goes on after "a client"; without secrets
    * @param retry if so, called once when the time has come
    * @return true if the session has to wait
    */
-  default boolean refusalMustWait(String reason, Runnable retry) {
+  default boolean refusalMustWait(Advisory.ClientRefused refusal, String text, Runnable retry) {
     return false;
   }
 

@@ -22,10 +22,12 @@ import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Principal;
 import io.eventbus.server.security.RevocationList;
+import io.eventbus.server.security.Verdict;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -48,6 +50,9 @@ import org.jspecify.annotations.Nullable;
 public final class Session {
   /** What an answer that refuses something costs beside the frame that it refuses. */
   private static final int PROBLEM_UNITS = 32;
+
+  /** Rules that are looked at in a unit of a turn. */
+  private static final int RULES_OF_UNIT = 4;
 
   /** What a client may send that comes from another bus and may still go back. */
   private static final Set<TypeCode> ON_THE_WAY =
@@ -151,7 +156,7 @@ public final class Session {
     this.authentication =
         new SessionAuthentication(loop.bus.authentications(), link, loop.bus.clock());
     this.renewal = new TokenRenewal(this, link, authentication);
-    Supplier<String> shown = this::shownClient;
+    Denials shown = this::denied;
     this.heldForCalls = loop.calls.share(link);
     this.heldForRegistrations = loop.calls.registrations(link);
     this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
@@ -394,7 +399,7 @@ public final class Session {
                   identity.producer(), subject.getBytes(UTF_8), principal.account(), share),
               heldForCalls,
               principal.permissions(),
-              this::shownClient,
+              this::denied,
               this::tunnelsMade);
       made.share(quotas);
       calls = made;
@@ -465,7 +470,7 @@ public final class Session {
               principal.account(),
               identity.producer(),
               principal.permissions(),
-              this::shownClient,
+              this::denied,
               subscriptions,
               new SessionPresence(
                   loop.calls.presence(),
@@ -733,6 +738,14 @@ public final class Session {
         + (identity.client().isEmpty() ? "" : ", which calls itself '" + identity.client() + "',");
   }
 
+  private void denied(Action action, String name, Supplier<Verdict> verdict) {
+    // To find the rule takes time for each: the client chooses how often.
+    loop.budget().spend(principal.permissions().of(action).size() / RULES_OF_UNIT);
+    Verdict explained = verdict.get();
+    loop.denials.denied(shownClient(), action, name, explained);
+    loop.bus.advisories().tell(ClientAdvisories.denied(this, action, name, explained));
+  }
+
   /** Takes how much the client lets the bus deliver, or send it by way of a tunnel. */
   void credit(ByteBuffer in, int from, int to) {
     DataView credit = loop.data;
@@ -763,9 +776,6 @@ public final class Session {
 
   private void refuse(ErrorCode code, String message, long about, int typeCode, String topic) {
     String shown = message.length() > 1000 ? message.substring(0, 1000) : message;
-    if (code == ErrorCode.FORBIDDEN) {
-      loop.bus.advisories().tell(ClientAdvisories.denied(this, typeCode, shown));
-    }
     tell(new Problem(code, shown, false, about, typeCode, topic));
   }
 

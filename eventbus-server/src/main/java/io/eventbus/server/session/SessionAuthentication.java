@@ -1,8 +1,10 @@
 package io.eventbus.server.session;
 
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Origin;
 import io.eventbus.server.security.PendingAuthentication;
 import java.time.Clock;
@@ -20,6 +22,7 @@ final class SessionAuthentication {
   private Instant begunAt = Instant.EPOCH;
   private @Nullable PendingAuthentication pending;
   private boolean failureNoted;
+  private String client = "";
 
   SessionAuthentication(Authentications authentications, ClientLink link, Clock clock) {
     this.clock = clock;
@@ -37,6 +40,7 @@ final class SessionAuthentication {
    */
   void begin(@Nullable String user, @Nullable String token, String client, long nowNanos) {
     failureNoted = false;
+    this.client = client;
     begunAt = clock.instant();
     pending =
         authentications.begin(
@@ -76,8 +80,7 @@ final class SessionAuthentication {
       question.whenAnswered(retry);
       return null;
     }
-    return answer instanceof Authentication.Refused refused
-            && refusalMustWait(refused.reason(), retry)
+    return answer instanceof Authentication.Refused refused && refusalMustWait(refused.why(), retry)
         ? null
         : answer;
   }
@@ -85,16 +88,19 @@ final class SessionAuthentication {
   /**
    * Notes, the first time, that what the client shows is refused.
    *
-   * @param reason for operators, as it goes on after "a client"
+   * @param why for operators
    * @param retry called once, by any thread, if the client is to hear it only later
    * @return whether it is
    */
-  boolean refusalMustWait(String reason, Runnable retry) {
+  boolean refusalMustWait(FailedLogin why, Runnable retry) {
     if (failureNoted) {
       return false;
     }
     failureNoted = true;
-    return link.refusalMustWait(reason, retry);
+    Advisory.ClientRefused refusal =
+        new Advisory.ClientRefused(
+            link.remoteAddress(), client, why.account(), why.subject(), why.reason());
+    return link.refusalMustWait(refusal, why.text(), retry);
   }
 
   /** Looks at the deadline of the answer. */

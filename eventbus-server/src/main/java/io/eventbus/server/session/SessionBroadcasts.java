@@ -9,7 +9,6 @@ import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.PublishDecisions;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +19,7 @@ final class SessionBroadcasts {
   private static final byte[] TOPICS = ServiceName.TOPICS.getBytes(StandardCharsets.US_ASCII);
 
   private final LoopContext loop;
-  private final Supplier<String> client;
+  private final Denials denials;
 
   // Who has no permissions yet may publish nothing.
   private FilterRules allowed = Permissions.NONE.of(Action.BROADCAST);
@@ -30,11 +29,11 @@ final class SessionBroadcasts {
   /**
    * Makes one that nothing was published with.
    *
-   * @param client the client as operators know it
+   * @param denials is told what the client may not do
    */
-  SessionBroadcasts(LoopContext loop, Supplier<String> client) {
+  SessionBroadcasts(LoopContext loop, Denials denials) {
     this.loop = loop;
-    this.client = client;
+    this.denials = denials;
   }
 
   /** Says which services the client may broadcast to from now on. */
@@ -87,7 +86,7 @@ final class SessionBroadcasts {
   /** Tells the operator which rule it was, and the client only what it may not do. */
   String forbidden() {
     String service = loop.router.selectedTopic().substring(ServiceName.TOPICS.length());
-    loop.denials.denied(client.get(), Action.BROADCAST, service, () -> allowed.explain(service));
+    denials.denied(Action.BROADCAST, service, () -> allowed.explain(service));
     return "broadcasts to '"
         + service
         + "' are not allowed to this client ("

@@ -52,7 +52,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
 
   private final LoopContext loop;
   private final ClientLink link;
-  private final Supplier<String> client;
+  private final Denials denials;
   private final CallingClient calls;
   private final CallerInfo info;
   private final ServiceShare held;
@@ -73,7 +73,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
    * @param info who calls, as members are told
    * @param held what the bus holds for the connection
    * @param permissions what the client may do
-   * @param client the client as operators know it
+   * @param denials is told what the client may not do
    * @param tunnels its streams and tunnels
    */
   SessionCalls(
@@ -82,15 +82,15 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       CallerInfo info,
       ServiceShare held,
       Permissions permissions,
-      Supplier<String> client,
+      Denials denials,
       Supplier<SessionTunnels> tunnels) {
     this.tunnels = tunnels;
     this.loop = loop;
     this.link = link;
-    this.client = client;
+    this.denials = denials;
     this.allowed = permissions.of(Action.REQUEST);
     this.info = info;
-    this.questions = new SessionQuestions(loop, link, info.account(), this);
+    this.questions = new SessionQuestions(loop, link, info.account(), denials, this);
     this.observable = permissions.of(Action.OBSERVE);
     this.held = held;
     this.calls = loop.calls.caller(this, info, held);
@@ -282,7 +282,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   }
 
   private void refuseForbidden(long call, String service) {
-    loop.denials.denied(client.get(), Action.REQUEST, service, () -> allowed.explain(service));
+    denials.denied(Action.REQUEST, service, () -> allowed.explain(service));
     refuse(
         call,
         FailureCode.FORBIDDEN,

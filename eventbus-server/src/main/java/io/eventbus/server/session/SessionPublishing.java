@@ -16,7 +16,6 @@ import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.PublishDecisions;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.nio.ByteBuffer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What one session publishes. Confined to its loop but for {@link #events}. */
@@ -30,7 +29,7 @@ final class SessionPublishing {
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
-  private final Supplier<String> client;
+  private final Denials denials;
   private final SingleWriterCounter published = new SingleWriterCounter();
   // Made with the first frame: most clients never publish.
   private @Nullable Hold hold;
@@ -48,14 +47,14 @@ final class SessionPublishing {
   /**
    * Makes one that nothing was published with.
    *
-   * @param client the client as operators know it
+   * @param denials is told what the client may not do
    */
-  SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal, Supplier<String> client) {
+  SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal, Denials denials) {
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
-    this.client = client;
-    this.broadcasts = new SessionBroadcasts(loop, client);
+    this.denials = denials;
+    this.broadcasts = new SessionBroadcasts(loop, denials);
     this.index = loop.bus.index();
   }
 
@@ -168,7 +167,7 @@ final class SessionPublishing {
   /** Tells the operator which rule it was, and the client only what it may not do. */
   private String forbidden(PublishView publish) {
     String topic = loop.router.selectedTopic();
-    loop.denials.denied(client.get(), Action.PUBLISH, topic, () -> allowed.explain(topic));
+    denials.denied(Action.PUBLISH, topic, () -> allowed.explain(topic));
     return "publish to '"
         + publish.shownTopic()
         + "' is not allowed to this client ("

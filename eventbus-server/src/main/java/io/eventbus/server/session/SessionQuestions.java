@@ -12,6 +12,7 @@ import io.eventbus.server.call.BusService;
 import io.eventbus.server.call.GatherEnd;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -29,6 +30,7 @@ final class SessionQuestions {
   private final LoopContext loop;
   private final ClientLink link;
   private final String account;
+  private final Denials denials;
   private final GatherEnd end;
   private int open;
   private boolean closed;
@@ -38,7 +40,9 @@ final class SessionQuestions {
    *
    * @param end gets the answers
    */
-  SessionQuestions(LoopContext loop, ClientLink link, String account, GatherEnd end) {
+  SessionQuestions(
+      LoopContext loop, ClientLink link, String account, Denials denials, GatherEnd end) {
+    this.denials = denials;
     this.account = account;
     this.loop = loop;
     this.link = link;
@@ -56,6 +60,11 @@ final class SessionQuestions {
     String argument = new String(request.event().payload(), StandardCharsets.UTF_8);
     loop.stats.calls.requests.add(1);
     if (!mayAsk(method, argument, allowed)) {
+      TopicFilter asked =
+          ServiceName.problem(argument) == null
+              ? TopicFilter.parse(ServiceName.presenceTopic(argument))
+              : ALL_MEMBERS;
+      denials.denied(Action.OBSERVE, asked.toString(), () -> allowed.explain(asked));
       fail(
           call,
           FailureCode.FORBIDDEN,

@@ -80,7 +80,7 @@ public final class SessionServices implements MemberEnd {
   private final ClientLink link;
   private final ServiceShare registered;
   private final Refusal refusal;
-  private final Supplier<String> client;
+  private final Denials denials;
   private final LongPredicate isSubscription;
   private final InterestShare interest;
   private final String account;
@@ -108,7 +108,7 @@ public final class SessionServices implements MemberEnd {
    * @param account the client's account
    * @param number the client's producer number
    * @param permissions what the client may do
-   * @param client the client as operators know it
+   * @param denials is told what the client may not do
    * @param subscriptions those of the client, whose ids are not those of services
    * @param presence told of what it serves
    * @param arriving whether the client is on its way here from another bus
@@ -123,7 +123,7 @@ public final class SessionServices implements MemberEnd {
       String account,
       long number,
       Permissions permissions,
-      Supplier<String> client,
+      Denials denials,
       SessionSubscriptions subscriptions,
       SessionPresence presence,
       BooleanSupplier arriving,
@@ -136,7 +136,7 @@ public final class SessionServices implements MemberEnd {
     this.arriving = arriving;
     this.link = link;
     this.refusal = refusal;
-    this.client = client;
+    this.denials = denials;
     this.isSubscription = subscriptions::has;
     this.interest = subscriptions.interest();
     this.broadcasts = new ServiceBroadcasts(loop, link, subscriptions);
@@ -149,12 +149,10 @@ public final class SessionServices implements MemberEnd {
     allowed = permissions.of(Action.SERVE);
     for (Served served : List.copyOf(byId.values())) {
       Registration registration = served.registration();
-      if (!allowed.allows(registration.service())) {
-        refuse(
-            ErrorCode.FORBIDDEN,
-            forbidden(registration.service()),
-            registration.id(),
-            TypeCode.REGISTER);
+      String service = registration.service();
+      if (!allowed.allows(service)) {
+        denials.denied(Action.SERVE, service, () -> allowed.explain(service));
+        refuse(ErrorCode.FORBIDDEN, forbidden(service), registration.id(), TypeCode.REGISTER);
         leave(served);
       }
     }
@@ -174,7 +172,7 @@ public final class SessionServices implements MemberEnd {
     if (illegal != null) {
       refuse(ErrorCode.ILLEGAL_TOPIC, illegal, id, TypeCode.REGISTER);
     } else if (!allowed.allows(service)) {
-      loop.denials.denied(client.get(), Action.SERVE, service, () -> allowed.explain(service));
+      denials.denied(Action.SERVE, service, () -> allowed.explain(service));
       refuse(ErrorCode.FORBIDDEN, forbidden(service), id, TypeCode.REGISTER);
     } else if (byId.containsKey(id) || isSubscription.test(id)) {
       refuse(

@@ -24,7 +24,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The subscriptions of one session. Changed by its loop only; read by any thread. */
@@ -32,7 +31,7 @@ public final class SessionSubscriptions {
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
-  private final Supplier<String> client;
+  private final Denials denials;
   private final BooleanSupplier arriving;
   private final BooleanSupplier changing;
   private SubscriptionIndex index;
@@ -53,7 +52,7 @@ public final class SessionSubscriptions {
   /**
    * Makes an empty set.
    *
-   * @param client the client as operators know it
+   * @param denials is told what the client may not do
    * @param arriving whether the client is on its way here from another bus
    * @param changing whether it was asked to go on at another bus
    */
@@ -61,13 +60,13 @@ public final class SessionSubscriptions {
       LoopContext loop,
       ClientLink link,
       Refusal refusal,
-      Supplier<String> client,
+      Denials denials,
       BooleanSupplier arriving,
       BooleanSupplier changing) {
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
-    this.client = client;
+    this.denials = denials;
     this.arriving = arriving;
     this.changing = changing;
     this.index = loop.bus.index();
@@ -121,6 +120,8 @@ public final class SessionSubscriptions {
     }
     TopicFilter filter = TopicFilter.parse(request.getFilter());
     if (ServiceBroadcasts.isTopicOfMembers(filter)) {
+      denials.denied(
+          Action.SUBSCRIBE, filter.toString(), "only members of a service hear its broadcasts");
       refuse(ErrorCode.FORBIDDEN, ServiceBroadcasts.FOR_MEMBERS, request.getId());
       return true;
     }
@@ -130,6 +131,7 @@ public final class SessionSubscriptions {
       return true;
     }
     if (request.getOverflow() == Overflow.BLOCK && !link.mayBlock()) {
+      denials.denied(Action.BLOCK, filter.toString(), "listen.browser-block");
       refuse(
           ErrorCode.FORBIDDEN,
           "a page in a browser may not hold publishers back (BLOCK) on this bus"
@@ -248,7 +250,7 @@ public final class SessionSubscriptions {
     FilterRules rules = permissions.of(action);
     boolean allowed = rules.allows(filter);
     if (!allowed) {
-      loop.denials.denied(client.get(), action, filter.toString(), () -> rules.explain(filter));
+      denials.denied(action, filter.toString(), () -> rules.explain(filter));
     }
     return allowed;
   }

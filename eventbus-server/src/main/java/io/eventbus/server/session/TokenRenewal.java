@@ -8,8 +8,10 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
+import io.eventbus.server.security.PrintableText;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * token that is not good changes nothing. Confined to the loop of the client's connection.
  */
 final class TokenRenewal {
+  /** The most characters of a name that are shown in a line. */
+  private static final int MAX_SHOWN = 256;
+
   private final Session session;
   private final ClientLink link;
   private final SessionAuthentication authentication;
@@ -64,7 +69,7 @@ final class TokenRenewal {
         answer instanceof Authentication.Accepted shown && isAnother(shown.principal());
     if (isAnother
         && authentication.refusalMustWait(
-            "showed credentials of another client in Authenticate", this::goOnLater)) {
+            ofAnother(((Authentication.Accepted) answer).principal()), this::goOnLater)) {
       return;
     }
     authentication.close();
@@ -95,6 +100,18 @@ final class TokenRenewal {
     return !shown.account().equals(before.account())
         || !shown.subject().equals(before.subject())
         || shown.method() != before.method();
+  }
+
+  private FailedLogin ofAnother(Principal shown) {
+    Principal before = session.principal();
+    String own =
+        before.subject().isEmpty()
+            ? "a client without a name"
+            : "'" + PrintableText.of(before.subject(), MAX_SHOWN) + "'";
+    return new FailedLogin(
+        "showed credentials of another client in Authenticate on a connection of " + own,
+        shown.account(),
+        shown.subject());
   }
 
   private void take(Principal renewed) {

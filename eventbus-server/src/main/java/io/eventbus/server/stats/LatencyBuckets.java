@@ -42,13 +42,23 @@ public final class LatencyBuckets {
    * @param nanos nanoseconds; a negative one counts as 0
    */
   public void record(long nanos) {
+    record(nanos, 1);
+  }
+
+  /**
+   * Records a duration that is the same for several; only the owning thread may call this.
+   *
+   * @param nanos nanoseconds; a negative one counts as 0
+   * @param times how many have it
+   */
+  public void record(long nanos, int times) {
     long micros = Math.max(0, nanos / 1000);
     int i = 0;
     while (i < BOUNDS_MICROS.length && micros > BOUNDS_MICROS[i]) {
       i++;
     }
-    CELL.setOpaque(counts, i, counts[i] + 1);
-    sumMicros.add(micros);
+    CELL.setOpaque(counts, i, counts[i] + times);
+    sumMicros.add(micros * times);
   }
 
   /**

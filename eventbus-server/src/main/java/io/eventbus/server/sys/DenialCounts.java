@@ -23,10 +23,10 @@ final class DenialCounts {
   private final Map<Key, Window> windows = new LinkedHashMap<>();
 
   /** Comparable, because clients choose what they are not let do. */
-  private record Key(String account, String subject, String address, String reason)
+  private record Key(String account, String subject, String address, String denied)
       implements Comparable<Key> {
     private static final Comparator<Key> ORDER =
-        Comparator.comparing(Key::reason)
+        Comparator.comparing(Key::denied)
             .thenComparing(Key::subject)
             .thenComparing(Key::address)
             .thenComparing(Key::account);
@@ -44,7 +44,7 @@ final class DenialCounts {
           denied.account(),
           denied.subject(),
           denied.subject().isEmpty() && port > 0 ? address.substring(0, port) : "",
-          denied.action() + " " + denied.reason());
+          denied.action() + " " + denied.name());
     }
   }
 

@@ -120,7 +120,6 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public void onWritable() {
     queue.drain();
-    queue.onWritten();
     whenWritten();
   }
 
@@ -363,10 +362,10 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public boolean refusalMustWait(String reason, Runnable retry) {
+  public boolean refusalMustWait(Advisory.ClientRefused refusal, String text, Runnable retry) {
     loop.context().bus().stats().authenticationFailures.increment();
-    loop.context().bus().advisories().tell(new Advisory.ClientRefused(account.toString(), reason));
-    if (!account.authenticationFailed(reason)) {
+    loop.context().bus().advisories().tell(refusal);
+    if (!account.authenticationFailed(text)) {
       return false;
     }
     try {

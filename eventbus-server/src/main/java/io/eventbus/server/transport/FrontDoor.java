@@ -9,12 +9,14 @@ import io.eventbus.server.admission.ProxyNetworks;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.RefusalReason;
+import io.eventbus.server.tls.FailureText;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.util.Attribute;
 import io.netty.util.AttributeKey;
+import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Optional;
@@ -34,6 +36,9 @@ final class FrontDoor {
 
   /** What the names of the usual headers begin with, such as {@code X-Forwarded-For}. */
   private static final String FORWARDED = "X-Forwarded-";
+
+  /** What is said of the first line of a PROXY preface that is read as a request. */
+  private static final String NO_VERSION = "invalid version format";
 
   private final ConnectionLimit limit;
   private final AddressAccounts accounts;
@@ -86,6 +91,30 @@ final class FrontDoor {
         account.close();
       }
     }
+  }
+
+  /** Tells that a proxy says where its client is, and that it cannot be so. */
+  void tellUnusable(Channel channel, String why) {
+    log.warn("unusable", "a request of {} is refused with 400: {}", address(channel), why);
+  }
+
+  /** Tells of what may come from a proxy that the bus does not know. */
+  void tellUnreadable(Channel channel, Throwable why) {
+    String text = String.valueOf(why.getMessage());
+    if (text.startsWith(NO_VERSION)) {
+      log.warn(
+          "unreadable",
+          "a request of {} cannot be read and is refused with 400: {} (a proxy that sends the PROXY"
+              + " protocol has to be in listen.proxies)",
+          address(channel),
+          FailureText.shortened(text));
+    }
+  }
+
+  private static String address(Channel channel) {
+    return channel.remoteAddress() instanceof InetSocketAddress address
+        ? NetUtil.toSocketAddressString(address)
+        : "an unknown address";
   }
 
   /** The thread that accepts makes it, before the channel's loop has the channel. */

@@ -38,11 +38,13 @@ final class TlsFailures {
             ? failure.getCause()
             : failure;
     String text = FailureText.of(cause);
+    String subject = "";
     TlsFailure reason = TlsFailure.PROTOCOL;
     for (Throwable next = cause; next != null; next = next.getCause()) {
       if (next instanceof ClientTrust.RefusedException refused) {
         reason = TlsFailure.CERTIFICATE;
-        text = FailureText.shortened(refused.subject()) + ": " + FailureText.of(refused);
+        subject = FailureText.shortened(refused.subject());
+        text = FailureText.of(refused);
       }
     }
     if (text.contains(NO_CERTIFICATE)) {
@@ -53,11 +55,19 @@ final class TlsFailures {
       reason = TlsFailure.TIMEOUT;
     }
     stats.countTlsFailure(reason);
-    log.warn(reason.name(), "the TLS handshake of {} has failed: {}", client, text);
+    log.warn(
+        reason.name(),
+        "the TLS handshake of {} has failed: {}",
+        client,
+        subject.isEmpty() ? text : subject + ": " + text);
     if (reason == TlsFailure.CERTIFICATE) {
       advisories.tell(
           new Advisory.ClientRefused(
-              client.toString(), "showed no certificate that is trusted: " + text));
+              client.toString(),
+              "",
+              "",
+              subject,
+              "showed no certificate that is trusted: " + text));
     }
   }
 }

@@ -121,6 +121,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   private void onRequest(ChannelHandlerContext ctx, HttpRequest request) {
     Handshake.Answer answer = handshake.answer(request, adminPort());
     boolean foreign = answer instanceof Handshake.Page page && page.status() == Handshake.FOREIGN;
+    if (request.decoderResult().isFailure()) {
+      door.tellUnreadable(ctx.channel(), request.decoderResult().cause());
+    }
     mayTellPage = !foreign;
     forwarded |= FrontDoor.isForwarded(request.headers());
     page = Handshake.isOfBrowser(request);
@@ -130,6 +133,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
         SocketAddress proxy = source != null ? source : ctx.channel().remoteAddress();
         refusal = door.admit(ctx.channel(), door.clientOf(proxy, request.headers()));
       } catch (ForwardedClient.UnusableException e) {
+        door.tellUnusable(ctx.channel(), String.valueOf(e.getMessage()));
         refuse(ctx, new Handshake.Page(400, String.valueOf(e.getMessage()), Handshake.FOR_PAGES));
         return;
       }

@@ -74,7 +74,6 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private long closeDeadlineFrom = Long.MIN_VALUE;
   private long pendingAtTick;
   private final Heartbeat heartbeat;
-  private boolean awaitingWritten;
   private long accounted;
 
   /** Payload of the latest ping without an answer. */
@@ -484,27 +483,6 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
     return (out == null ? 0 : out.totalPendingWriteBytes())
         + (pacedWrites == null ? 0 : pacedWrites.bytes());
-  }
-
-  /** Whether everything has gone to the system; if not, the handler is told when it has. */
-  @Override
-  public boolean hasWrittenAll() {
-    ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
-    if (out == null || (out.isEmpty() && !isPacing())) {
-      return true;
-    }
-    if (!awaitingWritten) {
-      awaitingWritten = true;
-      ChannelPromise written = channel.newPromise();
-      written.addListener(
-          f -> {
-            awaitingWritten = false;
-            // The future would swallow what goes wrong.
-            guarded(handler::onWritable);
-          });
-      channel.writeAndFlush(Unpooled.EMPTY_BUFFER, written);
-    }
-    return false;
   }
 
   @Override

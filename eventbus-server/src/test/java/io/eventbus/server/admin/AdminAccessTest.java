@@ -17,6 +17,7 @@ import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
@@ -175,7 +176,8 @@ class AdminAccessTest {
           return CompletableFuture.completedFuture(new LoginOutcome.Unavailable("busy"));
         }
         if (!"secret".equals(credentials.token())) {
-          return CompletableFuture.completedFuture(new LoginOutcome.Wrong("wrong"));
+          return CompletableFuture.completedFuture(
+              new LoginOutcome.Wrong(new FailedLogin("showed a wrong password", "ops", user)));
         }
         String account =
             user.startsWith("tenant-") ? "acme" : user.startsWith("none-") ? "" : "ops";
@@ -223,6 +225,15 @@ class AdminAccessTest {
     }
     if (status == 401) {
       assertThat(response.headers().allValues("WWW-Authenticate")).hasSize(2);
+      assertThat(told)
+          .singleElement()
+          .isInstanceOfSatisfying(
+              Advisory.AdminAction.class,
+              action -> {
+                assertThat(action.caller()).isEmpty();
+                assertThat(action.reason())
+                    .isEqualTo("showed a wrong password ('viewer' of account 'ops')");
+              });
     }
     if (!path.startsWith("/api/v1/bus") && status != 200) {
       assertThat(told)
@@ -371,11 +382,11 @@ class AdminAccessTest {
       InetAddress guesser = InetAddress.getByName("192.0.2.1");
       List<String> answers = new ArrayList<>();
       for (int i = 0; i < AuthenticationFailures.PROMPT_ANSWERS; i++) {
-        late.answer(entered(late, "192.0.2.1"), () -> answers.add("prompt"));
+        late.answer(entered(late, "192.0.2.1"), "is wrong", () -> answers.add("prompt"));
       }
       assertThat(answers).hasSize(AuthenticationFailures.PROMPT_ANSWERS);
       for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
-        late.answer(entered(late, "192.0.2.1"), () -> answers.add("late"));
+        late.answer(entered(late, "192.0.2.1"), "is wrong", () -> answers.add("late"));
       }
       assertThat(answers).doesNotContain("late");
       assertThat(late.enter(guesser)).isNull();
@@ -408,13 +419,13 @@ class AdminAccessTest {
       late.prove(InetAddress.getByName("198.51.100.1"));
       int addresses = LateAnswers.MAX_OF_STANDING / LateAnswers.MOST_OF_ADDRESS;
       for (int a = 0; a < addresses; a++) {
-        late.answer(entered(late, "192.0.2." + a), () -> {});
+        late.answer(entered(late, "192.0.2." + a), "is wrong", () -> {});
       }
       for (int i = 0; i < LateAnswers.MAX_OF_STANDING; i++) {
         assertThat(late.origin(entered(late, "192.0.2." + i % addresses)).standing())
             .isEqualTo(Standing.FAILED);
       }
-      late.answer(entered(late, "192.0.2.100"), () -> {});
+      late.answer(entered(late, "192.0.2.100"), "is wrong", () -> {});
       assertThat(late.enter(InetAddress.getByName("192.0.2.100"))).isNull();
       Place place = entered(late, "198.51.100.2");
       assertThat(late.origin(place).standing()).isEqualTo(Standing.UNKNOWN);
@@ -424,7 +435,7 @@ class AdminAccessTest {
       }
       assertThat(late.enter(InetAddress.getByName("198.51.100.2"))).isNull();
       Place proved = entered(late, "198.51.100.1");
-      late.answer(proved, () -> {});
+      late.answer(proved, "is wrong", () -> {});
       assertThat(late.origin(entered(late, "198.51.100.1")).standing())
           .as("a typing error does not count where operators are")
           .isEqualTo(Standing.PROVED);

@@ -1,7 +1,9 @@
 package io.eventbus.server.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.server.advisory.Advisories;
@@ -11,6 +13,7 @@ import io.eventbus.server.config.AdminConfig;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.URI;
@@ -18,11 +21,15 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -88,6 +95,56 @@ class AdminServerTest {
       assertThat(send("GET", uri.resolve("/readyz")).statusCode()).isEqualTo(200);
       assertThat(send("GET", uri.resolve("/nothing")).statusCode()).isEqualTo(404);
     }
+  }
+
+  @Test
+  void aPortThatIsInUseIsNamed() {
+    AdminConfig taken =
+        new AdminConfig(true, "127.0.0.1", server.port(), List.of(), AdminAccessConfig.open());
+    BusHealth starting = BusHealth.of(BusHealth.State.STARTING, "loads", FakeBus.ALONE);
+    assertThatIOException()
+        .isThrownBy(() -> AdminServer.start(taken, () -> starting, new Advisories(), 100).close())
+        .withMessageContaining("cannot listen on 127.0.0.1:" + server.port() + ": ")
+        .withMessageContaining("admin.port");
+  }
+
+  /** The healthcheck of the image asks whether the process lives, also while it drains. */
+  @ParameterizedTest
+  @CsvSource({"DRAINING, 0", "STARTING, 0", "UP, 0", "FAILED, 1"})
+  void theImagesHealthcheckIsAboutTheProcess(BusHealth.State state, int exit) throws Exception {
+    bus.health = BusHealth.of(state, "on purpose", FakeBus.ALONE);
+    assertThat(healthcheck(server.port(), Map.of())).isEqualTo(exit);
+  }
+
+  /** It cannot speak TLS: then it says whether somebody listens. */
+  @Test
+  void theImagesHealthcheckKnowsOtherPortsAndTls() throws Exception {
+    bus.health = BusHealth.of(BusHealth.State.FAILED, "on purpose", FakeBus.ALONE);
+    Map<String, String> tls = Map.of("EVENTBUS_ADMIN_TLS_CERTIFICATE", "/cert.pem");
+    assertThat(healthcheck(server.port(), tls)).isZero();
+    int closed;
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      closed = free.getLocalPort();
+    }
+    assertThat(healthcheck(closed, Map.of())).isEqualTo(1);
+    assertThat(healthcheck(closed, tls)).isEqualTo(1);
+  }
+
+  private static int healthcheck(int port, Map<String, String> more) throws Exception {
+    String line =
+        Files.readAllLines(Path.of("..", "Dockerfile")).stream()
+            .filter(text -> text.startsWith("HEALTHCHECK "))
+            .findFirst()
+            .orElseThrow();
+    List<String> command =
+        new ObjectMapper()
+            .readValue(line.substring(line.indexOf("CMD ") + 4), new TypeReference<>() {});
+    ProcessBuilder check = new ProcessBuilder(command);
+    check.environment().put("EVENTBUS_ADMIN_PORT", Integer.toString(port));
+    check.environment().putAll(more);
+    Process running = check.start();
+    assertThat(running.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return running.exitValue();
   }
 
   @Test
@@ -450,7 +507,11 @@ class AdminServerTest {
         .anyMatch(l -> l.startsWith("eventbus_build_info{") && l.contains("version=\"1.2.3\""))
         .anyMatch(l -> l.startsWith("jvm_memory_used_bytes{"))
         .anyMatch(l -> l.startsWith("jvm_threads_live_threads"))
-        .anyMatch(l -> l.startsWith("process_cpu_usage"));
+        .anyMatch(l -> l.startsWith("process_cpu_usage"))
+        .anyMatch(l -> l.startsWith("process_cpu_seconds_total "))
+        .anyMatch(l -> l.startsWith("system_cpus "))
+        // promtool: a unit that is no base unit, and a suffix that is kept for histograms.
+        .noneMatch(l -> l.contains("cpu_time_ns") || l.contains("system_cpu_count"));
   }
 
   @Test

@@ -68,6 +68,7 @@ class ConfigLoaderTest {
                 new JwtConfig(
                     null,
                     null,
+                    JwtConfig.ClaimPaths.NONE,
                     List.of("EdDSA", "ES256", "HS256", "PS256", "RS256"),
                     null,
                     null,

@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Subscriber;
@@ -154,8 +155,8 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public boolean refusalMustWait(String reason, Runnable later) {
-    failures.add(reason);
+  public boolean refusalMustWait(Advisory.ClientRefused refusal, String text, Runnable later) {
+    failures.add(text);
     if (late) {
       retry = later;
     }

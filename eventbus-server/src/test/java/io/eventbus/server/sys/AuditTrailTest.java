@@ -36,11 +36,25 @@ class AuditTrailTest {
   }
 
   private static Advisory refused(String reason) {
-    return new Advisory.ClientRefused("192.0.2.1:5", reason);
+    return new Advisory.ClientRefused("192.0.2.1:5", "", "", "", reason);
   }
 
-  private static Advisory.PermissionDenied denied(String reason) {
-    return new Advisory.PermissionDenied("192.0.2.1:5", "c", "", "u1", "publish", reason, 1);
+  private static Advisory.PermissionDenied denied(String name) {
+    return new Advisory.PermissionDenied(
+        "192.0.2.1:5", "c", "", "u1", "publish", name, "no rule allows it", 1);
+  }
+
+  /** What reads lines may end them elsewhere, and a terminal may turn texts around. */
+  @Test
+  void whatIsNotSeenIsEscaped() throws Exception {
+    AuditTrail trail = trail(true, lines::add);
+    trail.start();
+    trail.accept(refused("a\u2028b\u202ec\u0085d\u007fe\udb40\udc41f é 東"));
+    trail.close();
+    assertThat(lines)
+        .singleElement()
+        .asString()
+        .contains("\"reason\":\"a\\u2028b\\u202ec\\u0085d\\u007fe\\udb40\\udc41f é 東\"");
   }
 
   @Test
@@ -53,17 +67,18 @@ class AuditTrailTest {
           told.countDown();
         });
     trail.accept(refused("showed a wrong token"));
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200, ""));
     trail.start();
     assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
     assertThat(lines)
         .containsExactly(
-            "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"client_refused\",\"omitted\":0,\"detail\":{\"remoteAddress\":\"192.0.2.1:5\",\"reason\":\"showed"
-                + " a wrong token\"}}",
+            "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"client_refused\",\"omitted\":0,"
+                + "\"detail\":{\"remoteAddress\":\"192.0.2.1:5\",\"client\":\"\",\"account\":\"\",\"subject\":\"\","
+                + "\"reason\":\"showed a wrong token\"}}",
             "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"admin_action\",\"omitted\":0,"
                 + "\"detail\":{\"caller\":\"u1\",\"role\":\"admin\",\"remoteAddress\":\"a\",\"method\":\"PUT\","
-                + "\"target\":\"/x\",\"status\":200}}");
+                + "\"target\":\"/x\",\"status\":200,\"reason\":\"\"}}");
     assertThat(published).containsExactly("$SYS.audit.bus%2E1.client_refused");
   }
 
@@ -80,8 +95,8 @@ class AuditTrailTest {
               }
               lines.add(line);
             });
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/1", 200));
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/2", 200));
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/1", 200, ""));
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/2", 200, ""));
     trail.start();
     assertThat(written.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
@@ -99,7 +114,7 @@ class AuditTrailTest {
           told.countDown();
         });
     trail.start();
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200, ""));
     trail.accept(refused("x"));
     assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
     trail.close();
@@ -114,7 +129,7 @@ class AuditTrailTest {
     for (int i = 0; i < AuditShares.MOST_OF_ONE + 7; i++) {
       trail.accept(refused("x"));
     }
-    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200, ""));
     trail.start();
     trail.close();
     assertThat(lines).hasSize(AuditShares.MOST_OF_ONE + 1);
@@ -136,7 +151,7 @@ class AuditTrailTest {
     assertThat(shares.take(refused("x"), 0)).isFalse();
     assertThat(shares.take(connected("u1"), 0)).isFalse();
     assertThat(shares.take(connected("u2"), 0)).as("another identity").isTrue();
-    assertThat(shares.take(new Advisory.ClientRefused("192.0.2.2:5", "x"), 0))
+    assertThat(shares.take(new Advisory.ClientRefused("192.0.2.2:5", "", "", "", "x"), 0))
         .as("another address")
         .isTrue();
     assertThat(shares.take(refused("x"), TimeUnit.SECONDS.toNanos(1))).as("later").isTrue();
@@ -148,7 +163,7 @@ class AuditTrailTest {
     int taken = 0;
     for (int i = 0; i < 2 * AuditShares.MOST_OF_KIND; i++) {
       String address = "10.0." + i / 256 + "." + i % 256 + ":5";
-      taken += shares.take(new Advisory.ClientRefused(address, "x"), 0) ? 1 : 0;
+      taken += shares.take(new Advisory.ClientRefused(address, "", "", "", "x"), 0) ? 1 : 0;
     }
     assertThat(taken).isEqualTo(AuditShares.MOST_OF_KIND);
     assertThat(shares.take(connected("u1"), 0)).isTrue();
@@ -175,7 +190,7 @@ class AuditTrailTest {
     String target = "/" + "x".repeat(10_000);
     long most = AuditTrail.MOST_QUEUED_BYTES / AuditTrail.MOST_TEXT;
     for (long i = 0; i < most; i++) {
-      trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", target, 200));
+      trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", target, 200, ""));
     }
     trail.start();
     // The end waits for a second only.
@@ -199,7 +214,8 @@ class AuditTrailTest {
     trail.start();
     trail.close();
     assertThat(lines)
-        .extracting(line -> line.replaceAll(".*reason\":\"(.*)\",\"count\":(\\d+).*", "$1 $2"))
+        .extracting(
+            line -> line.replaceAll(".*name\":\"(.*)\",\"reason\".*\"count\":(\\d+).*", "$1 $2"))
         .containsExactly("topic a 1", "topic b 1", "topic a 4", "topic a 1");
   }
 

@@ -32,14 +32,14 @@ class SysDocumentTest {
           new Advisory.BusStateChanged("", null, ""),
           new Advisory.CertificateChanged("", "", Instant.EPOCH),
           new Advisory.CertificateRefused("", ""),
-          new Advisory.ClientRefused("", ""),
+          new Advisory.ClientRefused("", "", "", "", ""),
           new Advisory.ClientExpired(1, "", "", "", "", ""),
           new Advisory.ClientRevoked(1, "", "", "", "", ""),
           new Advisory.RevocationChanged("", "", ""),
           new Advisory.AccessChanged("", ""),
           new Advisory.AccessRefused("", ""),
-          new Advisory.PermissionDenied("", "", "", "", "", "", 1),
-          new Advisory.AdminAction("", "", "", "", "", 200));
+          new Advisory.PermissionDenied("", "", "", "", "", "", "", 1),
+          new Advisory.AdminAction("", "", "", "", "", 200, ""));
 
   /** The first two columns of a table. */
   private static List<String> documented(String name) throws Exception {

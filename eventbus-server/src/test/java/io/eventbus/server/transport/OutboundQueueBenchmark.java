@@ -151,7 +151,6 @@ public class OutboundQueueBenchmark {
     @Override
     public void onWritable() {
       queue.drain();
-      queue.onWritten();
     }
 
     @Override

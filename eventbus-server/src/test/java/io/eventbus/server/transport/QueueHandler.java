@@ -44,7 +44,6 @@ public final class QueueHandler implements MessageHandler {
   @Override
   public void onWritable() {
     queue.drain();
-    queue.onWritten();
   }
 
   @Override

@@ -29,8 +29,11 @@ import org.slf4j.LoggerFactory;
 final class JwksSource implements AutoCloseable {
   static final Duration LONGEST_FETCH = Duration.ofSeconds(5);
 
-  /** Between two fetches, whether for a key that is not known or because one has failed. */
-  static final Duration PAUSE = Duration.ofSeconds(30);
+  /** Between a fetch and the first one for a key that is not known, or because it has failed. */
+  static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+
+  /** As long as none brings other keys each pause is twice the one before, to this. */
+  static final Duration MAX_PAUSE = Duration.ofSeconds(30);
 
   static final Duration SOONEST = Duration.ofMinutes(5);
   static final Duration LATEST = Duration.ofHours(1);
@@ -54,6 +57,7 @@ final class JwksSource implements AutoCloseable {
   private @Nullable CompletableFuture<Boolean> underWay;
   private long beganNanos;
   private long dueNanos;
+  private long pauseNanos = FIRST_PAUSE.toNanos();
   private boolean closed;
 
   /** Keys, when they came, and what is the same object as long as the keys are the same. */
@@ -80,7 +84,7 @@ final class JwksSource implements AutoCloseable {
             .connectTimeout(LONGEST_FETCH)
             .build();
     this.madeNanos = nanoTime.getAsLong();
-    this.beganNanos = nanoTime.getAsLong() - PAUSE.toNanos();
+    this.beganNanos = nanoTime.getAsLong() - SOONEST.toNanos();
     var unused = lookAgain();
   }
 
@@ -115,7 +119,9 @@ final class JwksSource implements AutoCloseable {
   }
 
   /**
-   * Fetches, but not again within {@link #PAUSE}.
+   * Fetches, but not again within a pause that grows while nothing new comes of it: an issuer may
+   * sign with a new key as soon as it has published it, and tokens that name keys which do not
+   * exist must not make the bus fetch all the time.
    *
    * @return completed when the fetch that is under way has ended, or at once; never fails. With
    *     true where the keys were fetched by a request that was sent after the call
@@ -126,11 +132,16 @@ final class JwksSource implements AutoCloseable {
       return underWay.thenApply(fresh -> false);
     }
     long now = nanoTime.getAsLong();
-    if (closed || now - beganNanos < PAUSE.toNanos()) {
+    if (closed || now - beganNanos < pauseNanos) {
       return CompletableFuture.completedFuture(false);
     }
+    if (now - beganNanos >= SOONEST.toNanos()) {
+      pauseNanos = FIRST_PAUSE.toNanos();
+    } else {
+      pauseNanos = Math.min(2 * pauseNanos, MAX_PAUSE.toNanos());
+    }
     beganNanos = now;
-    dueNanos = now + PAUSE.toNanos();
+    dueNanos = now + pauseNanos;
     CompletableFuture<Boolean> ended = new CompletableFuture<>();
     underWay = ended;
     try {
@@ -183,19 +194,25 @@ final class JwksSource implements AutoCloseable {
       if (answer.statusCode() != 200) {
         throw new FetchException("status " + answer.statusCode() + " (expected: 200)");
       }
-      List<TokenKey> keys = KeySet.parse(new String(answer.body(), StandardCharsets.UTF_8));
+      KeySet.Parsed parsed = KeySet.parse(new String(answer.body(), StandardCharsets.UTF_8));
+      List<TokenKey> keys = parsed.keys();
       if (keys.isEmpty()) {
         throw new FetchException("no key for any algorithm");
       }
       long now = nanoTime.getAsLong();
       Duration pause = pause(answer.headers().firstValue("Cache-Control").orElse(""));
       boolean changed = false;
+      boolean isFirst;
       synchronized (this) {
         Fetched before = fetched;
+        isFirst = before == null;
         Object version = new Object();
         if (before != null) {
           changed = !Set.copyOf(before.keys()).equals(Set.copyOf(keys));
           version = changed ? version : before.version();
+        }
+        if (changed) {
+          pauseNanos = FIRST_PAUSE.toNanos();
         }
         fetched = new Fetched(keys, now, version);
         dueNanos = now + pause.toNanos();
@@ -204,7 +221,19 @@ final class JwksSource implements AutoCloseable {
         LOG.info("the keys of tokens from {} have changed: {}", url, names(keys));
         changes.changed(ConfigKey.AUTH_JWT_JWKS_URL.key(), names(keys));
       }
-      LOG.debug("fetched {} keys of tokens from {}", keys.size(), url);
+      if (!parsed.leftOut().isEmpty()) {
+        log.warn(
+            "left out",
+            "keys of tokens from {} that are left out: {}",
+            url,
+            String.join(
+                ", ", parsed.leftOut().subList(0, Math.min(parsed.leftOut().size(), MOST_NAMED))));
+      }
+      if (isFirst) {
+        LOG.info("fetched the keys of tokens from {}: {}", url, names(keys));
+      } else {
+        LOG.debug("fetched {} keys of tokens from {}", keys.size(), url);
+      }
       return true;
     } catch (FetchException | IllegalArgumentException e) {
       log.warn(

@@ -1,12 +1,15 @@
 package io.eventbus.server.security.jwt;
 
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.JwtConfig;
 import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
+import io.eventbus.server.security.PrintableText;
 import io.eventbus.server.security.Revocations;
 import java.time.Clock;
 import java.time.Duration;
@@ -31,10 +34,10 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
 
   private static final LoginOutcome BUSY =
       new LoginOutcome.Unavailable("more than " + MOST_WAITING + " tokens wait to be checked");
-  private static final LoginOutcome NO_KEY =
-      new LoginOutcome.Wrong("showed a token that names a key that does not exist");
-  private static final LoginOutcome REVOKED =
-      new LoginOutcome.Wrong("showed a token that was revoked");
+
+  /** The most characters of the name of a key that are told. */
+  private static final int MAX_KEY_CHARS = 64;
+
   private static final LoginOutcome NO_KEYS =
       new LoginOutcome.Unavailable(
           "a token names a key that is not known, and keys cannot be fetched now");
@@ -95,7 +98,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
             ? null
             : new JwksSource(config.jwksUrl(), changes, System::nanoTime);
     return new JwtLogin(
-        new JwtVerifier(issuer, audience, config.algorithms(), clock),
+        new JwtVerifier(issuer, audience, config.algorithms(), config.claims(), clock),
         new ConfiguredKeys(fromFiles, source),
         source,
         revocations,
@@ -112,6 +115,31 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     var unused = fromFiles(config);
   }
 
+  /**
+   * Says which algorithms of a configuration have no key, unless they are those that it has by
+   * default.
+   *
+   * @param config with or without keys
+   * @return a line where there are some
+   */
+  public static List<String> notes(JwtConfig config) {
+    List<TokenKey> keys = fromFiles(config);
+    List<String> unused =
+        config.algorithms().stream()
+            .filter(algorithm -> keys.stream().noneMatch(key -> key.fits(algorithm)))
+            .toList();
+    boolean isDefault =
+        String.join(",", config.algorithms()).equals(ConfigKey.AUTH_JWT_ALGORITHMS.defaultText());
+    return !config.enabled() || config.jwksUrl() != null || isDefault || unused.isEmpty()
+        ? List.of()
+        : List.of(
+            ConfigKey.AUTH_JWT_ALGORITHMS.key()
+                + ": "
+                + String.join(", ", unused)
+                + ": there is no key of that type (see auth.jwt.secret-file and"
+                + " auth.jwt.public-keys)");
+  }
+
   private static List<TokenKey> fromFiles(JwtConfig config) {
     List<TokenKey> keys = new ArrayList<>();
     if (config.secretFile() != null) {
@@ -119,6 +147,17 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     }
     if (config.publicKeys() != null) {
       keys.addAll(KeyFiles.publicKeys(config.publicKeys()));
+    }
+    boolean isNoneOfUse =
+        config.algorithms().stream().noneMatch(a -> keys.stream().anyMatch(key -> key.fits(a)));
+    if (!keys.isEmpty() && config.jwksUrl() == null && isNoneOfUse) {
+      throw new ConfigException(
+          List.of(
+              ConfigKey.AUTH_JWT_ALGORITHMS.key()
+                  + ": "
+                  + String.join(",", config.algorithms())
+                  + ": no key is for one of them (expected: HS… with auth.jwt.secret-file; RS…,"
+                  + " PS…, ES… or EdDSA with a key of that type in auth.jwt.public-keys)"));
     }
     return keys;
   }
@@ -190,19 +229,32 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
       verified.add(token, good.identity(), version);
       answer.complete(proved(good.identity()));
     } else if (verdict instanceof TokenVerdict.Bad bad) {
-      answer.complete(new LoginOutcome.Wrong(bad.reason()));
+      answer.complete(new LoginOutcome.Wrong(new FailedLogin(bad.reason(), "", bad.subject())));
     } else if (fresh == null) {
       // The issuer may have a new key.
       keys.lookAgain().thenAccept(found -> begin(token, answer, found));
     } else {
       // Keys that were fetched before the token was shown say nothing of it: others' tokens with
       // keys that do not exist may be why they are not fetched now.
-      answer.complete(fresh ? NO_KEY : NO_KEYS);
+      answer.complete(fresh ? noKey(((TokenVerdict.UnknownKey) verdict).id()) : NO_KEYS);
     }
   }
 
   private LoginOutcome proved(Identity identity) {
-    return isRevoked(identity) ? REVOKED : new LoginOutcome.Proved(identity);
+    return isRevoked(identity)
+        ? new LoginOutcome.Wrong(
+            new FailedLogin(
+                "showed a token that was revoked", identity.account(), identity.subject()))
+        : new LoginOutcome.Proved(identity);
+  }
+
+  private static LoginOutcome noKey(String id) {
+    return new LoginOutcome.Wrong(
+        id.isEmpty()
+            ? "showed a token for whose algorithm there is no key"
+            : "showed a token that names a key that does not exist: '"
+                + PrintableText.of(id, MAX_KEY_CHARS)
+                + "'");
   }
 
   private boolean isRevoked(Identity identity) {

@@ -2,6 +2,7 @@ package io.eventbus.server.security.jwt;
 
 import static org.jose4j.jwa.AlgorithmConstraints.ConstraintType.PERMIT;
 
+import io.eventbus.server.config.JwtConfig.ClaimPaths;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Identity;
 import java.time.Clock;
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jose4j.jws.JsonWebSignature;
 import org.jose4j.jwt.JwtClaims;
@@ -32,15 +34,21 @@ final class JwtVerifier {
   static final Duration SKEW = Authentications.MOST_SKEW;
   static final Duration LONGEST_LIFE = Duration.ofHours(24);
 
+  /** A token of the same issuer for something else is no proof here (RFC 8725, section 3.11). */
+  private static final Set<String> OF_ACCESS = Set.of("jwt", "at+jwt");
+
   private static final int MINUTES_OF_A_DAY = 24 * 60;
 
   private final String issuer;
   private final String audience;
   private final Set<String> algorithms;
+  private final TokenClaims claims;
   private final Clock clock;
 
   /** Makes a verifier; it cannot be without what tokens are judged by. */
-  JwtVerifier(String issuer, String audience, List<String> algorithms, Clock clock) {
+  JwtVerifier(
+      String issuer, String audience, List<String> algorithms, ClaimPaths paths, Clock clock) {
+    this.claims = new TokenClaims(paths);
     this.issuer = issuer;
     this.audience = audience;
     this.algorithms = Set.copyOf(algorithms);
@@ -69,13 +77,23 @@ final class JwtVerifier {
     }
     String algorithm;
     String keyId;
+    String type;
+    boolean hasCritical;
     try {
       JsonWebSignature signature = new JsonWebSignature();
       signature.setCompactSerialization(token);
       algorithm = signature.getAlgorithmHeaderValue();
       keyId = signature.getKeyIdHeaderValue();
+      type = type(signature.getHeaders().getObjectHeaderValue("typ"));
+      hasCritical = signature.getHeaders().getObjectHeaderValue("crit") != null;
     } catch (JoseException | RuntimeException e) {
       return bad("cannot be read");
+    }
+    if (!OF_ACCESS.contains(type)) {
+      return bad("has a typ of another kind than JWT or at+jwt");
+    }
+    if (hasCritical) {
+      return bad("has crit, of which the bus knows no extension");
     }
     if (algorithm == null || !algorithms.contains(algorithm)) {
       return bad("has an algorithm that is not in auth.jwt.algorithms");
@@ -84,12 +102,21 @@ final class JwtVerifier {
     if (candidates.isEmpty()) {
       return keyId != null && keys.stream().anyMatch(key -> keyId.equals(key.id()))
           ? bad("has an algorithm that does not fit the key that it names")
-          : new TokenVerdict.UnknownKey();
+          : new TokenVerdict.UnknownKey(keyId == null ? "" : keyId);
     }
     if (candidates.size() > 1) {
       return bad("names no key (expected: kid, because there are several of its type)");
     }
     return verify(token, algorithm, candidates.get(0));
+  }
+
+  /** As RFC 7515, section 4.1.9, compares it; what is no text is no type that is known. */
+  private static String type(@Nullable Object header) {
+    if (header == null) {
+      return "jwt";
+    }
+    String text = header instanceof String type ? type.toLowerCase(Locale.ROOT) : "?";
+    return text.startsWith("application/") ? text.substring("application/".length()) : text;
   }
 
   /**
@@ -126,9 +153,9 @@ final class JwtVerifier {
 
   private TokenVerdict verify(String token, String algorithm, TokenKey key) {
     Instant now = clock.instant();
-    JwtClaims claims;
+    JwtClaims shown;
     try {
-      claims =
+      shown =
           new JwtConsumerBuilder()
               .setJwsAlgorithmConstraints(PERMIT, algorithm)
               .setVerificationKey(key.key())
@@ -143,33 +170,57 @@ final class JwtVerifier {
               .build()
               .processToClaims(token);
     } catch (InvalidJwtException e) {
-      return bad(reason(e));
+      String what = reason(e);
+      // Claims are looked at only where the signature is right.
+      boolean isSigned =
+          !what.isEmpty()
+              && !e.hasErrorCode(ErrorCodes.SIGNATURE_INVALID)
+              && !e.hasErrorCode(ErrorCodes.JSON_INVALID);
+      return bad(
+          what.isEmpty() ? "cannot be checked with the key that it names" : what,
+          isSigned ? subject(e.getJwtContext().getJwtClaims()) : "");
     }
     try {
-      NumericDate expires = claims.getExpirationTime();
-      NumericDate issued = claims.getIssuedAt();
+      NumericDate expires = shown.getExpirationTime();
+      NumericDate issued = shown.getIssuedAt();
       // A revocation is kept for as long as a token that it is about may live.
+      if (issued.getValue() < 0 || expires.getValue() < 0) {
+        return bad("has an exp or iat before 1970", subject(shown));
+      }
       if (expires.getValue() - issued.getValue() > LONGEST_LIFE.toSeconds()) {
-        return bad("lives longer than " + LONGEST_LIFE.toHours() + " hours");
+        return bad("lives longer than " + LONGEST_LIFE.toHours() + " hours", subject(shown));
       }
       if (issued.getValue() > now.plus(SKEW).getEpochSecond()) {
-        return bad("was issued in the future");
+        return bad("was issued in the future", subject(shown));
       }
       Identity identity =
-          TokenClaims.identity(
-              claims,
-              Instant.ofEpochMilli(issued.getValueInMillis()),
-              Instant.ofEpochMilli(expires.getValueInMillis()));
+          claims.identity(
+              shown,
+              Instant.ofEpochSecond(issued.getValue()),
+              Instant.ofEpochSecond(expires.getValue()));
       return new TokenVerdict.Good(identity);
     } catch (MalformedClaimException e) {
-      return bad("has a claim of a wrong type");
+      return bad("has a claim of a wrong type", subject(shown));
     } catch (TokenClaims.BadClaimException e) {
-      return bad(String.valueOf(e.getMessage()));
+      return bad(String.valueOf(e.getMessage()), subject(shown));
     }
   }
 
   private static TokenVerdict bad(String what) {
-    return new TokenVerdict.Bad("showed a token that " + what);
+    return bad(what, "");
+  }
+
+  private static TokenVerdict bad(String what, String subject) {
+    return new TokenVerdict.Bad("showed a token that " + what, subject);
+  }
+
+  private static String subject(JwtClaims claims) {
+    try {
+      String subject = claims.getSubject();
+      return subject != null && Identity.isName(subject) ? subject : "";
+    } catch (MalformedClaimException e) {
+      return "";
+    }
   }
 
   /** The exception's own message holds the token's claims. */
@@ -196,6 +247,6 @@ final class JwtVerifier {
         return known;
       }
     }
-    return "cannot be checked with the key that it names";
+    return "";
   }
 }

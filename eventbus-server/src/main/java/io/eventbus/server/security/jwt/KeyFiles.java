@@ -28,6 +28,7 @@ final class KeyFiles {
 
   private static final int MOST_SECRET_BYTES = 8 * 1024;
 
+  private static final String ARMOR = "-----BEGIN";
   private static final Pattern PEM =
       Pattern.compile("-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\\s]+)-----END PUBLIC KEY-----");
 
@@ -47,6 +48,15 @@ final class KeyFiles {
           bytes.length + " bytes (expected: >= " + LEAST_SECRET_BYTES + ")",
           null);
     }
+    if (new String(bytes, StandardCharsets.ISO_8859_1).contains(ARMOR)) {
+      // Of a public key everybody could make tokens.
+      throw refused(
+          ConfigKey.AUTH_JWT_SECRET_FILE,
+          file,
+          "a key or certificate in PEM (expected: random bytes; auth.jwt.public-keys is for public"
+              + " keys)",
+          null);
+    }
     return new TokenKey(null, KeyKind.SECRET, null, new SecretKeySpec(bytes, "HmacSHA256"));
   }
 
@@ -59,7 +69,7 @@ final class KeyFiles {
     String text =
         new String(read(ConfigKey.AUTH_JWT_PUBLIC_KEYS, file, MOST_BYTES), StandardCharsets.UTF_8);
     try {
-      List<TokenKey> keys = text.contains("-----BEGIN") ? pem(text) : KeySet.parse(text);
+      List<TokenKey> keys = text.contains(ARMOR) ? pem(text) : set(text);
       if (keys.isEmpty()) {
         throw new IllegalArgumentException("no key for any algorithm");
       }
@@ -73,6 +83,15 @@ final class KeyFiles {
     }
   }
 
+  /** Who writes a file can put it right: nothing in it is left out in silence. */
+  private static List<TokenKey> set(String text) {
+    KeySet.Parsed parsed = KeySet.parse(text);
+    if (!parsed.leftOut().isEmpty()) {
+      throw new IllegalArgumentException(parsed.leftOut().get(0));
+    }
+    return parsed.keys();
+  }
+
   private static List<TokenKey> pem(String text) {
     List<TokenKey> keys = new ArrayList<>();
     Matcher blocks = PEM.matcher(text);
@@ -82,7 +101,10 @@ final class KeyFiles {
       if (kind == null) {
         throw new IllegalArgumentException("a key of a kind that no algorithm is for");
       }
-      KeySet.checkStrength(key);
+      String weakness = KeySet.weakness(key);
+      if (weakness != null) {
+        throw new IllegalArgumentException(weakness);
+      }
       keys.add(new TokenKey(null, kind, null, key));
     }
     return keys;

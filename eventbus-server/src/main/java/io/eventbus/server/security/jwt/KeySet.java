@@ -10,6 +10,7 @@ import org.jose4j.jwk.JsonWebKey;
 import org.jose4j.jwk.JsonWebKeySet;
 import org.jose4j.jwk.PublicJsonWebKey;
 import org.jose4j.lang.JoseException;
+import org.jspecify.annotations.Nullable;
 
 /** Public keys in a JSON Web Key Set (RFC 7517). */
 final class KeySet {
@@ -21,15 +22,23 @@ final class KeySet {
   private KeySet() {}
 
   /**
+   * What a set holds.
+   *
+   * @param keys those that tokens may be checked with
+   * @param leftOut why each other one that is for signatures may not
+   */
+  record Parsed(List<TokenKey> keys, List<String> leftOut) {}
+
+  /**
    * Reads a set. Keys that are no public ones, are not for signatures or are of a kind that no
-   * algorithm is for are left out.
+   * algorithm is for are passed over; weak ones, and all but the first of one name and kind, are
+   * left out: one key that cannot be used must not cost the others.
    *
    * @param json at most as long as the caller has bounded it
    * @return the keys
-   * @throws IllegalArgumentException if it is no such set, or has too many keys, weak ones, or two
-   *     of one name
+   * @throws IllegalArgumentException if it is no such set, or has too many keys
    */
-  static List<TokenKey> parse(String json) {
+  static Parsed parse(String json) {
     List<JsonWebKey> all;
     try {
       all = new JsonWebKeySet(json).getJsonWebKeys();
@@ -40,6 +49,7 @@ final class KeySet {
       throw new IllegalArgumentException(all.size() + " keys (expected: <= " + MOST_KEYS + ")");
     }
     List<TokenKey> keys = new ArrayList<>();
+    List<String> leftOut = new ArrayList<>();
     Set<String> names = new HashSet<>();
     for (JsonWebKey each : all) {
       boolean signs = each.getUse() == null || each.getUse().equals("sig");
@@ -52,33 +62,38 @@ final class KeySet {
       if (kind == null) {
         continue;
       }
-      checkStrength(key);
-      if (jwk.getKeyId() != null && !names.add(jwk.getKeyId())) {
-        throw new IllegalArgumentException("two keys of the same kid");
+      String weakness = weakness(key);
+      if (weakness != null) {
+        leftOut.add(weakness);
+        continue;
+      }
+      if (jwk.getKeyId() != null && !names.add(kind + " " + jwk.getKeyId())) {
+        leftOut.add("a second key of one kid");
+        continue;
       }
       keys.add(new TokenKey(jwk.getKeyId(), kind, jwk.getAlgorithm(), key));
     }
-    return List.copyOf(keys);
+    return new Parsed(List.copyOf(keys), List.copyOf(leftOut));
   }
 
   /**
    * Checks the length of an RSA key: a short one can be forged, a very long one takes too long.
    *
-   * @throws IllegalArgumentException if it is too short or too long
+   * @return null if it is good, else what is wrong
    */
-  static void checkStrength(Key key) {
+  static @Nullable String weakness(Key key) {
     if (key instanceof RSAPublicKey rsa) {
       int bits = rsa.getModulus().bitLength();
       if (bits < LEAST_RSA_BITS || bits > MOST_RSA_BITS) {
-        throw new IllegalArgumentException(
-            "an RSA key of "
-                + bits
-                + " bits (expected: "
-                + LEAST_RSA_BITS
-                + ".."
-                + MOST_RSA_BITS
-                + ")");
+        return "an RSA key of "
+            + bits
+            + " bits (expected: "
+            + LEAST_RSA_BITS
+            + ".."
+            + MOST_RSA_BITS
+            + ")";
       }
     }
+    return null;
   }
 }

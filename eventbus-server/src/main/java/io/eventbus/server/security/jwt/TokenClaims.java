@@ -1,5 +1,6 @@
 package io.eventbus.server.security.jwt;
 
+import io.eventbus.server.config.JwtConfig.ClaimPaths;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.Action;
@@ -16,6 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jose4j.jwt.JwtClaims;
 import org.jose4j.jwt.MalformedClaimException;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  *     "allow": {"publish": ["user.{sub}.&gt;"]}, "deny": {"subscribe": ["hr.&gt;"]},
  *     "quota": {"connections": 3, "publish-bytes": 1048576}}}
  * </pre>
+ *
+ * <p>Account and roles may also be in claims that {@link ClaimPaths} name.
  */
 final class TokenClaims {
   private static final int MOST_ROLES = 64;
@@ -41,7 +45,13 @@ final class TokenClaims {
   private static final Set<String> REGISTERED =
       Set.of("iss", "sub", "aud", "exp", "nbf", "iat", "jti", OWN);
 
-  private TokenClaims() {}
+  private static final Pattern BLANKS = Pattern.compile(" +");
+
+  private final ClaimPaths paths;
+
+  TokenClaims(ClaimPaths paths) {
+    this.paths = paths;
+  }
 
   /** A claim that cannot be understood: the message holds nothing of the token. */
   static final class BadClaimException extends Exception {
@@ -57,7 +67,7 @@ final class TokenClaims {
    *
    * @param issued {@code iat}
    */
-  static Identity identity(JwtClaims claims, Instant issued, Instant expires)
+  Identity identity(JwtClaims claims, Instant issued, Instant expires)
       throws BadClaimException, MalformedClaimException {
     String subject = claims.getSubject();
     if (subject == null || !Identity.isName(subject)) {
@@ -71,10 +81,10 @@ final class TokenClaims {
       }
     }
     return new Identity(
-        account(own.get("account")),
+        account(claims, own.get("account")),
         subject,
         AuthenticationMethod.JWT,
-        roles(own.get("roles")),
+        roles(claims, own.get("roles")),
         others(claims),
         patterns(own.get("allow"), "eventbus.allow"),
         patterns(own.get("deny"), "eventbus.deny"),
@@ -101,6 +111,65 @@ final class TokenClaims {
       return text;
     }
     throw new BadClaimException("has a claim eventbus.account that is no account");
+  }
+
+  /** In place of the bus's own, so that no token without it is let into the account of all. */
+  private String account(JwtClaims claims, @Nullable Object own) throws BadClaimException {
+    String path = paths.account();
+    if (path == null) {
+      return account(own);
+    }
+    Object found = find(claims.getClaimsMap(), path);
+    Object value = found instanceof List<?> list && list.size() == 1 ? list.get(0) : found;
+    if (!(value instanceof String account) || !Identity.isLabel(account)) {
+      throw new BadClaimException("has no account in the claim " + path);
+    }
+    if (own != null && !own.equals(account)) {
+      throw new BadClaimException("has another account in eventbus.account than in " + path);
+    }
+    return account;
+  }
+
+  private Set<String> roles(JwtClaims claims, @Nullable Object own) throws BadClaimException {
+    String path = paths.roles();
+    if (path == null) {
+      return roles(own);
+    }
+    Set<String> roles = new LinkedHashSet<>(roles(own));
+    Object value = find(claims.getClaimsMap(), path);
+    List<?> names = value instanceof String text ? List.of(BLANKS.split(text)) : list(value);
+    for (Object name : names) {
+      // Issuers put in roles of other applications, too.
+      if (name instanceof String role && Identity.isLabel(role)) {
+        roles.add(role);
+      }
+    }
+    if (roles.size() > MOST_ROLES) {
+      throw new BadClaimException("has more than " + MOST_ROLES + " roles in the claim " + path);
+    }
+    return Collections.unmodifiableSet(roles);
+  }
+
+  private List<?> list(@Nullable Object value) throws BadClaimException {
+    if (value == null) {
+      return List.of();
+    }
+    if (value instanceof List<?> list) {
+      return list;
+    }
+    throw new BadClaimException("has a claim " + paths.roles() + " that is no list and no text");
+  }
+
+  /** A claim's own name may have dots: URLs do. */
+  private static @Nullable Object find(Map<?, ?> claims, String path) {
+    if (claims.containsKey(path)) {
+      return claims.get(path);
+    }
+    Object at = claims;
+    for (String name : path.split("\\.", -1)) {
+      at = at instanceof Map<?, ?> object ? object.get(name) : null;
+    }
+    return at;
   }
 
   private static Set<String> roles(@Nullable Object value) throws BadClaimException {

@@ -15,9 +15,14 @@ sealed interface TokenVerdict {
    * It is not.
    *
    * @param reason for the log, as it goes on after "a client"; holds nothing of the token
+   * @param subject whose it is, where the signature is right; empty where that is not known
    */
-  record Bad(String reason) implements TokenVerdict {}
+  record Bad(String reason, String subject) implements TokenVerdict {}
 
-  /** The key that it names is not among those that there are. */
-  record UnknownKey() implements TokenVerdict {}
+  /**
+   * The key that it names is not among those that there are.
+   *
+   * @param id its name, as the token says it
+   */
+  record UnknownKey(String id) implements TokenVerdict {}
 }

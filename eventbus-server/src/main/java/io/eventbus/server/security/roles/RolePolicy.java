@@ -37,6 +37,7 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   private static final int MOST_BOUND_RULES = 100_000;
 
   private final RateLimitedLog log;
+  private final boolean foreign;
   private volatile Generation generation;
 
   /** What was made of one version of the file. Replaced as a whole, with what it remembers. */
@@ -63,14 +64,27 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
    * @param roles what the file says
    */
   public RolePolicy(Roles roles) {
+    this(roles, false);
+  }
+
+  /**
+   * Makes a policy for tokens whose roles may be of other applications, too.
+   *
+   * @param roles what the file says
+   * @param foreign whether tokens have roles that are not for the bus; otherwise one that the file
+   *     does not have is told in the log
+   */
+  public RolePolicy(Roles roles, boolean foreign) {
     this(
         roles,
+        foreign,
         new RateLimitedLog(
             LoggerFactory.getLogger(RolePolicy.class), System::nanoTime, TELL_AGAIN));
   }
 
-  RolePolicy(Roles roles, RateLimitedLog log) {
+  RolePolicy(Roles roles, boolean foreign, RateLimitedLog log) {
     this.log = log;
+    this.foreign = foreign;
     this.generation = new Generation(roles);
   }
 
@@ -115,7 +129,7 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
     for (String name : names) {
       if (roles.has(name)) {
         known.add(name);
-      } else {
+      } else if (!foreign || identity.method() != AuthenticationMethod.JWT) {
         log.warn(
             name,
             "clients come with the role {}, which {} does not have: it allows nothing{}",

@@ -11,6 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The roles of a file that is right in all of its lines. Immutable; any thread. */
@@ -67,6 +70,15 @@ public final class Roles {
 
   Collection<Role> all() {
     return byName.values();
+  }
+
+  /**
+   * Returns the roles that the file has.
+   *
+   * @return their names in alphabetical order
+   */
+  public SortedSet<String> names() {
+    return all().stream().map(Role::name).collect(Collectors.toCollection(TreeSet::new));
   }
 
   boolean has(String name) {

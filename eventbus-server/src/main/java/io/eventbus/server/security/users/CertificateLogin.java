@@ -3,6 +3,7 @@ package io.eventbus.server.security.users;
 import io.eventbus.server.config.CertificateSubject;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
@@ -93,7 +94,8 @@ public final class CertificateLogin implements LoginMethod {
     }
     User user = users.current().find(name);
     return user == null
-        ? new LoginOutcome.Wrong("showed the certificate of " + name + ", who is no user")
+        ? new LoginOutcome.Wrong(
+            new FailedLogin("showed a certificate whose name is not in the users file", "", name))
         : new LoginOutcome.Proved(user.identity(AuthenticationMethod.CERTIFICATE));
   }
 

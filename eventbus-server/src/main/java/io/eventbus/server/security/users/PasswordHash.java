@@ -103,6 +103,16 @@ public final class PasswordHash {
   }
 
   /**
+   * Returns how much more a check costs than of a hash that {@link #of} makes.
+   *
+   * @return memory times passes; 1 for as much or less
+   */
+  int timesUsual() {
+    long cost = (long) function.getMemory() * function.getIterations();
+    return (int) Math.max(1, cost / ((long) NEW_MEMORY_KIB * NEW_PASSES));
+  }
+
+  /**
    * Returns the hash as it stands in a file.
    *
    * @return PHC string

@@ -2,6 +2,7 @@ package io.eventbus.server.security.users;
 
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.security.Origin;
@@ -31,8 +32,8 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
 
   static final Duration DELAY = Duration.ofSeconds(1);
 
-  private static final LoginOutcome WRONG =
-      new LoginOutcome.Wrong("showed a user and a password that do not belong together");
+  private static final LoginOutcome NO_USER =
+      new LoginOutcome.Wrong("showed a user that is not in the users file");
   private static final LoginOutcome BUSY =
       new LoginOutcome.Unavailable(
           "more than " + PasswordQueue.MAX_WAITING + " passwords wait to be checked");
@@ -114,7 +115,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
             LoginOutcome outcome;
             try {
               // Nobody waits for it any more where it is done.
-              outcome = answer.isDone() ? BUSY : judge(now, user, password);
+              outcome = answer.isDone() ? BUSY : judge(now, name, user, password);
             } finally {
               // Before the answer: who has it may ask again.
               give(address);
@@ -183,19 +184,27 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     return ofAddress.size();
   }
 
-  private LoginOutcome judge(UsersFile file, @Nullable User user, String password) {
+  private LoginOutcome judge(UsersFile file, String name, @Nullable User user, String password) {
     PasswordHash own = user == null ? null : user.hash();
-    PasswordHash hash = own == null ? file.decoy() : own;
+    PasswordHash hash = own == null ? file.decoy(name) : own;
     boolean matches = hash != null && hash.matches(password);
-    if (user == null || own == null || !matches) {
-      return WRONG;
+    if (user == null) {
+      // Its name is not told: it may be a password in the wrong place.
+      return NO_USER;
+    }
+    if (own == null || !matches) {
+      return wrong(user, own == null ? "a user that has no password" : "a wrong password");
     }
     checked.add(own, user.name(), password);
     // The hash took its time: whoever was taken out of the file meanwhile is not let in.
     User still = users.current().find(user.name());
     return still != null && still.hash() != null && own.text().equals(still.hash().text())
         ? proved(still)
-        : WRONG;
+        : wrong(user, "the password of a user that has just changed");
+  }
+
+  private static LoginOutcome wrong(User user, String what) {
+    return new LoginOutcome.Wrong(new FailedLogin("showed " + what, user.account(), user.name()));
   }
 
   private static LoginOutcome proved(User user) {

@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +23,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Users {
   private static final Logger LOG = LoggerFactory.getLogger(Users.class);
+
+  /** What a machine of today does within a login's time, with others waiting. */
+  private static final int MAX_TIMES_USUAL = 4;
 
   private final Path file;
   private final AccessChanges changes;
@@ -101,6 +106,42 @@ public final class Users {
   public Optional<Identity> identity(String name) {
     return Optional.ofNullable(current.find(name))
         .map(user -> user.identity(AuthenticationMethod.PASSWORD));
+  }
+
+  /**
+   * Looks for what is probably not meant.
+   *
+   * @param roles the roles that there are; null where no file has any
+   * @param operators the account of operators, whose roles need not be among them; null for none
+   * @return a line for each
+   */
+  public List<String> notes(@Nullable Set<String> roles, @Nullable String operators) {
+    List<String> notes = new ArrayList<>();
+    UsersFile users = current;
+    if (users.size() == 0) {
+      notes.add(file + " has no users: nobody can log in with a password");
+    }
+    for (User user : users.all()) {
+      for (String role : user.roles()) {
+        if (roles != null && !user.account().equals(operators) && !roles.contains(role)) {
+          notes.add(
+              file + ": " + user.name() + " has the role " + role + ", which no roles file has");
+        }
+      }
+      int times = user.hash() == null ? 0 : user.hash().timesUsual();
+      if (times > MAX_TIMES_USUAL) {
+        notes.add(
+            file
+                + ": to check the password of "
+                + user.name()
+                + " costs "
+                + times
+                + " times what a hash of eventbus hash-password does (expected: at most "
+                + MAX_TIMES_USUAL
+                + " times, because a login may take 2 s)");
+      }
+    }
+    return notes;
   }
 
   UsersFile current() {

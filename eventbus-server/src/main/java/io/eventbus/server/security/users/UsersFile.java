@@ -8,6 +8,11 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -34,12 +39,20 @@ final class UsersFile {
 
   private static final int MOST_ROLES = 64;
 
-  private final Map<String, User> users;
-  private final @Nullable PasswordHash decoy;
+  /** Of this process: nobody else knows which name has which decoy. */
+  private static final byte[] SALT = new byte[16];
 
-  private UsersFile(Map<String, User> users, @Nullable PasswordHash decoy) {
+  static {
+    new SecureRandom().nextBytes(SALT);
+  }
+
+  private final Map<String, User> users;
+  // Those that cost more are as frequent among them as among the users.
+  private final List<PasswordHash> decoys;
+
+  private UsersFile(Map<String, User> users, List<PasswordHash> decoys) {
     this.users = users;
-    this.decoy = decoy;
+    this.decoys = decoys;
   }
 
   /** A file that cannot be used. */
@@ -87,7 +100,7 @@ final class UsersFile {
    */
   static UsersFile parse(List<String> lines) throws BadFileException {
     Map<String, User> users = new HashMap<>();
-    PasswordHash decoy = null;
+    List<PasswordHash> decoys = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {
       String line = lines.get(i).strip();
       if (line.isEmpty() || line.startsWith("#")) {
@@ -105,11 +118,11 @@ final class UsersFile {
       if (users.size() > MOST_USERS) {
         throw new BadFileException((i + 1) + ": more than " + MOST_USERS + " users");
       }
-      if (decoy == null) {
-        decoy = user.hash();
+      if (user.hash() != null) {
+        decoys.add(user.hash());
       }
     }
-    return new UsersFile(Map.copyOf(users), decoy);
+    return new UsersFile(Map.copyOf(users), List.copyOf(decoys));
   }
 
   /** The last three colons count: a name may be a URI. */
@@ -166,12 +179,28 @@ final class UsersFile {
   }
 
   /**
-   * Returns a hash that costs as much as those of the file, for users who are not in it.
+   * Returns a hash for a user who is not in the file: always the same one for a name, and any of
+   * the file's. Where they cost differently, the time of a refusal tells no more of such a name
+   * than of a user's.
    *
    * @return null where there is no password in the file
    */
-  @Nullable PasswordHash decoy() {
-    return decoy;
+  @Nullable PasswordHash decoy(String name) {
+    if (decoys.isEmpty()) {
+      return null;
+    }
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(SALT);
+      byte[] hash = digest.digest(name.getBytes(StandardCharsets.UTF_8));
+      return decoys.get(Math.floorMod(ByteBuffer.wrap(hash).getInt(), decoys.size()));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+
+  Collection<User> all() {
+    return users.values();
   }
 
   int size() {

@@ -3,6 +3,7 @@ package io.eventbus.server.security.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.eventbus.server.config.JwtConfig.ClaimPaths;
 import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.LoginOutcome;
@@ -61,7 +62,12 @@ class JwksRotationTest {
     try (JwksSource source = new JwksSource(url, AccessChanges.NONE, nanos::get);
         JwtLogin login =
             new JwtLogin(
-                new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, List.of("RS256"), Tokens.clock()),
+                new JwtVerifier(
+                    Tokens.ISSUER,
+                    Tokens.AUDIENCE,
+                    List.of("RS256"),
+                    ClaimPaths.NONE,
+                    Tokens.clock()),
                 new ConfiguredKeys(List.of(), source),
                 source,
                 new Revocations(),

@@ -10,7 +10,9 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -127,7 +129,7 @@ class JwksSourceTest {
     try (JwksSource broken =
         new JwksSource(URI.create("nothing://127.0.0.1/keys"), changes, now::get)) {
       for (int i = 0; i < 2; i++) {
-        pass(JwksSource.PAUSE);
+        pass(JwksSource.MAX_PAUSE);
         assertThat(broken.lookAgain()).isCompletedWithValue(false);
       }
       assertThat(broken.keys()).isEmpty();
@@ -154,36 +156,49 @@ class JwksSourceTest {
     refresh();
     assertThat(source.age()).isEqualTo(Duration.ofMinutes(10));
     status = 200;
-    pass(JwksSource.PAUSE);
+    pass(JwksSource.MAX_PAUSE);
     refresh();
     assertThat(source.age()).isZero();
   }
 
+  /** An issuer may sign with a new key as soon as it has published it. */
   @Test
-  void anUnknownKeyIsLookedForEveryThirtySeconds() {
-    body = set("second", Tokens.OTHER_RSA);
+  void anUnknownKeyIsLookedForSoonAndEverMoreRarely() {
     Object version = source.version();
-    for (int i = 0; i < 100; i++) {
-      assertThat(source.lookAgain().join()).as("fetched before").isFalse();
+    for (long pause : new long[] {1, 2, 4, 8, 16, 30, 30}) {
+      int before = requests.get();
+      pass(Duration.ofSeconds(pause).minusNanos(1));
+      for (int i = 0; i < 100; i++) {
+        assertThat(source.lookAgain().join()).as("fetched before").isFalse();
+      }
+      assertThat(requests).hasValue(before);
+      pass(Duration.ofNanos(1));
+      assertThat(source.lookAgain().join()).as("fetched now").isTrue();
+      assertThat(requests).hasValue(before + 1);
     }
-    assertThat(requests).hasValue(1);
-    assertThat(source.version()).isSameAs(version);
-    pass(JwksSource.PAUSE);
-    assertThat(source.lookAgain().join()).as("fetched now").isTrue();
-    for (int i = 0; i < 100; i++) {
-      assertThat(source.lookAgain().join()).as("fetched before").isFalse();
-    }
-    assertThat(source.version()).as("other keys").isNotSameAs(version);
-    version = source.version();
-    pass(JwksSource.PAUSE);
-    assertThat(source.lookAgain().join()).isTrue();
     assertThat(source.version()).as("the same keys").isSameAs(version);
-    pass(JwksSource.PAUSE);
+    body = set("second", Tokens.OTHER_RSA);
+    pass(JwksSource.MAX_PAUSE);
+    assertThat(source.lookAgain().join()).isTrue();
+    assertThat(source.version()).as("other keys").isNotSameAs(version);
+    pass(JwksSource.FIRST_PAUSE);
     CompletableFuture<Boolean> first = source.lookAgain();
     // Where it has ended already it was before this one, too.
     assertThat(source.lookAgain().join()).as("sent before").isFalse();
     assertThat(first.join()).isTrue();
-    assertThat(requests).hasValue(4);
+    assertThat(kids()).containsExactly("second");
+  }
+
+  @Test
+  void aKeyThatCannotBeUsedCostsNoOther() throws Exception {
+    KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
+    generator.initialize(1024);
+    Map<String, KeyPair> keys = new LinkedHashMap<>();
+    keys.put("weak", generator.generateKeyPair());
+    keys.put("second", Tokens.OTHER_RSA);
+    body = Tokens.set(keys);
+    pass(Duration.ofMinutes(10));
+    refresh();
     assertThat(kids()).containsExactly("second");
   }
 
@@ -193,7 +208,7 @@ class JwksSourceTest {
     pass(Duration.ofHours(23));
     refresh();
     assertThat(kids()).containsExactly("first");
-    pass(JwksSource.PAUSE);
+    pass(JwksSource.MAX_PAUSE);
     assertThat(source.lookAgain().join()).isFalse();
     pass(Duration.ofHours(1).plusNanos(1));
     assertThat(kids()).isEmpty();
@@ -208,7 +223,7 @@ class JwksSourceTest {
     assertThat(kids()).containsExactly("first");
     status = 200;
     body = set("second", Tokens.OTHER_RSA);
-    pass(JwksSource.PAUSE.minusNanos(1));
+    pass(JwksSource.FIRST_PAUSE.minusNanos(1));
     source.refresh();
     assertThat(requests).hasValue(2);
     pass(Duration.ofNanos(1));

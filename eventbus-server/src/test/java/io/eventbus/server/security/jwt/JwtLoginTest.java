@@ -2,10 +2,12 @@ package io.eventbus.server.security.jwt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.server.config.JwtConfig.ClaimPaths;
 import io.eventbus.server.samples.TestClock;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.security.RevocationList;
@@ -30,7 +32,7 @@ class JwtLoginTest {
   private final Revocations revocations = new Revocations();
   private final JwtLogin login =
       new JwtLogin(
-          new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, List.of("RS256"), clock),
+          new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, List.of("RS256"), ClaimPaths.NONE, clock),
           keys,
           null,
           revocations,
@@ -135,7 +137,8 @@ class JwtLoginTest {
     revoke(Tokens.NOW);
     assertThat(ask(token).join()).as("issued then").isInstanceOf(LoginOutcome.Proved.class);
     revoke(Tokens.NOW + 1);
-    LoginOutcome revoked = new LoginOutcome.Wrong("showed a token that was revoked");
+    LoginOutcome revoked =
+        new LoginOutcome.Wrong(new FailedLogin("showed a token that was revoked", "", "u1"));
     assertThat(ask(token).join()).isEqualTo(revoked);
     claims.setIssuedAt(NumericDate.fromSeconds(Tokens.NOW + 1));
     clock.advance(1_000);
@@ -162,7 +165,9 @@ class JwtLoginTest {
     claims.setIssuer("other");
     assertThat(ask(Tokens.signed(claims)).join())
         .isEqualTo(
-            new LoginOutcome.Wrong("showed a token that has another iss than auth.jwt.issuer"));
+            new LoginOutcome.Wrong(
+                new FailedLogin(
+                    "showed a token that has another iss than auth.jwt.issuer", "", "u1")));
   }
 
   @Test

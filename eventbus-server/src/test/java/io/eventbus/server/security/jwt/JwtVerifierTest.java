@@ -3,24 +3,29 @@ package io.eventbus.server.security.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.eventbus.server.config.JwtConfig.ClaimPaths;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.samples.TestClock;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Identity;
-import java.security.KeyPair;
+import java.nio.charset.StandardCharsets;
+import java.security.Signature;
 import java.time.Instant;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import javax.crypto.spec.SecretKeySpec;
 import org.jose4j.jwt.JwtClaims;
 import org.jose4j.jwt.NumericDate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class JwtVerifierTest {
@@ -31,7 +36,7 @@ class JwtVerifierTest {
   private final TestClock clock = Tokens.clock();
 
   private TokenVerdict verdict(String token, TokenKey... keys) {
-    return new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, ALGORITHMS, clock)
+    return new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, ALGORITHMS, ClaimPaths.NONE, clock)
         .verify(token, List.of(keys));
   }
 
@@ -40,8 +45,8 @@ class JwtVerifierTest {
   }
 
   private void bad(String reason, String token, TokenKey... keys) {
-    assertThat(verdict(token, keys))
-        .isEqualTo(new TokenVerdict.Bad("showed a token that " + reason));
+    assertThat(((TokenVerdict.Bad) verdict(token, keys)).reason())
+        .isEqualTo("showed a token that " + reason);
   }
 
   private static String with(Consumer<JwtClaims> change) {
@@ -56,6 +61,23 @@ class JwtVerifierTest {
 
   private static NumericDate at(long seconds) {
     return NumericDate.fromSeconds(Tokens.NOW + seconds);
+  }
+
+  /** Whoever signs it vouches for the name. */
+  @Test
+  void aBadTokenTellsItsSubjectOnlyWhereTheSignatureIsRight() {
+    assertThat(badSubject(with(c -> c.setAudience("other")))).isEqualTo("u1");
+    assertThat(badSubject(with(c -> c.setExpirationTime(at(-3600))))).isEqualTo("u1");
+    assertThat(badSubject(with(c -> c.setClaim("eventbus", "no object")))).isEqualTo("u1");
+    assertThat(badSubject(with(c -> c.setSubject("a\nb")))).isEmpty();
+    String token = with(c -> c.setAudience("other"));
+    String signature = token.substring(token.lastIndexOf('.') + 1);
+    assertThat(badSubject(Tokens.signed(Tokens.claims()).replaceFirst("[^.]*$", signature)))
+        .isEmpty();
+  }
+
+  private String badSubject(String token) {
+    return ((TokenVerdict.Bad) verdict(token, KEY)).subject();
   }
 
   @Test
@@ -189,9 +211,45 @@ class JwtVerifierTest {
     // Unsigned extensions that this bus does not understand.
     String header = Tokens.base64("{\"alg\":\"RS256\",\"kid\":\"rsa\",\"crit\":[\"x\"],\"x\":1}");
     bad(
-        "cannot be checked with the key that it names",
+        "has crit, of which the bus knows no extension",
         Tokens.signed(Tokens.claims()).replaceFirst("^[^.]*", header),
         KEY);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      value = {
+        "`\"crit\":[]`, `has crit, of which the bus knows no extension`",
+        "`\"typ\":\"dpop+jwt\"`, has a typ of another kind than JWT or at+jwt",
+        "`\"typ\":1`, has a typ of another kind than JWT or at+jwt",
+        "`\"typ\":\"JWT\"`,",
+        "`\"typ\":\"application/at+jwt\"`,"
+      })
+  void aHeaderSaysWhatTheTokenIsFor(String member, @Nullable String reason) throws Exception {
+    String head =
+        Tokens.base64("{\"alg\":\"RS256\",\"kid\":\"rsa\"," + member + "}")
+            + "."
+            + Tokens.base64(Tokens.claims().toJson());
+    Signature signature = Signature.getInstance("SHA256withRSA");
+    signature.initSign(Tokens.RSA.getPrivate());
+    signature.update(head.getBytes(StandardCharsets.US_ASCII));
+    String token =
+        head + "." + Base64.getUrlEncoder().withoutPadding().encodeToString(signature.sign());
+    if (reason == null) {
+      good(token, KEY);
+    } else {
+      bad(reason, token, KEY);
+    }
+  }
+
+  /** The difference of two times, or one in milliseconds, does not fit. */
+  @Test
+  void timesThatCannotBeAreRefused() {
+    for (long time : new long[] {Long.MIN_VALUE, Long.MIN_VALUE / 1_000, -1}) {
+      badClaims("has an exp or iat before 1970", c -> c.setClaim("iat", time));
+    }
+    badClaims("expires more than 24 hours from now", c -> c.setClaim("exp", Long.MAX_VALUE));
   }
 
   @Test
@@ -303,6 +361,71 @@ class JwtVerifierTest {
     assertThat(identity.claims()).isEqualTo(Map.of("tenant", "eu"));
   }
 
+  private Identity identity(ClaimPaths paths, Map<String, Object> claims) {
+    return ((TokenVerdict.Good) verdict(paths, claims)).identity();
+  }
+
+  private TokenVerdict verdict(ClaimPaths paths, Map<String, Object> claims) {
+    String token = with(shown -> claims.forEach(shown::setClaim));
+    return new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, ALGORITHMS, paths, clock)
+        .verify(token, List.of(KEY));
+  }
+
+  private String bad(ClaimPaths paths, Map<String, Object> claims) {
+    return ((TokenVerdict.Bad) verdict(paths, claims)).reason();
+  }
+
+  /** As Keycloak, Entra and Cognito write them, and a claim whose name is a URL. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"realm_access.roles", "roles", "cognito:groups", "https://example.org/roles"})
+  void rolesMayBeInAnyClaim(String path) {
+    List<Object> names = List.of("trader", "not a role", 7, "reader");
+    Object claim = path.startsWith("realm") ? Map.of("roles", names) : names;
+    String name = path.startsWith("realm") ? "realm_access" : path;
+    ClaimPaths paths = new ClaimPaths(path, null);
+    assertThat(identity(paths, Map.of(name, claim)).roles()).containsExactly("trader", "reader");
+    assertThat(
+            identity(paths, Map.of(name, claim, "eventbus", Map.of("roles", List.of("own"))))
+                .roles())
+        .containsExactly("own", "trader", "reader");
+    assertThat(identity(paths, Map.of()).roles()).isEmpty();
+    assertThat(identity(ClaimPaths.NONE, Map.of(name, claim)).roles()).isEmpty();
+  }
+
+  @Test
+  void rolesMayBeATextWithBlanksBetween() {
+    ClaimPaths paths = new ClaimPaths("scope", null);
+    assertThat(identity(paths, Map.of("scope", " openid  trader bus:all")).roles())
+        .containsExactly("openid", "trader");
+    assertThat(bad(paths, Map.of("scope", Map.of())))
+        .isEqualTo("showed a token that has a claim scope that is no list and no text");
+    List<String> many = IntStream.range(0, 65).mapToObj(i -> "r" + i).toList();
+    assertThat(bad(paths, Map.of("scope", many)))
+        .isEqualTo("showed a token that has more than 64 roles in the claim scope");
+    assertThat(identity(new ClaimPaths("a.b.c", null), Map.of("a", List.of())).roles()).isEmpty();
+  }
+
+  /** Without the claim a client would be in the account of all. */
+  @Test
+  void theAccountMayBeInAnyClaim() {
+    ClaimPaths paths = new ClaimPaths(null, "org.name");
+    assertThat(identity(paths, Map.of("org", Map.of("name", "acme"))).account()).isEqualTo("acme");
+    assertThat(identity(paths, Map.of("org", Map.of("name", List.of("acme")))).account())
+        .isEqualTo("acme");
+    for (Object wrong : List.of("", "a b", 1, List.of(), List.of("a", "b"), Map.of())) {
+      assertThat(bad(paths, Map.of("org", Map.of("name", wrong))))
+          .isEqualTo("showed a token that has no account in the claim org.name");
+    }
+    assertThat(bad(paths, Map.of()))
+        .isEqualTo("showed a token that has no account in the claim org.name");
+    assertThat(
+            bad(
+                paths,
+                Map.of("org", Map.of("name", "acme"), "eventbus", Map.of("account", "other"))))
+        .isEqualTo("showed a token that has another account in eventbus.account than in org.name");
+  }
+
   private void badOwn(String reason, Object own) {
     badClaims(reason, c -> c.setClaim("eventbus", own));
   }
@@ -341,22 +464,24 @@ class JwtVerifierTest {
   @Test
   void aSetOfKeysHoldsOnlyPublicOnes() {
     String set = Tokens.set(Map.of("rsa", Tokens.RSA, "ec", Tokens.EC, "ed", Tokens.EDWARDS));
-    assertThat(KeySet.parse(set)).hasSize(3);
+    assertThat(KeySet.parse(set).keys()).hasSize(3);
     assertThat(
             KeySet.parse(
-                "{\"keys\":[{\"kty\":\"oct\",\"kid\":\"s\",\"k\":\"" + "A".repeat(43) + "\"}]}"))
+                    "{\"keys\":[{\"kty\":\"oct\",\"kid\":\"s\",\"k\":\"" + "A".repeat(43) + "\"}]}")
+                .keys())
         .isEmpty();
-    assertThat(KeySet.parse("{\"keys\":[{\"kty\":\"new\",\"kid\":\"s\"}]}")).isEmpty();
-    assertThat(KeySet.parse(set.replace("\"kty\"", "\"use\":\"enc\",\"kty\"")))
+    assertThat(KeySet.parse("{\"keys\":[{\"kty\":\"new\",\"kid\":\"s\"}]}").keys()).isEmpty();
+    assertThat(KeySet.parse(set.replace("\"kty\"", "\"use\":\"enc\",\"kty\"")).keys())
         .as("not for signatures")
         .isEmpty();
   }
 
   @Test
   void aWrongSetOfKeysIsRefused() {
-    KeyPair rsa = Tokens.RSA;
-    String two = Tokens.set(Map.of("a", rsa)).replaceAll("\\[(.*)]", "[$1,$1]");
-    for (String wrong : List.of("", "{}", "[]", "<html>", "{\"keys\":1}", two)) {
+    String two = Tokens.set(Map.of("a", Tokens.RSA)).replaceAll("\\[(.*)]", "[$1,$1]");
+    assertThat(KeySet.parse(two).keys()).hasSize(1);
+    assertThat(KeySet.parse(two).leftOut()).containsExactly("a second key of one kid");
+    for (String wrong : List.of("", "{}", "[]", "<html>", "{\"keys\":1}")) {
       assertThatIllegalArgumentException().as(wrong).isThrownBy(() -> KeySet.parse(wrong));
     }
     String many =

@@ -2,6 +2,7 @@ package io.eventbus.server.security.jwt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.server.config.JwtConfig.ClaimPaths;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
@@ -15,7 +16,12 @@ class TokenProperties {
   private static final List<TokenKey> KEYS = List.of(Tokens.key("rsa", Tokens.RSA.getPublic()));
 
   private final JwtVerifier verifier =
-      new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, List.of("RS256", "HS256"), Tokens.clock());
+      new JwtVerifier(
+          Tokens.ISSUER,
+          Tokens.AUDIENCE,
+          List.of("RS256", "HS256"),
+          ClaimPaths.NONE,
+          Tokens.clock());
 
   @Property(tries = 300)
   void anyText(@ForAll String header, @ForAll String body, @ForAll String signature) {

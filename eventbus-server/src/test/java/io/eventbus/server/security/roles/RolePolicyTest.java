@@ -83,7 +83,7 @@ class RolePolicyTest {
 
   @Test
   void clientsWhoseRulesAreTheSameShareThem() {
-    RolePolicy policy = new RolePolicy(parse(FILE), log);
+    RolePolicy policy = new RolePolicy(parse(FILE), false, log);
     Permissions first = policy.permissions(identity("u1", "reader"), REMOTE);
     assertThat(policy.permissions(identity("u2", "reader"), REMOTE))
         .as("no template asks for the subject")
@@ -111,7 +111,7 @@ class RolePolicyTest {
 
   @Test
   void aRoleThatIsNotThereIsToldOnceAndAllowsNothing() {
-    RolePolicy policy = new RolePolicy(parse(FILE), log);
+    RolePolicy policy = new RolePolicy(parse(FILE), false, log);
     for (int i = 0; i < 3; i++) {
       Permissions got = policy.permissions(identity("u" + i, "tradr\n", "reader"), REMOTE);
       assertThat(got.of(Action.SUBSCRIBE).allows("a")).isTrue();
@@ -125,7 +125,7 @@ class RolePolicyTest {
 
   @Test
   void whatAClientIsToldNamesItsRolesOnly() {
-    RolePolicy policy = new RolePolicy(parse(FILE), log);
+    RolePolicy policy = new RolePolicy(parse(FILE), false, log);
     assertThat(policy.permissions(identity("u", "writer", "reader"), REMOTE).of(Action.BLOCK))
         .extracting(FilterRules::origin)
         .isEqualTo("roles reader, writer");
@@ -138,7 +138,7 @@ class RolePolicyTest {
 
   @Test
   void rolesOfTheDefaultAreNotForAnonymousClients() {
-    RolePolicy policy = new RolePolicy(parse(FILE + "[default]\nroles = reader"), log);
+    RolePolicy policy = new RolePolicy(parse(FILE + "[default]\nroles = reader"), false, log);
     Identity nobody = Identity.nameless(AuthenticationMethod.NONE, Set.of());
     assertThat(policy.permissions(nobody, REMOTE).of(Action.SUBSCRIBE).allows("a")).isFalse();
     assertThat(policy.permissions(identity("u"), REMOTE).of(Action.SUBSCRIBE).allows("a")).isTrue();
@@ -148,7 +148,7 @@ class RolePolicyTest {
 
   @Test
   void aTokenAddsRulesAndNeverTakesOneAwayThatDenies() {
-    PermissionPolicy policy = new TokenRules(new RolePolicy(parse(FILE), log));
+    PermissionPolicy policy = new TokenRules(new RolePolicy(parse(FILE), false, log));
     Identity plain = identity("u1", "writer");
     assertThat(policy.permissions(plain, REMOTE)).isSameAs(policy.permissions(plain, REMOTE));
     Permissions got =
@@ -170,7 +170,7 @@ class RolePolicyTest {
 
   @Test
   void aTokensRulesThatAreWrongAllowNothingOrDenyEverything() {
-    PermissionPolicy policy = new TokenRules(new RolePolicy(parse(FILE), log));
+    PermissionPolicy policy = new TokenRules(new RolePolicy(parse(FILE), false, log));
     for (String wrong : List.of("", "a..b", "{", "{secret}", "$SYS.>", "a b", "\ud800")) {
       Map<Action, List<String>> rules = Map.of(Action.PUBLISH, List.of(wrong));
       FilterRules allows =
@@ -220,7 +220,7 @@ class RolePolicyTest {
       throws Exception {
     Path path = Files.writeString(directory.resolve("roles.conf"), FILE);
     RolesFile file = new RolesFile(path);
-    RolePolicy policy = new RolePolicy(file.read(), log);
+    RolePolicy policy = new RolePolicy(file.read(), false, log);
     RolesWatch watch = new RolesWatch(file, policy, AccessChanges.NONE, log);
     watch.refresh();
     watch.refresh();

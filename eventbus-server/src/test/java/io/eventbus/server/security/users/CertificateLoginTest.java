@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.config.CertificateSubject;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.LoginOutcome;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,7 +79,13 @@ class CertificateLoginTest {
     assertThat(outcome).isInstanceOf(LoginOutcome.Proved.class);
     assertThat(((LoginOutcome.Proved) outcome).identity().account()).isEqualTo("acme");
     assertThat(((LoginOutcome.Proved) outcome).identity().roles()).containsExactly("reader");
-    assertThat(ask(CertificateSubject.URI_SAN, users)).isInstanceOf(LoginOutcome.Wrong.class);
+    assertThat(ask(CertificateSubject.URI_SAN, users))
+        .isEqualTo(
+            new LoginOutcome.Wrong(
+                new FailedLogin(
+                    "showed a certificate whose name is not in the users file",
+                    "",
+                    "spiffe://example.org/billing")));
   }
 
   /** A wrong token must not lead to the certificate. */

@@ -3,6 +3,7 @@ package io.eventbus.server.security.users;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.security.Origin;
@@ -81,6 +82,10 @@ class PasswordLoginTest {
     assertThat(ask(user, password).join()).isInstanceOf(LoginOutcome.Wrong.class);
   }
 
+  private FailedLogin failed(String user, String password) {
+    return ((LoginOutcome.Wrong) ask(user, password).join()).why();
+  }
+
   @Test
   void takesOnlyWhoNamesAUser() {
     assertThat(login.takes(new Credentials("s3cret", "a", true))).isFalse();
@@ -98,13 +103,19 @@ class PasswordLoginTest {
   }
 
   @Test
-  void whatIsWrongIsWrongWithTheSameReason() {
+  void whatIsWrongNamesOnlyUsersOfTheFile() {
     wrong("alice", "S3cret");
     wrong("alice", "");
     wrong("bob", "s3cret");
     wrong("certified", "*");
     wrong("alice", null);
-    assertThat(ask("alice", "wrong").join()).isEqualTo(ask("bob", "wrong").join());
+    assertThat(failed("alice", "wrong"))
+        .isEqualTo(new FailedLogin("showed a wrong password", "acme", "alice"));
+    assertThat(failed("certified", "x"))
+        .isEqualTo(new FailedLogin("showed a user that has no password", "acme", "certified"));
+    // People type passwords in place of names.
+    assertThat(failed("bob", "wrong"))
+        .isEqualTo(new FailedLogin("showed a user that is not in the users file"));
   }
 
   /** The time would tell otherwise which names there are. */

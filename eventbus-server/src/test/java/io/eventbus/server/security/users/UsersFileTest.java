@@ -11,7 +11,9 @@ import java.nio.file.attribute.FileTime;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -72,6 +74,22 @@ class UsersFileTest {
     refused("alice:password:acme:", "no hash of a password");
     refused("alice:" + HASH.replace("argon2id", "argon2i") + "::", "no hash of a password");
     refused("alice:" + HASH.replace("v=19", "v=16") + "::", "no hash of a password");
+  }
+
+  /** The time of a refusal would tell which names there are. */
+  @Test
+  void namesThatAreNotInTheFileCostWhatUsersCost() throws Exception {
+    String cheap = PasswordHash.of("a", new SecureRandom(), 16, 1).text();
+    String dear = PasswordHash.of("a", new SecureRandom(), 16, 2).text();
+    UsersFile file = UsersFile.parse(List.of("a:" + cheap + "::", "b:" + dear + "::", "c:*::"));
+    Set<String> seen = new HashSet<>();
+    for (int i = 0; i < 100; i++) {
+      PasswordHash decoy = file.decoy("nobody" + i);
+      assertThat(decoy).isNotNull().isSameAs(file.decoy("nobody" + i));
+      seen.add(decoy.text());
+    }
+    assertThat(seen).containsExactlyInAnyOrder(cheap, dear);
+    assertThat(UsersFile.parse(List.of("c:*::")).decoy("nobody")).isNull();
   }
 
   @Test

@@ -59,6 +59,8 @@ final class BusClient implements EventBusClient {
   private final Consumer<OpenBatch.EncodedEvent> check;
   private final Subscriptions subscriptions;
   private final Map<Schema, AvroCodec<IndexedRecord>> codecs = new ConcurrentHashMap<>();
+  // What closing has answered.
+  private volatile boolean drained = true;
 
   BusClient(ClientParts parts) {
     this.parts = parts;
@@ -337,7 +339,7 @@ final class BusClient implements EventBusClient {
   @Override
   public boolean close(Duration timeout) {
     if (state() == ClientState.CLOSED) {
-      return true;
+      return drained;
     }
     long deadline = System.nanoTime() + Nanos.of(timeout);
     parts.connector().drain();
@@ -365,6 +367,7 @@ final class BusClient implements EventBusClient {
     } catch (ExecutionException | TimeoutException e) {
       complete = false;
     }
+    drained = complete;
     return complete;
   }
 

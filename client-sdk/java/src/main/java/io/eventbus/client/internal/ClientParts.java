@@ -89,7 +89,7 @@ record ClientParts(
                 new Traffic(linkParts, sender, encoder),
                 executor),
             () -> {
-              OpenClients.remove(outbox);
+              OpenClients.ALL.remove(outbox);
               starts.close();
               outside.transport().close();
               outside.conductor().shutdown();
@@ -145,7 +145,7 @@ record ClientParts(
         .start()
         .thenApply(
             connected -> {
-              OpenClients.add(
+              OpenClients.ALL.add(
                   new OpenClients.Client(options.name(), outbox, barriers, options, clock));
               return new BusClient(this);
             });

@@ -4,13 +4,14 @@ import io.eventbus.client.ClientOptions;
 import io.eventbus.protocol.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,11 +24,12 @@ final class OpenClients {
   static final Duration MAX_PATIENCE = Duration.ofSeconds(5);
 
   private static final Logger LOG = LoggerFactory.getLogger(OpenClients.class);
-  private static final Map<Outbox, Client> OPEN = new ConcurrentHashMap<>();
 
-  static {
-    Runtime.getRuntime().addShutdownHook(new Thread(OpenClients::atExit, "eventbus-exit"));
-  }
+  static final OpenClients ALL = new OpenClients();
+
+  // Both guarded by this. There is no hook without a client: it would keep the class loader.
+  private final Map<Outbox, Client> open = new HashMap<>();
+  private @Nullable Thread hook;
 
   /** What is needed of a client. */
   record Client(
@@ -40,16 +42,34 @@ final class OpenClients {
 
   private OpenClients() {}
 
-  static void add(Client client) {
-    OPEN.put(client.outbox(), client);
+  synchronized void add(Client client) {
+    open.put(client.outbox(), client);
+    if (hook == null) {
+      Thread made = new Thread(() -> finish(all()), "eventbus-exit");
+      try {
+        Runtime.getRuntime().addShutdownHook(made);
+        hook = made;
+      } catch (IllegalStateException e) {
+        LOG.debug("{}: made while the process ends", client.name(), e);
+      }
+    }
   }
 
-  static void remove(Outbox outbox) {
-    OPEN.remove(outbox);
+  synchronized void remove(Outbox outbox) {
+    open.remove(outbox);
+    Thread made = hook;
+    if (made != null && open.isEmpty()) {
+      hook = null;
+      try {
+        Runtime.getRuntime().removeShutdownHook(made);
+      } catch (IllegalStateException e) {
+        LOG.debug("the last client is closed while the process ends", e);
+      }
+    }
   }
 
-  private static void atExit() {
-    finish(List.copyOf(OPEN.values()));
+  private synchronized List<Client> all() {
+    return List.copyOf(open.values());
   }
 
   /** Waits for what clients have published, for all at once, and tells what is not delivered. */

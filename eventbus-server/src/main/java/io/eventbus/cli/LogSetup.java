@@ -28,6 +28,11 @@ final class LogSetup {
   /** Libraries that talk about their insides at INFO. */
   private static final String TLS = "io.netty.handler.ssl.SslHandler";
 
+  /** Parts of Ratis that warn of every planned change of the leader, and of every short pause. */
+  private static final String[] NERVOUS = {
+    "org.apache.ratis.server.RaftServer$Division", "org.apache.ratis.util.JvmPauseMonitor"
+  };
+
   private static final String[] CHATTY = {
     "io.netty", "org.glassfish", "com.sun", "sun.net", "jdk", "io.micrometer", "org.apache.ratis"
   };
@@ -60,6 +65,9 @@ final class LogSetup {
       }
       // A line for each client that does not take its goodbye, however many these are.
       context.getLogger(TLS).setLevel(Level.ERROR);
+      for (String name : NERVOUS) {
+        context.getLogger(name).setLevel(Level.ERROR);
+      }
     }
   }
 

@@ -71,7 +71,8 @@ final class FollowerSilence {
       since = now - sinceNanos;
     }
     if (count == 1) {
-      log.warn("Bus {} does not take the registry's log: {}", follower, cause.toString());
+      // It may be restarting.
+      log.info("Bus {} does not take the registry's log: {}", follower, cause.toString());
     } else {
       log.warn(
           "Bus {} has not taken the registry's log for {} s ({} attempts), last: {}",

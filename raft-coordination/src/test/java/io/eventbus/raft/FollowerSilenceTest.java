@@ -54,6 +54,15 @@ class FollowerSilenceTest {
                 + " java.io.IOException: refused");
   }
 
+  /** A bus that is restarted does not answer for seconds either. */
+  @Test
+  void onlyWhatLastsIsAWarning() {
+    failFor(70);
+    assertThat(lines.list)
+        .extracting(ILoggingEvent::getLevel)
+        .containsExactly(Level.INFO, Level.WARN, Level.WARN);
+  }
+
   @Test
   void itIsNeverForgotten() {
     failFor(24 * 3600);

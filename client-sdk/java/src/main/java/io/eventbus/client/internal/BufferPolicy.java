@@ -7,6 +7,7 @@ import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -206,7 +207,22 @@ final class BufferPolicy {
     return new Gap(gap.topic(), gap.producer(), gap.from(), next.to(), gap.reason(), gap.filter());
   }
 
-  private record Stream(String topic, long producer, Gap.Reason reason) {}
+  /**
+   * Key of a stream of events. Comparable, because others choose topics: a table in which all of
+   * them collide stays fast.
+   */
+  private record Stream(String topic, long producer, Gap.Reason reason)
+      implements Comparable<Stream> {
+    private static final Comparator<Stream> ORDER =
+        Comparator.comparing(Stream::topic)
+            .thenComparingLong(Stream::producer)
+            .thenComparing(Stream::reason);
+
+    @Override
+    public int compareTo(Stream other) {
+      return ORDER.compare(this, other);
+    }
+  }
 
   /**
    * What stays, in its order; a gap that goes on where another one of its stream has ended, without

@@ -12,7 +12,7 @@ COPY --from=build /src/eventbus-server/target/eventbus.jar /opt/eventbus/eventbu
 USER 10001
 # Clients; the administration, which listens on loopback inside the container unless admin.host says otherwise; other buses.
 EXPOSE 8080 8081 8082
-# Whether the process lives, not whether it takes clients: a bus that waits for its cluster or drains must not be killed. With TLS at the administration port, whether somebody listens there.
+# Whether the process lives, not whether it takes clients: a bus that waits for its cluster or drains must not be killed. With TLS at the administration port, whether somebody listens there. The check knows admin.port and admin.tls-certificate from the environment only.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/${EVENTBUS_ADMIN_PORT:-8081} || exit 1; [ -z \"$EVENTBUS_ADMIN_TLS_CERTIFICATE\" ] || exit 0; printf 'GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 # On SIGTERM the bus delivers what is queued and closes its clients with 1001; give it time (timeouts.shutdown).
 STOPSIGNAL SIGTERM

@@ -152,6 +152,7 @@ class ArchitectureTest {
       row(
           SESSION,
           LINK,
+          LOG,
           QUOTA,
           SECURITY,
           ADVISORY,

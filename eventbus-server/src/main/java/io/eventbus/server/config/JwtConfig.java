@@ -44,7 +44,7 @@ public record JwtConfig(
    * @param account null for nowhere else
    */
   public record ClaimPaths(@Nullable String roles, @Nullable String account) {
-    /** Nowhere else. */
+    /** Paths of claims, none of which is set. */
     public static final ClaimPaths NONE = new ClaimPaths(null, null);
 
     /**

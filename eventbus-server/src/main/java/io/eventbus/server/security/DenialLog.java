@@ -1,5 +1,6 @@
 package io.eventbus.server.security;
 
+import io.eventbus.server.log.PrintableText;
 import io.eventbus.server.log.RateLimitedLog;
 import java.time.Duration;
 import java.util.Locale;

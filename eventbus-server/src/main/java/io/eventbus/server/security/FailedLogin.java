@@ -1,5 +1,7 @@
 package io.eventbus.server.security;
 
+import io.eventbus.server.log.PrintableText;
+
 /**
  * Credentials that were refused, for operators. Never shown to clients, and without secrets.
  *

@@ -861,7 +861,8 @@ public final class Session {
     endIfExpiredOrRevoked();
     renewal.onTick();
     PublishBacklog behind = backlog;
-    return !publishing.awaitsRoom()
+    return !authentication.isPending()
+        && !publishing.awaitsRoom()
         && (behind == null || !behind.isWaiting())
         && !isDueToEnd()
         && !renewal.isReviewing();

@@ -6,12 +6,12 @@ import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
+import io.eventbus.server.log.PrintableText;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.security.PrintableText;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,7 @@
 package io.eventbus.server.tls;
 
+import io.eventbus.server.log.PrintableText;
+
 /** What a failed handshake is called in a line of the log. */
 public final class FailureText {
   /** The most characters of a reason: it may hold what the client has sent. */
@@ -26,14 +28,6 @@ public final class FailureText {
    * @return its beginning, without control characters
    */
   public static String shortened(String text) {
-    String some = text.substring(0, Math.min(text.length(), MAX_REASON));
-    StringBuilder shown = new StringBuilder(some.length());
-    some.codePoints()
-        .forEach(c -> shown.appendCodePoint(Character.isISOControl(c) || isLineEnd(c) ? '?' : c));
-    return shown.toString();
-  }
-
-  private static boolean isLineEnd(int c) {
-    return c == 0x2028 || c == 0x2029;
+    return PrintableText.of(text, MAX_REASON);
   }
 }

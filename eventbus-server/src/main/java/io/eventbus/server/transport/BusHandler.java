@@ -141,7 +141,13 @@ final class BusHandler implements MessageHandler, ClientLink {
       close(end.reason(), end.message());
     }
     whenWritten();
-    return quiet && session.isWelcomed() && ending == null && whenRead == null && queue.isEmpty();
+    // A queue that is not starving yet counts the ticks until it is.
+    return quiet
+        && session.isWelcomed()
+        && ending == null
+        && whenRead == null
+        && queue.isEmpty()
+        && queue.isStarving();
   }
 
   @Override

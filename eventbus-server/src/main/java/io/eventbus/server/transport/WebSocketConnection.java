@@ -444,6 +444,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   /** Writes as much as the socket takes, within what one connection may in a turn. */
   private void drain() {
+    loop.wake(tickPlace);
     try {
       if (isPacing()) {
         flush();

@@ -76,6 +76,18 @@ class BusHandlerTest {
         new ClientBytes().frame(ClientBytes.FIN | Opcode.PONG, new byte[] {number}, 5).array());
   }
 
+  /** A queue counts ticks until it is known to be empty; then the next look may be later. */
+  @Test
+  void aConnectionSleepsOnceItsQueueIsKnownToBeEmptyAndNothingWaits() {
+    int ticks = 1;
+    while (!wire.connection().onTick(System.nanoTime())) {
+      assertThat(++ticks).isLessThan(100);
+    }
+    assertThat(ticks).isBetween(20, 32);
+    stickAndFill();
+    assertThat(wire.connection().onTick(System.nanoTime())).isFalse();
+  }
+
   /** The number of the ping, which is what was written last. */
   private static byte question(List<Object> written) {
     assertThat(written).isNotEmpty();

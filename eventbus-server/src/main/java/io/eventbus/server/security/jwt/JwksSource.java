@@ -1,9 +1,9 @@
 package io.eventbus.server.security.jwt;
 
 import io.eventbus.server.config.ConfigKey;
+import io.eventbus.server.log.PrintableText;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.AccessChanges;
-import io.eventbus.server.security.PrintableText;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -29,10 +29,10 @@ import org.slf4j.LoggerFactory;
 final class JwksSource implements AutoCloseable {
   static final Duration LONGEST_FETCH = Duration.ofSeconds(5);
 
-  /** Between a fetch and the first one for a key that is not known, or because it has failed. */
+  /** Pause between a fetch and the first one for an unknown key, or after a failure. */
   static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
 
-  /** As long as none brings other keys each pause is twice the one before, to this. */
+  /** Longest pause: each is twice the one before while no fetch brings other keys. */
   static final Duration MAX_PAUSE = Duration.ofSeconds(30);
 
   static final Duration SOONEST = Duration.ofMinutes(5);

@@ -110,7 +110,7 @@ final class JwtVerifier {
     return verify(token, algorithm, candidates.get(0));
   }
 
-  /** As RFC 7515, section 4.1.9, compares it; what is no text is no type that is known. */
+  /** Returns the type in lower case, as RFC 7515, section 4.1.9, compares it. */
   private static String type(@Nullable Object header) {
     if (header == null) {
       return "jwt";

@@ -35,6 +35,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class TokenClaims {
   private static final int MOST_ROLES = 64;
+
+  /** Number of roles in a claim that other applications share: most are not for the bus. */
+  private static final int MAX_FOREIGN_ROLES = 512;
+
   private static final int MOST_PATTERNS = 200;
   private static final int MOST_PATTERN_CHARS = 512;
   private static final int MOST_OTHERS = 64;
@@ -113,7 +117,10 @@ final class TokenClaims {
     throw new BadClaimException("has a claim eventbus.account that is no account");
   }
 
-  /** In place of the bus's own, so that no token without it is let into the account of all. */
+  /**
+   * Reads the account that stands in place of the bus's own, so that no token without it is let
+   * into the account of all.
+   */
   private String account(JwtClaims claims, @Nullable Object own) throws BadClaimException {
     String path = paths.account();
     if (path == null) {
@@ -144,8 +151,9 @@ final class TokenClaims {
         roles.add(role);
       }
     }
-    if (roles.size() > MOST_ROLES) {
-      throw new BadClaimException("has more than " + MOST_ROLES + " roles in the claim " + path);
+    if (roles.size() > MAX_FOREIGN_ROLES) {
+      throw new BadClaimException(
+          "has more than " + MAX_FOREIGN_ROLES + " roles in the claim " + path);
     }
     return Collections.unmodifiableSet(roles);
   }
@@ -160,16 +168,17 @@ final class TokenClaims {
     throw new BadClaimException("has a claim " + paths.roles() + " that is no list and no text");
   }
 
-  /** A claim's own name may have dots: URLs do. */
+  /** Finds a claim by its path. The names in it may have dots: URLs do, and ids of clients. */
   private static @Nullable Object find(Map<?, ?> claims, String path) {
     if (claims.containsKey(path)) {
       return claims.get(path);
     }
-    Object at = claims;
-    for (String name : path.split("\\.", -1)) {
-      at = at instanceof Map<?, ?> object ? object.get(name) : null;
+    for (int dot = path.lastIndexOf('.'); dot >= 0; dot = path.lastIndexOf('.', dot - 1)) {
+      if (claims.get(path.substring(0, dot)) instanceof Map<?, ?> object) {
+        return find(object, path.substring(dot + 1));
+      }
     }
-    return at;
+    return null;
   }
 
   private static Set<String> roles(@Nullable Object value) throws BadClaimException {

@@ -117,7 +117,12 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
     return roles.quotasOf(rolesOf(roles, identity), identity.account());
   }
 
-  /** Those roles of a client that the file has, in alphabetical order. */
+  /** Says whether a client may have roles that are not for the bus. */
+  private boolean isForeign(Identity identity) {
+    return foreign && identity.method() == AuthenticationMethod.JWT;
+  }
+
+  /** Returns those roles of a client that the file has, in alphabetical order. */
   private List<String> rolesOf(Roles roles, Identity identity) {
     Collection<String> names = identity.roles();
     if (identity.method() == AuthenticationMethod.NONE) {
@@ -129,13 +134,17 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
     for (String name : names) {
       if (roles.has(name)) {
         known.add(name);
-      } else if (!foreign || identity.method() != AuthenticationMethod.JWT) {
+      } else if (!isForeign(identity)) {
         log.warn(
             name,
             "clients come with the role {}, which {} does not have: it allows nothing{}",
             RolesParser.shown(name),
             roles.fileName());
       }
+    }
+    if (known.isEmpty() && isForeign(identity)) {
+      // All that the token has is for other applications.
+      known.addAll(roles.defaults());
     }
     return List.copyOf(known);
   }

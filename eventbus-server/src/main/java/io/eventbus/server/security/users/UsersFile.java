@@ -39,7 +39,7 @@ final class UsersFile {
 
   private static final int MOST_ROLES = 64;
 
-  /** Of this process: nobody else knows which name has which decoy. */
+  /** Secret of this process: nobody else knows which name has which decoy. */
   private static final byte[] SALT = new byte[16];
 
   static {

@@ -400,10 +400,15 @@ class JwtVerifierTest {
         .containsExactly("openid", "trader");
     assertThat(bad(paths, Map.of("scope", Map.of())))
         .isEqualTo("showed a token that has a claim scope that is no list and no text");
-    List<String> many = IntStream.range(0, 65).mapToObj(i -> "r" + i).toList();
+    List<String> many = IntStream.range(0, 513).mapToObj(i -> "r" + i).toList();
     assertThat(bad(paths, Map.of("scope", many)))
-        .isEqualTo("showed a token that has more than 64 roles in the claim scope");
+        .isEqualTo("showed a token that has more than 512 roles in the claim scope");
     assertThat(identity(new ClaimPaths("a.b.c", null), Map.of("a", List.of())).roles()).isEmpty();
+    Object app = Map.of("com.example.app", Map.of("roles", List.of("x", "y")));
+    assertThat(
+            identity(new ClaimPaths("access.com.example.app.roles", null), Map.of("access", app))
+                .roles())
+        .containsExactly("x", "y");
   }
 
   /** Without the claim a client would be in the account of all. */

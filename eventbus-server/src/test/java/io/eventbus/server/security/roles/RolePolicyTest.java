@@ -123,6 +123,18 @@ class RolePolicyTest {
                 + " nothing");
   }
 
+  /** Issuers give everybody some roles of their own. */
+  @Test
+  void aTokenWithRolesOfOtherApplicationsOnlyHasTheDefaultOnes() {
+    RolePolicy policy = new RolePolicy(parse(FILE + "[default]\nroles = reader"), true, log);
+    Permissions got = policy.permissions(identity("u", "offline_access"), REMOTE);
+    assertThat(got.of(Action.SUBSCRIBE).allows("a")).isTrue();
+    assertThat(policy.permissions(identity("u", "offline_access", "writer"), REMOTE))
+        .as("with one of the bus, only that")
+        .isSameAs(policy.permissions(identity("u", "writer"), REMOTE));
+    assertThat(logged()).isEmpty();
+  }
+
   @Test
   void whatAClientIsToldNamesItsRolesOnly() {
     RolePolicy policy = new RolePolicy(parse(FILE), false, log);

@@ -1,4 +1,4 @@
-package io.eventbus.server.security;
+package io.eventbus.server.log;
 
 /** Texts of others, as they may stand in a line of a log or on a terminal. */
 public final class PrintableText {

@@ -107,17 +107,34 @@ final class Places {
     }
     Share share = call.share();
     CallPriority priority = call.priority();
-    shed(call, retryAfter, nowNanos);
-    Call first = queue.first(share, priority);
-    if (first != null && admission.isOverdue(first, nowNanos)) {
-      shed(first, retryAfter, nowNanos);
-    }
+    shed(call, retryAfter, admission.reason(), nowNanos);
+    makeWay(queue, share, priority, nowNanos);
     return false;
   }
 
-  private void shed(Call call, long retryAfter, long nowNanos) {
+  /**
+   * Sheds the call that has waited for longest, of those that a refused one would wait with. Of
+   * other shares than that of the refused one, each makes way once in {@code services.max-wait}: so
+   * nobody has the calls of others shed by having many refused.
+   */
+  private void makeWay(ServiceQueue queue, Share share, CallPriority priority, long nowNanos) {
+    long most = calls.settings().maxWaitNanos();
+    Call first = queue.makesWay(share, priority, most, nowNanos);
+    if (first == null) {
+      return;
+    }
+    boolean own = first.share() == share;
+    if (admission.isOverdue(first, own, nowNanos)) {
+      if (!own) {
+        queue.pass(first, nowNanos);
+      }
+      shed(first, admission.retryAfterMillis(first), admission.tooLong(), nowNanos);
+    }
+  }
+
+  private void shed(Call call, long retryAfter, String reason, long nowNanos) {
     call.stats().shed(call.priority()).add(1);
-    calls.endings().fail(call, FailureCode.OVERLOADED, retryAfter, admission.reason(), nowNanos);
+    calls.endings().fail(call, FailureCode.OVERLOADED, retryAfter, reason, nowNanos);
   }
 
   /** A call that a member has not done, which is ready. */

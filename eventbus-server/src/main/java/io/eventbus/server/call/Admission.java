@@ -61,7 +61,7 @@ final class Admission {
     }
     long most = mostNanos(call);
     long waited = queue.waited(share, call.priority(), nowNanos);
-    if (Math.min(waited, nowNanos - service.openNanos()) <= most || !hasPlaces(call)) {
+    if (Math.min(waited, nowNanos - service.openNanos(call.isHome())) <= most || !hasPlaces(call)) {
       return ADMITTED;
     }
     reason = tooLong;
@@ -92,7 +92,7 @@ final class Admission {
   boolean isOverdue(Call call, boolean own, long nowNanos) {
     long most = own ? maxWaitNanos(call) : settings.maxWaitNanos();
     return nowNanos - call.queuedNanos > most
-        && nowNanos - call.service().service.openNanos() > most
+        && nowNanos - call.service().service.openNanos(call.isHome()) > most
         && hasPlaces(call);
   }
 

@@ -189,7 +189,7 @@ final class Places {
   private void enqueue(Call call, LoopService to, boolean first, long nowNanos) {
     boolean home = call.isHome();
     ServiceQueue queue = queue(call, to);
-    wait(call, queue, to.service, first, nowNanos);
+    wait(call, queue, to.service, first);
     if (call.isReturnable()) {
       call.memberDeadlineNanos = nowNanos + RETURN_NANOS;
     }
@@ -216,7 +216,7 @@ final class Places {
 
   private void enqueuePinned(
       Call call, ServiceMember member, ServiceQueue queue, boolean first, long nowNanos) {
-    wait(call, queue, member.service(), first, nowNanos);
+    wait(call, queue, member.service(), first);
     if (!member.serves()) {
       // It may not have known of this queue when it told the loops.
       gone(member, queue);
@@ -225,9 +225,8 @@ final class Places {
     }
   }
 
-  private void wait(Call call, ServiceQueue queue, Service service, boolean first, long nowNanos) {
+  private void wait(Call call, ServiceQueue queue, Service service, boolean first) {
     call.become(CallState.QUEUED);
-    call.queuedNanos = nowNanos;
     queue.add(call, first);
     service.queued().incrementAndGet();
     queuedBytes.addAndGet(call.bytes());

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The links that this bus has opened to others: one for each address and channel. One that broke is
@@ -149,9 +150,16 @@ final class OutgoingLinks {
                 opened.completeExceptionally(
                     new LinkException("no address of " + address.getHostString(), error));
               } else {
-                connectOrFail(addresses, channel, group, next, opened);
+                connectOrFail(addresses, channel, group, next, null, opened);
               }
             });
+  }
+
+  /** Returns the later of two failures, or the earlier one where that alone is no refusal. */
+  static LinkException unlessRefused(@Nullable LinkException before, LinkException now) {
+    return before == null || PortProbe.isRefusal(before) || !PortProbe.isRefusal(now)
+        ? now
+        : before;
   }
 
   private <T> void connectOrFail(
@@ -159,21 +167,28 @@ final class OutgoingLinks {
       String channel,
       EventLoopGroup group,
       ClientHandshake.Next<T> next,
+      @Nullable LinkException before,
       CompletableFuture<T> opened) {
     try {
-      connect(addresses, channel, group, next, opened);
+      connect(addresses, channel, group, next, before, opened);
     } catch (RuntimeException | Error e) {
       // All callers would wait for a link that stayed "being opened", for ever.
       opened.completeExceptionally(new LinkException("cannot connect to " + addresses, e));
     }
   }
 
-  /** Tries one address after the other; there is at least one. */
+  /**
+   * Tries one address after the other; there is at least one. It fails with a refusal only where
+   * each address refuses.
+   *
+   * @param before how the addresses before have failed
+   */
   private <T> void connect(
       List<InetSocketAddress> addresses,
       String channel,
       EventLoopGroup group,
       ClientHandshake.Next<T> next,
+      @Nullable LinkException before,
       CompletableFuture<T> opened) {
     InetSocketAddress address = addresses.get(0);
     new Bootstrap()
@@ -195,11 +210,17 @@ final class OutgoingLinks {
         .connect(address)
         .addListener(
             connected -> {
-              if (!connected.isSuccess() && addresses.size() > 1 && !closed) {
-                connectOrFail(addresses.subList(1, addresses.size()), channel, group, next, opened);
-              } else if (!connected.isSuccess()) {
-                opened.completeExceptionally(
-                    new LinkException("cannot connect to " + address, connected.cause()));
+              if (connected.isSuccess()) {
+                return;
+              }
+              LinkException error =
+                  unlessRefused(
+                      before, new LinkException("cannot connect to " + address, connected.cause()));
+              if (addresses.size() > 1 && !closed) {
+                connectOrFail(
+                    addresses.subList(1, addresses.size()), channel, group, next, error, opened);
+              } else {
+                opened.completeExceptionally(error);
               }
             });
   }

@@ -59,13 +59,23 @@ final class Admission {
       reason = tooMuch;
       return 0;
     }
-    long most = maxWaitNanos(call) / divisor(call.priority());
+    long most = mostNanos(call);
     long waited = queue.waited(share, call.priority(), nowNanos);
-    if (Math.min(waited, nowNanos - service.openNanos()) <= most || !hasPlaces(call)) {
+    if (Math.min(waited, nowNanos - service.openNanos(call.isHome())) <= most || !hasPlaces(call)) {
       return ADMITTED;
     }
     reason = tooLong;
-    return 1 + most / 1_000_000;
+    return retryAfterMillis(call);
+  }
+
+  /** Returns when another try of a call that calls have waited too long for may be worth it. */
+  long retryAfterMillis(Call call) {
+    return 1 + mostNanos(call) / 1_000_000;
+  }
+
+  /** For people: why a call that has waited makes way. */
+  String tooLong() {
+    return tooLong;
   }
 
   /** For people: why the last call may not wait. */
@@ -76,11 +86,13 @@ final class Admission {
   /**
    * Says whether a call has waited for so long that it makes way while others are refused: who asks
    * faster than members can answer would else let all calls wait until their time is over.
+   *
+   * @param own whether one of its share is refused; else the call's time does not count
    */
-  boolean isOverdue(Call call, long nowNanos) {
-    long most = maxWaitNanos(call);
+  boolean isOverdue(Call call, boolean own, long nowNanos) {
+    long most = own ? maxWaitNanos(call) : settings.maxWaitNanos();
     return nowNanos - call.queuedNanos > most
-        && nowNanos - call.service().service.openNanos() > most
+        && nowNanos - call.service().service.openNanos(call.isHome()) > most
         && hasPlaces(call);
   }
 
@@ -101,6 +113,10 @@ final class Admission {
   /** A part of the caller's time is left for the member. */
   private long maxWaitNanos(Call call) {
     return Math.min(settings.maxWaitNanos(), (call.deadlineNanos() - call.begunNanos()) / 4 * 3);
+  }
+
+  private long mostNanos(Call call) {
+    return maxWaitNanos(call) / divisor(call.priority());
   }
 
   private static int divisor(CallPriority priority) {

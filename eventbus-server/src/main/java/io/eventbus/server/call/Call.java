@@ -60,7 +60,7 @@ final class Call extends Deadlines.Entry implements Invocation {
   /** Until when it waits for a member where there is none. */
   long memberDeadlineNanos;
 
-  /** Since when it waits, if it does. */
+  /** Since when it waits, if it does; the time in which it was given away but not sent counts. */
   long queuedNanos;
 
   // While it waits.
@@ -104,6 +104,7 @@ final class Call extends Deadlines.Entry implements Invocation {
     pinned = asked.member;
     attempt = asked.attempt;
     begunNanos = nowNanos;
+    queuedNanos = nowNanos;
     CallSettings settings = owner.settings();
     long asks = asked.timeoutMillis * 1_000_000L;
     deadlineNanos =

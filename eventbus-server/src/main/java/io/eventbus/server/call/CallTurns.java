@@ -46,10 +46,29 @@ final class CallTurns {
     return first == null ? turn : Math.max(turn, nowNanos - first.queuedNanos);
   }
 
-  /** Returns the call of a share that is next, or where it has none the one that is next. */
-  @Nullable Call first(Share share) {
-    CallLine line = lines.getOrDefault(share, current);
-    return line == null ? null : line.first();
+  /**
+   * Returns the call that makes way when one of a share is refused: the first of that share or,
+   * where it has none, the first of the share whose turn it is, if that turn has not come for too
+   * long.
+   *
+   * @param mostNanos the longest time in which a turn should come
+   */
+  @Nullable Call makesWay(Share share, long mostNanos, long nowNanos) {
+    CallLine line = lines.get(share);
+    if (line != null) {
+      return line.first();
+    }
+    line = current;
+    return line == null || nowNanos - line.turnNanos <= mostNanos ? null : line.first();
+  }
+
+  /** Gives the turn of a call's share to the next one: the call makes way for another share. */
+  void pass(Call call, long nowNanos) {
+    CallLine line = call.line;
+    if (line != null) {
+      line.turnNanos = nowNanos;
+      current = line.next;
+    }
   }
 
   void add(Call call, boolean first) {

@@ -81,6 +81,7 @@ final class Endings {
     }
     if (ServingClient.isRefusal(code, executed) && goesToOther(call, nowNanos)) {
       call.stats().retries(RetryReason.REFUSED).add(1);
+      call.queuedNanos = nowNanos;
       call.become(CallState.READY);
       calls.places().again(call, nowNanos);
       return;
@@ -164,6 +165,7 @@ final class Endings {
     if (mayRepeat(call, nowNanos)) {
       call.stats().retries(RetryReason.LOST).add(1);
       call.repeat();
+      call.queuedNanos = nowNanos;
       call.become(CallState.READY);
       calls.places().again(call, nowNanos);
       return;

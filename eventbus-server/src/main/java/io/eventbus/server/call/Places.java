@@ -107,17 +107,34 @@ final class Places {
     }
     Share share = call.share();
     CallPriority priority = call.priority();
-    shed(call, retryAfter, nowNanos);
-    Call first = queue.first(share, priority);
-    if (first != null && admission.isOverdue(first, nowNanos)) {
-      shed(first, retryAfter, nowNanos);
-    }
+    shed(call, retryAfter, admission.reason(), nowNanos);
+    makeWay(queue, share, priority, nowNanos);
     return false;
   }
 
-  private void shed(Call call, long retryAfter, long nowNanos) {
+  /**
+   * Sheds the call that has waited for longest, of those that a refused one would wait with. Of
+   * other shares than that of the refused one, each makes way once in {@code services.max-wait}: so
+   * nobody has the calls of others shed by having many refused.
+   */
+  private void makeWay(ServiceQueue queue, Share share, CallPriority priority, long nowNanos) {
+    long most = calls.settings().maxWaitNanos();
+    Call first = queue.makesWay(share, priority, most, nowNanos);
+    if (first == null) {
+      return;
+    }
+    boolean own = first.share() == share;
+    if (admission.isOverdue(first, own, nowNanos)) {
+      if (!own) {
+        queue.pass(first, nowNanos);
+      }
+      shed(first, admission.retryAfterMillis(first), admission.tooLong(), nowNanos);
+    }
+  }
+
+  private void shed(Call call, long retryAfter, String reason, long nowNanos) {
     call.stats().shed(call.priority()).add(1);
-    calls.endings().fail(call, FailureCode.OVERLOADED, retryAfter, admission.reason(), nowNanos);
+    calls.endings().fail(call, FailureCode.OVERLOADED, retryAfter, reason, nowNanos);
   }
 
   /** A call that a member has not done, which is ready. */
@@ -172,7 +189,7 @@ final class Places {
   private void enqueue(Call call, LoopService to, boolean first, long nowNanos) {
     boolean home = call.isHome();
     ServiceQueue queue = queue(call, to);
-    wait(call, queue, to.service, first, nowNanos);
+    wait(call, queue, to.service, first);
     if (call.isReturnable()) {
       call.memberDeadlineNanos = nowNanos + RETURN_NANOS;
     }
@@ -199,7 +216,7 @@ final class Places {
 
   private void enqueuePinned(
       Call call, ServiceMember member, ServiceQueue queue, boolean first, long nowNanos) {
-    wait(call, queue, member.service(), first, nowNanos);
+    wait(call, queue, member.service(), first);
     if (!member.serves()) {
       // It may not have known of this queue when it told the loops.
       gone(member, queue);
@@ -208,9 +225,8 @@ final class Places {
     }
   }
 
-  private void wait(Call call, ServiceQueue queue, Service service, boolean first, long nowNanos) {
+  private void wait(Call call, ServiceQueue queue, Service service, boolean first) {
     call.become(CallState.QUEUED);
-    call.queuedNanos = nowNanos;
     queue.add(call, first);
     service.queued().incrementAndGet();
     queuedBytes.addAndGet(call.bytes());

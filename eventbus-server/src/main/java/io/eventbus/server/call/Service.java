@@ -34,12 +34,15 @@ final class Service {
   private volatile boolean served;
   // The same of members that are connected to this bus.
   private volatile boolean servedHere;
-  // Since when members have places, as far as that is known.
+  // Since when members have places, as far as that is known; and those of this bus.
   private volatile long openNanos;
+  private volatile long openHereNanos;
   // At least the window of each member; it may be more, after windows have shrunk.
   private volatile int widest;
   private int serving;
   private int servingHere;
+  // Streams to other buses that have places there.
+  private int openElsewhere;
   // What the streams of other buses that have calls here say of their queues, and how many they
   // are.
   private final AtomicLong queuedElsewhere = new AtomicLong();
@@ -114,16 +117,30 @@ final class Service {
     return home ? servedHere : served;
   }
 
-  /** Since when members have places, as far as that is known; any time if none has. */
-  long openNanos() {
-    return openNanos;
+  /**
+   * Returns since when members have places, as far as that is known; any time if none has.
+   *
+   * @param home whether only members of this bus count
+   */
+  long openNanos(boolean home) {
+    return home ? openHereNanos : openNanos;
   }
 
-  /** Another bus can be reached, after a time in which it had no places. */
-  void opened(long nowNanos) {
-    if (!servedHere) {
+  /** Another bus has places from now on, or has none any more. */
+  synchronized void openElsewhere(boolean open, long nowNanos) {
+    if (open && openElsewhere == 0 && !hasPlacesHere(null)) {
       openNanos = nowNanos;
     }
+    openElsewhere += open ? 1 : -1;
+  }
+
+  private boolean hasPlacesHere(@Nullable ServiceMember butFor) {
+    for (ServiceMember member : members) {
+      if (member != butFor && member.window().limit() > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   int widest() {
@@ -149,7 +166,7 @@ final class Service {
     after[at] = member;
     members = after;
     if (serves) {
-      serves(1, true, nowNanos);
+      serves(1, member, nowNanos);
     }
   }
 
@@ -167,16 +184,16 @@ final class Service {
     }
     members = after;
     widest = most;
-    return serves ? serves(-1, true, nowNanos) : Loss.NONE;
+    return serves ? serves(-1, member, nowNanos) : Loss.NONE;
   }
 
   /**
    * One member more, or less, takes calls.
    *
-   * @param here whether it is connected to this bus
+   * @param member which one
    */
-  synchronized Loss serves(int change, boolean here, long nowNanos) {
-    boolean wasServed = served;
+  synchronized Loss serves(int change, ServiceMember member, long nowNanos) {
+    boolean here = !member.isFar();
     serving += change;
     served = serving > 0;
     boolean wasServedHere = servedHere;
@@ -184,8 +201,12 @@ final class Service {
       servingHere += change;
       servedHere = servingHere > 0;
     }
-    if ((served && !wasServed) || (servedHere && !wasServedHere)) {
-      openNanos = nowNanos;
+    // Another bus is open when it says so.
+    if (here && change > 0 && !hasPlacesHere(member)) {
+      openHereNanos = nowNanos;
+      if (openElsewhere == 0) {
+        openNanos = nowNanos;
+      }
     }
     if (servedHere != wasServedHere) {
       // In this order for those who are told.

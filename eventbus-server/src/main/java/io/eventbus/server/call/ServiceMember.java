@@ -22,8 +22,9 @@ public final class ServiceMember {
   private volatile boolean gone;
   private volatile int concurrency;
   private volatile boolean everPinned;
-  // Of another bus: it sends its clients away.
+  // Of another bus: it sends its clients away, and it has places.
   private boolean draining;
+  private boolean open;
   private final SingleWriterCounter completions = new SingleWriterCounter();
   // What the client has; a place may be taken before, by a call that is on its way to it.
   private final SingleWriterCounter unanswered = new SingleWriterCounter();
@@ -62,7 +63,7 @@ public final class ServiceMember {
     window.capacity(calls);
     service.widened(window.limit());
     if (serves != served) {
-      Service.Loss loss = service.serves(serves ? 1 : -1, true, client.calls().now());
+      Service.Loss loss = service.serves(serves ? 1 : -1, this, client.calls().now());
       if (!serves) {
         lost(loss);
       }
@@ -93,6 +94,7 @@ public final class ServiceMember {
       client.calls().deadlines().disarm(end);
     }
     if (far) {
+      open(false);
       client.calls().services().far(this, false);
     }
   }
@@ -100,7 +102,7 @@ public final class ServiceMember {
   /** Leaves the service; the connection knows. */
   void leave() {
     if (far) {
-      lost(service.serves(-1, false, client.calls().now()));
+      lost(service.serves(-1, this, client.calls().now()));
     } else {
       lost(service.remove(this, concurrency > 0, client.calls().now()));
     }
@@ -130,11 +132,16 @@ public final class ServiceMember {
    */
   public void grant(int calls) {
     client.calls().checkLoop();
-    if (calls > 0 && window.limit() == 0) {
-      service.opened(client.calls().now());
-    }
+    open(calls > 0 && !gone);
     window.grant(calls);
     client.calls().places().offer(this);
+  }
+
+  private void open(boolean has) {
+    if (has != open) {
+      open = has;
+      service.openElsewhere(has, client.calls().now());
+    }
   }
 
   /**

@@ -78,10 +78,19 @@ final class ServiceQueue {
     return band == null ? 0 : band.turns.waited(share, nowNanos);
   }
 
-  /** Returns the call that has waited for longest where one of a share and priority would wait. */
-  @Nullable Call first(Share share, CallPriority priority) {
+  /**
+   * Returns the call that makes way when one of a share and priority is refused; null if none does.
+   *
+   * @param mostNanos the longest time in which the turn of another share should come
+   */
+  @Nullable Call makesWay(Share share, CallPriority priority, long mostNanos, long nowNanos) {
     Band band = bands[index(priority)];
-    return band == null ? null : band.turns.first(share);
+    return band == null ? null : band.turns.makesWay(share, mostNanos, nowNanos);
+  }
+
+  /** Gives the turn of the share of a call, which is in here, to the next share. */
+  void pass(Call call, long nowNanos) {
+    band(call.priority()).turns.pass(call, nowNanos);
   }
 
   /**

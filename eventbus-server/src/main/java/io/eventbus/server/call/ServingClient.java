@@ -7,6 +7,7 @@ import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.routing.ServiceShare;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,7 +101,7 @@ public final class ServingClient {
             this, joined, registration, Asker.FIRST_GRANT, true, calls.loops(), calls.now());
     members.put(service, member);
     calls.services().far(member, true);
-    joined.serves(1, false, calls.now());
+    joined.serves(1, member, calls.now());
     return member;
   }
 
@@ -375,7 +376,11 @@ public final class ServingClient {
   private final class Remains implements Slices.Work {
     private final List<ServiceMember> leaving = new ArrayList<>(members.values());
     private final long[] unanswered =
-        open.values().stream().mapToLong(call -> call.number).toArray();
+        open.values().stream()
+            // Each goes before those that wait.
+            .sorted(Comparator.comparingLong(Call::place).reversed())
+            .mapToLong(call -> call.number)
+            .toArray();
     private final long written;
     private int left;
     private int returned;

@@ -305,6 +305,27 @@ class BalancingTest {
   }
 
   @Test
+  void callsThatAreRefusedForTheirShortTimeDoNotShedThoseOfOthers() {
+    FakeMember member = kit.member(0, 1, 1);
+    FakeCaller patient = caller(0, "patient");
+    for (int i = 0; i < 21; i++) {
+      patient.call();
+    }
+    kit.advance(2 * SECOND + MILLIS);
+    FakeCaller hasty = caller(0, "hasty");
+    for (int i = 0; i < 1_900; i++) {
+      hasty.call(r -> r.timeoutMillis = 1);
+      kit.advance(MILLIS);
+    }
+    // A share makes way once in the time that calls may wait.
+    assertThat(patient.outcomes.values()).containsExactly("OVERLOADED NO");
+    assertThat(patient.retryAfter).as("of its own limit").isEqualTo(1_001);
+    assertThat(hasty.outcomes).hasSize(1_900);
+    patient.close();
+    member.close(Long.MAX_VALUE);
+  }
+
+  @Test
   void aCrowdWithOneCallEachIsRefusedAsOneWithManyIs() {
     var unused = new Server(0, 1, 10 * MILLIS);
     List<FakeCaller> crowd = new ArrayList<>();

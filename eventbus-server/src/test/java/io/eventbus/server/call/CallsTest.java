@@ -561,6 +561,100 @@ class CallsTest {
   }
 
   @Test
+  void whatWasNotSentComesBackInOrderAndHasWaitedAllTheTime() {
+    FakeMember member = member(0, 9);
+    FakeCaller caller = caller();
+    caller.call();
+    FakeMember other = kit.member(0, 10, 8);
+    for (int i = 0; i < 8; i++) {
+      caller.call();
+    }
+    assertThat(other.given).hasSize(8);
+    kit.advance(1_001 * MILLIS);
+    other.close(0);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("OVERLOADED NO");
+    for (int i = 0; i < 9; i++) {
+      member.reply();
+    }
+    assertThat(member.invocations)
+        .extracting(CallKit.Given::request)
+        .containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
+    member.close(0);
+  }
+
+  /** Another bus, which answers nothing. */
+  private static final class FarEnd implements MemberEnd {
+    @Override
+    public void invoke(Invocation call) {}
+
+    @Override
+    public void cancel(long call, String reason) {}
+  }
+
+  private ServiceMember far(int grant) {
+    ServiceMember[] made = new ServiceMember[1];
+    kit.on(
+        0,
+        () -> {
+          made[0] = kit.loops.get(0).bus(new FarEnd()).serve(1, new ServiceKey("", "s"));
+          grant(made[0], grant);
+        });
+    return made[0];
+  }
+
+  private void grant(ServiceMember far, int calls) {
+    kit.on(0, () -> far.grant(calls));
+  }
+
+  private void closeFar(ServiceMember far) {
+    kit.on(0, () -> far.client().close(Long.MAX_VALUE));
+  }
+
+  @Test
+  void whoTogglesDoesNotMakeCallsWaitAnewWhileAnotherBusHasPlaces() {
+    ServiceMember busy = far(1);
+    FakeMember toggles = kit.member(0, 9, 0);
+    FakeCaller caller = caller();
+    for (int i = 0; i < 4; i++) {
+      caller.call();
+    }
+    kit.advance(900 * MILLIS);
+    toggles.capacity(1);
+    toggles.capacity(0);
+    kit.advance(100 * MILLIS + 1);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("OVERLOADED NO");
+    toggles.close(0);
+    closeFar(busy);
+    caller.close();
+  }
+
+  @Test
+  void aStreamThatFlapsDoesNotMakeCallsWaitAnewWhileAnotherBusHasPlaces() {
+    ServiceMember busy = far(1);
+    ServiceMember flaps = far(0);
+    FakeCaller caller = caller();
+    for (int i = 0; i < 4; i++) {
+      caller.call();
+    }
+    kit.advance(900 * MILLIS);
+    grant(flaps, 1);
+    grant(flaps, 0);
+    kit.advance(100 * MILLIS + 1);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("OVERLOADED NO");
+    grant(busy, 0);
+    kit.advance(1_000 * MILLIS);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).as("none has places").isEqualTo("null");
+    grant(busy, 1);
+    kit.advance(1_000 * MILLIS);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).as("since then").isEqualTo("null");
+    kit.advance(1);
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("OVERLOADED NO");
+    closeFar(flaps);
+    closeFar(busy);
+    caller.close();
+  }
+
+  @Test
   void whileNobodyServesNoCallHasWaitedTooLong() {
     FakeCaller caller = caller();
     for (int i = 0; i < 3; i++) {

@@ -120,6 +120,11 @@ class ServiceQueueTest {
     return queue.waited(caller.client.share(), CallPriority.NORMAL, now);
   }
 
+  private @Nullable Long makesWay(FakeCaller caller, long mostNanos) {
+    Call call = queue.makesWay(caller.client.share(), CallPriority.NORMAL, mostNanos, now);
+    return call == null ? null : call.request();
+  }
+
   @Test
   void itKnowsHowLongOthersHaveWaited() {
     assertThat(waited(a)).isZero();
@@ -132,12 +137,9 @@ class ServiceQueueTest {
     assertThat(waited(a)).isEqualTo(30);
     // The turn has not come for so long.
     assertThat(waited(b)).isEqualTo(30);
-    assertThat(queue.first(b.client.share(), CallPriority.NORMAL))
-        .extracting(Call::request)
-        .isEqualTo(100L);
-    assertThat(queue.first(c.client.share(), CallPriority.NORMAL))
-        .extracting(Call::request)
-        .isEqualTo(0L);
+    assertThat(makesWay(b, 30)).isEqualTo(100L);
+    assertThat(makesWay(c, 30)).as("the turn has come in time").isNull();
+    assertThat(makesWay(c, 29)).isEqualTo(0L);
     assertThat(queue.poll(now)).isNotNull();
     assertThat(queue.poll(now)).isNotNull();
     assertThat(waited(a)).isEqualTo(30);

@@ -21,6 +21,7 @@ import io.eventbus.server.routing.NumberMap;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,12 +33,16 @@ import org.slf4j.LoggerFactory;
  * is no connection: until then calls wait where they can go elsewhere. Confined to the loop.
  *
  * <p>A session is a set of calls that end together: where the other bus does not know it any more,
- * nobody listens at its address, or it cannot be reached for long, what was sent is lost.
+ * nobody has listened at its addresses twice in a row, or it cannot be reached for long, what was
+ * sent is lost.
  *
  * <p>It is one class because the session, its connection and its members change together.
  */
 final class FarBus implements MemberEnd, CallConnection.End {
   private static final Logger LOG = LoggerFactory.getLogger(FarBus.class);
+
+  /** Refused attempts in a row, with a pause between them, after which the bus has ended. */
+  private static final int ENDED_REFUSALS = 2;
 
   private final LoopStreams loop;
   private final Peer peer;
@@ -55,6 +60,8 @@ final class FarBus implements MemberEnd, CallConnection.End {
   private long registrations;
   private long invocations;
   private long downSince;
+  // Attempts in a row that were refused.
+  private int refusals;
 
   FarBus(LoopStreams loop, Peer peer) {
     this.loop = loop;
@@ -142,7 +149,8 @@ final class FarBus implements MemberEnd, CallConnection.End {
               if (state == LaneState.CONNECTING && connecting == null) {
                 LOG.debug("The stream of calls to bus {} cannot be opened", peer.id(), error);
                 down();
-                if (PortProbe.isRefusal(error) && hasSession()) {
+                refusals = PortProbe.isRefusal(error) ? refusals + 1 : 0;
+                if (refusals >= ENDED_REFUSALS && hasSession()) {
                   LOG.info("Nobody listens at the address of bus {}: it has ended", peer.id());
                   lose();
                 }
@@ -153,6 +161,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
   @Override
   public void onOpen(CallConnection opened) {
     LinkPeer who = opened.who();
+    refusals = 0;
     if (state != LaneState.CONNECTING || !who.bus().equals(peer.id().value())) {
       opened.close();
       if (state == LaneState.CONNECTING && connecting == null) {
@@ -254,7 +263,11 @@ final class FarBus implements MemberEnd, CallConnection.End {
     stream.down();
     reconnect.failed(loop.now());
     byKey.values().forEach(served -> granted(served, served.grant));
-    stream.out().takeUnsent().forEach(this::unsent);
+    List<Long> unsent = stream.out().takeUnsent();
+    // Each goes before those that wait.
+    for (int i = unsent.size() - 1; i >= 0; i--) {
+      unsent(unsent.get(i));
+    }
     loop.lanes().lookSoon();
   }
 

@@ -375,6 +375,31 @@ class StreamsTest {
     assertThat(read(again)).as("the one that was sent").hasSize(1);
   }
 
+  @Test
+  void whatWasNotSentIsSentInOrder() {
+    EmbeddedChannel b = serve("b", 1);
+    in(b, welcome(0));
+    read(b);
+    setWritable(b, false);
+    for (int i = 0; i < 4; i++) {
+      caller.call(false);
+    }
+    cut(b);
+    EmbeddedChannel again = reconnect("b", 1);
+    read(again);
+    in(again, welcome(0));
+    // All four have places there.
+    List<Long> requests = new ArrayList<>();
+    for (Read call : read(again)) {
+      if (call.typeCode() == PeerFrames.CALL) {
+        BusCallView view = new BusCallView();
+        view.read(call.in(), call.from(), call.to());
+        requests.add(view.request);
+      }
+    }
+    assertThat(requests).containsExactly(1L, 2L, 3L, 4L);
+  }
+
   private static void setWritable(EmbeddedChannel channel, boolean writable) {
     channel.unsafe().outboundBuffer().setUserDefinedWritability(1, writable);
     channel.runPendingTasks();
@@ -408,7 +433,15 @@ class StreamsTest {
     opening().fail(new ConnectTimeoutException("connection timed out"));
     bus.run();
     assertThat(caller.ended).isEmpty();
-    opening().fail(new CompletionException(new ConnectException("Connection refused: b")));
+    Exception refusal = new CompletionException(new ConnectException("Connection refused: b"));
+    opening().fail(refusal);
+    bus.run();
+    assertThat(caller.ended).as("it may just start again").isEmpty();
+    opening().fail(new ConnectTimeoutException("connection timed out"));
+    opening().fail(refusal);
+    bus.run();
+    assertThat(caller.ended).as("not twice in a row").isEmpty();
+    opening().fail(refusal);
     bus.run();
     assertThat(caller.ended).containsExactly("1 MEMBER_LOST UNKNOWN");
     EmbeddedChannel again = reconnect("b", 2);

@@ -274,7 +274,7 @@ final class Dispatcher {
       target.interruptions.increment();
       notifier.tell(listener -> listener.interruption(interruption));
     }
-    if (target.queue.disconnects()) {
+    if (target.queue.disconnects() && !dropped.deliveries.isEmpty()) {
       String why =
           "the subscription to "
               + target.filter()

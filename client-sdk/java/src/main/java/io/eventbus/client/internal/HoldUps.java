@@ -12,10 +12,10 @@ import java.util.stream.Collectors;
  * Confined to the conductor.
  */
 final class HoldUps {
-  /** For so long nothing more is wanted before it is told. */
+  /** Time for which nothing more is wanted before it is told. */
   static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  /** So long it is not told again. */
+  /** Time in which it is not told again. */
   static final Duration PAUSE = Duration.ofSeconds(10);
 
   private static final int MAX_NAMED = 5;

@@ -54,7 +54,8 @@ final class InboundQueue {
     }
     lock.lock();
     try {
-      if (bytes <= mostBytes) {
+      // What the consumer is at cannot be dropped, however large it is.
+      if (bytes <= mostBytes || waiting.isEmpty()) {
         return null;
       }
       BufferPolicy.Dropped dropped = new BufferPolicy.Dropped();
@@ -65,7 +66,7 @@ final class InboundQueue {
     }
   }
 
-  /** Whether the connection is to be closed where there was no room. */
+  /** Says whether the connection is to be closed where something was dropped. */
   boolean disconnects() {
     return policy != null && policy.disconnects();
   }

@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.EventBusClient;
@@ -18,6 +19,7 @@ import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Credit;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -43,6 +45,7 @@ class IndependentSubscriptionsTest {
   private static final long[] NO_GROUP = {};
   private static final int BUFFER = 8 * 1024;
   private static final String KIB = "x".repeat(1000);
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   private final FakeClock clock = new FakeClock();
   private final ManualScheduler scheduler = new ManualScheduler(clock);
@@ -293,6 +296,49 @@ class IndependentSubscriptionsTest {
     List<Object> heard = heardUntil(30L);
     assertThat(heard.get(0)).isEqualTo(gap);
     assertThat(heard).hasAtLeastOneElementOfType(Interruption.class);
+  }
+
+  @Test
+  void disconnectClosesNothingWhileNothingWaits() throws Exception {
+    subscribe(connect(), Overflow.DISCONNECT);
+    FakeBus.Connection connection = bus.connection();
+    deliver("slow.a", 1, "x".repeat(20_000));
+    assertThat(take(log)).isEqualTo(1L);
+    deliver("slow.a", 2, KIB);
+    assertThat(told).isEmpty();
+    assertThat(bus.connection()).isSameAs(connection);
+    assertThat(heardUntil(2L)).containsExactly(2L);
+  }
+
+  @Test
+  void conflatingCopiesNoMoreThanWhatStays() {
+    int events = 4096;
+    String[] keys = new String[events];
+    String[] payloads = new String[events];
+    for (int i = 0; i < events; i++) {
+      keys[i] = i % 2 == 0 ? "same" : "k" + i;
+      payloads[i] = "x";
+    }
+    ProducerState origin = new ProducerState(new TopicRoute("t", new TopicRoute.Key()), 7);
+    byte[] frame = FakeBus.deliver("t", 7, 1, NO_GROUP, keys, payloads);
+    ByteBuffer message = ByteBuffer.wrap(frame);
+    FrameCursor cursor = new FrameCursor().wrap(message, 0, frame.length);
+    assertThat(cursor.next()).isTrue();
+    DeliverView view = new DeliverView();
+    view.read(message, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
+    Delivery delivery =
+        new Delivery(message, view.eventsStart(), view.eventsEnd(), origin, 1, 0, 1, events, 0);
+    LatestEvents latest = new LatestEvents();
+    latest.add(delivery);
+    BufferPolicy policy =
+        new BufferPolicy(Overflow.CONFLATE, "t", Long.MAX_VALUE, latest, clock::epochMicros);
+    Deque<Inbound> waiting = new ArrayDeque<>(List.of(delivery));
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    policy.apply(waiting, delivery.bytes(), new BufferPolicy.Dropped());
+    long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+    assertThat(waiting.stream().filter(Delivery.class::isInstance)).hasSize(events / 2 - 1);
+    assertThat(waiting.stream().filter(MissingEvents.class::isInstance)).hasSize(events / 2 - 1);
+    assertThat(allocated).isLessThan(events * 2_000L);
   }
 
   @Test

@@ -287,11 +287,6 @@ final class Dispatcher {
     }
   }
 
-  /** Returns which time a subscription holds the connection, counted from 1; 0 for none now. */
-  long hold() {
-    return gate.hold();
-  }
-
   // ---- Two connections at once, see HeldDeliveries. All under the lock.
 
   /**

@@ -30,6 +30,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -372,6 +373,74 @@ class IndependentSubscriptionsTest {
     assertThat(told).isEmpty();
   }
 
+  /** Takes the events of a subscription under BLOCK, as many as there are permits. */
+  private Subscription subscribe(
+      EventBusClient client, String filter, int bufferBytes, Semaphore permits) throws Exception {
+    SubscribeOptions blocks =
+        SubscribeOptions.DEFAULT.withOverflow(Overflow.BLOCK).withBufferBytes(bufferBytes);
+    EventHandler handler =
+        event -> {
+          permits.acquire();
+          log.add(event.sequence());
+        };
+    return get(client.subscribe(filter, blocks, handler).ready());
+  }
+
+  @Test
+  void theFullOneIsNamedAndNotALargerOneThatHasRoom() throws Exception {
+    EventBusClient client = connect();
+    Semaphore never = new Semaphore(0);
+    Subscription large = subscribe(client, "large", 1 << 20, never);
+    Subscription small = subscribe(client, "small", BUFFER, never);
+    for (long n = 1; n <= 50; n++) {
+      deliver("large", n, KIB);
+    }
+    for (long n = 1; n <= 12; n++) {
+      deliver("small", n, KIB);
+    }
+    scheduler.advance(Duration.ofSeconds(3));
+    assertThat((EventBusException) take(told))
+        .hasMessageStartingWith("the subscription to small with BLOCK");
+    never.release(100);
+    get(small.unsubscribe());
+    get(large.unsubscribe());
+  }
+
+  @Test
+  void holdsThatEndAndBeginAgainAreToldToo() throws Exception {
+    EventBusClient client = connect();
+    get(client.subscribe("other", event -> {}).ready());
+    Semaphore permits = new Semaphore(0);
+    Subscription subscription = subscribe(client, "slow.a", BUFFER, permits);
+    long sequence = 0;
+    for (int i = 0; i < 12; i++) {
+      // Full, for most of the time.
+      for (int n = 0; n < 12; n++) {
+        deliver("slow.a", ++sequence, KIB);
+      }
+      scheduler.advance(Duration.ofMillis(300));
+      permits.release(12);
+      for (int n = 0; n < 12; n++) {
+        take(log);
+      }
+      awaitEmpty(subscription);
+      scheduler.advance(Duration.ofMillis(100));
+    }
+    assertThat((EventBusException) take(told))
+        .hasMessageStartingWith("the subscription to slow.a with BLOCK");
+    assertThat(told).isEmpty();
+    get(subscription.unsubscribe());
+  }
+
+  /** An event counts until its handler has returned, which is a moment after its log. */
+  private static void awaitEmpty(Subscription subscription) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (subscription.counters().bufferedBytes() > 0) {
+      assertThat(System.nanoTime()).as("handled within 60 s").isLessThan(deadline);
+      Thread.onSpinWait();
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"BLOCK", "DROP_OLDEST", "CONFLATE"})
   void framesOfOthersInTheSameMessagesDoNotStayInMemory(Overflow overflow) {
@@ -381,7 +450,8 @@ class IndependentSubscriptionsTest {
             BUFFER,
             overflow == Overflow.BLOCK
                 ? null
-                : new BufferPolicy(overflow, "t", BUFFER, null, clock::epochMicros));
+                : new BufferPolicy(overflow, "t", BUFFER, null, clock::epochMicros),
+            clock::nanoTime);
     for (int n = 1; n <= 100; n++) {
       byte[] frame = FakeBus.deliver("t", 7, n, NO_GROUP, "x" + n);
       ByteBuffer message = ByteBuffer.allocate(4 * 1024).put(frame);

@@ -252,6 +252,33 @@ class BusClientTest {
   }
 
   @Test
+  void theFirstConnectionWaitsAsLongAsTheServerAsks() throws Exception {
+    bus.connectFailure = new UpgradeRefused(503, "", "7", false);
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.connectTimeout(Duration.ofSeconds(10))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    scheduler.advance(Duration.ofMillis(6_999));
+    assertThat(bus.attempts).hasSize(1);
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofMillis(1));
+    assertThat(get(client).state()).isEqualTo(ClientState.CONNECTED);
+  }
+
+  @Test
+  void theFirstConnectionEndsAtOnceIfTheServerAsksForMoreTimeThanThereIs() throws Exception {
+    bus.connectFailure = new UpgradeRefused(503, "", "11", false);
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.connectTimeout(Duration.ofSeconds(10))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    assertThat(failure(client)).hasMessageContaining("503");
+    assertThat(bus.attempts).hasSize(1);
+  }
+
+  @Test
   void aRefusedClientDoesNotTryAgain() throws Exception {
     bus.silent = true;
     CompletableFuture<EventBusClient> client =

@@ -65,7 +65,9 @@ final class BufferPolicy {
     this.epochMicros = epochMicros;
   }
 
-  /** Whether the connection is to be closed of a subscription whose buffer is over its bound. */
+  /**
+   * Says whether the connection is to be closed of a subscription whose buffer is over its bound.
+   */
   boolean disconnects() {
     return overflow == Overflow.DISCONNECT;
   }
@@ -144,22 +146,27 @@ final class BufferPolicy {
 
   private void conflate(
       Delivery events, Marks kept, Dropped dropped, LatestEvents known, long now) {
-    List<Boolean> stays = new ArrayList<>(events.count);
+    boolean[] stays = new boolean[events.count];
+    int staying = 0;
     cursor.wrap(events.message, events.eventsStart, events.eventsEnd, FrameLimits.UNLIMITED);
     while (cursor.next()) {
-      stays.add(cursor.index() >= events.skip && known.isLatest(events, cursor));
+      int index = cursor.index();
+      stays[index] = index >= events.skip && known.isLatest(events, cursor);
+      staying += stays[index] ? 1 : 0;
     }
-    if (!stays.subList(events.skip, events.count).contains(false)) {
+    if (staying == events.count - events.skip) {
       kept.add(events);
       return;
     }
     dropped.deliveries.add(events);
+    // One walk for all parts: there may be as many as half of the events.
+    cursor.wrap(events.message, events.eventsStart, events.eventsEnd, FrameLimits.UNLIMITED);
     for (int from = events.skip; from < events.count; ) {
       int to = from;
-      while (to < events.count && stays.get(to).equals(stays.get(from))) {
+      while (to < events.count && stays[to] == stays[from]) {
         to++;
       }
-      if (stays.get(from)) {
+      if (stays[from]) {
         kept.add(part(events, from, to));
       } else {
         Gap gap = gap(events, from, to - 1, Gap.Reason.BUFFER_CONFLATED);
@@ -170,19 +177,29 @@ final class BufferPolicy {
     }
   }
 
-  /** Copies some events, so that the message they came in can go. */
+  /**
+   * Copies some events, so that the message they came in can go. The cursor is at the first of them
+   * or before it, and then at the one behind them.
+   */
   private Delivery part(Delivery events, int from, int to) {
-    ByteBuffer copy = ByteBuffer.allocate(events.eventsEnd - events.eventsStart + to - from + 1);
-    cursor.wrap(events.message, events.eventsStart, events.eventsEnd, FrameLimits.UNLIMITED);
-    while (cursor.next() && cursor.index() < to) {
-      if (cursor.index() >= from) {
-        copy.put((byte) ONE_EVENT);
-        copy.put(
-            events.message.slice(cursor.eventStart(), cursor.eventEnd() - cursor.eventStart()));
-      }
+    while (cursor.index() < from) {
+      cursor.next();
     }
-    copy.put((byte) END_OF_EVENTS);
-    ByteBuffer own = ByteBuffer.wrap(java.util.Arrays.copyOf(copy.array(), copy.position()));
+    int[] starts = new int[to - from];
+    int[] ends = new int[to - from];
+    int bytes = 1;
+    for (int i = 0; i < starts.length; i++) {
+      starts[i] = cursor.eventStart();
+      ends[i] = cursor.eventEnd();
+      bytes += 1 + ends[i] - starts[i];
+      cursor.next();
+    }
+    ByteBuffer own = ByteBuffer.allocate(bytes);
+    for (int i = 0; i < starts.length; i++) {
+      own.put((byte) ONE_EVENT);
+      own.put(events.message.slice(starts[i], ends[i] - starts[i]));
+    }
+    own.put((byte) END_OF_EVENTS).flip();
     return events.part(own, from, to - from);
   }
 

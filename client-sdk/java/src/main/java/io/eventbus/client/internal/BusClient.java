@@ -342,6 +342,8 @@ final class BusClient implements EventBusClient {
       return drained;
     }
     long deadline = System.nanoTime() + Nanos.of(timeout);
+    // The end of the process leaves the rest to this call.
+    OpenClients.ALL.remove(outbox);
     parts.connector().drain();
     outbox.close();
     boolean complete = false;
@@ -358,16 +360,19 @@ final class BusClient implements EventBusClient {
       if (!complete) {
         ending.forEach(SubscriptionState::discard);
       }
+      // Before the state is CLOSED, in which other calls ask for it.
+      drained = complete;
       // The last step is short: nothing is waited for but the conductor.
       parts.connector().closeSoon();
       parts.connector().closed().get(1, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      drained = complete;
       parts.connector().closeSoon();
     } catch (ExecutionException | TimeoutException e) {
       complete = false;
+      drained = false;
     }
-    drained = complete;
     return complete;
   }
 

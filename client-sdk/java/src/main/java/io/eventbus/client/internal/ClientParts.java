@@ -140,15 +140,10 @@ record ClientParts(
 
   /** Starts the first connection; the client is there when it is. */
   CompletableFuture<EventBusClient> start() {
+    // First: the end of the client, which may come at once, takes it out.
+    OpenClients.ALL.add(new OpenClients.Client(options.name(), outbox, barriers, options, clock));
     maintenance.start();
-    return connector
-        .start()
-        .thenApply(
-            connected -> {
-              OpenClients.ALL.add(
-                  new OpenClients.Client(options.name(), outbox, barriers, options, clock));
-              return new BusClient(this);
-            });
+    return connector.start().thenApply(connected -> new BusClient(this));
   }
 
   /** What consumers tell. */

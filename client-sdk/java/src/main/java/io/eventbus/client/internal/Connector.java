@@ -239,7 +239,7 @@ final class Connector implements Link.Owner, BusChange.Home {
 
   private void onNoToken(EventBusException why) {
     if (state == ClientState.CONNECTING) {
-      firstFailure(why, "no token");
+      firstFailure(why, "no token", Duration.ZERO);
       return;
     }
     parts.notifier().tell(listener -> listener.problem(why));
@@ -383,7 +383,7 @@ final class Connector implements Link.Owner, BusChange.Home {
       return;
     }
     if (state == ClientState.CONNECTING) {
-      firstFailure(failure, link.url + " closed with " + code + " " + reason);
+      firstFailure(failure, link.url + " closed with " + code + " " + reason, link.retryAfter());
       return;
     }
     boolean again = another || retries.mayRetry(code, failure);
@@ -403,7 +403,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
   }
 
-  private void firstFailure(@Nullable EventBusException failure, String what) {
+  private void firstFailure(@Nullable EventBusException failure, String what, Duration leastDelay) {
     EventBusException cause =
         failure != null ? failure : new EventBusException.NotConnected(what, null);
     boolean inTime = firstDeadline - clock.nanoTime() > 0;
@@ -412,14 +412,14 @@ final class Connector implements Link.Owner, BusChange.Home {
     } else if (addresses.configuredLeft() > 0) {
       connect();
     } else if (options.connection().reconnect().retryFirst()) {
-      retryFirstLater(cause);
+      retryFirstLater(cause, leastDelay);
     } else {
       finish(cause);
     }
   }
 
-  private void retryFirstLater(EventBusException cause) {
-    Duration delay = retries.next(Duration.ofNanos(firstDeadline - clock.nanoTime()));
+  private void retryFirstLater(EventBusException cause, Duration least) {
+    Duration delay = retries.next(Duration.ofNanos(firstDeadline - clock.nanoTime()), least);
     if (delay == null) {
       finish(cause);
       return;

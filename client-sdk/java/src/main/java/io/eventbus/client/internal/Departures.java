@@ -80,7 +80,7 @@ final class Departures {
     }
   }
 
-  /** Whether an event of a whole message that was never sent is waited for since then. */
+  /** Says whether an event of a whole message that was never sent is waited for since then. */
   boolean hasUnsentBornBefore(long nanos) {
     return sealed.stream()
         .filter(batch -> !batch.resend)

@@ -274,7 +274,7 @@ final class Dispatcher {
       target.interruptions.increment();
       notifier.tell(listener -> listener.interruption(interruption));
     }
-    if (target.queue.disconnects()) {
+    if (target.queue.disconnects() && !dropped.deliveries.isEmpty()) {
       String why =
           "the subscription to "
               + target.filter()
@@ -285,11 +285,6 @@ final class Dispatcher {
       notifier.tell(listener -> listener.problem(problem));
       gate.tooSlow(why);
     }
-  }
-
-  /** Returns which time a subscription holds the connection, counted from 1; 0 for none now. */
-  long hold() {
-    return gate.hold();
   }
 
   // ---- Two connections at once, see HeldDeliveries. All under the lock.

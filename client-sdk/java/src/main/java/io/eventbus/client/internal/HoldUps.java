@@ -3,8 +3,9 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.EventBusException;
 import java.time.Duration;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
@@ -12,52 +13,62 @@ import java.util.stream.Collectors;
  * Confined to the conductor.
  */
 final class HoldUps {
-  /** For so long nothing more is wanted before it is told. */
-  static final Duration PATIENCE = Duration.ofSeconds(1);
+  /** Time over which holds are summed up; it is told where they are more than half of it. */
+  static final Duration WINDOW = Duration.ofSeconds(2);
 
-  /** So long it is not told again. */
+  /** Time in which it is not told again. */
   static final Duration PAUSE = Duration.ofSeconds(10);
 
   private static final int MAX_NAMED = 5;
 
-  private final Dispatcher dispatcher;
   private final Subscriptions subscriptions;
   private final Notifier notifier;
-  // Which time the connection is held, 0 for none, and since when that is known.
-  private long hold;
-  private long since;
+  // When the window has begun, and for how many nanoseconds queues had been full until then.
+  private long begun;
+  private Map<SubscriptionState, Long> before = Map.of();
   private boolean told;
   private long toldAt;
 
-  HoldUps(Dispatcher dispatcher, Subscriptions subscriptions, Notifier notifier) {
-    this.dispatcher = dispatcher;
+  HoldUps(Subscriptions subscriptions, Notifier notifier, long nanoTime) {
     this.subscriptions = subscriptions;
     this.notifier = notifier;
+    this.begun = nanoTime;
   }
 
   /** Looks; to be called at intervals. */
   void look(long nanoTime) {
-    long held = dispatcher.hold();
-    if (held == 0 || held != hold) {
-      // It has gone on meanwhile.
-      hold = held;
-      since = nanoTime;
-    } else if (nanoTime - since >= PATIENCE.toNanos()
-        && (!told || nanoTime - toldAt >= PAUSE.toNanos())) {
-      tell(nanoTime);
+    long window = nanoTime - begun;
+    if (window < WINDOW.toNanos()) {
+      return;
+    }
+    List<SubscriptionState> all = subscriptions.snapshot().all();
+    Map<SubscriptionState, Long> now = new HashMap<>();
+    SubscriptionState slow = null;
+    long longest = window / 2;
+    for (SubscriptionState each : all) {
+      long full = each.queue.fullNanos();
+      if (full == 0) {
+        continue;
+      }
+      now.put(each, full);
+      long held = full - before.getOrDefault(each, 0L);
+      if (held > longest
+          || (slow != null && held == longest && each.queue.room() < slow.queue.room())) {
+        slow = each;
+        longest = held;
+      }
+    }
+    begun = nanoTime;
+    before = now;
+    if (slow != null && (!told || nanoTime - toldAt >= PAUSE.toNanos())) {
+      tell(slow, all, nanoTime);
     }
   }
 
-  private void tell(long nanoTime) {
-    List<SubscriptionState> all = subscriptions.snapshot().all();
-    SubscriptionState slow =
-        all.stream()
-            .filter(SubscriptionState::holdsConnection)
-            .max(Comparator.comparingLong(s -> s.queue.bytes()))
-            .orElse(null);
+  private void tell(SubscriptionState slow, List<SubscriptionState> all, long nanoTime) {
     List<String> others =
         all.stream().filter(s -> s != slow).map(SubscriptionState::filter).distinct().toList();
-    if (slow == null || others.isEmpty()) {
+    if (others.isEmpty()) {
       return;
     }
     told = true;

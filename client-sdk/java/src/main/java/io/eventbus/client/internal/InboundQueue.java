@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,12 +19,16 @@ final class InboundQueue {
   private final Condition arrival = lock.newCondition();
   private final long mostBytes;
   private final @Nullable BufferPolicy policy;
+  private final LongSupplier nanoTime;
   private Deque<Inbound> waiting = new ArrayDeque<>();
   private long bytes;
   // Of the messages that were added since all that waits was in memory of its own, or was taken.
   private long messageBytes;
   private boolean ended;
   private boolean full;
+  // Nanoseconds: since when it is full, and for how long it was in all before.
+  private long fullSince;
+  private long fullNanos;
   private volatile boolean discarding;
   private volatile Runnable onRoom = () -> {};
 
@@ -31,10 +36,12 @@ final class InboundQueue {
    * Makes one.
    *
    * @param policy makes room where it is full; null where the connection is held back instead
+   * @param nanoTime the clock, for how long it is full
    */
-  InboundQueue(long mostBytes, @Nullable BufferPolicy policy) {
+  InboundQueue(long mostBytes, @Nullable BufferPolicy policy, LongSupplier nanoTime) {
     this.mostBytes = mostBytes;
     this.policy = policy;
+    this.nanoTime = nanoTime;
   }
 
   /** Sets what is run when there is room again; must be called before the first offer. */
@@ -54,7 +61,8 @@ final class InboundQueue {
     }
     lock.lock();
     try {
-      if (bytes <= mostBytes) {
+      // What the consumer is at cannot be dropped, however large it is.
+      if (bytes <= mostBytes || waiting.isEmpty()) {
         return null;
       }
       BufferPolicy.Dropped dropped = new BufferPolicy.Dropped();
@@ -65,7 +73,7 @@ final class InboundQueue {
     }
   }
 
-  /** Whether the connection is to be closed where there was no room. */
+  /** Says whether the connection is to be closed where something was dropped. */
   boolean disconnects() {
     return policy != null && policy.disconnects();
   }
@@ -96,6 +104,7 @@ final class InboundQueue {
         return false;
       }
       full = true;
+      fullSince = nanoTime.getAsLong();
       return true;
     } finally {
       lock.unlock();
@@ -163,13 +172,31 @@ final class InboundQueue {
         return;
       }
       bytes -= size;
-      told = full && bytes <= mostBytes;
-      full &= !told;
+      told = bytes <= mostBytes && endFull();
     } finally {
       lock.unlock();
     }
     if (told) {
       onRoom.run();
+    }
+  }
+
+  private boolean endFull() {
+    if (!full) {
+      return false;
+    }
+    full = false;
+    fullNanos += nanoTime.getAsLong() - fullSince;
+    return true;
+  }
+
+  /** Returns for how many nanoseconds it has been full, in all. */
+  long fullNanos() {
+    lock.lock();
+    try {
+      return full ? fullNanos + nanoTime.getAsLong() - fullSince : fullNanos;
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -194,8 +221,7 @@ final class InboundQueue {
       waiting.clear();
       bytes = 0;
       arrival.signalAll();
-      told = full;
-      full = false;
+      told = endFull();
     } finally {
       lock.unlock();
     }

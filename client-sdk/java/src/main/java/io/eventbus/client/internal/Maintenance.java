@@ -36,7 +36,7 @@ final class Maintenance {
     this.parts = parts;
     this.acks = acks;
     this.sender = sender;
-    this.holdUps = new HoldUps(parts.dispatcher(), parts.subscriptions(), parts.notifier());
+    this.holdUps = new HoldUps(parts.subscriptions(), parts.notifier(), clock.nanoTime());
   }
 
   void start() {

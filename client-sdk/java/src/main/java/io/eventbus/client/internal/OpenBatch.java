@@ -105,6 +105,11 @@ final class OpenBatch {
     runCost += event.cost(stage != null);
   }
 
+  /** Ends the frame that is being filled: the next event begins another. */
+  void endFrame() {
+    endRun(false);
+  }
+
   private void startRun(TopicState to, long sequence, EncodedEvent event) {
     topic = to;
     schema = event.schema;

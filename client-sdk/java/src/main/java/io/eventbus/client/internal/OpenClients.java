@@ -68,7 +68,7 @@ final class OpenClients {
     }
   }
 
-  private synchronized List<Client> all() {
+  synchronized List<Client> all() {
     return List.copyOf(open.values());
   }
 

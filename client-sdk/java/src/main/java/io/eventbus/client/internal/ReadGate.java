@@ -22,7 +22,6 @@ final class ReadGate {
   }
 
   private int full;
-  private long holds;
   private @Nullable Reader reader;
 
   /** This connection is the one to hold back from now on; the one before is over. */
@@ -50,17 +49,9 @@ final class ReadGate {
 
   /** A queue is full; {@link #hasRoom} has to follow. */
   synchronized void isFull() {
-    if (full++ == 0) {
-      holds++;
-      if (reader != null) {
-        reader.hold();
-      }
+    if (full++ == 0 && reader != null) {
+      reader.hold();
     }
-  }
-
-  /** Returns which time it holds the connection, counted from 1; 0 if it does not. */
-  synchronized long hold() {
-    return full > 0 ? holds : 0;
   }
 
   /** A subscription under DISCONNECT does not keep up. */

@@ -144,6 +144,10 @@ final class Recut {
       frame.waiters.forEach(waiter -> stages.put(waiter.index(), waiter.stage()));
     }
     long created = frame == null ? 0 : frame.createdNanos;
+    if (open != null) {
+      // A frame is judged by one age: events of another would end too early with it.
+      open.endFrame();
+    }
     while (events.next()) {
       OpenBatch.EncodedEvent event = encode(events, view.schema());
       CompletableFuture<Published> stage = stages.get(events.index());

@@ -59,15 +59,17 @@ final class Retries {
    * is for the try itself, however long the policy would wait.
    *
    * @param left of the time
+   * @param least how long the server asks to wait; zero if it does not
    * @return how long to wait before it; null if there is no time for another
    */
-  @Nullable Duration next(Duration left) {
-    if (left.compareTo(SHORTEST_TRY) < 0) {
+  @Nullable Duration next(Duration left, Duration least) {
+    if (left.minus(least).compareTo(SHORTEST_TRY) < 0) {
       return null;
     }
     Duration wanted = next();
     Duration most = left.dividedBy(2);
-    return wanted.compareTo(most) < 0 ? wanted : most;
+    Duration planned = wanted.compareTo(most) < 0 ? wanted : most;
+    return planned.compareTo(least) > 0 ? planned : least;
   }
 
   /** The number of the try that was begun last. */

@@ -78,7 +78,8 @@ final class SubscriptionState implements Subscription, Registration {
                     filter.toString(),
                     options.bufferBytes(),
                     latest,
-                    clock::epochMicros));
+                    clock::epochMicros),
+            clock::nanoTime);
     this.reader =
         new EventReader(
             queue,

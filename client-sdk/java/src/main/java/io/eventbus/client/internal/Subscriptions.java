@@ -24,6 +24,8 @@ final class Subscriptions {
   private final MicroClock clock;
   private final Map<Long, Registration> byId = new HashMap<>();
   private final Set<Long> ending = new HashSet<>();
+  // Services that a bus did not know: they wait for another bus, however long that takes.
+  private final Set<Long> postponed = new HashSet<>();
   private volatile Snapshot snapshot = new Snapshot(List.of(), 0);
   private long nextId = 1;
   private boolean connected;
@@ -130,6 +132,7 @@ final class Subscriptions {
   private void remove(long id, String why, @Nullable Throwable cause) {
     Registration subscription = byId.remove(id);
     ending.remove(id);
+    postponed.remove(id);
     if (subscription != null) {
       publish();
       subscription.end();
@@ -251,6 +254,7 @@ final class Subscriptions {
   synchronized void refuseServices(EventBusException failure) {
     for (ServiceState service : all(ServiceState.class)) {
       if (!service.isConfirmed()) {
+        postponed.add(service.id());
         notifier.fail(() -> service.failReady(failure));
       }
     }
@@ -259,7 +263,10 @@ final class Subscriptions {
   /** Ends one that the bus has not answered, also at the bus, which may know it by now. */
   synchronized void expire(long id, EventBusException failure) {
     Registration subscription = byId.get(id);
-    if (subscription == null || subscription.isConfirmed() || ending.contains(id)) {
+    if (subscription == null
+        || subscription.isConfirmed()
+        || ending.contains(id)
+        || postponed.contains(id)) {
       return;
     }
     notifier.fail(() -> subscription.failReady(failure));

@@ -252,6 +252,33 @@ class BusClientTest {
   }
 
   @Test
+  void theFirstConnectionWaitsAsLongAsTheServerAsks() throws Exception {
+    bus.connectFailure = new UpgradeRefused(503, "", "7", false);
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.connectTimeout(Duration.ofSeconds(10))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    scheduler.advance(Duration.ofMillis(6_999));
+    assertThat(bus.attempts).hasSize(1);
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofMillis(1));
+    assertThat(get(client).state()).isEqualTo(ClientState.CONNECTED);
+  }
+
+  @Test
+  void theFirstConnectionEndsAtOnceIfTheServerAsksForMoreTimeThanThereIs() throws Exception {
+    bus.connectFailure = new UpgradeRefused(503, "", "11", false);
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.connectTimeout(Duration.ofSeconds(10))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    assertThat(failure(client)).hasMessageContaining("503");
+    assertThat(bus.attempts).hasSize(1);
+  }
+
+  @Test
   void aRefusedClientDoesNotTryAgain() throws Exception {
     bus.silent = true;
     CompletableFuture<EventBusClient> client =
@@ -530,7 +557,37 @@ class BusClientTest {
         break;
       }
     }
-    assertThat(sent).containsExactly("a2[plain, early]", "b1[after]");
+    assertThat(sent).containsExactly("a2[plain]", "a3[early]", "b1[after]");
+    assertThat(client.counters().bufferedBytes()).isZero();
+  }
+
+  /** Withdrawing the oldest makes those that stay no older. */
+  @Test
+  void eachEventIsWithdrawnAtItsOwnTime() throws Exception {
+    Duration delay = Duration.ofMillis(100);
+    EventBusClient client =
+        connect(
+            b ->
+                b.confirmTimeout(Duration.ofSeconds(5))
+                    .reconnect(new ReconnectPolicy(delay, delay, 1, 0, 1000)));
+    bus.connectFailure = new IllegalStateException("refused");
+    bus.connection().end(1006, "");
+    List<CompletionStage<Published>> stages = new ArrayList<>();
+    for (int i = 0; i < 7; i++) {
+      stages.add(client.publish("a", "x" + i));
+      scheduler.advance(Duration.ofSeconds(1));
+    }
+    for (CompletionStage<Published> late : stages.subList(0, 2)) {
+      assertThat(failure(late)).hasMessageContaining("will not be sent");
+    }
+    for (CompletionStage<Published> early : stages.subList(3, 7)) {
+      assertThat(early.toCompletableFuture()).isNotDone();
+    }
+    bus.connectFailure = null;
+    scheduler.advance(delay);
+    for (CompletionStage<Published> early : stages.subList(3, 7)) {
+      get(early);
+    }
     assertThat(client.counters().bufferedBytes()).isZero();
   }
 

@@ -23,7 +23,7 @@ import net.jqwik.api.constraints.Size;
 class EventReaderProperties {
   private static final int BYTES = 1 << 20;
 
-  private final InboundQueue queue = new InboundQueue(BYTES, null);
+  private final InboundQueue queue = new InboundQueue(BYTES, null, () -> 0);
   private final LatestEvents latest = new LatestEvents();
   private final LongAdder received = new LongAdder();
   private final List<Gap> told = new ArrayList<>();

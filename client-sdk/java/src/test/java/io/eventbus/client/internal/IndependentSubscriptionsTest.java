@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.EventBusClient;
@@ -18,6 +19,7 @@ import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Credit;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -28,6 +30,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +46,7 @@ class IndependentSubscriptionsTest {
   private static final long[] NO_GROUP = {};
   private static final int BUFFER = 8 * 1024;
   private static final String KIB = "x".repeat(1000);
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   private final FakeClock clock = new FakeClock();
   private final ManualScheduler scheduler = new ManualScheduler(clock);
@@ -296,6 +300,49 @@ class IndependentSubscriptionsTest {
   }
 
   @Test
+  void disconnectClosesNothingWhileNothingWaits() throws Exception {
+    subscribe(connect(), Overflow.DISCONNECT);
+    FakeBus.Connection connection = bus.connection();
+    deliver("slow.a", 1, "x".repeat(20_000));
+    assertThat(take(log)).isEqualTo(1L);
+    deliver("slow.a", 2, KIB);
+    assertThat(told).isEmpty();
+    assertThat(bus.connection()).isSameAs(connection);
+    assertThat(heardUntil(2L)).containsExactly(2L);
+  }
+
+  @Test
+  void conflatingCopiesNoMoreThanWhatStays() {
+    int events = 4096;
+    String[] keys = new String[events];
+    String[] payloads = new String[events];
+    for (int i = 0; i < events; i++) {
+      keys[i] = i % 2 == 0 ? "same" : "k" + i;
+      payloads[i] = "x";
+    }
+    ProducerState origin = new ProducerState(new TopicRoute("t", new TopicRoute.Key()), 7);
+    byte[] frame = FakeBus.deliver("t", 7, 1, NO_GROUP, keys, payloads);
+    ByteBuffer message = ByteBuffer.wrap(frame);
+    FrameCursor cursor = new FrameCursor().wrap(message, 0, frame.length);
+    assertThat(cursor.next()).isTrue();
+    DeliverView view = new DeliverView();
+    view.read(message, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
+    Delivery delivery =
+        new Delivery(message, view.eventsStart(), view.eventsEnd(), origin, 1, 0, 1, events, 0);
+    LatestEvents latest = new LatestEvents();
+    latest.add(delivery);
+    BufferPolicy policy =
+        new BufferPolicy(Overflow.CONFLATE, "t", Long.MAX_VALUE, latest, clock::epochMicros);
+    Deque<Inbound> waiting = new ArrayDeque<>(List.of(delivery));
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    policy.apply(waiting, delivery.bytes(), new BufferPolicy.Dropped());
+    long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+    assertThat(waiting.stream().filter(Delivery.class::isInstance)).hasSize(events / 2 - 1);
+    assertThat(waiting.stream().filter(MissingEvents.class::isInstance)).hasSize(events / 2 - 1);
+    assertThat(allocated).isLessThan(events * 2_000L);
+  }
+
+  @Test
   void onlyBlockHoldsTheConnectionAndItIsToldWhichHoldsBackWhich() throws Exception {
     EventBusClient client = connect();
     get(client.subscribe("other", event -> {}).ready());
@@ -326,6 +373,74 @@ class IndependentSubscriptionsTest {
     assertThat(told).isEmpty();
   }
 
+  /** Takes the events of a subscription under BLOCK, as many as there are permits. */
+  private Subscription subscribe(
+      EventBusClient client, String filter, int bufferBytes, Semaphore permits) throws Exception {
+    SubscribeOptions blocks =
+        SubscribeOptions.DEFAULT.withOverflow(Overflow.BLOCK).withBufferBytes(bufferBytes);
+    EventHandler handler =
+        event -> {
+          permits.acquire();
+          log.add(event.sequence());
+        };
+    return get(client.subscribe(filter, blocks, handler).ready());
+  }
+
+  @Test
+  void theFullOneIsNamedAndNotALargerOneThatHasRoom() throws Exception {
+    EventBusClient client = connect();
+    Semaphore never = new Semaphore(0);
+    Subscription large = subscribe(client, "large", 1 << 20, never);
+    Subscription small = subscribe(client, "small", BUFFER, never);
+    for (long n = 1; n <= 50; n++) {
+      deliver("large", n, KIB);
+    }
+    for (long n = 1; n <= 12; n++) {
+      deliver("small", n, KIB);
+    }
+    scheduler.advance(Duration.ofSeconds(3));
+    assertThat((EventBusException) take(told))
+        .hasMessageStartingWith("the subscription to small with BLOCK");
+    never.release(100);
+    get(small.unsubscribe());
+    get(large.unsubscribe());
+  }
+
+  @Test
+  void holdsThatEndAndBeginAgainAreToldToo() throws Exception {
+    EventBusClient client = connect();
+    get(client.subscribe("other", event -> {}).ready());
+    Semaphore permits = new Semaphore(0);
+    Subscription subscription = subscribe(client, "slow.a", BUFFER, permits);
+    long sequence = 0;
+    for (int i = 0; i < 12; i++) {
+      // Full, for most of the time.
+      for (int n = 0; n < 12; n++) {
+        deliver("slow.a", ++sequence, KIB);
+      }
+      scheduler.advance(Duration.ofMillis(300));
+      permits.release(12);
+      for (int n = 0; n < 12; n++) {
+        take(log);
+      }
+      awaitEmpty(subscription);
+      scheduler.advance(Duration.ofMillis(100));
+    }
+    assertThat((EventBusException) take(told))
+        .hasMessageStartingWith("the subscription to slow.a with BLOCK");
+    assertThat(told).isEmpty();
+    get(subscription.unsubscribe());
+  }
+
+  /** An event counts until its handler has returned, which is a moment after its log. */
+  private static void awaitEmpty(Subscription subscription) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (subscription.counters().bufferedBytes() > 0) {
+      assertThat(System.nanoTime()).as("handled within 60 s").isLessThan(deadline);
+      Thread.onSpinWait();
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"BLOCK", "DROP_OLDEST", "CONFLATE"})
   void framesOfOthersInTheSameMessagesDoNotStayInMemory(Overflow overflow) {
@@ -335,7 +450,8 @@ class IndependentSubscriptionsTest {
             BUFFER,
             overflow == Overflow.BLOCK
                 ? null
-                : new BufferPolicy(overflow, "t", BUFFER, null, clock::epochMicros));
+                : new BufferPolicy(overflow, "t", BUFFER, null, clock::epochMicros),
+            clock::nanoTime);
     for (int n = 1; n <= 100; n++) {
       byte[] frame = FakeBus.deliver("t", 7, n, NO_GROUP, "x" + n);
       ByteBuffer message = ByteBuffer.allocate(4 * 1024).put(frame);

@@ -123,6 +123,22 @@ class MemberTest {
   }
 
   @Test
+  void aServiceThatAnOldBusDoesNotKnowStaysForTheNext() throws Exception {
+    EventBusClient client = connect(b -> b.confirmTimeout(Duration.ofSeconds(5)));
+    bus.knowsServices = false;
+    CompletionStage<Service> ready = client.serve("orders", ONE, holding).ready();
+    assertThat(ready.toCompletableFuture()).failsWithin(Duration.ofSeconds(60));
+    bus.next(TypeCode.REGISTER);
+    scheduler.advance(Duration.ofSeconds(10));
+    bus.knowsServices = true;
+    bus.connection().end(1006, "");
+    scheduler.advance(Duration.ofSeconds(1));
+    long service = ((Register) bus.next(TypeCode.REGISTER).content()).getId();
+    invoke(-1, service, 1);
+    take(held).answer().complete(Event.of("done"));
+  }
+
+  @Test
   void aServiceIsRegisteredAndItsHandlerAnswers() throws Exception {
     EventBusClient client = connect();
     ServiceOptions options =

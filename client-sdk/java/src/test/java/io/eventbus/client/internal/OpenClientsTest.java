@@ -7,8 +7,13 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.EventBusClient;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,6 +57,40 @@ class OpenClientsTest {
         List.of(
             new OpenClients.Client(
                 "app", parts.outbox(), parts.barriers(), parts.options(), parts.clock())));
+  }
+
+  private static boolean isOpen(ClientParts parts) {
+    return OpenClients.ALL.all().stream().anyMatch(c -> c.outbox() == parts.outbox());
+  }
+
+  @Test
+  void aClientThatEndsBeforeItIsToldOfItsConnectionIsNotKept() {
+    Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    ClientOptions options =
+        EventBusClient.builder().url("ws://one/bus").executor(tasks::add).options();
+    ClientParts parts = ClientParts.wire(options, bus.outside(new ManualScheduler(clock), clock));
+    CompletableFuture<EventBusClient> client = parts.start();
+    assertThat(isOpen(parts)).isTrue();
+    bus.connection().end(4501, "not you");
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.run();
+    }
+    assertThat(client).isCompleted();
+    assertThat(isOpen(parts)).isFalse();
+  }
+
+  @Test
+  void aClientThatIsBeingClosedIsLeftToThatAtTheExit() throws Exception {
+    bus.answersBarriers = false;
+    ClientParts parts = parts(Duration.ofMinutes(1));
+    EventBusClient client = parts.start().get(60, TimeUnit.SECONDS);
+    assertThat(isOpen(parts)).isTrue();
+    CompletableFuture<Boolean> closing =
+        CompletableFuture.supplyAsync(() -> client.close(Duration.ofSeconds(60)));
+    long barrier = (Long) bus.next(TypeCode.BARRIER).content();
+    assertThat(isOpen(parts)).isFalse();
+    bus.connection().frame(TypeCode.BARRIER, new Barrier(barrier));
+    assertThat(closing).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(true);
   }
 
   @Test

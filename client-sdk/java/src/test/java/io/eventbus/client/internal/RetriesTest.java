@@ -64,16 +64,16 @@ class RetriesTest {
 
   @Test
   void halfOfTheTimeThatIsLeftIsForTheTryItself() {
-    assertThat(retries.next(Duration.ofSeconds(10))).hasMillis(100);
-    assertThat(retries.next(Duration.ofMillis(300))).hasMillis(150);
-    assertThat(retries.next(Duration.ofMillis(100))).hasMillis(50);
+    assertThat(retries.next(Duration.ofSeconds(10), Duration.ZERO)).hasMillis(100);
+    assertThat(retries.next(Duration.ofMillis(300), Duration.ZERO)).hasMillis(150);
+    assertThat(retries.next(Duration.ofMillis(100), Duration.ZERO)).hasMillis(50);
     assertThat(retries.number()).isEqualTo(3);
   }
 
   @Test
   void whereTooLittleTimeIsLeftThereIsNoFurtherTry() {
-    assertThat(retries.next(Duration.ofMillis(100).minusNanos(1))).isNull();
-    assertThat(retries.next(Duration.ofSeconds(-1))).isNull();
+    assertThat(retries.next(Duration.ofMillis(100).minusNanos(1), Duration.ZERO)).isNull();
+    assertThat(retries.next(Duration.ofSeconds(-1), Duration.ZERO)).isNull();
     assertThat(retries.number()).isZero();
   }
 }

@@ -243,7 +243,7 @@ def test_failures_that_may_pass_are_tried_again_after_a_pause() -> None:
     a = Asked(d, idempotent=True)
     d.say(s, failure(1, FailureCode.OVERLOADED, after=200))
     assert len(sent(s)) == 1
-    d.advance(0.19)
+    d.advance(0.24)
     assert sent(s) == []
     d.advance(0.02)
     assert [r.attempt for r in sent(s)] == [1]

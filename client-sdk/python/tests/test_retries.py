@@ -175,7 +175,7 @@ def test_what_was_refused_as_not_executed_is_asked_again_within_the_time() -> No
         assert not a.waiter.done()
         d.advance(0.99)
         assert sent(s) == []
-        d.advance(1)
+        d.advance(0.81)
     d.say(s, reply(sent(s)[0].call))
     assert a.waiter.result.payload == b"y"
     # No time is left for what is asked for.
@@ -183,6 +183,21 @@ def test_what_was_refused_as_not_executed_is_asked_again_within_the_time() -> No
     d.say(s, failure(sent(s)[0].call, FailureCode.OVERLOADED, after=3000))
     assert isinstance(late.error, Overloaded)
     assert (late.error.executed, late.error.retry_after) == (Execution.NO, 3)
+
+
+def test_requests_that_are_refused_together_do_not_come_back_together() -> None:
+    d = Driver()
+    s = d.connect()
+    for _ in range(2):
+        Asked(d, timeout=10)
+    for request, d.random in zip(sent(s), (0.75, 0.25), strict=True):
+        d.say(s, failure(request.call, FailureCode.OVERLOADED, after=1000))
+    d.advance(1.001)
+    assert sent(s) == []
+    d.advance(0.032)
+    assert [r.call for r in sent(s)] == [1]
+    d.advance(0.015)
+    assert [r.call for r in sent(s)] == [2]
 
 
 @pytest.mark.parametrize(
@@ -203,6 +218,6 @@ def test_the_time_goes_on_in_the_pauses() -> None:
     a = Asked(d, timeout=3)
     for _ in range(2):
         d.say(s, failure(sent(s)[0].call, FailureCode.OVERLOADED, after=1000))
-        d.advance(1)
+        d.advance(1.2)
     d.advance(2)
     assert isinstance(a.error, DeadlineExceeded)

@@ -232,7 +232,9 @@ export class BusChange {
   #leave() {
     const { link } = this.#target;
     this.#stopTimers();
-    // Only the old bus has what is queued there for this client; for leaving it gives the whole time again.
+    // Only the old bus has what is queued there for this client, and answers the calls that are under way; for leaving it gives the whole
+    // time again.
+    this.#until = this.#env.now() + this.#patience;
     this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#patience);
     const frames = this.#parts.registry.leave(this.#served, () => this.#on('drained'));
     if (frames && frames.length > 0) {

@@ -37,6 +37,7 @@
  * @property {number} status of HTTP; 0 for a certificate that is not trusted, where nothing was asked
  * @property {string} text what the answer says
  * @property {number} retryAfter ms, 0 if not told
+ * @property {boolean} isByBus whether a bus has answered, and not something before it
  *
  * @callback Open
  * @param {string} url

@@ -13,6 +13,8 @@ const MOST_HEAD = 16_384;
 const MOST_BODY = 4096;
 // Whatever the answer says, in ms.
 const MOST_RETRY_AFTER = 300_000;
+// The header of refusals that a bus makes itself, whatever its value.
+const BY_BUS = 'eventbus-refused';
 // How long the body of a refusal and the answer to a Close are waited for, in ms.
 const PATIENCE = 2000;
 // Pings are not answered while so much waits to be sent.
@@ -96,7 +98,7 @@ class NodeSocket {
   #failed(error) {
     const text = textOf(error);
     if (this.#state === 'HEAD' && CERTIFICATE.test(error.code ?? '')) {
-      this.#refusal = { status: 0, text, retryAfter: 0 };
+      this.#refusal = { status: 0, text, retryAfter: 0, isByBus: false };
     }
     this.#end(1006, text);
   }
@@ -195,7 +197,9 @@ class NodeSocket {
       this.#receiver.push(rest);
     } else if (status) {
       this.#state = 'REFUSED';
-      this.#refusal = { status: Number(status), text: '', retryAfter: retryAfter(headers.get('retry-after') ?? '') };
+      this.#refusal = {
+        status: Number(status), text: '', retryAfter: retryAfter(headers.get('retry-after') ?? ''), isByBus: headers.has(BY_BUS),
+      };
       this.#timer = setTimeout(() => this.#end(1006, ''), PATIENCE);
       this.#onBody(rest);
     } else {

@@ -7,8 +7,6 @@ import { EventBusError } from './errors.js';
 const HELD = 5000;
 // HTTP statuses below 500 that are about now.
 const LATER = [408, 425, 429];
-// What a bus says of requests that it would refuse again.
-const BY_BUS = /^(There is nothing here\. The bus is at |Origin: |Sec-WebSocket-|Only version 13 of WebSocket )/;
 
 /** Counts the tries since a connection last held, and says whether and when there is another. */
 export class Retries {
@@ -80,7 +78,7 @@ export const isTemporary = status => status >= 500 || LATER.includes(status);
 export function isVerdict({ code, failure, refusal }, knowsBus) {
   if (refusal) {
     // A certificate may be another one soon, and other addresses have others.
-    return refusal.status !== 0 && !isTemporary(refusal.status) && (!knowsBus || BY_BUS.test(refusal.text));
+    return refusal.status !== 0 && !isTemporary(refusal.status) && (!knowsBus || refusal.isByBus);
   }
   if (code === 1006 || code === 1007) {
     // 1007 of this side: what the bus sent was malformed.

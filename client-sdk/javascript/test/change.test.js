@@ -84,6 +84,25 @@ test('deliveries for groups of both connections are put in the order of their nu
   assert.ok(got.indexOf('ga.x 1') < got.indexOf('ga.x 2'));
 });
 
+test('a move that takes long leaves its calls the time that the bus gives', async () => {
+  const { client, env, old, fresh } = await moving({ change: { deadlineMillis: 10_000 } });
+  let code = null;
+  client.request('orders', '1', { timeout: 60_000 }).catch(failure => { code = failure.code; });
+  await settle();
+  fresh.confirmAll();
+  await env.advance(6000);
+  old.send('BARRIER', { id: old.of('BARRIER')[0].id });
+  await env.advance(5000);
+  old.send('DRAINED', { id: 1 });
+  assert.equal(client.connection.url, 'ws://bus-2.test/bus');
+  // The time of the bus counts anew from the barrier and what came behind it.
+  await env.advance(4990);
+  assert.equal(code, null);
+  assert.equal(old.closed, null);
+  await env.advance(20);
+  assert.equal(code, 'BUS_LOST');
+});
+
 /** A client with a group whose old bus has drained before the new one was read; the order has still to be made. */
 async function overtaking() {
   const all = await moving({ filters: [['a.>', 'g']] });

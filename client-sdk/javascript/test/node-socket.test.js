@@ -86,7 +86,9 @@ test('an answer that is not that to this upgrade is refused', async t => {
 test('a refused upgrade is told with its status and text', async t => {
   const { refusal, code } = await conversation(t, () => 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3\r\nConnection: close\r\n\r\nfull: 10 of 10\u001B\n');
   assert.equal(code, 1006);
-  assert.deepEqual(refusal && { ...refusal }, { status: 503, text: 'full: 10 of 10', retryAfter: 3000 });
+  assert.deepEqual(refusal && { ...refusal }, { status: 503, text: 'full: 10 of 10', retryAfter: 3000, isByBus: false });
+  const byBus = await conversation(t, () => 'HTTP/1.1 404 Not Found\r\neventbus-refused: yes\r\nConnection: close\r\n\r\nno');
+  assert.deepEqual(byBus.refusal && { ...byBus.refusal }, { status: 404, text: 'no', retryAfter: 0, isByBus: true });
   for (const [given, least, most] of [['999999', 300_000, 300_000], [new Date(Date.now() + 60_000).toUTCString(), 1, 60_000], ['Wed, 21 Oct 2015 07:28:00 GMT', 0, 0], ['soon', 0, 0], ['-5', 0, 0]]) {
     const { refusal: { retryAfter } } = await conversation(t, () => `HTTP/1.1 429 Too Many Requests\r\nRetry-After: ${given}\r\nConnection: close\r\n\r\n`);
     assert.ok(retryAfter >= least && retryAfter <= most, `${given}: ${retryAfter}`);

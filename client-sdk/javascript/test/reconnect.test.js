@@ -218,7 +218,7 @@ test('a fixed token that has expired is refused, and the application is told', a
 
 test('a first connection that is refused for good fails at once, with what the bus says', async () => {
   const env = new FakeEnvironment();
-  env.onOpen = connection => connection.end(1006, '', { status: 404, text: 'no such path: /buss', retryAfter: 0 });
+  env.onOpen = connection => connection.end(1006, '', { status: 404, text: 'no such path: /buss', retryAfter: 0, isByBus: false });
   await assert.rejects(client({}, env).start(), thrown => codes('NOT_CONNECTED')(thrown) && !thrown.retryable && /answered 404: no such path/.test(thrown.message));
   assert.equal(env.connections.length, 1);
   assert.equal(env.timers.size, 0);
@@ -255,7 +255,7 @@ test('a bus that does not answer is given up after connectTimeout', async () => 
 
 test('503 is tried again after Retry-After', async () => {
   const env = new FakeEnvironment();
-  env.onOpen = connection => env.connections.length === 1 ? connection.end(1006, '', { status: 503, text: 'full', retryAfter: 2000 }) : connection.welcome();
+  env.onOpen = connection => env.connections.length === 1 ? connection.end(1006, '', { status: 503, text: 'full', retryAfter: 2000, isByBus: true }) : connection.welcome();
   const started = client({}, env).start();
   await env.advance(1999);
   assert.equal(env.connections.length, 1);

@@ -137,13 +137,13 @@ test('a request that may have been executed is not sent again, unless it is idem
 test('a failure is tried again after a pause, as long as there is time', async () => {
   const { env, bus, answer } = await asked({ retry: { attempts: 3, jitter: 0 }, timeout: 1000 });
   bus.send('FAILURE', { call: 1, code: 'OVERLOADED', executed: 'NO', retryAfterMillis: 80 });
-  await env.advance(79);
-  assert.equal(bus.of('REQUEST').length, 1);
+  await env.advance(129);
+  assert.equal(bus.of('REQUEST').length, 1, 'the pause of the policy comes after the time that the refusal names');
   await env.advance(1);
   assert.equal(bus.of('REQUEST').length, 2);
   bus.send('FAILURE', { call: 1, code: 'OVERLOADED', executed: 'NO' });
   await env.advance(100);
-  assert.deepEqual(bus.of('REQUEST').map(f => [f.call, f.attempt, f.timeoutMillis]), [[1, 0, 1000], [1, 1, 920], [1, 2, 820]]);
+  assert.deepEqual(bus.of('REQUEST').map(f => [f.call, f.attempt, f.timeoutMillis]), [[1, 0, 1000], [1, 1, 870], [1, 2, 770]]);
   bus.send('FAILURE', { call: 1, code: 'OVERLOADED', executed: 'NO' });
   assert.equal((await answer).error.code, 'OVERLOADED');
   const short = await asked({ retry: {}, timeout: 60 });
@@ -151,11 +151,30 @@ test('a failure is tried again after a pause, as long as there is time', async (
   assert.equal((await short.answer).error.code, 'OVERLOADED');
 });
 
+test('requests that are refused together do not come back together', async () => {
+  const { client, env, bus } = await asked({ timeout: 5000 });
+  const randoms = [0.25, 0.75];
+  env.random = () => randoms.shift() ?? 0;
+  client.request('orders', 'x', { timeout: 5000 }).catch(() => {});
+  await settle();
+  for (const call of [1, 2]) {
+    bus.send('FAILURE', { call, code: 'OVERLOADED', executed: 'NO', retryAfterMillis: 1000 });
+  }
+  const sent = [];
+  for (let after = 1000; after < 1060; after++) {
+    await env.advance(after === 1000 ? 1000 : 1);
+    for (const { call, attempt } of bus.of('REQUEST').slice(2 + sent.length)) {
+      sent.push([call, attempt, after]);
+    }
+  }
+  assert.deepEqual(sent, [[2, 1, 1032], [1, 1, 1044]]);
+});
+
 test('what is refused and not executed is sent again by default, as long as there is time', async () => {
   const { env, bus, answer } = await asked({ timeout: 5000 });
   for (let i = 1; i <= 10; i++) {
     bus.send('FAILURE', { call: 1, code: 'OVERLOADED', executed: 'NO', retryAfterMillis: 110 });
-    await env.advance(Math.max(110, Math.min(2000, 50 * 2 ** (i - 1))));
+    await env.advance(110 + Math.min(2000, 50 * 2 ** (i - 1)));
     if (i === 3) {
       assert.deepEqual(bus.of('REQUEST').map(f => f.attempt), [0, 1, 2, 3]);
     }

@@ -269,6 +269,8 @@ def in_thread() -> Iterator[Bus]:
         loop.close()
 
 
-def refusal(status: int, text: str, retry_after: str = "") -> Response:
+def refusal(status: int, text: str, retry_after: str = "", by_bus: bool = False) -> Response:
     headers = Headers({"Retry-After": retry_after} if retry_after else {})
+    if by_bus:
+        headers["EventBus-Refused"] = "yes"
     return Response(status, HTTPStatus(status).phrase, headers, text.encode())

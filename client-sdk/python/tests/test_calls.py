@@ -243,7 +243,7 @@ def test_failures_that_may_pass_are_tried_again_after_a_pause() -> None:
     a = Asked(d, idempotent=True)
     d.say(s, failure(1, FailureCode.OVERLOADED, after=200))
     assert len(sent(s)) == 1
-    d.advance(0.19)
+    d.advance(0.24)
     assert sent(s) == []
     d.advance(0.02)
     assert [r.attempt for r in sent(s)] == [1]
@@ -383,6 +383,27 @@ def test_a_change_of_bus_takes_new_requests_along_and_ends_others_where_they_beg
     assert b.waiter.result is not None
     assert c.waiter.result is not None
     assert d.machine.moves.left == set()
+
+
+def test_a_move_that_takes_long_leaves_its_calls_the_time_that_the_bus_gives() -> None:
+    d = Driver()
+    old = d.connect()
+    sub = d.subscribed(old, "a")
+    a = Asked(d, timeout=100)
+    d.say(old, change_bus("ws://two/bus", deadline=10_000))
+    new = d.sockets[-1]
+    d.welcome(new, bus="bus-2")
+    d.say(new, confirm_subscribe(sub.id))
+    d.advance(6)
+    d.say(old, old.take(Barrier)[-1].frame())
+    d.advance(5)
+    d.say(old, drained(sub.id))
+    # The time of the bus counts anew from the barrier and what came behind it.
+    d.advance(4.99)
+    assert a.waiter.error is None
+    assert not old.closed
+    d.advance(0.02)
+    assert isinstance(a.error, BusLost)
 
 
 def test_a_connection_that_is_left_is_closed_when_its_last_call_has_ended() -> None:

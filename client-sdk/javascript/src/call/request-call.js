@@ -186,7 +186,8 @@ export class RequestCall {
     const wasRefused = this.#how.retriesRefused && failure.executed === 'NO' && error.retryAfter > 0;
     if (mayHelp && (wasRefused || this.#repetitions + 1 < retry.attempts)) {
       const full = Math.min(retry.maxDelay, retry.initialDelay * retry.multiplier ** this.#repetitions);
-      const delay = Math.max(full * (1 - retry.jitter * random), error.retryAfter);
+      // The longer of both would bring all that were refused together back together.
+      const delay = error.retryAfter + full * (1 - retry.jitter * random);
       if (this.deadline - now > delay) {
         this.#repetitions++;
         this.#attempt++;

@@ -170,7 +170,8 @@ class Calls:
             executed = Execution.UNKNOWN
         error = seen(failure, executed, call.is_safe(executed))
         policy = call.options.policy(executed, error.retry_after)
-        delay = max(policy.delay(call.repetitions + 1, self._machine.random()), error.retry_after)
+        # The longer of both would bring all that were refused together back together.
+        delay = error.retry_after + policy.delay(call.repetitions + 1, self._machine.random())
         helps = error.retryable and not isinstance(error, (DeadlineExceeded, Cancelled))
         if not helps or call.repetitions + 1 >= policy.attempts or now + delay >= call.deadline:
             self._fail(call, error)

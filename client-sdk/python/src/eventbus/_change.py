@@ -274,9 +274,11 @@ class Change:
     def _leave(self) -> None:
         machine = self._machine
         self._cancel(self._pause)
-        # Only the old bus has what is queued there for this client; for leaving it gives the whole time again.
+        # Only the old bus has what is queued there for this client, and answers the calls that are under way; for leaving it
+        # gives the whole time again.
+        self.until = self._now + self._patience
         self._deadline.cancel()
-        self._deadline = machine.timers.at(self._now + self._patience, self._on_waited)
+        self._deadline = machine.timers.at(self.until, self._on_waited)
         self._ending &= machine.registry.all.keys()
         self._leaving = self._served.keys() | self._ending
         self.old.control.extend(self._served[id] for id in sorted(self._served))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
@@ -212,8 +211,8 @@ class Socket:
 
 #: What proxies answer while what is behind them is away or overloaded.
 _FOR_NOW = frozenset((408, 425, 429))
-#: How the bus says itself that this is not its path, or not for this page. Proxies answer the same for what they do not know.
-_OWN = {403: re.compile(r"Origin\b"), 404: re.compile(r".*(^|\s)bus(\s|$)", re.S)}
+#: The header of refusals that a bus makes itself, whatever its value. Proxies answer anything while there is no bus behind them.
+_BY_BUS = "EventBus-Refused"
 
 
 def _refused_upgrade(url: str, e: InvalidStatus) -> tuple[Error, float]:
@@ -223,9 +222,8 @@ def _refused_upgrade(url: str, e: InvalidStatus) -> tuple[Error, float]:
     told = f"{url} answered {status}{': ' + text if text else ''}"
     if status >= 500 or status in _FOR_NOW:
         return NotConnected(told), _seconds(e.response.headers.get("Retry-After", ""))
-    own = _OWN.get(status)
     code = {403: BusCode.FORBIDDEN, 401: BusCode.UNAUTHENTICATED}.get(status, BusCode.UNSUPPORTED)
-    return Refused(code, told, own is not None and own.match(text) is None), 0.0
+    return Refused(code, told, _BY_BUS not in e.response.headers), 0.0
 
 
 def _seconds(retry_after: str) -> float:

@@ -384,9 +384,9 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   private void leave() {
     cancel(pause);
-    // Only the old bus has what is queued there for this client; for leaving it gives the whole
-    // time
-    // again.
+    // Only the old bus has what is queued there for this client, and answers the calls that are
+    // under way; for leaving it gives the whole time again.
+    closesAt = environment.clock().nanoTime() + patience.toNanos();
     cancel(deadline);
     deadline = schedule(patience, this::onWaited);
     if (!parts.subscriptions().leave(served.values(), this::onLeft)) {

@@ -13,6 +13,7 @@ import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
 import io.eventbus.client.Service;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
@@ -205,6 +206,32 @@ class CallChangeTest {
     assertThat(bus.connection(1).isOver()).isTrue();
     bus.connection(2).message(FakeBus.reply(repeated.call(), "!"));
     assertThat(get(again).text()).isEqualTo("!");
+  }
+
+  @Test
+  void aMoveThatTakesLongLeavesItsCallsTheTimeThatTheBusGives() throws Exception {
+    EventBusClient client = connect();
+    long id = serve(client);
+    CompletableFuture<Response> open = client.request("a", Event.of("open"), A_MINUTE);
+    next(TypeCode.REQUEST, 1);
+    bus.answersBarriers = false;
+    bus.answersUnsubscribe = false;
+    askToChange();
+    long barrier = (Long) next(TypeCode.BARRIER, 1).content();
+    bus.awaitSent();
+    scheduler.advance(Duration.ofSeconds(6));
+    bus.connection(1).frame(TypeCode.BARRIER, new Barrier(barrier));
+    next(TypeCode.UNREGISTER, 1);
+    bus.awaitSent();
+    scheduler.advance(Duration.ofSeconds(5));
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained(id));
+    assertThat(take(told)).isEqualTo("moved");
+    // The time of the bus counts anew from the barrier and what came behind it.
+    scheduler.advance(Duration.ofMillis(4_900));
+    assertThat(open).isNotDone();
+    assertThat(bus.connection(1).isOver()).isFalse();
+    scheduler.advance(Duration.ofMillis(150));
+    assertThat(failure(open)).isInstanceOf(CallFailed.BusLost.class);
   }
 
   @Test

@@ -222,14 +222,15 @@ final class RequestCall implements CallFrame {
             && failure.executed() == Execution.NO
             && !failure.retryAfter().isZero();
     if (mayHelp && (wasRefused || repetitions + 1 < options.retryPolicy().attempts())) {
-      Duration policy = options.retryPolicy().delay(repetitions + 1, random);
-      long delay = Math.max(policy.toNanos(), failure.retryAfter().toNanos());
-      if (deadline - now > delay) {
+      // The longer of both would bring all that were refused together back together.
+      Duration delay =
+          failure.retryAfter().plus(options.retryPolicy().delay(repetitions + 1, random));
+      if (Duration.ofNanos(deadline - now).compareTo(delay) > 0) {
         repetitions++;
         attempt++;
         perhapsExecuted |= failure.executed() != Execution.NO;
         become(CallState.PAUSING);
-        return delay;
+        return delay.toNanos();
       }
     }
     end();

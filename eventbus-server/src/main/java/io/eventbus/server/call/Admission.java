@@ -2,6 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.CallPriority;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a call may wait for a member: not while those before it have waited for too long, and not
@@ -46,10 +47,12 @@ final class Admission {
    * Decides. Time in which nobody serves the service, or can be reached, does not count.
    *
    * @param queue where the call would wait
+   * @param only the one member that it is for; null if any may have it
    * @return {@link #ADMITTED}, or when another try may be worth it in milliseconds, 0 for no advice
    */
-  long check(Call call, ServiceQueue queue, Service service, long nowNanos) {
+  long check(Call call, ServiceQueue queue, @Nullable ServiceMember only, long nowNanos) {
     Share share = call.share();
+    Service service = call.service().service;
     int others = settings.queueRequests() - service.queued().get();
     if (queue.size(share, call.priority()) >= others) {
       reason = tooMany;
@@ -61,7 +64,8 @@ final class Admission {
     }
     long most = mostNanos(call);
     long waited = queue.waited(share, call.priority(), nowNanos);
-    if (Math.min(waited, nowNanos - service.openNanos(call.isHome())) <= most || !hasPlaces(call)) {
+    if (Math.min(waited, nowNanos - service.openNanos(call.isHome())) <= most
+        || !hasPlaces(call, only)) {
       return ADMITTED;
     }
     reason = tooLong;
@@ -87,16 +91,23 @@ final class Admission {
    * Says whether a call has waited for so long that it makes way while others are refused: who asks
    * faster than members can answer would else let all calls wait until their time is over.
    *
+   * @param only as above
    * @param own whether one of its share is refused; else the call's time does not count
    */
-  boolean isOverdue(Call call, boolean own, long nowNanos) {
-    long most = own ? maxWaitNanos(call) : settings.maxWaitNanos();
+  boolean isOverdue(Call call, @Nullable ServiceMember only, boolean own, long nowNanos) {
+    long most = settings.maxWaitNanos();
+    if (own) {
+      most = Math.min(most, ownNanos(call));
+    }
     return nowNanos - call.queuedNanos > most
         && nowNanos - call.service().service.openNanos(call.isHome()) > most
-        && hasPlaces(call);
+        && hasPlaces(call, only);
   }
 
-  private static boolean hasPlaces(Call call) {
+  private static boolean hasPlaces(Call call, @Nullable ServiceMember only) {
+    if (only != null) {
+      return only.window().limit() > 0;
+    }
     LoopService to = call.service();
     return hasPlaces(to.service.members()) || (!call.isHome() && hasPlaces(to.far));
   }
@@ -111,12 +122,12 @@ final class Admission {
   }
 
   /** A part of the caller's time is left for the member. */
-  private long maxWaitNanos(Call call) {
-    return Math.min(settings.maxWaitNanos(), (call.deadlineNanos() - call.begunNanos()) / 4 * 3);
+  private static long ownNanos(Call call) {
+    return (call.deadlineNanos() - call.begunNanos()) / 4 * 3;
   }
 
   private long mostNanos(Call call) {
-    return maxWaitNanos(call) / divisor(call.priority());
+    return Math.min(settings.maxWaitNanos() / divisor(call.priority()), ownNanos(call));
   }
 
   private static int divisor(CallPriority priority) {

@@ -63,7 +63,7 @@ final class Places {
     } else if (call.isFromBus()) {
       // How many of these come is what their bus was told.
       enqueue(call, to, false, nowNanos);
-    } else if (admitted(call, queue, nowNanos)) {
+    } else if (admitted(call, queue, null, nowNanos)) {
       enqueue(call, to, false, nowNanos);
     }
   }
@@ -81,7 +81,7 @@ final class Places {
     ServiceQueue queue = pinnedQueue(member);
     if (queue.isEmpty() && member.window().take()) {
       give(call, member, nowNanos);
-    } else if (admitted(call, queue, nowNanos)) {
+    } else if (admitted(call, queue, member, nowNanos)) {
       enqueuePinned(call, member, queue, false, nowNanos);
     }
   }
@@ -100,15 +100,16 @@ final class Places {
     return queue;
   }
 
-  private boolean admitted(Call call, ServiceQueue queue, long nowNanos) {
-    long retryAfter = admission.check(call, queue, call.service().service, nowNanos);
+  private boolean admitted(
+      Call call, ServiceQueue queue, @Nullable ServiceMember only, long nowNanos) {
+    long retryAfter = admission.check(call, queue, only, nowNanos);
     if (retryAfter == Admission.ADMITTED) {
       return true;
     }
     Share share = call.share();
     CallPriority priority = call.priority();
     shed(call, retryAfter, admission.reason(), nowNanos);
-    makeWay(queue, share, priority, nowNanos);
+    makeWay(queue, only, share, priority, nowNanos);
     return false;
   }
 
@@ -117,14 +118,19 @@ final class Places {
    * other shares than that of the refused one, each makes way once in {@code services.max-wait}: so
    * nobody has the calls of others shed by having many refused.
    */
-  private void makeWay(ServiceQueue queue, Share share, CallPriority priority, long nowNanos) {
+  private void makeWay(
+      ServiceQueue queue,
+      @Nullable ServiceMember only,
+      Share share,
+      CallPriority priority,
+      long nowNanos) {
     long most = calls.settings().maxWaitNanos();
     Call first = queue.makesWay(share, priority, most, nowNanos);
     if (first == null) {
       return;
     }
     boolean own = first.share() == share;
-    if (admission.isOverdue(first, own, nowNanos)) {
+    if (admission.isOverdue(first, only, own, nowNanos)) {
       if (!own) {
         queue.pass(first, nowNanos);
       }

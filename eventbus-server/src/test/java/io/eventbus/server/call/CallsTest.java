@@ -525,9 +525,9 @@ class CallsTest {
     kit.advance(1);
     assertThat(outcomeOf(caller, CallPriority.LOW, 0)).isEqualTo("OVERLOADED NO");
     assertThat(caller.retryAfter).isEqualTo(201);
-    // Three quarters of its time, of which half.
-    assertThat(outcomeOf(caller, CallPriority.NORMAL, 500)).isEqualTo("OVERLOADED NO");
-    assertThat(outcomeOf(caller, CallPriority.NORMAL, 600)).isEqualTo("null");
+    // Three quarters of its time.
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 264)).isEqualTo("OVERLOADED NO");
+    assertThat(outcomeOf(caller, CallPriority.NORMAL, 268)).isEqualTo("null");
     kit.advance(800 * MILLIS);
     assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("OVERLOADED NO");
     assertThat(outcomeOf(caller, CallPriority.HIGH, 0)).isEqualTo("null");
@@ -557,6 +557,31 @@ class CallsTest {
     assertThat(caller.outcome(oldest)).isEqualTo("OVERLOADED NO");
     assertThat(caller.outcome(younger)).isNull();
     assertThat(kit.sum(s -> s.shed(CallPriority.NORMAL).get())).isEqualTo(3);
+    member.close(0);
+  }
+
+  @Test
+  void callsForAMemberThatIsStoppedHaveNotWaitedTooLong() {
+    FakeMember member = member(0, 9);
+    FakeMember other = member(0, 10);
+    FakeCaller caller = caller();
+    for (int i = 0; i < MemberWindow.FAILURES; i++) {
+      caller.call(r -> r.member = 9);
+      member.fail(FailureCode.INTERNAL, Execution.YES);
+    }
+    assertThat(member.window().isPaused()).isTrue();
+    for (int i = 0; i < 2; i++) {
+      long call =
+          caller.call(
+              r -> {
+                r.member = 9;
+                r.priority = CallPriority.LOW;
+              });
+      assertThat(caller.outcome(call)).isNull();
+      kit.advance(300 * MILLIS);
+    }
+    caller.close();
+    other.close(0);
     member.close(0);
   }
 

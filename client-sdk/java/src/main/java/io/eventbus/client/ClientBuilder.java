@@ -299,7 +299,7 @@ public final class ClientBuilder {
 
   /**
    * Sets how long a published event waits for the bus's confirmation, over all reconnects; so do
-   * subscriptions.
+   * subscriptions, those that are made while there is no connection too.
    *
    * @param timeout 1 ms to 1 h, default 30 s
    * @return this builder
@@ -335,7 +335,8 @@ public final class ClientBuilder {
 
   /**
    * Sets how many bytes the requests to services may take that are not sent yet, or may be sent
-   * again. One that does not fit fails with {@link EventBusException.CallFailed.Overloaded}.
+   * again: the body of a request that may be repeated counts until its answer. A request that does
+   * not fit fails with {@link EventBusException.CallFailed.Overloaded}.
    *
    * @param bytes 4 KiB to 2 GiB - 1; default 16 MiB
    * @return this builder

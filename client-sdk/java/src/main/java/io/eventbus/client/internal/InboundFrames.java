@@ -117,11 +117,13 @@ final class InboundFrames {
     } finally {
       // What came before a malformed frame is good.
       dispatcher.handOver();
+      long bytes = deliverBytes;
+      int last = lastDeliverBytes;
+      deliverBytes = 0;
       dispatcher.unlock();
       flushConfirmed();
-      if (deliverBytes > 0) {
-        source.delivered(deliverBytes, lastDeliverBytes);
-        deliverBytes = 0;
+      if (bytes > 0) {
+        source.delivered(bytes, last);
       }
     }
   }

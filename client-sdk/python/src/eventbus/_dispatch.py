@@ -320,7 +320,7 @@ class Dispatcher:
     def _tell_gap(self, pair: Pair, first: int, last: int, reason: GapReason) -> None:
         gap = Gap(pair.route.topic, pair.producer, first, last, reason)
         self.missing += gap.count
-        # What was dropped of a topic that only groups select was dropped of one of these.
+        # Events dropped of a topic that only groups select were dropped of one of these.
         for subscription in pair.route.every or pair.route.groups.values():
             subscription.missing += gap.count
             self._mark(subscription, gap)

@@ -43,7 +43,7 @@ class HoldUps:
             if link is not self._machine.current or not self._is_held(link):
                 return
             if link.credit.limit != limit:
-                # It has gone on meanwhile.
+                # Meanwhile the subscription has gone on.
                 self._watch(link, then, PATIENCE)
                 return
             self._tell()

@@ -24,7 +24,7 @@ class EventReader:
         self.next = 0
         self._cursor: EventCursor | None = None
         self._mark: Mark | None = None
-        # What the application has, and has not handled.
+        # Events that the application has, and has not handled.
         self._taken: list[Item] = []
 
     def __bool__(self) -> bool:

@@ -116,7 +116,7 @@ class Socket:
                 if link.paused:
                     await self._pause()
                 elif machine.dispatcher.over:
-                    # Who reads as fast as this is not too slow: a reader that ends a batch gives up a turn of its own.
+                    # A reader as fast as this is not too slow: a reader that ends a batch gives up a turn of its own.
                     for _ in range(READERS_TURNS):
                         await asyncio.sleep(0)
         except ConnectionClosed as e:

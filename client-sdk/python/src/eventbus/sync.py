@@ -126,7 +126,7 @@ class EventBus(Listeners):
         options = self._inner._options
 
         async def work() -> Published:
-            # What was sent before waits for room, too.
+            # Events sent before wait for room, too.
             wait = options.block_timeout + options.confirm_timeout if timeout is None else timeout
             left = await self._sending.empty(wait, "publish")
             return await self._inner.publish(
@@ -306,7 +306,7 @@ class EventBus(Listeners):
         self.close(0 if kind is not None and issubclass(kind, KeyboardInterrupt) else None)
 
     def __del__(self) -> None:
-        # It goes on until the program ends, because what it has made may be in use.
+        # The loop goes on until the program ends, because objects that it has made may be in use.
         sending = getattr(self, "_sending", None)
         if sending is not None and not sending.portal.is_lost and sending.inner.state is not State.CLOSED:
             warnings.warn(f"{self!r} was not closed (expected: with, or close)", ResourceWarning, 2, self)

@@ -22,7 +22,7 @@ final class WatchedBus implements AutoCloseable {
   private static final long POLL_NANOS = 2_000_000;
 
   /** Only notices a hang: elections and joining take long where a machine or its disk is busy. */
-  private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private final long pinnedBefore = PooledByteBufAllocator.DEFAULT.pinnedDirectMemory();
   private final BusServer server;
@@ -89,7 +89,7 @@ final class WatchedBus implements AutoCloseable {
   }
 
   static void await(BooleanSupplier condition, Supplier<String> otherwise) {
-    long deadline = System.nanoTime() + MOST_NANOS;
+    long deadline = System.nanoTime() + MAX_NANOS;
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
         throw new AssertionError(otherwise.get());

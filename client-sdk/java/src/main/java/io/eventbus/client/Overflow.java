@@ -1,9 +1,9 @@
 package io.eventbus.client;
 
 /**
- * What happens to the events of a subscriber that does not read fast enough: in the queue of the
- * bus, and in the buffer of a subscription ({@link SubscribeOptions#bufferBytes}), which each has
- * for itself.
+ * Policy for the events of a subscriber that does not read fast enough: in the queue of the bus,
+ * and in the buffer of a subscription ({@link SubscribeOptions#bufferBytes}), which each has for
+ * itself.
  */
 public enum Overflow {
   /**

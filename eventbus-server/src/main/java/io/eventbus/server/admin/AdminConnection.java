@@ -319,7 +319,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         && tls != null) {
       tls.tellFailed(client, done.cause());
     } else if (event instanceof SslCloseCompletionEvent) {
-      // What comes after it would be kept by the handler of TLS.
+      // Bytes that come after it would be kept by the handler of TLS.
       isLast = true;
       if (state == State.WAITING || state == State.REFUSED) {
         cut();

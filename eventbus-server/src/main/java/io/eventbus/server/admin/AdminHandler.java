@@ -110,7 +110,7 @@ final class AdminHandler {
   private void identify(Exchange exchange) throws HttpFailure {
     AdminRequest request = exchange.request();
     if (routes().stream().anyMatch(route -> route.isOpen() && route.isFor(request))) {
-      // What is there for everybody is there for callers with wrong credentials, too.
+      // A page that is there for everybody is there for callers with wrong credentials, too.
       serve(exchange, Caller.UNKNOWN);
       return;
     }

@@ -380,7 +380,8 @@ public final class LoopCalls {
 
   /** Says whether the bus is too short of memory for more of a connection. */
   boolean isShortOfMemory(ServiceShare held) {
-    // Who holds little waits for nobody's eviction: those that hold the most give it back soon.
+    // A client that holds little waits for nobody's eviction: those that hold the most give it back
+    // soon.
     return held.bytes() < ServiceShare.SMALL_BYTES
         ? bus.memory().isFarOver()
         : bus.memory().isOver();

@@ -23,7 +23,7 @@ final class LoopService {
   /** The loop has forgotten it: there may be another of the same name. */
   boolean dropped;
 
-  // What the other buses were told last waits here.
+  // Number of waiting calls that the other buses were told last, and when.
   private int demanded;
   private long demandedAt;
 

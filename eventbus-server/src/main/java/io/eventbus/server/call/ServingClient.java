@@ -287,7 +287,7 @@ public final class ServingClient {
 
   /** What may become of a call at another bus. */
   public enum Undone {
-    /** It was never sent there, or did not come there. */
+    /** Never sent there, or sent and not arrived. */
     UNSENT,
     /** No place was free. */
     BUSY,

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * that it can go on with its other calls.
  */
 final class SessionCalls implements CallerEnd, GatherEnd {
-  /** What a call costs of a turn at least. */
+  /** Least part of a turn that a call costs. */
   private static final int CALL_UNITS = 2;
 
   /** Cost of giving a call up for the loop of its member, besides the frame: two microseconds. */

@@ -53,7 +53,7 @@ public final class SessionServices implements MemberEnd {
 
   private static final long UNKNOWN_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** What a call, or the answer to one, costs of a turn at least. */
+  /** Least part of a turn that a call, or the answer to one, costs. */
   private static final int CALL_UNITS = 2;
 
   private static final byte[] NO_IDENTITY = {};

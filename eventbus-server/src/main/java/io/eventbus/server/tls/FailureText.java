@@ -2,7 +2,7 @@ package io.eventbus.server.tls;
 
 import io.eventbus.server.log.PrintableText;
 
-/** What a failed handshake is called in a line of the log. */
+/** Text for a failed handshake in a line of the log. */
 public final class FailureText {
   /** The most characters of a reason: it may hold what the client has sent. */
   private static final int MAX_REASON = 300;

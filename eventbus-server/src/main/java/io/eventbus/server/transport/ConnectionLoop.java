@@ -383,7 +383,7 @@ final class ConnectionLoop implements Runnable {
       if (e instanceof OutOfMemoryError && !RefusedMemory.isRefused(e)) {
         throw e;
       }
-      // One connection's failure must not keep the others from their deadlines.
+      // A connection's failure must not keep the others from their deadlines.
       ERRORS.error(e.getClass().getName(), e, "a connection's deadlines could not be checked");
       return false;
     }

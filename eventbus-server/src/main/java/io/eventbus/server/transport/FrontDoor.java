@@ -37,7 +37,7 @@ final class FrontDoor {
   /** What the names of the usual headers begin with, such as {@code X-Forwarded-For}. */
   private static final String FORWARDED = "X-Forwarded-";
 
-  /** What is said of the first line of a PROXY preface that is read as a request. */
+  /** Text about the first line of a PROXY preface that is read as a request. */
   private static final String NO_VERSION = "invalid version format";
 
   private final ConnectionLimit limit;

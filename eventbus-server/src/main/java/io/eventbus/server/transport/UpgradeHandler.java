@@ -219,7 +219,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
             .append(body.length)
             .append("\r\n");
     if (page.status() >= 400) {
-      // What something before the bus answers has it not, and is no verdict for clients.
+      // An answer of something before the bus has it not, and is no verdict for clients.
       head.append(REFUSED).append(": yes\r\n");
     }
     page.headers()

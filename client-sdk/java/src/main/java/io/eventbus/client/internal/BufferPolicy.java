@@ -35,7 +35,7 @@ final class BufferPolicy {
   private final LongSupplier epochMicros;
   private final EventCursor cursor = new EventCursor();
 
-  /** What a policy has taken out of a buffer. */
+  /** Deliveries and notices that a policy has taken out of a buffer. */
   static final class Dropped {
     final List<Delivery> deliveries = new ArrayList<>();
     final List<Gap> gaps = new ArrayList<>();
@@ -159,7 +159,7 @@ final class BufferPolicy {
       return;
     }
     dropped.deliveries.add(events);
-    // One walk for all parts: there may be as many as half of the events.
+    // A single walk for all parts: there may be as many as half of the events.
     cursor.wrap(events.message, events.eventsStart, events.eventsEnd, FrameLimits.UNLIMITED);
     for (int from = events.skip; from < events.count; ) {
       int to = from;
@@ -242,8 +242,8 @@ final class BufferPolicy {
   }
 
   /**
-   * What stays, in its order; a gap that goes on where another one of its stream has ended, without
-   * an event between, is one with it.
+   * List of what stays, in its order; a gap that goes on where another one of its stream has ended,
+   * without an event between, is one with it.
    */
   private final class Marks {
     final List<Inbound> all = new ArrayList<>();

@@ -230,7 +230,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   boolean oldEnded() {
     boolean over = phase.isOver();
     if (!over && phase != ChangeTable.Phase.RECEIVING_MOVED) {
-      // What the old bus still had may be older than what the new one delivers.
+      // Deliveries that the old bus still had may be older than what the new one delivers.
       parts.subscriptions().interrupted(old.heardAtMicros());
     }
     return on(ChangeTable.Event.OLD_ENDED) != ChangeTable.Action.ABANDON && !over;

@@ -59,7 +59,7 @@ final class BusClient implements EventBusClient {
   private final Consumer<OpenBatch.EncodedEvent> check;
   private final Subscriptions subscriptions;
   private final Map<Schema, AvroCodec<IndexedRecord>> codecs = new ConcurrentHashMap<>();
-  // What closing has answered.
+  // Answer of the first call that closes.
   private volatile boolean drained = true;
 
   BusClient(ClientParts parts) {

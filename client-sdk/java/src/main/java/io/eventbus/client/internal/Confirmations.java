@@ -76,7 +76,7 @@ final class Confirmations {
   List<PublishFrame> withdrawn(long bornBefore) {
     lock.lock();
     try {
-      // What is being filled waits as well, and is as old as its first event.
+      // The batch that is being filled waits as well, and is as old as its first event.
       departures.seal();
       if (!departures.hasUnsentBornBefore(bornBefore)) {
         return List.of();
@@ -103,7 +103,7 @@ final class Confirmations {
     lock.lock();
     try {
       budget.release(unconfirmed.expired(bornBefore, late));
-      // What may have been delivered stays: it is sent again under its numbers.
+      // An event that may have been delivered stays: it is sent again under its numbers.
       departures.waiting().forEach(batch -> takeLate(batch, bornBefore, late));
       Batch leaving = departures.inFlight();
       if (leaving != null) {

@@ -61,7 +61,7 @@ final class InboundQueue {
     }
     lock.lock();
     try {
-      // What the consumer is at cannot be dropped, however large it is.
+      // The delivery that the consumer is at cannot be dropped, however large it is.
       if (bytes <= mostBytes || waiting.isEmpty()) {
         return null;
       }

@@ -31,7 +31,7 @@ final class OpenClients {
   private final Map<Outbox, Client> open = new HashMap<>();
   private @Nullable Thread hook;
 
-  /** What is needed of a client. */
+  /** Parts of a client that its end needs. */
   record Client(
       String name, Outbox outbox, Barriers barriers, ClientOptions options, MicroClock clock) {
     Duration patience() {

@@ -39,7 +39,7 @@ final class JwksSource implements AutoCloseable {
   static final Duration LATEST = Duration.ofHours(1);
   static final Duration STALE = Duration.ofHours(24);
 
-  private static final int MOST_NAMED = 10;
+  private static final int MAX_NAMED = 10;
   private static final Logger LOG = LoggerFactory.getLogger(JwksSource.class);
   private static final Pattern MAX_AGE =
       Pattern.compile("(?:^|[,\\s])max-age=\"?(\\d{1,9})", Pattern.CASE_INSENSITIVE);
@@ -227,7 +227,7 @@ final class JwksSource implements AutoCloseable {
             "keys of tokens from {} that are left out: {}",
             url,
             String.join(
-                ", ", parsed.leftOut().subList(0, Math.min(parsed.leftOut().size(), MOST_NAMED))));
+                ", ", parsed.leftOut().subList(0, Math.min(parsed.leftOut().size(), MAX_NAMED))));
       }
       if (isFirst) {
         LOG.info("fetched the keys of tokens from {}: {}", url, names(keys));
@@ -250,7 +250,7 @@ final class JwksSource implements AutoCloseable {
     return keys.size()
         + " keys: "
         + keys.stream()
-            .limit(MOST_NAMED)
+            .limit(MAX_NAMED)
             .map(key -> key.id() == null ? "one without a name" : PrintableText.of(key.id(), 64))
             .collect(Collectors.joining(", "));
   }

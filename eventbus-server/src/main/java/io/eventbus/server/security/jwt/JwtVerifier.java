@@ -32,7 +32,7 @@ final class JwtVerifier {
   static final int MOST_CHARS = 8 * 1024;
 
   static final Duration SKEW = Authentications.MOST_SKEW;
-  static final Duration LONGEST_LIFE = Duration.ofHours(24);
+  static final Duration MAX_LIFE = Duration.ofHours(24);
 
   /** A token of the same issuer for something else is no proof here (RFC 8725, section 3.11). */
   private static final Set<String> OF_ACCESS = Set.of("jwt", "at+jwt");
@@ -187,8 +187,8 @@ final class JwtVerifier {
       if (issued.getValue() < 0 || expires.getValue() < 0) {
         return bad("has an exp or iat before 1970", subject(shown));
       }
-      if (expires.getValue() - issued.getValue() > LONGEST_LIFE.toSeconds()) {
-        return bad("lives longer than " + LONGEST_LIFE.toHours() + " hours", subject(shown));
+      if (expires.getValue() - issued.getValue() > MAX_LIFE.toSeconds()) {
+        return bad("lives longer than " + MAX_LIFE.toHours() + " hours", subject(shown));
       }
       if (issued.getValue() > now.plus(SKEW).getEpochSecond()) {
         return bad("was issued in the future", subject(shown));
@@ -232,7 +232,7 @@ final class JwtVerifier {
             case ErrorCodes.EXPIRATION_MISSING -> "has no exp";
             case ErrorCodes.ISSUED_AT_MISSING -> "has no iat";
             case ErrorCodes.EXPIRATION_TOO_FAR_IN_FUTURE ->
-                "expires more than " + LONGEST_LIFE.toHours() + " hours from now";
+                "expires more than " + MAX_LIFE.toHours() + " hours from now";
             case ErrorCodes.NOT_YET_VALID -> "is not valid yet";
             case ErrorCodes.ISSUER_MISSING -> "has no iss";
             case ErrorCodes.ISSUER_INVALID -> "has another iss than auth.jwt.issuer";

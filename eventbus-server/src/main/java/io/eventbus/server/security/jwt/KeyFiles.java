@@ -83,7 +83,10 @@ final class KeyFiles {
     }
   }
 
-  /** Who writes a file can put it right: nothing in it is left out in silence. */
+  /**
+   * Reads a set and refuses all that is wrong in it, because the author of the file can put it
+   * right.
+   */
   private static List<TokenKey> set(String text) {
     KeySet.Parsed parsed = KeySet.parse(text);
     if (!parsed.leftOut().isEmpty()) {

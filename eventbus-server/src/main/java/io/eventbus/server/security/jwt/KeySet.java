@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 final class KeySet {
   static final int MOST_KEYS = 100;
 
-  private static final int LEAST_RSA_BITS = 2048;
-  private static final int MOST_RSA_BITS = 8192;
+  private static final int MIN_RSA_BITS = 2048;
+  private static final int MAX_RSA_BITS = 8192;
 
   private KeySet() {}
 
   /**
-   * What a set holds.
+   * Keys of a set.
    *
    * @param keys those that tokens may be checked with
    * @param leftOut why each other one that is for signatures may not
@@ -84,13 +84,13 @@ final class KeySet {
   static @Nullable String weakness(Key key) {
     if (key instanceof RSAPublicKey rsa) {
       int bits = rsa.getModulus().bitLength();
-      if (bits < LEAST_RSA_BITS || bits > MOST_RSA_BITS) {
+      if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS) {
         return "an RSA key of "
             + bits
             + " bits (expected: "
-            + LEAST_RSA_BITS
+            + MIN_RSA_BITS
             + ".."
-            + MOST_RSA_BITS
+            + MAX_RSA_BITS
             + ")";
       }
     }

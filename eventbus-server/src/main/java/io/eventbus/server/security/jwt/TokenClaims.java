@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Account and roles may also be in claims that {@link ClaimPaths} name.
  */
 final class TokenClaims {
-  private static final int MOST_ROLES = 64;
+  private static final int MAX_ROLES = 64;
 
   /** Number of roles in a claim that other applications share: most are not for the bus. */
   private static final int MAX_FOREIGN_ROLES = 512;
@@ -183,7 +183,7 @@ final class TokenClaims {
 
   private static Set<String> roles(@Nullable Object value) throws BadClaimException {
     Set<String> roles = new LinkedHashSet<>();
-    for (Object each : list(value, "eventbus.roles", MOST_ROLES)) {
+    for (Object each : list(value, "eventbus.roles", MAX_ROLES)) {
       if (!(each instanceof String role) || !Identity.isLabel(role)) {
         throw new BadClaimException("has a claim eventbus.roles with what is no role");
       }

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 public final class Users {
   private static final Logger LOG = LoggerFactory.getLogger(Users.class);
 
-  /** What a machine of today does within a login's time, with others waiting. */
+  /** Greatest multiple of the usual cost that a machine of today bears, with others waiting. */
   private static final int MAX_TIMES_USUAL = 4;
 
   private final Path file;

@@ -8,7 +8,7 @@ const AIRLINES = {
 const MINUTE = 60_000;
 const ROWS = 30;
 // Of flights that the board remembers: more than a day of them.
-const MOST = 2000;
+const MAX = 2000;
 
 const table = document.querySelector('table');
 const body = table.tBodies[0];
@@ -34,7 +34,7 @@ function take({ kind, time, flight }, again) {
     flights.get(name)?.row?.remove();
     flights.delete(name);
     flights.set(name, { ...flight, time: time - (flight.delay ?? 0) * MINUTE, kind: 'scheduled', row: null });
-    if (flights.size > MOST) {
+    if (flights.size > MAX) {
       const [oldest, { row }] = flights.entries().next().value;
       row?.remove();
       flights.delete(oldest);

@@ -12,7 +12,7 @@ const MARGIN = 16;
 // Of the line of a flight.
 const STEPS = 16;
 // What has not landed by then was missed.
-const LONGEST = 9 * 60 * MINUTE;
+const MAX = 9 * 60 * MINUTE;
 const NAMED = ['LAX', 'SFO', 'SEA', 'DEN', 'ORD', 'ATL', 'MIA', 'DFW', 'IAH', 'MSP', 'PHX', 'SLC', 'LAS', 'BOS', 'MCO', 'CLT', 'STL', 'SJU', 'HNL', 'MSY', 'PDX', 'SAN'];
 const NEW_YORK = new Set(['JFK', 'EWR', 'LGA']);
 // Islands stand nearer than they are, as on most maps of the country: by so many degrees to the east and to the north.
@@ -141,7 +141,7 @@ function draw(time) {
   pen.lineWidth = width > 500 ? 1.5 : 1;
   const now = time.now();
   for (const [name, flight] of flying) {
-    if (now - flight.since > LONGEST) {
+    if (now - flight.since > MAX) {
       flying.delete(name);
       continue;
     }

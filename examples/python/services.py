@@ -32,7 +32,7 @@ from wire import (
 log = logging.getLogger("eventbus")
 
 VERDICT_SECONDS = 0.05  # the bus knows more of what came of a request: so much longer its answer is waited for
-LONGEST_SECONDS = 600
+MAX_SECONDS = 600
 ANSWER_SECONDS = 10  # how long to wait for the end of a service
 MAX_WAITING = 1000  # requests that wait for a handler; others are refused
 MAX_METHOD_BYTES = 255
@@ -125,8 +125,8 @@ class Services:
 
     async def request(self, service, payload, method, timeout, idempotent, key, headers, member, published_at):
         check_service(service)
-        if not 0.001 <= timeout <= LONGEST_SECONDS:
-            raise ValueError(f"timeout: {timeout} (expected: 0.001 to {LONGEST_SECONDS} seconds)")
+        if not 0.001 <= timeout <= MAX_SECONDS:
+            raise ValueError(f"timeout: {timeout} (expected: 0.001 to {MAX_SECONDS} seconds)")
         if len(method.encode()) > MAX_METHOD_BYTES:
             raise ValueError(f"method: {method!r} (expected: at most {MAX_METHOD_BYTES} bytes)")
         self._bus._check_event(payload, key, headers or {})

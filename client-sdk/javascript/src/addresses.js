@@ -1,5 +1,5 @@
-const MOST_OTHERS = 64;
-const MOST_CHARACTERS = 1024;
+const MAX_OTHERS = 64;
+const MAX_CHARACTERS = 1024;
 
 /**
  * Where to connect to next: first where the last bus sent this client, then the configured addresses in turn, then those of other buses
@@ -84,7 +84,7 @@ export class Addresses {
 function usable(by, named) {
   const mayBePlain = by.startsWith('ws:');
   return [...new Set(named)].filter(text => {
-    if (text.length > MOST_CHARACTERS) {
+    if (text.length > MAX_CHARACTERS) {
       return false;
     }
     try {
@@ -93,5 +93,5 @@ function usable(by, named) {
     } catch {
       return false;
     }
-  }).slice(0, MOST_OTHERS);
+  }).slice(0, MAX_OTHERS);
 }

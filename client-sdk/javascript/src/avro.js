@@ -23,9 +23,9 @@ import { Writer } from './wire/writer.js';
 const PRIMITIVES = new Set(['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string']);
 const EMPTY = 0xC15D213AA4D7A795n;
 // Deeper values are refused: a recursive schema lets a few bytes nest as deep as they are many.
-const MOST_DEPTH = 100;
+const MAX_DEPTH = 100;
 // Items that take no bytes: their number alone must not fill the memory.
-const MOST_EMPTY = 65_536;
+const MAX_EMPTY = 65_536;
 /** @type {bigint[]} */
 const table = [];
 
@@ -260,9 +260,9 @@ const array = items => type('array', 'array', (w, value, path) => {
   /** @type {unknown[]} */
   const all = [];
   const isEmpty = items.isEmpty();
-  r.blocks(path, isEmpty ? 1 / MOST_EMPTY : 1, count => {
-    if (isEmpty && all.length + count > MOST_EMPTY) {
-      throw r.malformed(path, r.at, `${all.length + count} empty items`, `at most ${MOST_EMPTY}`);
+  r.blocks(path, isEmpty ? 1 / MAX_EMPTY : 1, count => {
+    if (isEmpty && all.length + count > MAX_EMPTY) {
+      throw r.malformed(path, r.at, `${all.length + count} empty items`, `at most ${MAX_EMPTY}`);
     }
     for (let i = 0; i < count; i++) {
       all.push(items.read(r, path, deeper(path, depth)));
@@ -306,8 +306,8 @@ const map = values => type('object', 'map', (w, value, path) => {
  * @returns {number} one more
  */
 function deeper(path, depth) {
-  if (depth >= MOST_DEPTH) {
-    throw new RangeError(`${path}: nested deeper than ${MOST_DEPTH} (expected: less)`);
+  if (depth >= MAX_DEPTH) {
+    throw new RangeError(`${path}: nested deeper than ${MAX_DEPTH} (expected: less)`);
   }
   return depth + 1;
 }

@@ -12,8 +12,8 @@ import { joined } from './wire/bytes.js';
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
 // What the client waits for when the bus names no useful deadline, in ms.
-const SHORTEST = 100;
-const LONGEST = 300_000;
+const MIN = 100;
+const MAX = 300_000;
 // How long a new bus that is given up may take to drain, and an application to go on taking what came.
 const UNDO = 2000;
 // How long the new bus may take to show that what it had sent before has come.
@@ -50,7 +50,7 @@ export class BusChange {
   #deadline = null;
   /** @type {unknown} */
   #pause = null;
-  #patience = SHORTEST;
+  #patience = MIN;
   // When the bus closes a client that has not gone.
   #until = 0;
   #waited = 0;
@@ -88,7 +88,7 @@ export class BusChange {
    * @param {number} gone ms of it that have gone by
    */
   start(wanted, gone) {
-    this.#patience = Math.max(SHORTEST, Math.min(LONGEST, wanted));
+    this.#patience = Math.max(MIN, Math.min(MAX, wanted));
     this.#until = this.#env.now() - gone + this.#patience;
     // Before the bus closes the old connection there has to be time to stay.
     this.#deadline = this.#env.setTimeout(
@@ -193,7 +193,7 @@ export class BusChange {
 
   /** The old bus has had its time: what it has is the application's to take, however slowly; it has left for the rest. */
   #onWaited() {
-    this.#on(this.#parts.window.isHeldBack && this.#waited < LONGEST ? 'behind' : 'waited');
+    this.#on(this.#parts.window.isHeldBack && this.#waited < MAX ? 'behind' : 'waited');
   }
 
   // ---- What is done

@@ -36,9 +36,9 @@ const EVENTS = [
 const SLOW_CONSUMER = 4001;
 // How often it is told that a subscription lets others wait, in ms, and how many of these are named.
 const TELL_AGAIN = 10_000;
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 // So many calls of publish may wait for room, and more with a large buffer.
-const MOST_PARKED = 1000;
+const MAX_PARKED = 1000;
 
 /**
  * A `publish` that waits for room.
@@ -286,7 +286,7 @@ export class EventBus {
    */
   #park(retry, reject) {
     const { waitWhenFull, blockTimeout, outboundBytes } = this.#settings;
-    if (!waitWhenFull || this.#parked.size >= Math.max(MOST_PARKED, outboundBytes / 1024)) {
+    if (!waitWhenFull || this.#parked.size >= Math.max(MAX_PARKED, outboundBytes / 1024)) {
       this.#counters.droppedFull++;
       reject(this.#full());
       return null;
@@ -531,7 +531,7 @@ export class EventBus {
       return;
     }
     this.#toldHolder = now;
-    const named = `${others.slice(0, MOST_NAMED).join(', ')}${others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : ''}`;
+    const named = `${others.slice(0, MAX_NAMED).join(', ')}${others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : ''}`;
     this.#problem(new EventBusError('SLOW_CONSUMER', `${slow} with BLOCK has ${slow.buffered} bytes that ${slow.isTaken ? 'are not handled' : 'nobody reads'} `
       + `(bufferBytes: ${slow.bufferBytes}), and holds back ${others.length > 0 ? `the others of this client: ${named}` : 'those who publish'} `
       + '(expected: it keeps up, or another overflow, or a client of its own)'));

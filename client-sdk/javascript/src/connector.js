@@ -29,9 +29,9 @@ const SILENT_TRIES = 5;
 // So long a try may take where more follow, in ms.
 const TRY = 10_000;
 // A try of the first connection that has less time than this is none, in ms.
-const SHORTEST_TRY = 100;
+const MIN_TRY = 100;
 const OFFLINE = 30_000;
-const MOST_MOVES = 8;
+const MAX_MOVES = 8;
 const MINUTE = 60_000;
 
 /** The connection's state machine: connects, reconnects, changes the bus, gives up. */
@@ -294,7 +294,7 @@ export class Connector {
     const left = this.#firstDeadline - this.#env.now();
     // Half of what is left is for the try itself, however long the policy would wait.
     const most = retryFirst ? left / 2 : Infinity;
-    const inTime = left >= (retryFirst ? SHORTEST_TRY : 0);
+    const inTime = left >= (retryFirst ? MIN_TRY : 0);
     // Others at once, the same ones after a while.
     const delay = this.#addresses.configuredLeft > 0 ? 0 : this.#retries.next(end.refusal?.retryAfter ?? 0, most);
     if (again && inTime && delay < left) {
@@ -479,10 +479,10 @@ export class Connector {
     const urls = this.#addresses.changeBus(link.url, request.urls);
     const now = this.#env.now();
     this.#moves = this.#moves.filter(at => now - at < MINUTE);
-    if (urls.length === 0 || this.#moves.length >= MOST_MOVES) {
+    if (urls.length === 0 || this.#moves.length >= MAX_MOVES) {
       this.#addresses.stayed();
       this.#refuseChange(request.token, urls.length === 0 ? 'none of the addresses can be used'
-        : `this client was moved ${MOST_MOVES} times within a minute already`);
+        : `this client was moved ${MAX_MOVES} times within a minute already`);
       return;
     }
     // Buses bound it, too, but a client must not be at the mercy of buses that disagree.

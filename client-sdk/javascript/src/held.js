@@ -14,7 +14,7 @@
  */
 
 // Of what the old connection brings for groups. It has to be read on all the same: what it says is waited for.
-const MOST_OLD_BYTES = 16 * 2 ** 20;
+const MAX_OLD_BYTES = 16 * 2 ** 20;
 
 /** So much the new bus may send before the client has moved. */
 export const HELD_CREDIT = 2 ** 20;
@@ -59,7 +59,7 @@ export class Held {
 
   /** Whether the old connection has brought more for groups than is to be held. */
   get isTooMuch() {
-    return this.#oldBytes > MOST_OLD_BYTES;
+    return this.#oldBytes > MAX_OLD_BYTES;
   }
 
   /** The new connection is given up: of what it brings, only what no other client gets is kept. */

@@ -2,7 +2,7 @@
 /** @import {Environment, Page} from './internal.js' */
 
 // Of the platforms' timers, in ms.
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER = 2 ** 31 - 1;
 
 /**
  * Tells the connector what becomes of the page it is in: seen, hidden, frozen, kept for later, without a network. `start` and `stop` are
@@ -79,7 +79,7 @@ export class Lifecycle {
     this.#send();
     if (this.#hiddenFor < Infinity) {
       this.#hiddenAt = this.#env.now();
-      this.#timer = this.#env.setTimeout(() => this.#connector.sleep(), Math.min(this.#hiddenFor, LONGEST_TIMER));
+      this.#timer = this.#env.setTimeout(() => this.#connector.sleep(), Math.min(this.#hiddenFor, MAX_TIMER));
     }
   }
 

@@ -73,8 +73,8 @@ const VERDICTS = {
 };
 const SLOW_CONSUMER = 4001;
 // Of the largest message of a bus: the default, and the most that it can be set to.
-const LEAST_MESSAGE_BYTES = 4 * 2 ** 20;
-const MOST_MESSAGE_BYTES = 2 ** 30;
+const MIN_MESSAGE_BYTES = 4 * 2 ** 20;
+const MAX_MESSAGE_BYTES = 2 ** 30;
 const text = new TextDecoder();
 
 /** One connection: greets the bus, reads its frames and passes them on. */
@@ -435,7 +435,7 @@ export class Link {
     }
     this.welcome = welcome;
     this.#parts.calls?.opened(this.channel, welcome);
-    this.#channel?.limit?.(Math.max(LEAST_MESSAGE_BYTES, Math.min(MOST_MESSAGE_BYTES, welcome.limits.messageBytes)) + LIMIT.aroundEvents);
+    this.#channel?.limit?.(Math.max(MIN_MESSAGE_BYTES, Math.min(MAX_MESSAGE_BYTES, welcome.limits.messageBytes)) + LIMIT.aroundEvents);
     this.#watch.start();
     // Before the first Subscribe, so that it holds for all deliveries.
     this.grant();

@@ -4,7 +4,7 @@
 
 export const OPCODE = /** @type {const} */ ({ CONTINUATION: 0, TEXT: 1, BINARY: 2, CLOSE: 8, PING: 9, PONG: 10 });
 
-const MOST_FRAGMENTS = 2 ** 20;
+const MAX_FRAGMENTS = 2 ** 20;
 const FIRST_BYTES = 65_536;
 const EMPTY = new Uint8Array(0);
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -125,8 +125,8 @@ export class FrameReceiver {
       if (this.#messageAt + length > this.limit) {
         throw new WebSocketError(1009, `message of ${this.#messageAt + length} bytes (expected: at most ${this.limit})`);
       }
-      if (++this.#fragments > MOST_FRAGMENTS) {
-        throw new WebSocketError(1009, `message in more than ${MOST_FRAGMENTS} frames (expected: at most that)`);
+      if (++this.#fragments > MAX_FRAGMENTS) {
+        throw new WebSocketError(1009, `message in more than ${MAX_FRAGMENTS} frames (expected: at most that)`);
       }
       this.#isOpen = true;
     }

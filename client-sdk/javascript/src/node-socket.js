@@ -9,16 +9,16 @@ import { FrameReceiver, maskedFrame, OPCODE, readClose, WebSocketError } from '.
 /** @import {TlsOptions} from './types.js' */
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-const MOST_HEAD = 16_384;
-const MOST_BODY = 4096;
+const MAX_HEAD = 16_384;
+const MAX_BODY = 4096;
 // Whatever the answer says, in ms.
-const MOST_RETRY_AFTER = 300_000;
+const MAX_RETRY_AFTER = 300_000;
 // The header of refusals that a bus makes itself, whatever its value.
 const BY_BUS = 'eventbus-refused';
 // How long the body of a refusal and the answer to a Close are waited for, in ms.
-const PATIENCE = 2000;
+const TIMEOUT = 2000;
 // Pings are not answered while so much waits to be sent.
-const MOST_PONGS = 65_536;
+const MAX_PONGS = 65_536;
 // Of Node and OpenSSL, for what the other side has shown.
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|INVALID_CA|ERR_TLS_CERT/;
 const MASKS = 1024;
@@ -135,7 +135,7 @@ class NodeSocket {
     if (this.#state === 'OPEN') {
       this.#state = 'CLOSING';
       this.#sayClose(code, reason);
-      this.#timer = setTimeout(() => this.#end(1006, 'the bus has not answered the Close'), PATIENCE);
+      this.#timer = setTimeout(() => this.#end(1006, 'the bus has not answered the Close'), TIMEOUT);
     } else if (this.#state !== 'CLOSING') {
       this.abort();
     }
@@ -175,9 +175,9 @@ class NodeSocket {
   #onHead(chunk) {
     this.#head = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
     const end = Buffer.from(this.#head.buffer, this.#head.byteOffset, this.#head.length).indexOf('\r\n\r\n');
-    if (end < 0 || end > MOST_HEAD) {
-      if (this.#head.length > MOST_HEAD) {
-        this.#end(1006, `an answer whose head has more than ${MOST_HEAD} bytes (expected: less)`);
+    if (end < 0 || end > MAX_HEAD) {
+      if (this.#head.length > MAX_HEAD) {
+        this.#end(1006, `an answer whose head has more than ${MAX_HEAD} bytes (expected: less)`);
       }
       return;
     }
@@ -200,7 +200,7 @@ class NodeSocket {
       this.#refusal = {
         status: Number(status), text: '', retryAfter: retryAfter(headers.get('retry-after') ?? ''), isByBus: headers.has(BY_BUS),
       };
-      this.#timer = setTimeout(() => this.#end(1006, ''), PATIENCE);
+      this.#timer = setTimeout(() => this.#end(1006, ''), TIMEOUT);
       this.#onBody(rest);
     } else {
       this.#end(1006, 'an answer that is not HTTP/1.1 (expected: a bus)');
@@ -227,7 +227,7 @@ class NodeSocket {
 
   /** @param {Uint8Array} chunk */
   #onBody(chunk) {
-    this.#head = Buffer.concat([this.#head, chunk]).subarray(0, MOST_BODY);
+    this.#head = Buffer.concat([this.#head, chunk]).subarray(0, MAX_BODY);
   }
 
   /**
@@ -239,7 +239,7 @@ class NodeSocket {
       this.#events?.onPong();
     } else if (opcode === OPCODE.PING) {
       this.#events?.onPong();
-      if (this.#state === 'OPEN' && this.#socket.writableLength < MOST_PONGS) {
+      if (this.#state === 'OPEN' && this.#socket.writableLength < MAX_PONGS) {
         this.#write(OPCODE.PONG, [payload]);
       }
     } else {
@@ -296,7 +296,7 @@ class NodeSocket {
     } else {
       // What was said goes out first.
       this.#socket.end();
-      setTimeout(() => this.#socket.destroy(), PATIENCE).unref();
+      setTimeout(() => this.#socket.destroy(), TIMEOUT).unref();
     }
     events?.onClose(code, reason, refusal ?? undefined);
   }
@@ -335,7 +335,7 @@ function bodyText(body) {
  */
 function retryAfter(text) {
   const delay = /^\d+$/.test(text) ? 1000 * Number(text) : Date.parse(text) - Date.now();
-  return Math.min(MOST_RETRY_AFTER, Math.max(0, delay || 0));
+  return Math.min(MAX_RETRY_AFTER, Math.max(0, delay || 0));
 }
 
 /**

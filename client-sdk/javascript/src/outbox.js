@@ -26,12 +26,12 @@ const HIGH_WATER = 2 ** 20;
 const MARK_BYTES = 262_144;
 // Timers may come so much early; and events that wait are looked at no more often, in ms.
 const EARLY = 1;
-const LEAST_WAIT = 5;
+const MIN_WAIT = 5;
 const FIRST_LOOK = 4;
 const LAST_LOOK = 50;
 // Topics that are quiet, of which more is kept than their numbers; and those of which only these are.
-const MOST_TOPICS = 50_000;
-const MOST_FORGOTTEN = 500_000;
+const MAX_TOPICS = 50_000;
+const MAX_FORGOTTEN = 500_000;
 
 /**
  * The outbound buffer: numbers events, collects them in frames and messages, and keeps what is not confirmed. Bounded in bytes.
@@ -47,7 +47,7 @@ export class Outbox {
   #calls;
   /** @type {Map<string, OutTopic>} */
   #topics = new Map();
-  #forgotten = new ForgottenTopics(MOST_FORGOTTEN);
+  #forgotten = new ForgottenTopics(MAX_FORGOTTEN);
   /** @type {Set<PublishFrame>} */
   #open = new Set();
   #openBytes = 0;
@@ -148,7 +148,7 @@ export class Outbox {
     }
     let frame = topic.open;
     if (frame && (frame.schema !== event.schema || (frame.waiters !== null) !== (waiter !== null) || frame.isFull
-      || frame.size + most > batchBytes || (waiter && this.#isBehind && this.#env.now() - frame.born > LEAST_WAIT))) {
+      || frame.size + most > batchBytes || (waiter && this.#isBehind && this.#env.now() - frame.born > MIN_WAIT))) {
       // One that waits is given up with those of its own time.
       this.#seal(frame);
       frame = null;
@@ -184,7 +184,7 @@ export class Outbox {
   /** @param {string} name */
   #newTopic(name) {
     checkTopic(name);
-    if (this.#topics.size >= MOST_TOPICS && this.#open.size === 0 && this.#queue.size === 0) {
+    if (this.#topics.size >= MAX_TOPICS && this.#open.size === 0 && this.#queue.size === 0) {
       this.#forgetQuiet();
     }
     const bytes = utf8(name);
@@ -430,7 +430,7 @@ export class Outbox {
       this.#expire(this.#env.now() - confirmTimeout + EARLY);
       const oldest = this.#oldest();
       if (oldest !== null) {
-        this.#expireIn(Math.max(LEAST_WAIT, confirmTimeout / 1000, oldest + confirmTimeout - this.#env.now()));
+        this.#expireIn(Math.max(MIN_WAIT, confirmTimeout / 1000, oldest + confirmTimeout - this.#env.now()));
       }
     }, delay);
   }

@@ -69,7 +69,7 @@ export class ProducerState {
   }
 }
 
-const MOST_RANGES = 64;
+const MAX_RANGES = 64;
 
 /** A small set of sequence numbers, kept as ranges in ascending order; of too many ranges the lowest is forgotten. */
 export class Ranges {
@@ -133,7 +133,7 @@ export class Ranges {
     });
     const behind = apart.findIndex(range => range[0] > high);
     apart.splice(behind < 0 ? apart.length : behind, 0, [low, high]);
-    if (apart.length > MOST_RANGES) {
+    if (apart.length > MAX_RANGES) {
       apart.shift();
     }
     this.#all = apart;

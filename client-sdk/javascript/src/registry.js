@@ -1,7 +1,7 @@
 import { EventBusError } from './errors.js';
 
 /** How long a bus may take to say that something begins or ends. */
-const PATIENCE = 10_000;
+const TIMEOUT = 10_000;
 
 /**
  * What a bus is asked for on every connection: a subscription, or a service.
@@ -231,10 +231,10 @@ export class Registry {
 
   /** @returns {string | null} what the bus did not answer in time */
   overdue() {
-    const before = this.#now() - PATIENCE;
+    const before = this.#now() - TIMEOUT;
     for (const [id, since] of this.#asked) {
       if (since <= before) {
-        return `no answer about ${this.#byId.get(id) ?? id} within ${PATIENCE} ms`;
+        return `no answer about ${this.#byId.get(id) ?? id} within ${TIMEOUT} ms`;
       }
     }
     return null;

@@ -42,11 +42,11 @@ import * as TYPE from './wire/type.js';
  */
 
 // What comes in one turn waits beyond a buffer's bound, because its reader has had no turn yet: so much at most.
-const MOST_OF_A_TURN = 8 * 2 ** 20;
+const MAX_OF_A_TURN = 8 * 2 ** 20;
 // What an event takes beside its bytes.
 const AROUND_EVENT = 128;
 // So many gaps wait to be passed; more are told as one interruption.
-const MOST_GAPS = 1000;
+const MAX_GAPS = 1000;
 /** @type {BusEvent[]} */
 const NONE = [];
 const nothing = () => {};
@@ -411,7 +411,7 @@ export class Subscription {
         last.value = { ...before, to: gap.to };
       } else {
         this.#notice(this.#onGap, gap);
-        if (++this.#gaps > MOST_GAPS) {
+        if (++this.#gaps > MAX_GAPS) {
           this.#summarize();
         }
       }
@@ -484,7 +484,7 @@ export class Subscription {
    * @internal
    */
   get isOverrun() {
-    return this.#buffered > this.bufferBytes + MOST_OF_A_TURN;
+    return this.#buffered > this.bufferBytes + MAX_OF_A_TURN;
   }
 
   /**

@@ -9,14 +9,14 @@ import { encodeAuthenticate } from './wire/frames.js';
 const LATEST = 0.8;
 const JITTER = 0.1;
 // A token is not replaced more often, however short its life is, in ms.
-const SHORTEST = 1000;
-const LONGEST_PAUSE = 30_000;
+const MIN = 1000;
+const MAX_PAUSE = 30_000;
 // The life of a token that by this machine's clock has expired: the clock must be wrong.
 const UNKNOWN_LIFE = 60_000;
 // A bus answers within a few seconds.
 const ANSWER = 10_000;
 // What a timer can wait for.
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER = 2 ** 31 - 1;
 
 /**
  * Shows a bus a new token before the one that a connection has expires. Where that fails it is tried again, later each time, until the bus
@@ -57,7 +57,7 @@ export class TokenRefresh {
     if (this.#settings.tokenCanChange && expiresAt !== 0) {
       this.#link = link;
       const left = (expiresAt - this.#env.micros()) / 1000;
-      this.#later(() => this.#ask(), Math.max(SHORTEST, (left > 0 ? left : UNKNOWN_LIFE) * (LATEST - JITTER * this.#env.random())));
+      this.#later(() => this.#ask(), Math.max(MIN, (left > 0 ? left : UNKNOWN_LIFE) * (LATEST - JITTER * this.#env.random())));
     }
   }
 
@@ -116,7 +116,7 @@ export class TokenRefresh {
 
   #retryLater() {
     this.#round++;
-    const pause = Math.min(LONGEST_PAUSE, SHORTEST * 2 ** this.#failures++);
+    const pause = Math.min(MAX_PAUSE, MIN * 2 ** this.#failures++);
     this.#later(() => this.#ask(), pause * (1 - this.#env.random() / 2));
   }
 
@@ -126,6 +126,6 @@ export class TokenRefresh {
    */
   #later(task, delay) {
     this.#env.clearTimeout(/** @type {never} */ (this.#timer));
-    this.#timer = this.#env.setTimeout(task, Math.min(LONGEST_TIMER, delay));
+    this.#timer = this.#env.setTimeout(task, Math.min(MAX_TIMER, delay));
   }
 }

@@ -1,8 +1,8 @@
 import { EventBusError } from './errors.js';
 import { utf8 } from './wire/bytes.js';
 
-const MOST_BYTES = 255;
-const MOST_TOKENS = 16;
+const MAX_BYTES = 255;
+const MAX_TOKENS = 16;
 // Of Unicode: separators, control characters, and surrogates that are alone.
 const FORBIDDEN = /[\p{Z}\p{Cc}\p{Cs}]/u;
 const PLAIN = /^[!-~]+$/;
@@ -29,8 +29,8 @@ function problemOf(name, what) {
     return `${what} is empty (expected: tokens separated by dots)`;
   }
   const shown = `${what} ${quote(name)}`;
-  if (name.length > MOST_BYTES || utf8(name).length > MOST_BYTES) {
-    return `${shown} has more than ${MOST_BYTES} bytes of UTF-8 (expected: at most ${MOST_BYTES})`;
+  if (name.length > MAX_BYTES || utf8(name).length > MAX_BYTES) {
+    return `${shown} has more than ${MAX_BYTES} bytes of UTF-8 (expected: at most ${MAX_BYTES})`;
   }
   const bad = PLAIN.test(name) ? null : FORBIDDEN.exec(name);
   if (bad) {
@@ -42,8 +42,8 @@ function problemOf(name, what) {
   if (empty >= 0) {
     return `${shown} has an empty token, number ${empty + 1} (expected: none)`;
   }
-  if (tokens.length > MOST_TOKENS) {
-    return `${shown} has ${tokens.length} tokens (expected: at most ${MOST_TOKENS})`;
+  if (tokens.length > MAX_TOKENS) {
+    return `${shown} has ${tokens.length} tokens (expected: at most ${MAX_TOKENS})`;
   }
   return null;
 }

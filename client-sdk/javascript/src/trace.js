@@ -7,7 +7,7 @@ import { EXECUTIONS, FAILURE_CODES, OVERFLOWS } from './wire/names.js';
 import * as TYPE from './wire/type.js';
 import { Reader } from './wire/reader.js';
 
-const MOST = 60;
+const MAX = 60;
 /** @type {Map<number, string>} */
 const NAMES = new Map(Object.entries(TYPE).map(([name, code]) => [code, name]));
 
@@ -15,7 +15,7 @@ const NAMES = new Map(Object.entries(TYPE).map(([name, code]) => [code, name]));
  * @param {string} text
  * @returns {string} short, on one line
  */
-const short = text => JSON.stringify(text.length > MOST ? `${text.slice(0, MOST)}…` : text);
+const short = text => JSON.stringify(text.length > MAX ? `${text.slice(0, MAX)}…` : text);
 
 /**
  * @param {Reader} r

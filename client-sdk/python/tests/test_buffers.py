@@ -27,7 +27,7 @@ from eventbus import (
 from eventbus._buffer import Buffer
 from eventbus._dispatch import Subscription
 from eventbus._events import encode_event
-from eventbus._holdups import PATIENCE, PAUSE
+from eventbus._holdups import TIMEOUT, PAUSE
 from eventbus._wire import DELIVER, frame, text, varint
 
 KIB = 1024
@@ -218,7 +218,7 @@ def test_only_block_holds_the_credit_and_the_application_hears_which_holds_back_
     block = d.subscribed(socket, "a")
     while socket.link.credit.received < socket.link.credit.limit:
         d.say(socket, kib("a", block.received + 1))
-    d.advance(PATIENCE - 0.01)
+    d.advance(TIMEOUT - 0.01)
     assert d.of(HeldBack) == []
     d.advance(0.02)
     [told] = d.of(HeldBack)
@@ -251,7 +251,7 @@ def test_one_that_is_slow_and_goes_on_is_no_problem() -> None:
     for _ in range(20):
         while socket.link.credit.received < socket.link.credit.limit:
             d.say(socket, kib("a", block.received + 1))
-        d.advance(PATIENCE / 2)
+        d.advance(TIMEOUT / 2)
         d.taken(block)
     assert d.of(HeldBack) == []
 

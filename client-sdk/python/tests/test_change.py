@@ -20,7 +20,7 @@ from eventbus import BusChanged, BusChangeFailed, BusCode, Disconnected, Gap, Ga
 from eventbus._change import OVERTAKE, Change
 from eventbus._change_table import TABLE, Phase, What
 from eventbus._dispatch import Subscription
-from eventbus._wire import MOST_LONG, Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
+from eventbus._wire import MAX_LONG, Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
 
 
 class Move:
@@ -268,7 +268,7 @@ def test_what_the_new_bus_has_for_groups_is_handed_on_when_the_move_is_undone() 
     m.to_flushing()
     d.say(m.new, numbered("a", 5, 1, 1, groups=(member.id,)), numbered("b", 5, 1, 1))
     d.advance(22.6)
-    assert m.new.take(Credit)[-1].limit == MOST_LONG
+    assert m.new.take(Credit)[-1].limit == MAX_LONG
     assert m.new.take(Unsubscribe) == [Unsubscribe(s.id) for s in m.subs]
     d.say(m.old, numbered("a", 5, 2, 2))
     d.say(m.new, numbered("a", 5, 3, 3, groups=(member.id,)), drained(plain.id))

@@ -139,7 +139,7 @@ def test_runs_of_one_size(start: int, steps: list[tuple[int, bytes]], keyed: set
     body = text("a") + varint(5) + varint(1) + b"\0\0\1" + varint(-len(raw)) + varint(size) + b"".join(raw) + b"\0\0"
     found: list[Event] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_events, "LEAST_RUN", 1)
+        patch.setattr(_events, "MIN_RUN", 1)
         assert EventCursor(DeliveryReader().read(body, 0, len(body))).take(found, 1 << 30)
     assert [
         {"publishedAt": e.published_at, "key": e.key, "headers": e.headers, "payload": e.payload} for e in found

@@ -620,7 +620,7 @@ def test_illegal_topics(topic: str) -> None:
 
 
 def test_topics_that_are_quiet_are_forgotten_but_not_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eventbus._outbox.MOST_TOPICS", 10)
+    monkeypatch.setattr("eventbus._outbox.MAX_TOPICS", 10)
     d = Driver()
     s = d.connect()
     for _ in range(2):

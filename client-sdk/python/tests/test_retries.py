@@ -28,7 +28,7 @@ from eventbus import (
     State,
 )
 from eventbus._call_frames import FailureCode
-from eventbus._connector import MOST_RETRY_AFTER
+from eventbus._connector import MAX_RETRY_AFTER
 from eventbus._socket import _seconds
 
 PROXY = [
@@ -102,7 +102,7 @@ def test_retry_after_is_seconds_or_a_date_and_bounded() -> None:
     socket = d.next_try()
     d.machine.closed(socket.link, 1006, "", NotConnected("x"), d.now, 1e9)
     d.pump()
-    assert d.of(Reconnecting)[-1].delay == MOST_RETRY_AFTER
+    assert d.of(Reconnecting)[-1].delay == MAX_RETRY_AFTER
 
 
 def test_the_first_connection_is_tried_again_where_that_is_wanted() -> None:

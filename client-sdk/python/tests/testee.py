@@ -210,7 +210,7 @@ def decode_publish(r: Reader) -> dict[str, Any]:
         check_event(r, "Publish.events")
         record["events"].append(event_json(r.data[start : r.pos]))
     last = int(record["sequence"]) + len(record["events"]) - 1
-    if int(record["sequence"]) < 1 or last > _wire.MOST_SEQUENCE or not record["events"]:
+    if int(record["sequence"]) < 1 or last > _wire.MAX_SEQUENCE or not record["events"]:
         raise r.malformed("Publish.sequence", r.base, record["sequence"], "at least one event, and numbers from 1")
     return record
 

@@ -6,7 +6,7 @@ import * as LIMIT from '../wire/limit.js';
 /** @import {Failure} from '../wire/call-frames.js' */
 
 const CODES = ['REFUSED', 'UNKNOWN_METHOD', 'FAILED'];
-const MOST_DELAY = 86_400_000;
+const MAX_DELAY = 86_400_000;
 /** Another try would end as this one did, or would be executed as another request. */
 const FINAL = new Set(['FORBIDDEN', 'TOO_BIG', 'UNSUPPORTED', 'UNKNOWN_METHOD', 'CLOSED', 'ILLEGAL_TOPIC', 'UNREADABLE_PAYLOAD']);
 
@@ -88,8 +88,8 @@ export class Rejection extends Error {
       const text = `details: ${isBytes ? `${details.length} bytes` : typeof details} (expected: a Uint8Array of at most ${LIMIT.failureDetailsBytes} bytes)`;
       throw isBytes ? new RangeError(text) : new TypeError(text);
     }
-    if (!(retryAfter >= 0 && retryAfter <= MOST_DELAY)) {
-      throw new RangeError(`retryAfter: ${retryAfter} (expected: 0..${MOST_DELAY} ms)`);
+    if (!(retryAfter >= 0 && retryAfter <= MAX_DELAY)) {
+      throw new RangeError(`retryAfter: ${retryAfter} (expected: 0..${MAX_DELAY} ms)`);
     }
     checkText('type', type, LIMIT.nameBytes);
     /** @readonly */

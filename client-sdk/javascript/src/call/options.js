@@ -7,16 +7,16 @@ import { PRIORITIES } from '../wire/names.js';
 
 /** @import {Decoder, Encoder, Priority, RequestOptions, Retry, ServeOptions} from '../types.js' */
 
-const LONGEST = 600_000;
+const MAX = 600_000;
 const MIB = 2 ** 20;
 const TIMES = /** @type {Record<string, [number, number, number, string]>} */ ({
-  timeout: [30_000, 1, LONGEST, ' ms'],
-  waitFor: [0, 0, LONGEST, ' ms'],
+  timeout: [30_000, 1, MAX, ' ms'],
+  waitFor: [0, 0, MAX, ' ms'],
 });
 const RETRY = /** @type {Record<string, [number, number, number, string]>} */ ({
   attempts: [3, 1, 1000, ''],
-  initialDelay: [50, 1, LONGEST, ' ms'],
-  maxDelay: [2000, 1, LONGEST, ' ms'],
+  initialDelay: [50, 1, MAX, ' ms'],
+  maxDelay: [2000, 1, MAX, ' ms'],
   multiplier: [2, 1, 10, ''],
   jitter: [0.5, 0, 1, ''],
 });

@@ -32,7 +32,7 @@ import { RememberedReplies } from './remembered.js';
  */
 
 const NOTHING = new Uint8Array(0);
-const MOST_MICROS = 2 ** 31 - 1;
+const MAX_MICROS = 2 ** 31 - 1;
 
 /**
  * The requests to one service: those that wait, and those that its handler is at. A request takes a place until its handler is done with it;
@@ -177,7 +177,7 @@ export class ServiceRunner {
     try {
       const { payload, options } = value instanceof Reply ? value : { payload: value, options: {} };
       const { replyCodec } = this.#serving;
-      const handledMicros = Math.min(MOST_MICROS, Math.floor((this.#home.now() - begun) * 1000));
+      const handledMicros = Math.min(MAX_MICROS, Math.floor((this.#home.now() - begun) * 1000));
       answer = {
         handledMicros, ...payload === undefined ? this.#home.encode(NOTHING, options)
           : this.#home.encode(payload, replyCodec && !options.codec ? { ...options, codec: replyCodec } : options),

@@ -3,8 +3,8 @@ import { Reader } from './reader.js';
 /** @type {readonly number[]} */
 const NO_GROUPS = [];
 // Time, no key, no headers, empty payload.
-const LEAST_EVENT = 4;
-const LEAST_TOPIC_EVENTS = 16;
+const MIN_EVENT = 4;
+const MIN_TOPIC_EVENTS = 16;
 
 /**
  * A `Deliver` that was read: where its parts are, so that nothing is made of what is not asked for. One is used for all.
@@ -20,7 +20,7 @@ export class Deliver extends Reader {
   schema = 0n;
   receivedAt = 0;
   count = 0;
-  offsets = new Int32Array(3 * LEAST_TOPIC_EVENTS);
+  offsets = new Int32Array(3 * MIN_TOPIC_EVENTS);
   groups = NO_GROUPS;
 
   /**
@@ -60,7 +60,7 @@ export class Deliver extends Reader {
 
   #events() {
     this.count = 0;
-    this.blocks('events', LEAST_EVENT, count => {
+    this.blocks('events', MIN_EVENT, count => {
       const needed = 3 * (this.count + count);
       if (this.offsets.length < needed) {
         const larger = new Int32Array(Math.max(needed, 2 * this.offsets.length));

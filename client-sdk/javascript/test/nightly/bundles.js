@@ -16,7 +16,7 @@ import { launch, serveFiles, skip } from '../support/chromium.js';
 import { startBus } from '../support/live.js';
 
 const WANTED = 'bundle.x 1 grüße';
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
 const project = process.argv[2];
 const entry = join(project, 'page.js');
@@ -66,7 +66,7 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
     const page = await browser.newPage();
     page.on('pageerror', error => { told ??= error; });
     await page.goto(`${server.origin}/#${bus.url}`);
-    const result = await (await page.waitForFunction(() => globalThis.result, null, { timeout: PATIENCE })).jsonValue();
+    const result = await (await page.waitForFunction(() => globalThis.result, null, { timeout: TIMEOUT })).jsonValue();
     await page.close();
     server.close();
     if (result !== WANTED) {

@@ -8,7 +8,7 @@ import { connect, startBus } from '../support/live.js';
 
 const seconds = Number(process.argv[2] ?? 60);
 const LIVE_WITHIN = 3000;
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 // A thousand events of 1 KB in a second: soon more than the bus keeps for the page.
 const TICK = 10;
 const EVENTS = 10;
@@ -72,7 +72,7 @@ all.forEach(one => process.kill(one, 'SIGSTOP'));
 await pause(seconds * 1000);
 const woken = Date.now();
 all.reverse().forEach(one => process.kill(one, 'SIGCONT'));
-const live = await page.waitForFunction(since => globalThis.arrivals.find(([, at]) => at > since)?.[0], woken, { timeout: PATIENCE }).then(found => found.jsonValue());
+const live = await page.waitForFunction(since => globalThis.arrivals.find(([, at]) => at > since)?.[0], woken, { timeout: TIMEOUT }).then(found => found.jsonValue());
 await pause(2000);
 clearInterval(publishing);
 // The last one shows the last hole.

@@ -9,7 +9,7 @@ import { connect, skip, startBus } from '../support/live.js';
 const LIFE = 5;
 const LIVES = 4;
 // After the expiry a bus lets a client stay for 40 s.
-const PATIENCE = 90_000;
+const TIMEOUT = 90_000;
 
 if (skip) {
   console.log(`tokens: ${skip}`);
@@ -31,10 +31,10 @@ function token() {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
 const until = async (what, wanted) => {
-  const end = Date.now() + PATIENCE;
+  const end = Date.now() + TIMEOUT;
   while (!wanted()) {
     if (Date.now() > end) {
-      throw new Error(`${what}: not within ${PATIENCE} ms`);
+      throw new Error(`${what}: not within ${TIMEOUT} ms`);
     }
     await new Promise(resolve => setTimeout(resolve, 20));
   }

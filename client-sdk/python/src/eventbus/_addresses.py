@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from ._options import is_address
 
-MOST_OTHERS = 64
-MOST_CHARACTERS = 1024
+MAX_OTHERS = 64
+MAX_CHARACTERS = 1024
 
 
 class Addresses:
@@ -56,9 +56,9 @@ def usable(by: str, named: Iterable[str]) -> list[str]:
     may_be_plain = urlsplit(by).scheme == "ws"
     good: list[str] = []
     for url in named:
-        if len(good) == MOST_OTHERS:
+        if len(good) == MAX_OTHERS:
             break
-        if len(url) > MOST_CHARACTERS or not is_address(url) or url in good:
+        if len(url) > MAX_CHARACTERS or not is_address(url) or url in good:
             continue
         parts = urlsplit(url)
         if parts.username is None and parts.password is None and (parts.scheme == "wss" or may_be_plain):

@@ -23,7 +23,7 @@ from ._listeners import Listeners, Notices
 from ._options import Options
 from ._outbox import Published
 from ._payload import Codec, EventOptions, Payload, as_payload
-from ._registry import MOST_GROUP_BYTES
+from ._registry import MAX_GROUP_BYTES
 from ._subscription import GapListener, Handler, InterruptionListener, Subscription
 from ._topics import filter_problem
 from ._wire import Overflow
@@ -32,7 +32,7 @@ T = TypeVar("T")
 LOG = logging.getLogger("eventbus")
 
 #: Of ``buffer_bytes``.
-LEAST_BUFFER = 4096
+MIN_BUFFER = 4096
 
 _clients: weakref.WeakSet[EventBus] = weakref.WeakSet()
 
@@ -250,11 +250,11 @@ class EventBus(Listeners, Calling):
         problem = filter_problem(filter)
         if problem is not None:
             raise IllegalTopic(problem)
-        if group is not None and (not group.strip() or len(group.encode()) > MOST_GROUP_BYTES):
-            raise ValueError(f"group: {group!r} (expected: 1..{MOST_GROUP_BYTES} bytes of UTF-8, not blank)")
+        if group is not None and (not group.strip() or len(group.encode()) > MAX_GROUP_BYTES):
+            raise ValueError(f"group: {group!r} (expected: 1..{MAX_GROUP_BYTES} bytes of UTF-8, not blank)")
         if buffer_bytes is None:
-            buffer_bytes = max(LEAST_BUFFER, self._options.receive_bytes // 4)
-        check_range("buffer_bytes", buffer_bytes, LEAST_BUFFER, 1 << 40, "bytes", whole=True)
+            buffer_bytes = max(MIN_BUFFER, self._options.receive_bytes // 4)
+        check_range("buffer_bytes", buffer_bytes, MIN_BUFFER, 1 << 40, "bytes", whole=True)
         machine = self._machine
         machine.check_open()
         core = _dispatch.Subscription(machine.registry.take_id(), filter, group, Overflow(overflow), buffer_bytes)

@@ -12,7 +12,7 @@ from ._checks import check_range
 class Backoff:
     """See the module."""
 
-    LONGEST: ClassVar[float] = 3600.0
+    MAX: ClassVar[float] = 3600.0
 
     #: Seconds before the first try, from 0.001.
     initial_delay: float
@@ -24,8 +24,8 @@ class Backoff:
     jitter: float = 0.5
 
     def __post_init__(self) -> None:
-        check_range("initial_delay", self.initial_delay, 0.001, self.LONGEST, "s")
-        check_range("max_delay", self.max_delay, self.initial_delay, self.LONGEST, "s")
+        check_range("initial_delay", self.initial_delay, 0.001, self.MAX, "s")
+        check_range("max_delay", self.max_delay, self.initial_delay, self.MAX, "s")
         check_range("multiplier", self.multiplier, 1, 10, "")
         check_range("jitter", self.jitter, 0, 1, "")
 

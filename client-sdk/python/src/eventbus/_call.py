@@ -15,7 +15,7 @@ from enum import Enum, auto
 from typing import Literal
 
 from ._backoff import Backoff
-from ._call_frames import MOST_NAME_BYTES, CallKind, CallScope, Execution, Priority, Request
+from ._call_frames import MAX_NAME_BYTES, CallKind, CallScope, Execution, Priority, Request
 from ._checks import check_range
 from ._link import Link
 from ._timers import Timer
@@ -25,7 +25,7 @@ from ._waiters import Waiter
 OVERHEAD = 256
 #: So much longer the answer of the bus is waited for, which says whether it was executed. Seconds.
 VERDICT = 0.05
-LONGEST = 600.0
+MAX = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Retry(Backoff):
     (n - 1))`` seconds, less a random part of up to ``jitter``, and never shorter than what the bus or the member asks for.
     """
 
-    LONGEST = LONGEST
+    MAX = MAX
 
     #: How often it is sent in all, 1 to 1000.
     attempts: int = 3
@@ -68,11 +68,11 @@ class CallOptions:
     retry: Retry | Literal[False] | None = None
 
     def __post_init__(self) -> None:
-        check_range("timeout", self.timeout, 0.001, LONGEST, "s")
-        check_range("wait_for", self.wait_for, 0, LONGEST, "s")
+        check_range("timeout", self.timeout, 0.001, MAX, "s")
+        check_range("wait_for", self.wait_for, 0, MAX, "s")
         check_range("member", self.member, -(1 << 63), (1 << 63) - 1, "", whole=True)
-        if not isinstance(self.method, str) or len(self.method.encode()) > MOST_NAME_BYTES:
-            raise ValueError(f"method: {self.method!r} (expected: at most {MOST_NAME_BYTES} bytes of UTF-8)")
+        if not isinstance(self.method, str) or len(self.method.encode()) > MAX_NAME_BYTES:
+            raise ValueError(f"method: {self.method!r} (expected: at most {MAX_NAME_BYTES} bytes of UTF-8)")
         if self.retry is not None and self.retry is not False and not isinstance(self.retry, Retry):
             raise TypeError(f"retry: {self.retry!r} (expected: a Retry, False or None)")
 

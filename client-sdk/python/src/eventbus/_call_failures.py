@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ._call_frames import (
-    MOST_DETAILS_BYTES,
-    MOST_MESSAGE_BYTES,
-    MOST_NAME_BYTES,
+    MAX_DETAILS_BYTES,
+    MAX_MESSAGE_BYTES,
+    MAX_NAME_BYTES,
     Execution,
     Failure,
     FailureCode,
@@ -50,20 +50,20 @@ def seen(failure: Failure, executed: Execution, safe: bool) -> CallFailed:
 
 def not_begun(code: FailureCode, message: str) -> Failure:
     """What a member answers whose handler was not begun."""
-    return Failure(0, code, _fit(message, MOST_MESSAGE_BYTES), Execution.NO)
+    return Failure(0, code, _fit(message, MAX_MESSAGE_BYTES), Execution.NO)
 
 
 def handler_failed(code: FailureCode, message: str) -> Failure:
     """What a member answers whose handler has failed."""
-    return Failure(0, code, _fit(message, MOST_MESSAGE_BYTES), Execution.YES)
+    return Failure(0, code, _fit(message, MAX_MESSAGE_BYTES), Execution.YES)
 
 
 def rejection(rejected: Rejected) -> Failure:
     """What a member answers whose handler has rejected the request."""
     return Failure(
-        0, FailureCode[rejected.code], _fit(rejected.message, MOST_MESSAGE_BYTES), rejected.executed,
-        max(0, int(rejected.retry_after * 1000)), 0, _fit(rejected.type, MOST_NAME_BYTES),
-        bytes(rejected.details[:MOST_DETAILS_BYTES]),
+        0, FailureCode[rejected.code], _fit(rejected.message, MAX_MESSAGE_BYTES), rejected.executed,
+        max(0, int(rejected.retry_after * 1000)), 0, _fit(rejected.type, MAX_NAME_BYTES),
+        bytes(rejected.details[:MAX_DETAILS_BYTES]),
     )  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from . import _wire
 from ._events import encode_event
 from ._wire import BOOLEAN, INT, LONG, OVERFLOW, STRING, TEXT_MAP, Kind, Overflow, Reader, Record, record_field
 
-MOST_CONCURRENCY = 65_536
-MOST_NAME_BYTES = 255
-MOST_MESSAGE_BYTES = 1024
-MOST_DETAILS_BYTES = 64 * 1024
+MAX_CONCURRENCY = 65_536
+MAX_NAME_BYTES = 255
+MAX_MESSAGE_BYTES = 1024
+MAX_DETAILS_BYTES = 64 * 1024
 
 
 class Execution(IntEnum):
@@ -131,7 +131,7 @@ BYTES = Kind(_wire.blob, _read_bytes)
 EXECUTION = _wire.enum_kind(Execution, True)
 FAILURE_CODE = _wire.enum_kind(FailureCode, True)
 CALL_KIND, CALL_SCOPE, PRIORITY = _symbol(CallKind), _symbol(CallScope), _symbol(Priority)
-CONCURRENCY = _least(0, MOST_CONCURRENCY)
+CONCURRENCY = _least(0, MAX_CONCURRENCY)
 NATURAL = _least(0)
 #: Where something is among the bytes of a stream or tunnel.
 OFFSET = Kind(_wire.varint, _offset)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ._call import LONGEST, Call, CallOptions, CallState
+from ._call import MAX, Call, CallOptions, CallState
 from ._call_events import Response, event_of
 from ._call_failures import seen
 from ._call_frames import Cancel, Execution, Failure, Reply
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ._machine import Machine
 
 #: From one look at the deadlines to the next, however close they are. Seconds.
-LEAST_LOOK = 0.005
+MIN_LOOK = 0.005
 
 
 class Calls:
@@ -224,14 +224,14 @@ class Calls:
 
     def _expire(self, now: float) -> None:
         self._look = None
-        due = now + LONGEST + 1
+        due = now + MAX + 1
         for call in list(self._calls.values()):
             if call.due() <= now:
                 self._late(call)
             if call.state is not CallState.DONE:
                 due = min(due, call.due())
         if self._calls:
-            self._watch(max(due, now + LEAST_LOOK))
+            self._watch(max(due, now + MIN_LOOK))
 
     def _late(self, call: Call) -> None:
         executed = call.executed()

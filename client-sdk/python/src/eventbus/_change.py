@@ -19,17 +19,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._change_table import TABLE, Phase, What
-from ._dispatch import MOST_HELD
+from ._dispatch import MAX_HELD
 from ._errors import Error
 from ._flushes import PAUSE
 from ._link import Link
 from ._timers import Timer, void
-from ._wire import MOST_LONG, Barrier, ChangeBus, Welcome
+from ._wire import MAX_LONG, Barrier, ChangeBus, Welcome
 
 if TYPE_CHECKING:
     from ._machine import Machine
 
-SHORTEST, LONGEST = 0.1, 300.0
+MIN, MAX = 0.1, 300.0
 #: How long an application may keep the old connection from being read while it cannot publish.
 STALL = 0.1
 #: How long a new bus that is given up may take to drain.
@@ -37,7 +37,7 @@ UNDO = 2.0
 #: How long the new bus may take to show that what it had sent before has come.
 OVERTAKE = 2.0
 #: So much a bus that knows of credit may send over the new connection until its events are handed on.
-STANDBY_CREDIT = MOST_HELD // 4
+STANDBY_CREDIT = MAX_HELD // 4
 
 
 class Change:
@@ -65,7 +65,7 @@ class Change:
         # The new bus may have given this client what nobody else gets.
         self._is_exclusive = False
         self._barrier = 0
-        self._patience = max(SHORTEST, min(LONGEST, request.deadline_millis / 1000))
+        self._patience = max(MIN, min(MAX, request.deadline_millis / 1000))
         #: When the bus closes a client that has not gone.
         self.until = now + self._patience
         self._waited = 0.0
@@ -203,7 +203,7 @@ class Change:
 
     def _on_waited(self, now: float) -> None:
         # What the old bus has is the application's to take, however slowly; it has left for the rest.
-        behind = self._machine.is_held_back() and self._waited < LONGEST
+        behind = self._machine.is_held_back() and self._waited < MAX
         self.on(What.BEHIND if behind else What.WAITED, now)
 
     # ---- What is done
@@ -365,7 +365,7 @@ class Change:
             return
         machine.dispatcher.hold_groups_only()
         link = self._ready()
-        machine.grant(link, MOST_LONG)
+        machine.grant(link, MAX_LONG)
         self._undrained = set(self._served)
         link.control.extend(self._served[id] for id in sorted(self._served))
         self._pause = machine.timers.at(self._now + UNDO, lambda now: void(self.on(What.UNDONE, now)))

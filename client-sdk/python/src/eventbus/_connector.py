@@ -19,7 +19,7 @@ from ._happenings import (
     Reconnecting,
     State,
 )  # fmt: skip
-from ._link import MOST_MESSAGE, Link
+from ._link import MAX_MESSAGE, Link
 from ._service_core import ServiceCore
 from ._timers import Timer
 from ._waiters import Waiter, succeed
@@ -35,9 +35,9 @@ HELD = 5.0
 #: After so many tries in a row without a Welcome the application is told.
 TELL_AFTER = 5
 AROUND_EVENTS = 128 * 1024
-MOST_RETRY_AFTER = 60.0
+MAX_RETRY_AFTER = 60.0
 #: A try of the first connection that has less time than this is none, in seconds.
-SHORTEST_TRY = 0.1
+MIN_TRY = 0.1
 
 _VERDICTS = {
     1002: BusCode.PROTOCOL_VIOLATION,
@@ -188,9 +188,9 @@ class Connector:
         )
         if callable(machine.options.token):
             machine.tokens.begin(link, welcome.expires_at, now)
-        if welcome.limits.message_bytes + AROUND_EVENTS > MOST_MESSAGE:
+        if welcome.limits.message_bytes + AROUND_EVENTS > MAX_MESSAGE:
             text = f"the bus {welcome.bus} may send messages of {welcome.limits.message_bytes} bytes and more"
-            machine.happenings.append(Refused(BusCode.TOO_BIG, f"{text} (expected: at most {MOST_MESSAGE})", False))
+            machine.happenings.append(Refused(BusCode.TOO_BIG, f"{text} (expected: at most {MAX_MESSAGE})", False))
 
     def ended(self, link: Link, code: int, reason: str, error: Error | None, now: float, retry_after: float) -> None:
         """A connection has ended: makes another one, or gives up."""
@@ -276,8 +276,8 @@ class Connector:
         left = self._first_deadline - now
         # Half of what is left is for the try itself, however long the policy would wait.
         delay = min(policy.delay(self._attempt, machine.random()), left / 2)
-        delay = max(delay, min(retry_after, MOST_RETRY_AFTER))
-        if self._attempt > policy.max_attempts or left < SHORTEST_TRY or delay >= left:
+        delay = max(delay, min(retry_after, MAX_RETRY_AFTER))
+        if self._attempt > policy.max_attempts or left < MIN_TRY or delay >= left:
             self.finish(cause, now)
             return
         if self._attempt & (self._attempt - 1) == 0:
@@ -292,7 +292,7 @@ class Connector:
         url = self.addresses.next()
         self._attempt += 1
         delay = machine.options.reconnect.delay(self._attempt, machine.random())
-        delay = max(delay, min(retry_after, MOST_RETRY_AFTER))
+        delay = max(delay, min(retry_after, MAX_RETRY_AFTER))
         machine.happenings.append(Reconnecting(self._attempt, url, delay))
         self._timer = machine.timers.at(now + delay, lambda then: self._connect(url, then))
 

@@ -20,9 +20,9 @@ from ._topics import matcher
 from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
 
 #: More than this is not held of one connection during a change of bus.
-MOST_HELD = 16 << 20
+MAX_HELD = 16 << 20
 #: So many changes of subscriptions with wildcards are remembered.
-MOST_CHANGES = 1024
+MAX_CHANGES = 1024
 #: The version of a route that is to be looked at.
 STALE = -1
 
@@ -115,9 +115,9 @@ class Dispatcher:
         if subscription.is_wild:
             self._version += 1
             self._changes.append(subscription)
-            if len(self._changes) > MOST_CHANGES:
-                del self._changes[: MOST_CHANGES // 2]
-                self._first_change += MOST_CHANGES // 2
+            if len(self._changes) > MAX_CHANGES:
+                del self._changes[: MAX_CHANGES // 2]
+                self._first_change += MAX_CHANGES // 2
         elif subscription.filter in self._routes:
             self._routes[subscription.filter].version = STALE
 
@@ -232,7 +232,7 @@ class Dispatcher:
         held = self.held
         if held is not None and pair.route.groups:
             held.add_grouped(delivery, False)
-            if held.old_bytes > MOST_HELD and self.too_much is not None:
+            if held.old_bytes > MAX_HELD and self.too_much is not None:
                 tell, self.too_much = self.too_much, None
                 tell()
         else:

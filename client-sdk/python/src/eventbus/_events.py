@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ._wire import MOST_SEQUENCE, MOST_TOPIC_BYTES, Malformed, Reader, text, text_map, varint
+from ._wire import MAX_SEQUENCE, MAX_TOPIC_BYTES, Malformed, Reader, text, text_map, varint
 
 #: More groups than this are not the list of a bus.
-MOST_GROUPS = 10_000
+MAX_GROUPS = 10_000
 #: A time, a null key, no headers, and the length of the payload.
 _PLAIN = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]\x00\x00([\x80-\xff]{0,3}[\x00-\x7f])")
 #: What is between the producer's number and the events, and the head of a block that says its size.
@@ -24,12 +24,12 @@ _HEAD = re.compile(
     rb"([\x80-\xff]{0,3}[\x00-\x7f])([\x80-\xff]{0,4}[\x00-\x7f])"
 )
 #: Fewer events are decoded one by one.
-LEAST_RUN = 16
+MIN_RUN = 16
 #: Of a number.
 _LAST_BYTE = re.compile(rb"[\x00-\x7f]")
 _PRODUCER = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]")
 #: Time, key, headers and payload take a byte each at least.
-_LEAST_EVENT = 4
+_MIN_EVENT = 4
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -258,7 +258,7 @@ class EventCursor:
                         append(Event(d, sequence + index, pos, at, stop))
                         start, pos = pos, stop
                         index += 1
-                        if size == before and last - index >= LEAST_RUN:
+                        if size == before and last - index >= MIN_RUN:
                             step, head = stop - start, at - start
                             n = _run(data, start, head, step, min(last - index, (end - pos) // step))
                             for begin in range(pos, pos + step * n, step):
@@ -305,7 +305,7 @@ class DeliveryReader:
             if found is not None:
                 return at, found
         r = Reader(data, pos, end)
-        topic = r.string("Deliver.topic", MOST_TOPIC_BYTES)
+        topic = r.string("Deliver.topic", MAX_TOPIC_BYTES)
         head = topic, r.long("Deliver.producer")
         # Others are legal, and would be kept once for each way of writing them.
         if data[pos : r.pos] == text(topic) + varint(head[1]):
@@ -330,7 +330,7 @@ class DeliveryReader:
             d.start = m.end()
             stop = d.start + n
             # One block, its end mark, and no groups or an empty list of them.
-            if d.count > 0 and n >= 0 and d.count * _LEAST_EVENT <= n and stop < end and data[stop] == 0:
+            if d.count > 0 and n >= 0 and d.count * _MIN_EVENT <= n and stop < end and data[stop] == 0:
                 d.raw_schema, d.raw_received_at, d.end = schema, received, stop
                 rest = data[stop + 1 : end]
                 d.groups = () if rest in (b"", b"\0") else _groups(Reader(data, stop + 1, end))
@@ -351,7 +351,7 @@ class DeliveryReader:
         d.raw_received_at = r.data[start : r.pos]
         r.long("Deliver.offset")
         pieces = []
-        for _ in r.items("Deliver.events", _LEAST_EVENT):
+        for _ in r.items("Deliver.events", _MIN_EVENT):
             start = r.pos
             check_event(r, "Deliver.events")
             pieces.append(r.data[start : r.pos])
@@ -362,8 +362,8 @@ class DeliveryReader:
 
 
 def _check_sequence(d: Delivery, base: int) -> None:
-    if not 1 <= d.sequence <= MOST_SEQUENCE + 1 - d.count:
-        raise Malformed("Deliver.sequence", 0, d.sequence, f"1..{MOST_SEQUENCE + 1 - d.count}")
+    if not 1 <= d.sequence <= MAX_SEQUENCE + 1 - d.count:
+        raise Malformed("Deliver.sequence", 0, d.sequence, f"1..{MAX_SEQUENCE + 1 - d.count}")
 
 
 def _groups(r: Reader) -> tuple[int, ...]:
@@ -371,8 +371,8 @@ def _groups(r: Reader) -> tuple[int, ...]:
         return ()
     found: list[int] = []
     for _ in r.items("Deliver.groups", 1):
-        if len(found) == MOST_GROUPS:
-            raise r.malformed("Deliver.groups", r.pos, "more groups", f"at most {MOST_GROUPS}")
+        if len(found) == MAX_GROUPS:
+            raise r.malformed("Deliver.groups", r.pos, "more groups", f"at most {MAX_GROUPS}")
         found.append(r.long("Deliver.groups"))
     return tuple(found)
 

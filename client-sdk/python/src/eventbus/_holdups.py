@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from ._machine import Machine
 
 #: Seconds without any more credit after which the application is told.
-PATIENCE = 1.0
+TIMEOUT = 1.0
 #: Seconds until it is told again.
 PAUSE = 10.0
 #: Filters that are named.
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 class HoldUps:
@@ -29,7 +29,7 @@ class HoldUps:
     def look(self, link: Link, now: float) -> None:
         """Something has come, or was handled."""
         if self._timer is None and self._is_held(link):
-            self._watch(link, now, PATIENCE)
+            self._watch(link, now, TIMEOUT)
 
     @staticmethod
     def _is_held(link: Link) -> bool:
@@ -44,7 +44,7 @@ class HoldUps:
                 return
             if link.credit.limit != limit:
                 # Meanwhile the subscription has gone on.
-                self._watch(link, then, PATIENCE)
+                self._watch(link, then, TIMEOUT)
                 return
             self._tell()
             self._watch(link, then, PAUSE)
@@ -58,6 +58,6 @@ class HoldUps:
             return
         others = tuple(dict.fromkeys(s.filter for s in dispatcher.subscriptions.values() if s is not slow))
         if others:
-            named = ", ".join(repr(f) for f in others[:MOST_NAMED])
-            more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+            named = ", ".join(repr(f) for f in others[:MAX_NAMED])
+            more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
             self._machine.happenings.append(HeldBack(slow.filter, others, f"{named}{more}", slow.unhandled))

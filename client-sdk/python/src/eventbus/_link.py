@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._received import Received
 
 #: The library takes no larger message of a bus.
-MOST_MESSAGE = 64 << 20
+MAX_MESSAGE = 64 << 20
 
 
 class CreditGate:

@@ -17,7 +17,7 @@ from ._calls import Calls
 from ._change import Change
 from ._commands import Abort, AskToken, Close, Command, Open, Ping
 from ._connector import Connector
-from ._dispatch import MOST_HELD, Dispatcher, Subscription
+from ._dispatch import MAX_HELD, Dispatcher, Subscription
 from ._errors import Closed, Error, Refused
 from ._flushes import Flushes
 from ._happenings import Connection, Counters, Disconnected, DropCause, Dropped, State
@@ -33,7 +33,7 @@ from ._silence import watch
 from ._timers import Timer, Timers, void
 from ._tokens import TokenRefresh
 from ._waiters import Waiter, fail, succeed
-from ._wire import DELIVER, MOST_LONG, Authenticate, BusCode, Hello, Malformed, Reader, Welcome, frames
+from ._wire import DELIVER, MAX_LONG, Authenticate, BusCode, Hello, Malformed, Reader, Welcome, frames
 
 LOG = logging.getLogger("eventbus")
 
@@ -131,7 +131,7 @@ class Machine:
             self.registry.unsubscribe(registration, now)
         if self.current is not None and self.current.welcome is not None:
             # Drained comes behind what is held back for want of credit.
-            self.grant(self.current, MOST_LONG)
+            self.grant(self.current, MAX_LONG)
             self.wake()
 
     def close(self, now: float) -> None:
@@ -324,7 +324,7 @@ class Machine:
     def look(self, link: Link, now: float | None) -> None:
         """Something has come or was handled: grants credit, or stops reading where the bus does not keep to it."""
         if link.standby:
-            link.paused = self.dispatcher.held_bytes() > MOST_HELD
+            link.paused = self.dispatcher.held_bytes() > MAX_HELD
             return
         held = self.dispatcher.holding + self.dispatcher.held_bytes()
         room = self.options.receive_bytes - held

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("eventbus")
 
-MOST_MOVES_IN_A_MINUTE = 8
+MAX_MOVES_IN_A_MINUTE = 8
 #: Of a reason why this client stays.
-MOST_TOLD = 500
+MAX_TOLD = 500
 
 
 class Moves:
@@ -48,8 +48,8 @@ class Moves:
             self._moves.popleft()
         if not urls:
             self.refuse(link, request.token, "none of the addresses can be used")
-        elif len(self._moves) >= MOST_MOVES_IN_A_MINUTE:
-            why = f"this client was moved {MOST_MOVES_IN_A_MINUTE} times within a minute already"
+        elif len(self._moves) >= MAX_MOVES_IN_A_MINUTE:
+            why = f"this client was moved {MAX_MOVES_IN_A_MINUTE} times within a minute already"
             self.refuse(link, request.token, why)
         else:
             self._moves.append(now)
@@ -59,7 +59,7 @@ class Moves:
     @staticmethod
     def refuse(link: Link, token: str, why: str) -> None:
         """Says that the client stays."""
-        link.control.append(ChangeBusFailed(token, why[:MOST_TOLD]).frame())
+        link.control.append(ChangeBusFailed(token, why[:MAX_TOLD]).frame())
 
     def moved(
         self, change: Change, served: dict[int, bytes], unconfirmed: set[int], ending: set[int], now: float

@@ -13,7 +13,7 @@ from ._backoff import Backoff
 from ._checks import check_range
 
 MIB = 1 << 20
-MOST_TOKEN_BYTES = 16 * 1024
+MAX_TOKEN_BYTES = 16 * 1024
 Token = str | Callable[[], str | Awaitable[str]]
 WhenFull = Literal["wait", "fail"]
 
@@ -127,8 +127,8 @@ def check_token(name: str, token: object, expected: str = "str") -> str:
     """Refuses what cannot be a token. Never shows it."""
     if not isinstance(token, str):
         raise TypeError(f"{name}: {type(token).__name__} (expected: {expected})")
-    if not 1 <= (n := len(token.encode())) <= MOST_TOKEN_BYTES:
-        raise ValueError(f"{name}: {n} bytes (expected: 1..{MOST_TOKEN_BYTES} bytes of UTF-8)")
+    if not 1 <= (n := len(token.encode())) <= MAX_TOKEN_BYTES:
+        raise ValueError(f"{name}: {n} bytes (expected: 1..{MAX_TOKEN_BYTES} bytes of UTF-8)")
     return token
 
 

@@ -22,16 +22,16 @@ from ._topics import topic_problem
 from ._waiters import Waiter, fail
 from ._wire import Barrier, Limits, varint
 
-MOST_EVENTS = 65_536
-MOST_KEY_BYTES = 4096
+MAX_EVENTS = 65_536
+MAX_KEY_BYTES = 4096
 #: Of a message, what is not the event: frame, topic, numbers.
 AROUND_EVENT = 512
 #: The same of a request, with the names of service and method.
 AROUND_CALL = 640
 #: After so many bytes that nobody waits for, the bus is asked how far it has come.
 MARK_BYTES = 256 * 1024
-MOST_TOPICS = 50_000
-MOST_FORGOTTEN = 1_000_000
+MAX_TOPICS = 50_000
+MAX_FORGOTTEN = 1_000_000
 
 
 class Published(NamedTuple):
@@ -217,8 +217,8 @@ class Outbox:
         self, payload: bytes, key: str | None, headers: Mapping[str, str] | None, published_at: int | None
     ) -> bytes:
         check_head(key, headers, published_at)
-        if key is not None and (n := len(key.encode())) > MOST_KEY_BYTES:
-            raise TooBig(f"key: {n} bytes (expected: at most {MOST_KEY_BYTES})")
+        if key is not None and (n := len(key.encode())) > MAX_KEY_BYTES:
+            raise TooBig(f"key: {n} bytes (expected: at most {MAX_KEY_BYTES})")
         if headers:
             if len(headers) > self._limits.headers:
                 raise TooBig(f"headers: {len(headers)} (expected: at most {self._limits.headers})")
@@ -252,7 +252,7 @@ class Outbox:
     def _topic(self, name: str) -> Topic:
         state = self._topics.get(name)
         if state is None:
-            if len(self._topics) >= MOST_TOPICS:
+            if len(self._topics) >= MAX_TOPICS:
                 self._forget_topics()
             # Two topics with one hash share the higher number: a hole that is told, but no number is used twice.
             state = Topic(name, self._forgotten.pop(hash(name), self._floor))
@@ -266,7 +266,7 @@ class Outbox:
                 del self._topics[name]
                 known = self._forgotten.get(hash(name), 1)
                 self._forgotten[hash(name)] = max(known, state.next)
-        if len(self._forgotten) > MOST_FORGOTTEN:
+        if len(self._forgotten) > MAX_FORGOTTEN:
             self._floor = max(self._forgotten.values())
             self._forgotten.clear()
 
@@ -484,7 +484,7 @@ class Outbox:
     def _set_bounds(self) -> None:
         self._most_event = self._limits.message_bytes - AROUND_EVENT
         self._most_plain = min(self._most_payload, self._most_event - HEAD)
-        self._most_frame = min(self._batch, MOST_EVENTS * HEAD)
+        self._most_frame = min(self._batch, MAX_EVENTS * HEAD)
 
     def fits(self, limits: Limits) -> bool:
         """Whether a bus takes whatever the one before took."""

@@ -10,7 +10,7 @@ from ._happenings import Gap, Interruption
 from ._wire import Malformed
 
 #: Events that are decoded at once where they are iterated over.
-MOST = 1000
+MAX = 1000
 
 
 class EventReader:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: How long a bus may take to answer Subscribe, Unsubscribe, Register and Unregister.
 ANSWER = 10.0
-MOST_GROUP_BYTES = 255
+MAX_GROUP_BYTES = 255
 
 
 class Registry:

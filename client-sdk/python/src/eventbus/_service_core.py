@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ._call_frames import MOST_CONCURRENCY, MOST_NAME_BYTES, Capacity, Register, Reply, Unregister
+from ._call_frames import MAX_CONCURRENCY, MAX_NAME_BYTES, Capacity, Register, Reply, Unregister
 from ._checks import check_range
 from ._received import Received
 from ._registration import Registration
@@ -13,8 +13,8 @@ from ._waiters import Waiter
 
 #: What a remembered reply takes in memory beside its bytes.
 OVERHEAD = 256
-MOST_METADATA = 64
-MOST_METADATA_BYTES = 4096
+MAX_METADATA = 64
+MAX_METADATA_BYTES = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +29,15 @@ class ServiceOptions:
     buffer_bytes: int = 16 << 20
 
     def __post_init__(self) -> None:
-        check_range("concurrency", self.concurrency, 1, MOST_CONCURRENCY, "requests", whole=True)
+        check_range("concurrency", self.concurrency, 1, MAX_CONCURRENCY, "requests", whole=True)
         check_range("remember_replies", self.remember_replies, 0, 1_000_000, "replies", whole=True)
         check_range("buffer_bytes", self.buffer_bytes, 1024, 1 << 30, "bytes", whole=True)
         texts = [t.encode() for kv in self.metadata.items() for t in kv]
         for name, raw in (("version", self.version.encode()), *(("metadata", t) for t in texts)):
-            if len(raw) > MOST_NAME_BYTES:
-                raise ValueError(f"{name}: {len(raw)} bytes (expected: at most {MOST_NAME_BYTES} bytes of UTF-8 each)")
-        if len(self.metadata) > MOST_METADATA or sum(map(len, texts)) > MOST_METADATA_BYTES:
-            expected = f"at most {MOST_METADATA} with {MOST_METADATA_BYTES} bytes of UTF-8 in all"
+            if len(raw) > MAX_NAME_BYTES:
+                raise ValueError(f"{name}: {len(raw)} bytes (expected: at most {MAX_NAME_BYTES} bytes of UTF-8 each)")
+        if len(self.metadata) > MAX_METADATA or sum(map(len, texts)) > MAX_METADATA_BYTES:
+            expected = f"at most {MAX_METADATA} with {MAX_METADATA_BYTES} bytes of UTF-8 in all"
             raise ValueError(f"metadata: too many (expected: {expected})")
 
 

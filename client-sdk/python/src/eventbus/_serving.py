@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._machine import Machine
 
 #: Handlers are begun with no more requests while the answers that wait to be sent take so much.
-MOST_ANSWER_BYTES = 4 << 20
+MAX_ANSWER_BYTES = 4 << 20
 
 
 class Services:
@@ -55,7 +55,7 @@ class Services:
 
     def _look_room(self, now: float) -> None:
         """Answers have left: what they held back goes on when half of them have."""
-        if self._held_back and self.answer_bytes <= MOST_ANSWER_BYTES // 2:
+        if self._held_back and self.answer_bytes <= MAX_ANSWER_BYTES // 2:
             held_back, self._held_back = self._held_back, set()
             for service in held_back:
                 self._go_on(service, now)
@@ -124,7 +124,7 @@ class Services:
 
     def _go_on(self, service: ServiceCore, now: float) -> None:
         while service.waiting and service.running < service.options.concurrency:
-            if self.answer_bytes >= MOST_ANSWER_BYTES:
+            if self.answer_bytes >= MAX_ANSWER_BYTES:
                 self._held_back.add(service)
                 return
             received = next(iter(service.waiting.values()))

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatu
 from websockets.typing import Subprotocol
 
 from ._errors import Error, NotConnected, Refused
-from ._link import MOST_MESSAGE, Link
+from ._link import MAX_MESSAGE, Link
 from ._version import AGENT
 from ._wire import SUBPROTOCOL, BusCode
 
@@ -69,7 +69,7 @@ class Socket:
                     link.url,
                     subprotocols=[Subprotocol(SUBPROTOCOL)],
                     compression=None,
-                    max_size=MOST_MESSAGE,
+                    max_size=MAX_MESSAGE,
                     open_timeout=self._timeout,
                     close_timeout=CLOSE_ANSWER,
                     ping_interval=None,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ._dispatch import Subscription
 
 #: Of what came for a pair that is not complete, so many ranges are remembered.
-MOST_RANGES = 64
+MAX_RANGES = 64
 
 
 class Ranges:
@@ -33,7 +33,7 @@ class Ranges:
                 low, high = min(low, a), max(high, b)
         kept.append((low, high))
         kept.sort()
-        self._all = kept[-MOST_RANGES:]
+        self._all = kept[-MAX_RANGES:]
 
     def missing(self, low: int, high: int) -> Iterator[tuple[int, int]]:
         """The parts of a range that are not in the set."""

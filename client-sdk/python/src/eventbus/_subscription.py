@@ -14,7 +14,7 @@ from ._checks import check_range
 from ._errors import Closed, Error, TimedOut
 from ._events import Event, EventCursor
 from ._happenings import Gap, Interruption, SubscriptionCounters
-from ._reading import MOST, EventReader
+from ._reading import MAX, EventReader
 from ._wire import Malformed
 
 if TYPE_CHECKING:
@@ -265,13 +265,13 @@ class Subscription:
         self._read_once()
         self._reading = True
         try:
-            self._reader.batch, self._reader.next = await self._take(MOST, timeout), 0
+            self._reader.batch, self._reader.next = await self._take(MAX, timeout), 0
         finally:
             self._reading = False
         found = self._reader.rest(1)
         return found[0] if found else None
 
-    def batches(self, *, most: int = MOST, timeout: float | None = None) -> Batches:
+    def batches(self, *, most: int = MAX, timeout: float | None = None) -> Batches:
         """Iterates over what has come, ``most`` events at a time or fewer, without waiting for more: the fastest way.
 
         A batch counts as handled when the next one is asked for. ``timeout``: seconds to wait for one, None for ever; TimedOut,

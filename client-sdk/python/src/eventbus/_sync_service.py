@@ -13,7 +13,7 @@ from ._service_core import ServiceCounters
 from ._threads import Threads
 
 #: More threads than this are no way to serve.
-MOST_THREADS = 1024
+MAX_THREADS = 1024
 
 
 class Service:

@@ -15,7 +15,7 @@ from ._errors import TimedOut
 from ._events import Event, EventCursor
 from ._happenings import Gap, Interruption, SubscriptionCounters
 from ._portal import Portal
-from ._reading import MOST, EventReader
+from ._reading import MAX, EventReader
 from ._wire import Malformed
 
 LOG = logging.getLogger("eventbus")
@@ -91,7 +91,7 @@ class Subscription:
     def __iter__(self) -> Iterator[Event]:
         return self.events()
 
-    def batches(self, *, most: int = MOST, timeout: float | None = None) -> Batches:
+    def batches(self, *, most: int = MAX, timeout: float | None = None) -> Batches:
         """Iterates over what has come, ``most`` events at a time or fewer, without waiting for more: the fastest way.
 
         A batch counts as handled when the next one is asked for. ``timeout`` as for ``events``.
@@ -103,7 +103,7 @@ class Subscription:
     def _one(self, timeout: float | None) -> Event | None:
         found = self._reader.rest(1)
         if not found:
-            self._reader.batch, self._reader.next = self._take(MOST, timeout), 0
+            self._reader.batch, self._reader.next = self._take(MAX, timeout), 0
             found = self._reader.rest(1)
         return found[0] if found else None
 

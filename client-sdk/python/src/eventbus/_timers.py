@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import count
 
 #: Fewer that are cancelled are not looked for.
-LEAST_CANCELLED = 64
+MIN_CANCELLED = 64
 
 
 class Timer:
@@ -58,7 +58,7 @@ class Timers:
     def cancelled(self) -> None:
         """One is wanted no more: those are let go of when they are half of all, however far off their times are."""
         self._cancelled += 1
-        if self._cancelled >= LEAST_CANCELLED and self._cancelled * 2 > len(self._heap):
+        if self._cancelled >= MIN_CANCELLED and self._cancelled * 2 > len(self._heap):
             self._heap = [entry for entry in self._heap if entry[2].task is not None]
             heapq.heapify(self._heap)
             self._cancelled = 0

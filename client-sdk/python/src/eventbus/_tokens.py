@@ -14,12 +14,12 @@ from ._timers import Timer, Timers
 #: Of a token's life: when it is replaced at the latest; at the earliest a tenth before.
 LATEST, JITTER = 0.8, 0.1
 #: Seconds: a token is not replaced more often, however short its life is.
-SHORTEST = 1.0
+MIN = 1.0
 #: Seconds: the life of a token that by this machine's clock has expired. The clock must be wrong.
 UNKNOWN_LIFE = 60.0
 #: Seconds: a bus answers within a few.
 ANSWER = 10.0
-LONGEST_PAUSE = 30.0
+MAX_PAUSE = 30.0
 
 
 class TokenRefresh:
@@ -90,7 +90,7 @@ class TokenRefresh:
             return
         left = (expires_at - self._micros()) / 1e6
         life = left if left > 0 else UNKNOWN_LIFE
-        self._later(self._ask, now + max(SHORTEST, life * (LATEST - JITTER * self._random())))
+        self._later(self._ask, now + max(MIN, life * (LATEST - JITTER * self._random())))
 
     def _ask(self, _: float) -> None:
         self._ask_application(self._round)
@@ -100,7 +100,7 @@ class TokenRefresh:
         self._retry_later(now)
 
     def _retry_later(self, now: float) -> None:
-        pause = min(LONGEST_PAUSE, SHORTEST * 2 ** min(self._failures, 10))
+        pause = min(MAX_PAUSE, MIN * 2 ** min(self._failures, 10))
         self._failures += 1
         self._later(self._ask, now + pause * (1 - self._random() / 2))
 

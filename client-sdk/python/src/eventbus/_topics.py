@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-MOST_BYTES = 255
-MOST_SERVICE_BYTES = 240
-MOST_TOKENS = 16
+MAX_BYTES = 255
+MAX_SERVICE_BYTES = 240
+MAX_TOKENS = 16
 # Also what an encoded name must not hold: white space, separators, controls, lone surrogates.
 _FORBIDDEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cs"))
 
@@ -23,8 +23,8 @@ def _quote(name: str) -> str:
 def _name_problem(name: str, what: str) -> str | None:
     if not name:
         return f"{what} is empty (expected: tokens separated by dots)"
-    if len(name) > MOST_BYTES or len(name.encode(errors="surrogatepass")) > MOST_BYTES:
-        return f"{what} {_quote(name)} has more than {MOST_BYTES} bytes of UTF-8 (expected: at most {MOST_BYTES})"
+    if len(name) > MAX_BYTES or len(name.encode(errors="surrogatepass")) > MAX_BYTES:
+        return f"{what} {_quote(name)} has more than {MAX_BYTES} bytes of UTF-8 (expected: at most {MAX_BYTES})"
     for i, c in enumerate(name):
         if unicodedata.category(c) in _FORBIDDEN:
             expected = "no white space and no control characters"
@@ -32,8 +32,8 @@ def _name_problem(name: str, what: str) -> str | None:
     tokens = name.split(".")
     if "" in tokens:
         return f"{what} {_quote(name)} has an empty token, number {tokens.index('') + 1} (expected: none)"
-    if len(tokens) > MOST_TOKENS:
-        return f"{what} {_quote(name)} has {len(tokens)} tokens (expected: at most {MOST_TOKENS})"
+    if len(tokens) > MAX_TOKENS:
+        return f"{what} {_quote(name)} has {len(tokens)} tokens (expected: at most {MAX_TOKENS})"
     return None
 
 
@@ -50,8 +50,8 @@ def topic_problem(topic: str) -> str | None:
 def service_problem(name: str) -> str | None:
     """Says what is wrong with the name of a service; None for nothing."""
     problem = _name_problem(name, "service")
-    if problem is None and len(name.encode()) > MOST_SERVICE_BYTES:
-        return f"service {_quote(name)} has more than {MOST_SERVICE_BYTES} bytes of UTF-8 (expected: at most that)"
+    if problem is None and len(name.encode()) > MAX_SERVICE_BYTES:
+        return f"service {_quote(name)} has more than {MAX_SERVICE_BYTES} bytes of UTF-8 (expected: at most that)"
     if problem is None and ("*" in name or ">" in name or name.startswith("$")):
         return f"service {_quote(name)} is no name (expected: one without * and > that does not start with $)"
     return problem

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, TypeVar
 
 SUBPROTOCOL = "eventbus.v1.avro"
 
-LEAST_LONG, MOST_LONG = -(1 << 63), (1 << 63) - 1
-MOST_SEQUENCE = MOST_LONG - 1
-MOST_TOPIC_BYTES = 255
+MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
+MAX_SEQUENCE = MAX_LONG - 1
+MAX_TOPIC_BYTES = 255
 
 
 class Malformed(Exception):
@@ -177,7 +177,7 @@ class Reader:
         self.pos += 1
         return b == 1
 
-    def length(self, name: str, most: int = MOST_LONG) -> int:
+    def length(self, name: str, most: int = MAX_LONG) -> int:
         start = self.pos
         n = self.long(name)
         left = self.end - self.pos
@@ -186,7 +186,7 @@ class Reader:
             raise self.malformed(name, start, f"length {n}", expected)
         return n
 
-    def string(self, name: str, most: int = MOST_LONG) -> str:
+    def string(self, name: str, most: int = MAX_LONG) -> str:
         n = self.length(name, most)
         start = self.pos
         self.pos += n
@@ -283,7 +283,7 @@ LONG = Kind(varint, Reader.long)
 INT = Kind(varint, Reader.int32)
 BOOLEAN = Kind(lambda v: b"\1" if v else b"\0", Reader.boolean)
 STRING = Kind(text, Reader.string)
-TOPIC = Kind(text, lambda r, name: r.string(name, MOST_TOPIC_BYTES))
+TOPIC = Kind(text, lambda r, name: r.string(name, MAX_TOPIC_BYTES))
 OPTIONAL = Kind(lambda v: b"\0" if v is None else b"\2" + text(v), Reader.optional)
 TEXT_MAP = Kind(text_map, Reader.text_map)
 STRINGS = _array(STRING, 1)

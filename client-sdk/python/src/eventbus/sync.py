@@ -37,7 +37,7 @@ from ._payload import Codec, EventOptions, Payload, as_payload
 from ._portal import Portal, the_portal
 from ._sending import Sending
 from ._service import Invocation, Result
-from ._sync_service import MOST_THREADS, Service, in_threads
+from ._sync_service import MAX_THREADS, Service, in_threads
 from ._sync_subscription import Subscription
 from ._threads import Threads
 from ._wire import Overflow
@@ -256,7 +256,7 @@ class EventBus(Listeners):
 
         ``concurrency``, at most 1,024: the handler is called in as many threads, and may block.
         """
-        check_range("concurrency", concurrency, 1, MOST_THREADS, "threads", whole=True)
+        check_range("concurrency", concurrency, 1, MAX_THREADS, "threads", whole=True)
         threads = Threads(f"eventbus {service}")
         self._threads.append(threads)
 

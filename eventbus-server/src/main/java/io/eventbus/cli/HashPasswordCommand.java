@@ -22,7 +22,7 @@ import picocli.CommandLine.Command;
     })
 final class HashPasswordCommand implements Runnable {
   /** As much as fits into Hello.token. */
-  private static final int MOST_BYTES = 16 * 1024;
+  private static final int MAX_BYTES = 16 * 1024;
 
   private final CliContext context;
 
@@ -34,9 +34,9 @@ final class HashPasswordCommand implements Runnable {
   public void run() {
     Console console = CliContext.console();
     String password = console == null ? piped() : asked(console);
-    if (password.isEmpty() || password.getBytes(StandardCharsets.UTF_8).length > MOST_BYTES) {
+    if (password.isEmpty() || password.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
       throw new CliFailure(
-          ExitCode.USAGE, "no password (expected: 1 to " + MOST_BYTES + " bytes of UTF-8)");
+          ExitCode.USAGE, "no password (expected: 1 to " + MAX_BYTES + " bytes of UTF-8)");
     }
     context.out().line(PasswordHash.of(password, new SecureRandom()).text());
   }
@@ -52,7 +52,7 @@ final class HashPasswordCommand implements Runnable {
 
   private String piped() {
     try {
-      byte[] bytes = context.in().readNBytes(MOST_BYTES + 2);
+      byte[] bytes = context.in().readNBytes(MAX_BYTES + 2);
       return new String(bytes, StandardCharsets.UTF_8).lines().findFirst().orElse("");
     } catch (IOException e) {
       throw new CliFailure(ExitCode.FAILED, "standard input cannot be read: " + e, e);

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 final class UnusedHeap implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UnusedHeap.class);
   private static final String INTERVAL = "G1PeriodicGCInterval";
-  private static final String LEAST_FREE = "MinHeapFreeRatio";
-  private static final String MOST_FREE = "MaxHeapFreeRatio";
+  private static final String MIN_FREE = "MinHeapFreeRatio";
+  private static final String MAX_FREE = "MaxHeapFreeRatio";
 
   /** How often to look; a collection comes within that and one second more. */
   private static final int LOOK_SECONDS = 5;
@@ -83,12 +83,12 @@ final class UnusedHeap implements AutoCloseable {
 
   private void begin() {
     // The least first: it must never be more than the most.
-    if (vm == null || !Stream.of(LEAST_FREE, MOST_FREE, INTERVAL).allMatch(this::isOurs)) {
+    if (vm == null || !Stream.of(MIN_FREE, MAX_FREE, INTERVAL).allMatch(this::isOurs)) {
       thread.shutdownNow();
       return;
     }
-    set(LEAST_FREE, "10");
-    set(MOST_FREE, "25");
+    set(MIN_FREE, "10");
+    set(MAX_FREE, "25");
     set(INTERVAL, NEVER);
     quiet = new QuietPhase(System.nanoTime(), cpuNanos.getAsLong());
     var unused =

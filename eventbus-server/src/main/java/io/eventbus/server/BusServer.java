@@ -78,7 +78,7 @@ public final class BusServer implements AutoCloseable {
   private static final int FRAME_MARGIN = 1 << 20;
 
   /** No call waits longer, whatever its caller says. */
-  private static final Duration LONGEST_CALL = Duration.ofMinutes(10);
+  private static final Duration MAX_CALL = Duration.ofMinutes(10);
 
   /** Of the heap, one part in so many is for the topics of what the bus publishes itself. */
   private static final int OWN_TOPICS_PART = 64;
@@ -240,7 +240,7 @@ public final class BusServer implements AutoCloseable {
     return new CallSettings(
         services.calls(),
         services.timeout().toNanos(),
-        LONGEST_CALL.toNanos(),
+        MAX_CALL.toNanos(),
         services.maxWait().toNanos(),
         services.retries(),
         services.retryPercent(),

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  */
 final class LoopWatch {
   /** A second lies between checks: shorter pauses are a load, longer ones a fault. */
-  static final int MOST_CHECKS = 10;
+  static final int MAX_CHECKS = 10;
 
   private final Loops loops;
   private final Consumer<String> onEnd;
@@ -41,7 +41,7 @@ final class LoopWatch {
     for (int i = 0; i < unanswered.size(); i++) {
       AtomicInteger waiting = unanswered.get(i);
       int checks = waiting.getAndIncrement();
-      if (checks > MOST_CHECKS) {
+      if (checks > MAX_CHECKS) {
         found.add("event loop " + i + " has not done anything for " + checks + " s");
       } else if (checks == 0) {
         ask(i, waiting);

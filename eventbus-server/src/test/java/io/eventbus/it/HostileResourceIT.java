@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** Clients that try to use up the bus: what they can take is bounded, and comes back. */
 class HostileResourceIT extends HostileTests {
   /** More than the answers that may wait for a client, their overhead, and what a read holds. */
-  private static final double MOST_HELD = 4 * 1024 * 1024;
+  private static final double MAX_HELD = 4 * 1024 * 1024;
 
   @Override
   String[] settings() {
@@ -75,7 +75,7 @@ class HostileResourceIT extends HostileTests {
       flood.start();
       WatchedBus.await(
           () -> {
-            assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MOST_HELD);
+            assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MAX_HELD);
             return bus.closed("slow_consumer") == before + 1;
           },
           () -> "the flood was not closed");
@@ -91,7 +91,7 @@ class HostileResourceIT extends HostileTests {
       // The answers are small: the system's buffers take very many before anything fills up.
       for (int i = 0; i < 20; i++) {
         client.send(many(TestFrames.barrier(1), 1000));
-        assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MOST_HELD);
+        assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MAX_HELD);
       }
       for (int i = 0; i < 20 * 1000; i++) {
         client.expect(TypeCode.BARRIER);
@@ -166,7 +166,7 @@ class HostileResourceIT extends HostileTests {
       // The answers are small: the system's buffers take very many before anything fills up.
       for (int i = 0; i < 20; i++) {
         client.send(many(both, 500));
-        assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MOST_HELD);
+        assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MAX_HELD);
       }
       bus.pair().awaitProgress();
       int[] answers = new int[TypeCode.values().length];
@@ -206,7 +206,7 @@ class HostileResourceIT extends HostileTests {
       for (int i = 0; i < 200; i++) {
         client.raw(pings);
       }
-      assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MOST_HELD);
+      assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MAX_HELD);
       // It is still a client: once it reads, it is served.
       client.send(TestFrames.barrier(4));
       client.expect(TypeCode.BARRIER);

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class ServicesIT {
-  private static final int MOST_IN_FLIGHT = 500;
+  private static final int MAX_IN_FLIGHT = 500;
 
   private final WatchedBus bus;
   private final List<RawClient> clients = new ArrayList<>();
@@ -45,7 +45,7 @@ class ServicesIT {
             "limits.payload-bytes", "64KiB",
             "limits.message-bytes", "128KiB",
             "limits.queue-bytes", "256KiB",
-            "limits.calls", String.valueOf(MOST_IN_FLIGHT),
+            "limits.calls", String.valueOf(MAX_IN_FLIGHT),
             // No test may go on because of it.
             "timeouts.slow-subscriber", "10m");
   }
@@ -62,7 +62,7 @@ class ServicesIT {
     RawClient client = RawClient.upgraded(bus.uri());
     clients.add(client);
     Welcome welcome = client.hello(null);
-    assertThat(welcome.getCalls()).isEqualTo(MOST_IN_FLIGHT);
+    assertThat(welcome.getCalls()).isEqualTo(MAX_IN_FLIGHT);
     member = welcome.getProducer();
     return client;
   }
@@ -218,10 +218,10 @@ class ServicesIT {
   void aCallerIsKilledWithAsManyCallsInFlightAsItMayHave() throws Exception {
     RawClient serving = serving("orders", 1);
     RawClient killed = client();
-    for (long call = 1; call <= MOST_IN_FLIGHT + 1; call++) {
+    for (long call = 1; call <= MAX_IN_FLIGHT + 1; call++) {
       request(killed, SampleCalls.request(call, "orders", ""));
     }
-    assertFailed(killed, MOST_IN_FLIGHT + 1, FailureCode.OVERLOADED, Execution.NO);
+    assertFailed(killed, MAX_IN_FLIGHT + 1, FailureCode.OVERLOADED, Execution.NO);
     Invoke had = invoked(serving);
     killed.close();
 

@@ -32,8 +32,8 @@ final class Consensus {
   private static final int VOTERS = 3;
   private static final long TELL = 50 * Simulator.MILLI;
   private static final long DUTY = 200 * Simulator.MILLI;
-  private static final long ELECTION_LEAST = 300 * Simulator.MILLI;
-  private static final long ELECTION_MOST = 600 * Simulator.MILLI;
+  private static final long ELECTION_MIN = 300 * Simulator.MILLI;
+  private static final long ELECTION_MAX = 600 * Simulator.MILLI;
   private static final long CONNECT_DEADLINE = 3 * Simulator.SECOND;
   private static final long TRY_AGAIN = 250 * Simulator.MILLI;
   private static final int PURPOSE = 1;
@@ -132,7 +132,7 @@ final class Consensus {
         electing = true;
         double part = simulator.fraction(PURPOSE, voter, simulator.now());
         simulator.after(
-            ELECTION_LEAST + (long) (part * (ELECTION_MOST - ELECTION_LEAST)),
+            ELECTION_MIN + (long) (part * (ELECTION_MAX - ELECTION_MIN)),
             () -> {
               electing = false;
               if (hasMajority(voter)) {

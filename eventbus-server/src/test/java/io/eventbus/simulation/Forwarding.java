@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
  */
 final class Forwarding {
   private static final long LOOK = 50 * Simulator.MILLI;
-  private static final long LONGEST = 60 * Simulator.SECOND;
+  private static final long MAX = 60 * Simulator.SECOND;
 
   /** Longer than until a bus that is gone is given up. */
   private static final long SETTLE = 25 * Simulator.SECOND;
@@ -123,7 +123,7 @@ final class Forwarding {
         }
       }
     }
-    simulator.runUntil(() -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, LONGEST);
+    simulator.runUntil(() -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, MAX);
     int[][] homes = new int[topicCount][producers];
     for (int[] home : homes) {
       for (int p = 0; p < producers; p++) {

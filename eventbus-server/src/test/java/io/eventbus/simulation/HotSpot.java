@@ -5,7 +5,7 @@ import java.util.List;
 /** One of many buses has nearly all clients: how its load spreads out. */
 final class HotSpot {
   private static final long LOOK = 100 * Simulator.MILLI;
-  private static final long LONGEST = 2 * 60 * Simulator.SECOND;
+  private static final long MAX = 2 * 60 * Simulator.SECOND;
   private static final long AFTERWARDS = 2 * 60 * Simulator.SECOND;
 
   /**
@@ -76,13 +76,13 @@ final class HotSpot {
     long begun = simulator.now();
     cluster.start();
     LoadedBus hot = cluster.bus(0);
-    simulator.runUntil(hot::isOverloaded, LOOK, LONGEST);
+    simulator.runUntil(hot::isOverloaded, LOOK, MAX);
     long decided = simulator.now();
     double highestOther = 0;
     long hotBelow = -1;
     long calm = -1;
     long allBelow = -1;
-    while ((calm < 0 || allBelow < 0) && simulator.now() - decided < LONGEST) {
+    while ((calm < 0 || allBelow < 0) && simulator.now() - decided < MAX) {
       simulator.run(LOOK);
       highestOther = Math.max(highestOther, highestBut(hot, cluster));
       if (hotBelow < 0 && hot.load() < cluster.low()) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * taken DOWN.
  */
 final class Keeper {
-  private static final long LONGEST_WAIT = 5 * Simulator.SECOND;
+  private static final long MAX_WAIT = 5 * Simulator.SECOND;
 
   private final Simulator simulator;
   private final Consensus consensus;
@@ -49,7 +49,7 @@ final class Keeper {
     consensus.submit(
         bus,
         command,
-        simulator.now() + Math.min(LONGEST_WAIT, leaseMillis * Simulator.MILLI),
+        simulator.now() + Math.min(MAX_WAIT, leaseMillis * Simulator.MILLI),
         this::answered);
   }
 

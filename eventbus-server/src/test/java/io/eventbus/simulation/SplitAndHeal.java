@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 final class SplitAndHeal {
   private static final long LOOK = 50 * Simulator.MILLI;
   private static final long CHANGE_EVERY = 20 * Simulator.MILLI;
-  private static final long LONGEST = 60 * Simulator.SECOND;
+  private static final long MAX = 60 * Simulator.SECOND;
 
   /**
    * What came of it; times in virtual milliseconds, -1 for not within a minute.
@@ -99,8 +99,7 @@ final class SplitAndHeal {
   private Outcome run(long cutNanos) {
     cluster.start();
     long started =
-        simulator.runUntil(
-            () -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, LONGEST);
+        simulator.runUntil(() -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, MAX);
     simulator.run(2 * Simulator.SECOND);
     change();
 
@@ -127,7 +126,7 @@ final class SplitAndHeal {
     long healedAt = simulator.now();
     long whole = -1;
     long registryWhole = -1;
-    while ((whole < 0 || registryWhole < 0) && simulator.now() - healedAt < LONGEST) {
+    while ((whole < 0 || registryWhole < 0) && simulator.now() - healedAt < MAX) {
       simulator.run(LOOK);
       long passed = simulator.now() - healedAt;
       if (whole < 0 && cluster.knowsOnlyWhoIsThere(0)) {

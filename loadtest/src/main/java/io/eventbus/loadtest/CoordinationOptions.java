@@ -11,9 +11,9 @@ import picocli.CommandLine.Option;
 
 /** How the registry is compared with other systems. */
 final class CoordinationOptions {
-  private static final double LONGEST_RECOVERY = 5;
-  private static final double SHORTEST = 0.1;
-  private static final double LONGEST = 3_600;
+  private static final double MAX_RECOVERY = 5;
+  private static final double MIN = 0.1;
+  private static final double MAX = 3_600;
 
   @Option(
       names = {"--system", "--systems"},
@@ -132,19 +132,19 @@ final class CoordinationOptions {
         servers,
         clients,
         payload,
-        Seconds.of("--warm-up", warmUp, SHORTEST, LONGEST),
-        Seconds.of("--duration", duration, SHORTEST, LONGEST),
+        Seconds.of("--warm-up", warmUp, MIN, MAX),
+        Seconds.of("--duration", duration, MIN, MAX),
         rounds,
         pipelines,
         inFlight,
-        Seconds.of("--pipelined-duration", pipelinedDuration, SHORTEST, LONGEST),
+        Seconds.of("--pipelined-duration", pipelinedDuration, MIN, MAX),
         kills,
         changes,
         Seconds.of(
             "--recovery-warm-up",
-            recovery == null ? Math.min(warmUp, LONGEST_RECOVERY) : recovery,
+            recovery == null ? Math.min(warmUp, MAX_RECOVERY) : recovery,
             0,
-            LONGEST),
+            MAX),
         placement());
   }
 

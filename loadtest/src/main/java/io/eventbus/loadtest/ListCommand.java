@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true)
 final class ListCommand implements Runnable {
   /** As many names as fit on some lines; a family of shapes and sizes has more than a hundred. */
-  private static final int MOST_NAMES = 12;
+  private static final int MAX_NAMES = 12;
 
   private final Drivers drivers;
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -70,10 +70,10 @@ final class ListCommand implements Runnable {
   private static String names(List<Workload> of) {
     String shown =
         of.stream()
-            .limit(MOST_NAMES)
+            .limit(MAX_NAMES)
             .map(w -> w.name().substring(w.name().indexOf('/') + 1))
             .collect(Collectors.joining(", "));
-    int more = of.size() - MOST_NAMES;
+    int more = of.size() - MAX_NAMES;
     return more > 0 ? shown + " and " + more + " more" : shown;
   }
 

@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
     description = "Runs workloads and compares the systems.",
     mixinStandardHelpOptions = true)
 final class RunCommand implements Callable<Integer> {
-  private static final int MOST_RUNS = 1_000;
+  private static final int MAX_RUNS = 1_000;
 
   private final Drivers drivers;
   private final Clock clock = Clock.systemUTC();
@@ -185,9 +185,9 @@ final class RunCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--keep: with --in-process (expected: one of them)");
     }
-    if (runs != null && (runs < 1 || runs > MOST_RUNS)) {
+    if (runs != null && (runs < 1 || runs > MAX_RUNS)) {
       throw new ParameterException(
-          spec.commandLine(), "--runs: " + runs + " (expected: 1.." + MOST_RUNS + ")");
+          spec.commandLine(), "--runs: " + runs + " (expected: 1.." + MAX_RUNS + ")");
     }
   }
 

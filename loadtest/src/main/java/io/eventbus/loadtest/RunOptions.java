@@ -17,9 +17,9 @@ import picocli.CommandLine.Option;
 /** The options that a run has, whether it is made here or in a JVM of its own. */
 final class RunOptions {
   // As a workload has them, in seconds.
-  private static final double LONGEST_WARM_UP = 3_600;
-  private static final double SHORTEST = 0.001;
-  private static final double LONGEST = 86_400;
+  private static final double MAX_WARM_UP = 3_600;
+  private static final double MIN = 0.001;
+  private static final double MAX = 86_400;
 
   @Option(
       names = "--warm-up",
@@ -93,11 +93,11 @@ final class RunOptions {
   }
 
   private Duration warmUp(Duration otherwise) {
-    return warmUp == null ? otherwise : Seconds.of("--warm-up", warmUp, 0, LONGEST_WARM_UP);
+    return warmUp == null ? otherwise : Seconds.of("--warm-up", warmUp, 0, MAX_WARM_UP);
   }
 
   private Duration duration(Duration otherwise) {
-    return duration == null ? otherwise : Seconds.of("--duration", duration, SHORTEST, LONGEST);
+    return duration == null ? otherwise : Seconds.of("--duration", duration, MIN, MAX);
   }
 
   /** Makes the driver of a name, broken if that was asked for. */

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 
 /** How clients are made to change the bus. */
 final class SwitchOptions {
-  private static final double LONGEST = 3_600;
+  private static final double MAX = 3_600;
 
   @Option(
       names = "--moves",
@@ -117,7 +117,7 @@ final class SwitchOptions {
         kills,
         clientRate,
         payload,
-        Seconds.of("--warm-up", warmUp, 0, LONGEST),
+        Seconds.of("--warm-up", warmUp, 0, MAX),
         warmUpMoves,
         fault == null ? null : Fault.parse(fault));
   }

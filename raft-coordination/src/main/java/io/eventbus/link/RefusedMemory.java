@@ -17,7 +17,7 @@ public final class RefusedMemory {
   private static final int TOP_FRAMES = 3;
 
   /** Causes are looked at so far: they may lead in a circle. */
-  private static final int MOST_CAUSES = 16;
+  private static final int MAX_CAUSES = 16;
 
   private RefusedMemory() {}
 
@@ -31,7 +31,7 @@ public final class RefusedMemory {
    */
   public static boolean isRefused(@Nullable Throwable error) {
     Throwable at = error;
-    for (int i = 0; at != null && i < MOST_CAUSES; i++) {
+    for (int i = 0; at != null && i < MAX_CAUSES; i++) {
       if (at instanceof VirtualMachineError) {
         return at instanceof OutOfMemoryError memory && isOfDirectMemory(memory);
       }

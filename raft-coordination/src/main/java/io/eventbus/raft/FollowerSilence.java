@@ -14,7 +14,7 @@ import org.slf4j.Logger;
  */
 final class FollowerSilence {
   static final long FIRST_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
-  static final long LONGEST_INTERVAL_NANOS = TimeUnit.HOURS.toNanos(1);
+  static final long MAX_INTERVAL_NANOS = TimeUnit.HOURS.toNanos(1);
 
   private final Logger log;
   private final LongSupplier nanoTime;
@@ -63,7 +63,7 @@ final class FollowerSilence {
         return;
       }
       if (told) {
-        intervalNanos = Math.min(2 * intervalNanos, LONGEST_INTERVAL_NANOS);
+        intervalNanos = Math.min(2 * intervalNanos, MAX_INTERVAL_NANOS);
       }
       told = true;
       everTold = true;

@@ -20,9 +20,9 @@ package io.eventbus.raft;
  */
 final class GroupCommitDelay {
   /** However slow the disk or the network: what a lonely command may lose by this. */
-  static final long MOST_NANOS = 2_000_000;
+  static final long MAX_NANOS = 2_000_000;
 
-  private static final int MOST_SKIPPED = 64;
+  private static final int MAX_SKIPPED = 64;
 
   /** A weight of an eighth for the newest. */
   private static final int SMOOTHING = 3;
@@ -30,8 +30,8 @@ final class GroupCommitDelay {
   /** So many waits that were not in vain, but long, make up for one that was. */
   private static final int FORGIVEN_AFTER = 8;
 
-  private static final int MOST_FAULT =
-      (Integer.numberOfTrailingZeros(MOST_SKIPPED) + 1) * FORGIVEN_AFTER;
+  private static final int MAX_FAULT =
+      (Integer.numberOfTrailingZeros(MAX_SKIPPED) + 1) * FORGIVEN_AFTER;
 
   private long entryNanos;
   private long finishedNanos;
@@ -50,7 +50,7 @@ final class GroupCommitDelay {
    * @param nowNanos the time
    */
   void finished(int commands, long tookNanos, long nowNanos) {
-    long took = Math.min(tookNanos, MOST_NANOS);
+    long took = Math.min(tookNanos, MAX_NANOS);
     entryNanos += (took - entryNanos) >> (entryNanos == 0 ? 0 : SMOOTHING);
     finishedNanos = nowNanos;
     budgetNanos = entryNanos;
@@ -103,7 +103,7 @@ final class GroupCommitDelay {
     if (came >= expected) {
       fault = waitedNanos <= budgetNanos / 2 ? 0 : Math.max(0, fault - 1);
     } else if (waitedNanos >= budgetNanos && came < expected - expected / 4) {
-      fault = Math.min(fault + FORGIVEN_AFTER, MOST_FAULT);
+      fault = Math.min(fault + FORGIVEN_AFTER, MAX_FAULT);
       skip = 1 << (fault / FORGIVEN_AFTER - 1);
     }
   }

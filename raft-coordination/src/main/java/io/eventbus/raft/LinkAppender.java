@@ -42,10 +42,10 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
    * So many of the newest entries are in memory: at most 1 MiB each, less than the two closed
    * segments of the log that are kept there.
    */
-  private static final int MOST_BEHIND = 8;
+  private static final int MAX_BEHIND = 8;
 
   /** The longest pause between entries that are not taken, in pauses of Ratis's. */
-  private static final int MOST_PAUSES = 4;
+  private static final int MAX_PAUSES = 4;
 
   /** How often the appender's thread looks while it is not called. */
   private static final int IDLE_MILLIS = 1_000;
@@ -208,7 +208,7 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
         follower.hasAttemptedToInstallSnapshot()
             || !getLeaderState().isFollowerBootstrapping(follower);
     return hasSnapshot
-        && behind <= MOST_BEHIND
+        && behind <= MAX_BEHIND
         && (behind <= 0 || (start != RaftLog.INVALID_LOG_INDEX && next > start));
   }
 
@@ -285,7 +285,7 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
         silence.failed(getFollowerId(), e);
       }
       boolean entries = request.getEntriesCount() > 0;
-      pause(entries ? Math.min(failures + 1, MOST_PAUSES) : 1);
+      pause(entries ? Math.min(failures + 1, MAX_PAUSES) : 1);
       if (entries && !beat()) {
         return false;
       }

@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Test;
 
 /** A link whose other side may take nothing of what it is sent. */
 class LinkTest {
-  private static final int MOST_CALLS = 3;
+  private static final int MAX_CALLS = 3;
   private static final LinkOptions OPTIONS =
       new LinkOptions(
           65_536,
           131_072,
-          MOST_CALLS,
+          MAX_CALLS,
           10,
           10,
           Duration.ofSeconds(3),
@@ -93,7 +93,7 @@ class LinkTest {
 
   @Test
   void whoDoesNotTakeSignsOfLifeIsNotRead() {
-    for (int pings = 1; pings < MOST_CALLS; pings++) {
+    for (int pings = 1; pings < MAX_CALLS; pings++) {
       says(Frame.PING);
       assertThat(isRead()).isTrue();
     }
@@ -150,7 +150,7 @@ class LinkTest {
     assertThat(answer).isCompletedExceptionally();
     assertThatThrownBy(answer::get).matches(RefusedMemory::isRefused);
     channel.config().setAllocator(UnpooledByteBufAllocator.DEFAULT);
-    for (int calls = 0; calls < MOST_CALLS; calls++) {
+    for (int calls = 0; calls < MAX_CALLS; calls++) {
       assertThat(link.call(1, new byte[100], DEADLINE)).isNotDone();
     }
   }

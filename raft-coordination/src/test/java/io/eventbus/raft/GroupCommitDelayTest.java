@@ -54,8 +54,8 @@ class GroupCommitDelayTest {
       delay.finished(2, 60_000_000_000L, now);
     }
     assertThat(delay.remainingNanos(now))
-        .isBetween(GroupCommitDelay.MOST_NANOS * 9 / 10, GroupCommitDelay.MOST_NANOS);
-    assertThat(delay.remainingNanos(now + GroupCommitDelay.MOST_NANOS)).isZero();
+        .isBetween(GroupCommitDelay.MAX_NANOS * 9 / 10, GroupCommitDelay.MAX_NANOS);
+    assertThat(delay.remainingNanos(now + GroupCommitDelay.MAX_NANOS)).isZero();
     // One that took very long is forgotten soon.
     for (int i = 0; i < 40; i++) {
       delay.finished(2, ENTRY, now);

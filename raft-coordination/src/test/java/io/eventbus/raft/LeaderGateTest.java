@@ -85,7 +85,7 @@ class LeaderGateTest {
     finish(0);
     assertThat(batches.get(1)).hasSize(3);
     finish(1);
-    pass(GroupCommitDelay.MOST_NANOS);
+    pass(GroupCommitDelay.MAX_NANOS);
     assertThat(batches.get(2)).hasSize(1);
     finish(2);
     for (int i = 0; i < 5; i++) {

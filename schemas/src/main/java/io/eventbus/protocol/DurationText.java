@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /** Spans of time as people read and configure them: 10s, 1500ms, 2m, 1h. Any thread. */
 public final class DurationText {
-  private static final long LONGEST_IN_MILLIS = Long.MAX_VALUE / 1000;
+  private static final long MAX_IN_MILLIS = Long.MAX_VALUE / 1000;
 
   private DurationText() {}
 
@@ -16,7 +16,7 @@ public final class DurationText {
    * @return for example 90s
    */
   public static String of(Duration span) {
-    if (span.toSeconds() >= LONGEST_IN_MILLIS) {
+    if (span.toSeconds() >= MAX_IN_MILLIS) {
       return "for ever";
     }
     long millis = span.plusNanos(999_999).toMillis();

@@ -31,7 +31,7 @@ public record RequestOptions(
     Duration waitFor,
     long member,
     @Nullable RetryPolicy retry) {
-  private static final Duration LONGEST = Duration.ofMinutes(10);
+  private static final Duration MAX = Duration.ofMinutes(10);
 
   /** 30 s, no method, not idempotent, any member. */
   public static final RequestOptions DEFAULT =
@@ -52,8 +52,8 @@ public record RequestOptions(
    */
   public RequestOptions {
     Objects.requireNonNull(priority, "priority");
-    Checks.range("timeout", timeout, Duration.ofMillis(1), LONGEST);
-    Checks.range("waitFor", waitFor, Duration.ZERO, LONGEST);
+    Checks.range("timeout", timeout, Duration.ofMillis(1), MAX);
+    Checks.range("waitFor", waitFor, Duration.ZERO, MAX);
     Checks.range("method, bytes of UTF-8", method.getBytes(StandardCharsets.UTF_8).length, 0, 255);
   }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What requests of the kit ask for about streams and tunnels. {@link #take} is for one thread. */
 final class TunnelOps {
-  private static final int MOST_WINDOW = 4 << 20;
+  private static final int MAX_WINDOW = 4 << 20;
 
   /** How long a handler waits to be told what to do with an offer. */
   private static final long DECISION_SECONDS = 30;
@@ -107,7 +107,7 @@ final class TunnelOps {
   private static TunnelOptions options(JsonNode args) {
     int window = args.path("window").asInt(TunnelOptions.DEFAULT.windowBytes());
     return TunnelOptions.DEFAULT
-        .withWindow(window, args.has("window") ? window : MOST_WINDOW)
+        .withWindow(window, args.has("window") ? window : MAX_WINDOW)
         .withRequest(
             RequestOptions.DEFAULT
                 .withTimeout(Duration.ofMillis(args.path("timeout").asLong(5_000)))

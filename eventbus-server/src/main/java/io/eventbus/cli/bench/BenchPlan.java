@@ -23,34 +23,34 @@ public record BenchPlan(
     int inFlight,
     Overflow overflow) {
   /** The number and the due time of an event. */
-  static final int LEAST_PAYLOAD = 2 * Long.BYTES;
+  static final int MIN_PAYLOAD = 2 * Long.BYTES;
 
-  private static final int MOST_SUBSCRIBERS = 1_000;
-  private static final int MOST_PAYLOAD = 1 << 20;
-  private static final long MOST_RATE = 10_000_000;
-  private static final Duration LONGEST_WARM_UP = Duration.ofMinutes(10);
-  private static final Duration SHORTEST = Duration.ofMillis(100);
-  private static final Duration LONGEST = Duration.ofHours(1);
-  private static final int MOST_IN_FLIGHT = 100_000;
-  private static final long MOST_BYTES = 16L << 20;
+  private static final int MAX_SUBSCRIBERS = 1_000;
+  private static final int MAX_PAYLOAD = 1 << 20;
+  private static final long MAX_RATE = 10_000_000;
+  private static final Duration MAX_WARM_UP = Duration.ofMinutes(10);
+  private static final Duration MIN = Duration.ofMillis(100);
+  private static final Duration MAX = Duration.ofHours(1);
+  private static final int MAX_IN_FLIGHT = 100_000;
+  private static final long MAX_BYTES = 16L << 20;
   private static final int USUAL_IN_FLIGHT = 1_000;
 
   /** Checks the parts, which have the names of the command line's options. */
   public BenchPlan {
-    require("--subscribers", subscribers, 1, MOST_SUBSCRIBERS);
-    require("--payload", payloadBytes, LEAST_PAYLOAD, MOST_PAYLOAD);
-    require("--rate", rate, 0, MOST_RATE);
-    require("--warm-up", warmUp, Duration.ZERO, LONGEST_WARM_UP);
-    require("--duration", duration, SHORTEST, LONGEST);
-    require("--in-flight", inFlight, 1, MOST_IN_FLIGHT);
-    if ((long) inFlight * payloadBytes > MOST_BYTES) {
+    require("--subscribers", subscribers, 1, MAX_SUBSCRIBERS);
+    require("--payload", payloadBytes, MIN_PAYLOAD, MAX_PAYLOAD);
+    require("--rate", rate, 0, MAX_RATE);
+    require("--warm-up", warmUp, Duration.ZERO, MAX_WARM_UP);
+    require("--duration", duration, MIN, MAX);
+    require("--in-flight", inFlight, 1, MAX_IN_FLIGHT);
+    if ((long) inFlight * payloadBytes > MAX_BYTES) {
       throw new IllegalArgumentException(
           "--in-flight: "
               + inFlight
               + " events of "
               + payloadBytes
               + " bytes (expected: at most "
-              + MOST_BYTES
+              + MAX_BYTES
               + " bytes together)");
     }
   }
@@ -62,7 +62,7 @@ public record BenchPlan(
    * @return 1 to 1,000
    */
   public static int usualInFlight(int payloadBytes) {
-    return (int) Math.max(1, Math.min(USUAL_IN_FLIGHT, MOST_BYTES / Math.max(1, payloadBytes)));
+    return (int) Math.max(1, Math.min(USUAL_IN_FLIGHT, MAX_BYTES / Math.max(1, payloadBytes)));
   }
 
   private static void require(String name, long value, long least, long most) {

@@ -6,11 +6,11 @@ import org.HdrHistogram.Recorder;
 
 /** How long events took that were due in the measured part. Any thread. */
 final class Latencies {
-  private static final long MOST_NANOS = TimeUnit.MINUTES.toNanos(10);
+  private static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
   private static final int DIGITS = 3;
   private static final double MICRO = 1_000;
 
-  private final Recorder nanos = new Recorder(MOST_NANOS, DIGITS);
+  private final Recorder nanos = new Recorder(MAX_NANOS, DIGITS);
   private volatile boolean all;
   private volatile long from = Long.MAX_VALUE;
   private volatile long to = Long.MIN_VALUE;
@@ -28,11 +28,11 @@ final class Latencies {
 
   void record(long due, long now) {
     if (all) {
-      nanos.recordValue(Math.min(Math.max(now - due, 0), MOST_NANOS));
+      nanos.recordValue(Math.min(Math.max(now - due, 0), MAX_NANOS));
       return;
     }
     if (due - from >= 0 && due - to < 0) {
-      nanos.recordValue(Math.min(Math.max(now - due, 0), MOST_NANOS));
+      nanos.recordValue(Math.min(Math.max(now - due, 0), MAX_NANOS));
     }
   }
 

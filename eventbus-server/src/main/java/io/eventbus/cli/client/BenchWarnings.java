@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * of them may be lost at once. What is missing is in the result. Safe for several threads.
  */
 final class BenchWarnings implements ConnectionListener {
-  private static final int MOST = 10;
+  private static final int MAX = 10;
 
   private final PrintWriter err;
   private final AtomicInteger told = new AtomicInteger();
@@ -52,8 +52,8 @@ final class BenchWarnings implements ConnectionListener {
 
   private void tell(String text) {
     int number = told.incrementAndGet();
-    if (number <= MOST) {
-      err.println("eventbus: " + text + (number == MOST ? " (no more of these are shown)" : ""));
+    if (number <= MAX) {
+      err.println("eventbus: " + text + (number == MAX ? " (no more of these are shown)" : ""));
       err.flush();
     }
   }

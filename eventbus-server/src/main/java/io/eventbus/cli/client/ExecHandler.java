@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 /** Answers each request with what a command writes that gets it. Any thread. */
 final class ExecHandler implements RequestHandler {
   /** More than any bus takes by default: what is longer is cut, and refused by the client. */
-  private static final int MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
+  private static final int MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
   private static final Logger LOG = LoggerFactory.getLogger(ExecHandler.class);
 
@@ -53,7 +53,7 @@ final class ExecHandler implements RequestHandler {
     try {
       CompletableFuture<Void> input =
           CompletableFuture.runAsync(() -> write(process, invocation.event().payload()));
-      byte[] output = process.getInputStream().readNBytes(MOST_OUTPUT_BYTES);
+      byte[] output = process.getInputStream().readNBytes(MAX_OUTPUT_BYTES);
       int code = process.waitFor();
       if (code != 0) {
         throw Rejected.failed(

@@ -62,7 +62,7 @@ public final class RequestCommand implements Callable<Integer> {
   /** The greatest limit that a bus can have; its own is checked by the SDK. */
   private static final int MAX_PAYLOAD_BYTES = 1 << 30;
 
-  private static final int MOST_AT_ONCE = 1_000_000;
+  private static final int MAX_AT_ONCE = 1_000_000;
   private static final String ANSWERED = "answered";
 
   @Mixin ConnectOptions connection = new ConnectOptions();
@@ -203,9 +203,9 @@ public final class RequestCommand implements Callable<Integer> {
   }
 
   private void checkPositive(String option, int value) {
-    if (value < 1 || (option.equals("--concurrency") && value > MOST_AT_ONCE)) {
+    if (value < 1 || (option.equals("--concurrency") && value > MAX_AT_ONCE)) {
       throw new ParameterException(
-          spec.commandLine(), option + ": " + value + " (expected: 1 to " + MOST_AT_ONCE + ")");
+          spec.commandLine(), option + ": " + value + " (expected: 1 to " + MAX_AT_ONCE + ")");
     }
   }
 

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 /** A token or a password in a file of its own, where other users of the machine cannot read it. */
 final class TokenFile {
   /** As much as fits into {@code Hello.token}. */
-  private static final int MOST = 16 * 1024;
+  private static final int MAX = 16 * 1024;
 
   private TokenFile() {}
 
@@ -23,16 +23,16 @@ final class TokenFile {
    */
   static String read(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
-      byte[] bytes = in.readNBytes(MOST + 2);
+      byte[] bytes = in.readNBytes(MAX + 2);
       String line =
           new String(bytes, StandardCharsets.UTF_8).lines().findFirst().orElse("").strip();
-      if (line.isEmpty() || line.getBytes(StandardCharsets.UTF_8).length > MOST) {
+      if (line.isEmpty() || line.getBytes(StandardCharsets.UTF_8).length > MAX) {
         throw new CliFailure(
             ExitCode.USAGE,
             "--token-file "
                 + file
                 + " (expected: a token of 1 to "
-                + MOST
+                + MAX
                 + " bytes in its first line)");
       }
       return line;

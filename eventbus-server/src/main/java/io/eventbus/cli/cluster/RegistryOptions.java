@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 
 /** Which bus is asked, and how its answer is shown. */
 final class RegistryOptions {
-  private static final int MOST_PASSWORD = 4_096;
+  private static final int MAX_PASSWORD = 4_096;
   private static final String DEFAULT_URL = "http://localhost:8081";
 
   @Option(
@@ -104,7 +104,7 @@ final class RegistryOptions {
 
   private static String password(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
-      String text = new String(in.readNBytes(MOST_PASSWORD), StandardCharsets.UTF_8);
+      String text = new String(in.readNBytes(MAX_PASSWORD), StandardCharsets.UTF_8);
       return text.lines().findFirst().orElse("");
     } catch (IOException e) {
       throw new CliFailure(ExitCode.USAGE, "--password-file " + file + " cannot be read: " + e, e);

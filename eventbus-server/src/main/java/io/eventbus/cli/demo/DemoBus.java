@@ -11,7 +11,7 @@ import java.util.Map;
 
 /** A bus of the demo that listens, and what can be asked of it. For one thread. */
 final class DemoBus {
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private final BusProcess process;
   private final Address address;
@@ -22,7 +22,7 @@ final class DemoBus {
   DemoBus(BusProcess process, Address address) {
     this.process = process;
     this.address = address;
-    this.http = new RegistryHttp(address.admin(), "", PATIENCE);
+    this.http = new RegistryHttp(address.admin(), "", TIMEOUT);
   }
 
   String name() {

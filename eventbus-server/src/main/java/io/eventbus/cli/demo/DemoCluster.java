@@ -34,7 +34,7 @@ final class DemoCluster implements AutoCloseable {
 
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
-  private static final int MOST_VOTERS = 3;
+  private static final int MAX_VOTERS = 3;
   private static final long POLL_MILLIS = 100;
   private static final int SECRET_BYTES = 16;
 
@@ -151,7 +151,7 @@ final class DemoCluster implements AutoCloseable {
             .count();
     return known.size() == buses.size()
         && known.values().stream().allMatch(DemoCluster::isHeard)
-        && voters >= Math.min(MOST_VOTERS, buses.size())
+        && voters >= Math.min(MAX_VOTERS, buses.size())
         && bus.figures().lanes() >= buses.size() - 1;
   }
 

@@ -37,22 +37,22 @@ import picocli.CommandLine.Spec;
           + " pages that show them, on this machine only."
     })
 public final class DemoCommand implements Callable<Integer> {
-  private static final Duration SHORTEST = Duration.ofSeconds(1);
+  private static final Duration MIN = Duration.ofSeconds(1);
 
   /** Load is smoothed over seconds, and must be high for a while. */
-  private static final Duration SHORTEST_OF_CLUSTER = Duration.ofSeconds(10);
+  private static final Duration MIN_OF_CLUSTER = Duration.ofSeconds(10);
 
   /** Of two buses, none may end without taking the majority with it. */
   private static final int FEWEST_OF_CLUSTER = 3;
 
-  private static final int MOST_BUSES = 8;
-  private static final Duration LONGEST = Duration.ofHours(1);
+  private static final int MAX_BUSES = 8;
+  private static final Duration MAX = Duration.ofHours(1);
   private static final Duration USUAL = Duration.ofSeconds(20);
 
   /** The sample is a month of 31 days: a day is eight minutes, which people can follow. */
   private static final Duration USUAL_KEPT = Duration.ofMinutes(31 * 8);
 
-  private static final Duration LONGEST_KEPT = Duration.ofHours(24);
+  private static final Duration MAX_KEPT = Duration.ofHours(24);
 
   @Spec CommandSpec spec = CommandSpec.create();
 
@@ -130,12 +130,12 @@ public final class DemoCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--keep: with --buses " + buses + " (expected: with one bus)");
     }
-    if (buses != 1 && (buses < FEWEST_OF_CLUSTER || buses > MOST_BUSES)) {
+    if (buses != 1 && (buses < FEWEST_OF_CLUSTER || buses > MAX_BUSES)) {
       throw new ParameterException(
           spec.commandLine(), "--buses: " + buses + " (expected: 1, or 3 to 8)");
     }
-    Duration longest = keep ? LONGEST_KEPT : LONGEST;
-    Duration shortest = buses == 1 ? SHORTEST : SHORTEST_OF_CLUSTER;
+    Duration longest = keep ? MAX_KEPT : MAX;
+    Duration shortest = buses == 1 ? MIN : MIN_OF_CLUSTER;
     if (duration.compareTo(shortest) < 0 || duration.compareTo(longest) > 0) {
       throw new ParameterException(
           spec.commandLine(),

@@ -20,7 +20,7 @@ final class DemoReplay implements AutoCloseable {
   /** The time of the flight that the data says, in milliseconds since the epoch. */
   static final String TIME_HEADER = "time";
 
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
   private final List<Flight> flights;
   private final Duration duration;
@@ -38,7 +38,7 @@ final class DemoReplay implements AutoCloseable {
     this.duration = duration;
     try {
       this.client =
-          EventBusClient.builder().url(bus).name("flights").connectTimeout(PATIENCE).connect();
+          EventBusClient.builder().url(bus).name("flights").connectTimeout(TIMEOUT).connect();
     } catch (EventBusException e) {
       throw new CliFailure(
           ExitCode.NOT_CONNECTED, "cannot connect to " + bus + ": " + Failures.describe(e), e);

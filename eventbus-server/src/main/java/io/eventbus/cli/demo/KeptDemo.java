@@ -16,7 +16,7 @@ import java.util.function.Function;
 
 /** A bus, a replay that does not end, and pages that show it, until Ctrl-C. For one thread. */
 final class KeptDemo {
-  private static final long PATIENCE_SECONDS = 10;
+  private static final long TIMEOUT_SECONDS = 10;
 
   private final CliContext context;
   private final List<Flight> flights;
@@ -88,7 +88,7 @@ final class KeptDemo {
   private static void await(CountDownLatch ended) {
     try {
       // Longer than that the JVM need not wait: it ends all there is.
-      boolean unused = ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      boolean unused = ended.await(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

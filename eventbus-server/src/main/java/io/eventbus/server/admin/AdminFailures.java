@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  */
 final class AdminFailures {
   /** Kinds; beyond, the oldest gets a new number when it comes again. */
-  static final int MOST_KINDS = 64;
+  static final int MAX_KINDS = 64;
 
   private final RateLimitedLog log;
 
@@ -24,7 +24,7 @@ final class AdminFailures {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
-          return size() > MOST_KINDS;
+          return size() > MAX_KINDS;
         }
       };
 

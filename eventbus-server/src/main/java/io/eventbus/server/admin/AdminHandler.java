@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Finds out who asks, and the route of what is asked for, and answers. Any thread. */
 final class AdminHandler {
   /** What is told of what a caller asked for. */
-  private static final int MOST_TARGET = 512;
+  private static final int MAX_TARGET = 512;
 
   private final AdminFailures failures;
   private final Guards guards;
@@ -210,7 +210,7 @@ final class AdminHandler {
                 caller.role().toString(),
                 request.client().toString(),
                 request.method(),
-                target.substring(0, Math.min(target.length(), MOST_TARGET)),
+                target.substring(0, Math.min(target.length(), MAX_TARGET)),
                 status,
                 reason));
   }

@@ -24,7 +24,7 @@ final class AdminLogin {
   /** More than any token that is sent for a good reason. */
   private static final int MAX_HEADER = 8_192;
 
-  private static final long PATIENCE_SECONDS = 3;
+  private static final long TIMEOUT_SECONDS = 3;
   private static final String BEARER = "bearer ";
   private static final String BASIC = "basic ";
 
@@ -85,7 +85,7 @@ final class AdminLogin {
    *
    * @param authorization the header {@code Authorization}
    * @param origin where the caller is
-   * @return what they prove; after {@value #PATIENCE_SECONDS} s, or where that fails, that they
+   * @return what they prove; after {@value #TIMEOUT_SECONDS} s, or where that fails, that they
    *     cannot be checked now
    */
   CompletableFuture<LoginOutcome> find(String authorization, Origin origin) {
@@ -138,7 +138,7 @@ final class AdminLogin {
         CompletableFuture<LoginOutcome> asked = method.check(credentials);
         return asked
             .copy()
-            .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+            .orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
             .whenComplete(
                 (outcome, failure) -> {
                   if (failure != null) {

@@ -20,7 +20,7 @@ final class BalanceApi {
   /** Requests that wait for another bus, so that threads are left for everything else. */
   static final int MAX_OPERATIONS = 2;
 
-  private static final long PATIENCE_SECONDS = 5;
+  private static final long TIMEOUT_SECONDS = 5;
 
   private final BusView bus;
   private final Semaphore operations = new Semaphore(MAX_OPERATIONS);
@@ -58,7 +58,7 @@ final class BalanceApi {
           503, "BUSY", "too many requests wait for other buses (expected: " + MAX_OPERATIONS + ")");
     }
     try {
-      return stage.toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      return stage.toCompletableFuture().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new HttpFailure(503, "STOPPING", "the bus stops");

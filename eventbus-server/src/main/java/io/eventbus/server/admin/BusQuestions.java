@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class BusQuestions implements BusService, AutoCloseable {
   /** Services in one answer. */
-  static final int MOST_SERVICES = 1_000;
+  static final int MAX_SERVICES = 1_000;
 
-  private static final int MOST_WAITING = 256;
+  private static final int MAX_WAITING = 256;
   private static final long IDLE_SECONDS = 10;
   private static final RateLimitedLog LOG =
       new RateLimitedLog(LoggerFactory.getLogger(BusQuestions.class));
@@ -46,7 +46,7 @@ public final class BusQuestions implements BusService, AutoCloseable {
             1,
             IDLE_SECONDS,
             TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(MOST_WAITING),
+            new LinkedBlockingQueue<>(MAX_WAITING),
             task -> {
               Thread made = new Thread(task, "eventbus-questions");
               made.setDaemon(true);
@@ -80,7 +80,7 @@ public final class BusQuestions implements BusService, AutoCloseable {
     } catch (RejectedExecutionException e) {
       answer.fail(
           FailureCode.OVERLOADED,
-          "too many questions wait (expected: at most " + MOST_WAITING + " of all clients)");
+          "too many questions wait (expected: at most " + MAX_WAITING + " of all clients)");
     }
   }
 
@@ -100,10 +100,10 @@ public final class BusQuestions implements BusService, AutoCloseable {
   }
 
   private Services services(String account, String after) {
-    List<ServiceInfo> found = view.services(account, after, MOST_SERVICES + 1);
-    boolean more = found.size() > MOST_SERVICES;
-    List<ServiceInfo> some = more ? found.subList(0, MOST_SERVICES) : found;
-    return new Services(bus, List.copyOf(some), more ? some.get(MOST_SERVICES - 1).name() : null);
+    List<ServiceInfo> found = view.services(account, after, MAX_SERVICES + 1);
+    boolean more = found.size() > MAX_SERVICES;
+    List<ServiceInfo> some = more ? found.subList(0, MAX_SERVICES) : found;
+    return new Services(bus, List.copyOf(some), more ? some.get(MAX_SERVICES - 1).name() : null);
   }
 
   private void service(String account, String name, Answer answer) throws IOException {

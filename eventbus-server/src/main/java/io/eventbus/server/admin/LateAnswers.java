@@ -25,7 +25,7 @@ final class LateAnswers implements AutoCloseable {
    * What an address may have waiting or being looked at; nothing else that it shows is looked at
    * then.
    */
-  static final int MOST_OF_ADDRESS = 8;
+  static final int MAX_OF_ADDRESS = 8;
 
   /** The same of all addresses of one standing together. */
   static final int MAX_OF_STANDING = 32;
@@ -82,7 +82,7 @@ final class LateAnswers implements AutoCloseable {
             : failures.isAny(client) ? Standing.FAILED : Standing.UNKNOWN;
     synchronized (this) {
       if (ofStanding.getOrDefault(standing, 0) >= MAX_OF_STANDING
-          || waiting.getOrDefault(address, 0) >= MOST_OF_ADDRESS) {
+          || waiting.getOrDefault(address, 0) >= MAX_OF_ADDRESS) {
         return null;
       }
       ofStanding.merge(standing, 1, Integer::sum);

@@ -22,15 +22,15 @@ import java.util.regex.Pattern;
  * The registry's resources of the administration port. Safe for use by several threads.
  *
  * <p>What changes something is PUT or DELETE, which a page of another origin cannot send. Some
- * requests wait: at most {@value RegistryCalls#MOST} for the leader and {@value #MAX_WATCHERS} for
- * a change, so that threads are left for everything else.
+ * requests wait: at most {@value RegistryCalls#MAX} for the leader and {@value #MAX_WATCHERS} for a
+ * change, so that threads are left for everything else.
  */
 final class RegistryApi implements AutoCloseable {
   static final int MAX_WATCHERS = 3;
 
   private static final Duration DEADLINE = RegistryCalls.DEADLINE;
 
-  private static final Duration LONGEST_WATCH = Duration.ofSeconds(5);
+  private static final Duration MAX_WATCH = Duration.ofSeconds(5);
   private static final Pattern ENDPOINT = Pattern.compile("\\[?([^\\[\\]]+?)\\]?:(\\d{1,5})");
 
   private final BusView bus;
@@ -116,9 +116,9 @@ final class RegistryApi implements AutoCloseable {
     QueryString query = request.query(Set.of("after", "wait"));
     long after = query.number("after", -1);
     long wait = query.number("wait", 0);
-    if (wait < 0 || wait > LONGEST_WATCH.toMillis()) {
+    if (wait < 0 || wait > MAX_WATCH.toMillis()) {
       throw HttpFailure.badRequest(
-          "wait: out of range (expected: 0 to " + LONGEST_WATCH.toMillis() + " ms)");
+          "wait: out of range (expected: 0 to " + MAX_WATCH.toMillis() + " ms)");
     }
     RegistryCalls.enter(watchers, MAX_WATCHERS);
     try {

@@ -10,16 +10,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Requests that wait for the registry's leader: at most {@value #MOST}, so that threads are left
- * for everything else. Safe for use by several threads.
+ * Requests that wait for the registry's leader: at most {@value #MAX}, so that threads are left for
+ * everything else. Safe for use by several threads.
  */
 final class RegistryCalls {
-  static final int MOST = 2;
+  static final int MAX = 2;
 
   /** Shorter than the time in which an answer has to be there. */
   static final Duration DEADLINE = Duration.ofSeconds(8);
 
-  private final Semaphore permits = new Semaphore(MOST);
+  private final Semaphore permits = new Semaphore(MAX);
 
   /** Something that the registry is asked for. */
   interface Call<T> {
@@ -28,7 +28,7 @@ final class RegistryCalls {
 
   /** Waits for the registry; what it refuses is told in its own words. */
   <T> T await(Call<T> call) throws HttpFailure {
-    enter(permits, MOST);
+    enter(permits, MAX);
     try {
       return call.begin()
           .toCompletableFuture()

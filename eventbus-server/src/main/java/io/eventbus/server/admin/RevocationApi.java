@@ -141,7 +141,7 @@ final class RevocationApi {
     if (!Identity.isName(subject)) {
       throw HttpFailure.badRequest(
           "subject: missing or illegal (expected: 1 to "
-              + Identity.MOST_NAME_CHARS
+              + Identity.MAX_NAME_CHARS
               + " characters, no control characters)");
     }
     return new AccountSubject(account, subject);
@@ -160,10 +160,10 @@ final class RevocationApi {
       throw HttpFailure.badRequest(
           "before: illegal (expected: a time with its zone, for example 2026-01-02T03:04:05Z)");
     }
-    if (before.isAfter(now.plus(Authentications.MOST_SKEW))) {
+    if (before.isAfter(now.plus(Authentications.MAX_SKEW))) {
       throw HttpFailure.badRequest(
           "before: in the future (expected: at the latest now, and "
-              + Authentications.MOST_SKEW.toSeconds()
+              + Authentications.MAX_SKEW.toSeconds()
               + " s for an issuer whose clock is ahead)");
     }
     if (before.isBefore(Instant.EPOCH)) {

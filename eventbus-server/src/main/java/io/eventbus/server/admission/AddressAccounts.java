@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * The accounts of all client addresses. Any thread.
  *
  * <p>An account exists while its address has a connection, and beyond that until its rate of
- * handshakes is back at full, or {@value #MOST_LINGERING} others are remembered for the same
- * reason: so there are never more than that and the open connections.
+ * handshakes is back at full, or {@value #MAX_LINGERING} others are remembered for the same reason:
+ * so there are never more than that and the open connections.
  */
 public final class AddressAccounts {
-  static final int MOST_LINGERING = 65_536;
+  static final int MAX_LINGERING = 65_536;
 
   /** How many that linger are looked at for each that comes: more than can be added by it. */
   private static final int LOOKS = 4;
@@ -176,7 +176,7 @@ public final class AddressAccounts {
       if (oldest == null) {
         return;
       }
-      boolean tooMany = lingerers.getAndDecrement() > MOST_LINGERING;
+      boolean tooMany = lingerers.getAndDecrement() > MAX_LINGERING;
       accounts.computeIfPresent(
           oldest,
           (key, account) -> {

@@ -12,14 +12,14 @@ import java.util.function.LongSupplier;
 /**
  * How often the clients of each address have lately failed to prove who they are. Any thread.
  *
- * <p>At most {@value #MOST_ADDRESSES} addresses are remembered; the one that failed least lately is
+ * <p>At most {@value #MAX_ADDRESSES} addresses are remembered; the one that failed least lately is
  * forgotten first.
  */
 public final class AuthenticationFailures {
   /** Failures in a minute that are answered at once. */
   public static final int PROMPT_ANSWERS = 5;
 
-  static final int MOST_ADDRESSES = 16_384;
+  static final int MAX_ADDRESSES = 16_384;
   private static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final RateLimitedLog audit;
@@ -87,7 +87,7 @@ public final class AuthenticationFailures {
     boolean many = recent.add(now);
     Iterator<Recent> oldest = addresses.values().iterator();
     Recent first = oldest.next();
-    if (addresses.size() > MOST_ADDRESSES || first.isOld(now)) {
+    if (addresses.size() > MAX_ADDRESSES || first.isOld(now)) {
       oldest.remove();
     }
     return many;

@@ -19,10 +19,10 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
 
   static final int TLS_HEAP_BYTES = 12 * 1024;
 
-  private static final int LEAST_RESERVE = 64;
-  private static final int MOST_RESERVE = 1024;
-  private static final int MOST_ANSWERED = 64;
-  private static final int MOST_ADMINISTRATION = 1024;
+  private static final int MIN_RESERVE = 64;
+  private static final int MAX_RESERVE = 1024;
+  private static final int MAX_ANSWERED = 64;
+  private static final int MAX_ADMINISTRATION = 1024;
 
   /** What a process has. A limit of descriptors that is not positive is not known. */
   record Resources(
@@ -51,7 +51,7 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
   }
 
   static ConnectionLimit of(int configured, Resources resources) {
-    long reserve = Math.min(MOST_RESERVE, Math.max(LEAST_RESERVE, resources.descriptors() / 16));
+    long reserve = Math.min(MAX_RESERVE, Math.max(MIN_RESERVE, resources.descriptors() / 16));
     long free = resources.descriptors() - resources.descriptorsInUse();
     long byDescriptors =
         resources.descriptors() > 0 ? Math.max(1, free - reserve) : Integer.MAX_VALUE;
@@ -94,7 +94,7 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
    * @return a quarter of what is spare, at least 1
    */
   public int answered() {
-    return Math.min(MOST_ANSWERED, Math.max(1, spare / 4));
+    return Math.min(MAX_ANSWERED, Math.max(1, spare / 4));
   }
 
   /**
@@ -103,6 +103,6 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
    * @return half of what is spare, at least 1
    */
   public int administration() {
-    return Math.min(MOST_ADMINISTRATION, Math.max(1, spare / 2));
+    return Math.min(MAX_ADMINISTRATION, Math.max(1, spare / 2));
   }
 }

@@ -21,7 +21,7 @@ final class BalanceMessages {
   /** The channel of all of them: nothing big goes over it. */
   static final String CHANNEL = "balance";
 
-  private static final int MOST_URLS = 8;
+  private static final int MAX_URLS = 8;
 
   private BalanceMessages() {}
 
@@ -86,7 +86,7 @@ final class BalanceMessages {
             double load = in.readDouble();
             boolean leaving = in.readBoolean();
             int life = in.readInt();
-            int count = BinaryFields.count(in, "clients", MovePlanner.MOST_CLIENTS);
+            int count = BinaryFields.count(in, "clients", MovePlanner.MAX_CLIENTS);
             List<Wanted> clients = new ArrayList<>(count);
             for (int i = 0; i < count; i++) {
               clients.add(new Wanted(in.readLong(), in.readDouble(), in.readInt()));
@@ -122,8 +122,8 @@ final class BalanceMessages {
           bytes,
           in ->
               new Granted(
-                  texts(in, BinaryFields.count(in, "urls", MOST_URLS)),
-                  texts(in, BinaryFields.count(in, "tokens", MovePlanner.MOST_CLIENTS))));
+                  texts(in, BinaryFields.count(in, "urls", MAX_URLS)),
+                  texts(in, BinaryFields.count(in, "tokens", MovePlanner.MAX_CLIENTS))));
     }
 
     /** Without the tokens: who has one takes the client's place. */

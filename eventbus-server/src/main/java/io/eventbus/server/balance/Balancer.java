@@ -57,7 +57,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   private static final Duration SMOOTHING = Duration.ofSeconds(2);
   private static final Duration REFUSAL_PAUSE = Duration.ofSeconds(2);
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
   private static final long POLL_NANOS = 10_000_000;
 
   private final Place place;
@@ -389,8 +389,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
       return CompletableFuture.failedFuture(
           new IllegalArgumentException("bus: \"" + bus + "\" (expected: a bus of this cluster)"));
     }
-    return node.ask(
-            address, BalanceMessages.DRAIN, new BalanceMessages.Drain(on).encode(), PATIENCE)
+    return node.ask(address, BalanceMessages.DRAIN, new BalanceMessages.Drain(on).encode(), TIMEOUT)
         .thenAccept(done -> {});
   }
 

@@ -25,7 +25,7 @@ final class ClientLoads {
   private static final long MINUTE_NANOS = Duration.ofMinutes(1).toNanos();
 
   /** Of one client; more topics do not say more about what it belongs to. */
-  private static final int MOST_TOPICS = 32;
+  private static final int MAX_TOPICS = 32;
 
   /** A client that does nothing counts like one with an event in a second: it has a connection. */
   private static final double IDLE_EVENTS = 1;
@@ -113,7 +113,7 @@ final class ClientLoads {
 
   private static void add(Map<Long, Set<String>> topics, long client, String topic) {
     Set<String> own = topics.computeIfAbsent(client, c -> new HashSet<>());
-    if (own.size() < MOST_TOPICS) {
+    if (own.size() < MAX_TOPICS) {
       own.add(topic);
     }
   }

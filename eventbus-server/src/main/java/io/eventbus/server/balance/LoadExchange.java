@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * the one whose name comes first asks, and both know. Any thread.
  */
 final class LoadExchange {
-  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
   /** Older news is none: the bus may be gone. */
   private static final long FRESH_NANOS = Duration.ofSeconds(3).toNanos();
@@ -64,7 +64,7 @@ final class LoadExchange {
           && address != null
           && asking.add(name)) {
         var unused =
-            node.ask(address, BalanceMessages.LOAD, said, PATIENCE)
+            node.ask(address, BalanceMessages.LOAD, said, TIMEOUT)
                 .whenComplete(
                     (answer, error) -> {
                       asking.remove(name);

@@ -36,15 +36,15 @@ import org.slf4j.LoggerFactory;
  */
 final class MoveExecutor {
   private static final Logger LOG = LoggerFactory.getLogger(MoveExecutor.class);
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
   /** When a client that stays is asked again by a bus that ends; twice as long each time. */
   private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
 
-  private static final int MOST_DOUBLINGS = 4;
+  private static final int MAX_DOUBLINGS = 4;
 
   /** A client that gets on with its move has its time anew, and in all so many times that. */
-  private static final int MOST_DEADLINES = 6;
+  private static final int MAX_DEADLINES = 6;
 
   /** A bus that does nothing for so long does not run. */
   private static final long STANDSTILL_NANOS = Duration.ofMillis(500).toNanos();
@@ -101,7 +101,7 @@ final class MoveExecutor {
   /** A client that was asked and stayed, so often. */
   private record Stay(int times, long atNanos) {
     boolean isOver(long nowNanos) {
-      return nowNanos - atNanos >= RETRY_NANOS << Math.min(times - 1, MOST_DOUBLINGS);
+      return nowNanos - atNanos >= RETRY_NANOS << Math.min(times - 1, MAX_DOUBLINGS);
     }
   }
 
@@ -148,7 +148,7 @@ final class MoveExecutor {
 
   /** The next clients that have to go from a bus that ends, in the order of their coming. */
   List<ClientLoad> leaving(double load, long nowNanos) {
-    int most = Math.min(window.room(nowNanos), MovePlanner.MOST_CLIENTS);
+    int most = Math.min(window.room(nowNanos), MovePlanner.MAX_CLIENTS);
     double share = load / Math.max(1, sessions.size());
     List<ClientLoad> next = new ArrayList<>();
     for (Session session : sessions.after(0)) {
@@ -206,7 +206,7 @@ final class MoveExecutor {
             wanted);
     byte[] encoded = request.encode();
     asking++;
-    return node.ask(address, BalanceMessages.RESERVE, encoded, PATIENCE)
+    return node.ask(address, BalanceMessages.RESERVE, encoded, TIMEOUT)
         .thenApply(BalanceMessages.Granted::decode)
         .handleAsync((granted, error) -> onAnswer(plan, reason, granted, error), executor);
   }
@@ -340,7 +340,7 @@ final class MoveExecutor {
     void check(long nowNanos) {
       Session session = sessions.find(client.connection());
       // A client that has not read the request has had no time yet.
-      long time = config.deadline().toNanos() * (heard ? 1 : MOST_DEADLINES);
+      long time = config.deadline().toNanos() * (heard ? 1 : MAX_DEADLINES);
       if (session != null && nowNanos - heardAt >= time) {
         late = true;
         heardAt = nowNanos;
@@ -356,7 +356,7 @@ final class MoveExecutor {
             if (!heard) {
               readAt = now;
             }
-            if (!late && now - askedAt < MOST_DEADLINES * config.deadline().toNanos()) {
+            if (!late && now - askedAt < MAX_DEADLINES * config.deadline().toNanos()) {
               heardAt = now;
               heard = true;
             }

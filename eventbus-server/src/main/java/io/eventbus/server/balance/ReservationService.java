@@ -11,7 +11,7 @@ import java.util.List;
  * token. Confined to the balance thread.
  */
 final class ReservationService {
-  private static final int LONGEST_LIFE_MILLIS = 300_000;
+  private static final int MAX_LIFE_MILLIS = 300_000;
 
   private final Reservations reservations;
   private final ChangeTokens tokens;
@@ -43,8 +43,7 @@ final class ReservationService {
             ? reservations.grant(
                 new Reservations.Request(request.load(), request.leaving(), loads), load, nowNanos)
             : 0;
-    Duration life =
-        Duration.ofMillis(Math.max(1, Math.min(LONGEST_LIFE_MILLIS, request.lifeMillis())));
+    Duration life = Duration.ofMillis(Math.max(1, Math.min(MAX_LIFE_MILLIS, request.lifeMillis())));
     List<String> issued = new ArrayList<>(clients);
     for (BalanceMessages.Wanted client : request.clients().subList(0, clients)) {
       String token =

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** The calls that begin or end at connections of one event loop. Confined to it. */
 public final class LoopCalls {
   /** Calls that are kept for the next ones; more are left to the garbage collector. */
-  private static final int MOST_SPARE = 4_096;
+  private static final int MAX_SPARE = 4_096;
 
   /** Time to look at a call that waits, by estimate. */
   private static final long LOOK_NANOS = 300;
@@ -351,7 +351,7 @@ public final class LoopCalls {
   }
 
   void recycle(Call call) {
-    if (spare.size() < MOST_SPARE) {
+    if (spare.size() < MAX_SPARE) {
       spare.push(call);
     }
   }

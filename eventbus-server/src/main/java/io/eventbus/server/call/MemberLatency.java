@@ -16,7 +16,7 @@ final class MemberLatency {
   /** What a failure counts for at least: who fails fast must not look fast. */
   static final long FAILURE_NANOS = 100_000_000;
 
-  private static final long MOST_NANOS = 30_000_000_000L;
+  private static final long MAX_NANOS = 30_000_000_000L;
 
   private volatile long peak;
   private volatile long mean;
@@ -44,7 +44,7 @@ final class MemberLatency {
   void failed(long nowNanos) {
     quietSince = nowNanos;
     double old = Math.exp(-(nowNanos - at) / DECAY_NANOS);
-    rise(Math.min(MOST_NANOS, Math.max(4 * peak, FAILURE_NANOS)), old, nowNanos);
+    rise(Math.min(MAX_NANOS, Math.max(4 * peak, FAILURE_NANOS)), old, nowNanos);
   }
 
   private void rise(long nanos, double old, long nowNanos) {

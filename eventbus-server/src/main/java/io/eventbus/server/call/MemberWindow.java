@@ -13,11 +13,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class MemberWindow {
   static final int MAX_FIRST = 64;
-  static final int MOST_WAITING = 1_024;
+  static final int MAX_WAITING = 1_024;
   static final long GROWTH_NANOS = 100_000_000;
   static final int FAILURES = 5;
   static final long FIRST_PAUSE_NANOS = 1_000_000_000;
-  static final long LONGEST_PAUSE_NANOS = 30_000_000_000L;
+  static final long MAX_PAUSE_NANOS = 30_000_000_000L;
 
   private static final double RATE_NANOS = 1e9;
   private static final double HIDDEN_NANOS = 1e6;
@@ -105,7 +105,7 @@ final class MemberWindow {
       return 0;
     }
     long waiting = Math.round(rate * HIDDEN_NANOS);
-    return concurrency + (int) Math.max(1, Math.min(MOST_WAITING, waiting));
+    return concurrency + (int) Math.max(1, Math.min(MAX_WAITING, waiting));
   }
 
   private void set(int size) {
@@ -150,7 +150,7 @@ final class MemberWindow {
 
   /** Stops the member; returns for how long. */
   long pause() {
-    long nanos = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(pauses, 5));
+    long nanos = Math.min(MAX_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(pauses, 5));
     pauses++;
     paused = true;
     set(0);

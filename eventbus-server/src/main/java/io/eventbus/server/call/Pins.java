@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * once if it does not have the member.
  */
 final class Pins {
-  private static final int MOST = 4_096;
+  private static final int MAX = 4_096;
 
   private final Map<Long, ServiceMember> answeredFrom =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, ServiceMember> eldest) {
-          return size() > MOST;
+          return size() > MAX;
         }
       };
 

@@ -9,10 +9,10 @@ final class Refusals {
   static final int OTHERS = 3;
 
   /** Other buses that may send a call back because it finds no place or no member there. */
-  private static final int MOST_SENT_BACK = 32;
+  private static final int MAX_SENT_BACK = 32;
 
   /** The same of a call for one member only: all buses may have to be asked. */
-  private static final int MOST_PINNED_SENT_BACK = 4_096;
+  private static final int MAX_PINNED_SENT_BACK = 4_096;
 
   private @Nullable ServiceMember[] all = new ServiceMember[OTHERS];
   private int size;
@@ -29,7 +29,7 @@ final class Refusals {
 
   /** A bus had no place or no member for it; false if there were too many. */
   boolean sentBack(ServiceMember by, boolean pinned) {
-    if (sentBack >= (pinned ? MOST_PINNED_SENT_BACK : MOST_SENT_BACK)) {
+    if (sentBack >= (pinned ? MAX_PINNED_SENT_BACK : MAX_SENT_BACK)) {
       return false;
     }
     sentBack++;

@@ -51,7 +51,7 @@ final class ClusterMembership implements Membership {
    * How long the start waits for the registry before it goes on all the same. What is wrong with
    * the directory or the cluster shows in this time.
    */
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
   private final ServerConfig config;
   private final ClusterSecurity security;
@@ -174,7 +174,7 @@ final class ClusterMembership implements Membership {
 
   private void awaitStart() throws IOException {
     try {
-      started.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      started.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while joining the cluster", e);

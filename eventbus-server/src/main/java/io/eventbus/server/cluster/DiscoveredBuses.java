@@ -13,7 +13,7 @@ import java.util.Map;
  */
 final class DiscoveredBuses {
   /** A bus needs one that answers, not all of them. */
-  static final int MOST = 64;
+  static final int MAX = 64;
 
   private record Heard(Endpoint address, long nanos) {}
 
@@ -26,7 +26,7 @@ final class DiscoveredBuses {
 
   synchronized void heard(Announcement said, long now) {
     forget(now);
-    if (byBus.size() < MOST || byBus.containsKey(said.bus())) {
+    if (byBus.size() < MAX || byBus.containsKey(said.bus())) {
       byBus.put(said.bus(), new Heard(said.address(), now));
     }
   }

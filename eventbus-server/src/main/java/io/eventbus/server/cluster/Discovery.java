@@ -37,7 +37,7 @@ final class Discovery implements AutoCloseable {
   private static final int LOOKING_MEMORY_MILLIS = 1_500;
 
   /** Each costs a keyed checksum: what is more than this in a second is not looked at. */
-  private static final int MOST_EACH_SECOND = 1_000;
+  private static final int MAX_EACH_SECOND = 1_000;
 
   private final MulticastSocket socket;
   private final InetSocketAddress group;
@@ -201,7 +201,7 @@ final class Discovery implements AutoCloseable {
       windowNanos = now;
       inWindow = 0;
     }
-    return ++inWindow <= MOST_EACH_SECOND;
+    return ++inWindow <= MAX_EACH_SECOND;
   }
 
   private void hear(@Nullable Announcement said) {

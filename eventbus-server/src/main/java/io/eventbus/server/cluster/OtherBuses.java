@@ -16,7 +16,7 @@ import java.util.List;
  */
 final class OtherBuses implements RegistryListener {
   /** More than a client can make use of is only more bytes in each Welcome. */
-  static final int MOST = 16;
+  static final int MAX = 16;
 
   private final BusId self;
   private volatile List<String> addresses = List.of();
@@ -40,7 +40,7 @@ final class OtherBuses implements RegistryListener {
       }
     }
     after.addAll(before);
-    List<String> found = after.subList(0, Math.min(MOST, after.size()));
+    List<String> found = after.subList(0, Math.min(MAX, after.size()));
     if (!found.equals(addresses)) {
       addresses = List.copyOf(found);
     }

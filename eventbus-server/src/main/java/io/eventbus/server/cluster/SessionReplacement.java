@@ -31,15 +31,15 @@ public final class SessionReplacement implements AutoCloseable {
   /** The service of links; loads and moves have those before it. */
   static final int SERVICE = 43;
 
-  static final int MOST_IN_CALL = 1_000;
+  static final int MAX_IN_CALL = 1_000;
 
   /** For all buses together: about 4 MB. */
-  static final int MOST_WAITING = 20_000;
+  static final int MAX_WAITING = 20_000;
 
   /** The same as for loads: to another bus there is such a link anyway. */
   private static final String CHANNEL = "balance";
 
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
   /** The sessions of this bus. */
   public interface Local {
@@ -128,7 +128,7 @@ public final class SessionReplacement implements AutoCloseable {
    */
   public void end(String session, long producer) {
     String bus = bus(session);
-    if (bus == null || addresses.apply(bus) == null || waiting.get() >= MOST_WAITING) {
+    if (bus == null || addresses.apply(bus) == null || waiting.get() >= MAX_WAITING) {
       counts.add(0, 0, 1);
       return;
     }
@@ -154,7 +154,7 @@ public final class SessionReplacement implements AutoCloseable {
   private void ask(String bus, Waiting queue) {
     List<Left> all = new ArrayList<>();
     synchronized (queue) {
-      while (all.size() < MOST_IN_CALL && !queue.sessions.isEmpty()) {
+      while (all.size() < MAX_IN_CALL && !queue.sessions.isEmpty()) {
         all.add(queue.sessions.remove());
       }
       queue.asking = !all.isEmpty();
@@ -169,7 +169,7 @@ public final class SessionReplacement implements AutoCloseable {
     CompletableFuture<byte[]> call =
         address == null
             ? CompletableFuture.failedFuture(new IOException(bus + " is gone"))
-            : links.call(address, CHANNEL, SERVICE, request(all), PATIENCE);
+            : links.call(address, CHANNEL, SERVICE, request(all), TIMEOUT);
     var unused =
         call.thenApply(answer -> ended(answer, all.size()))
             .whenComplete(
@@ -209,7 +209,7 @@ public final class SessionReplacement implements AutoCloseable {
     return BinaryFields.decode(
         bytes,
         in -> {
-          int count = BinaryFields.count(in, "sessions", MOST_IN_CALL);
+          int count = BinaryFields.count(in, "sessions", MAX_IN_CALL);
           List<Left> all = new ArrayList<>(count);
           for (int i = 0; i < count; i++) {
             all.add(new Left(in.readUTF(), in.readLong()));

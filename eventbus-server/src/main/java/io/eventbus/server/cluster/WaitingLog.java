@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 /** Says what the bus waits for, less and less often, on a thread of its own until it is closed. */
 final class WaitingLog implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(WaitingLog.class);
-  private static final long LONGEST_SECONDS = 60;
+  private static final long MAX_SECONDS = 60;
 
   private final Supplier<String> situation;
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -40,7 +40,7 @@ final class WaitingLog implements AutoCloseable {
 
   private void run() {
     try {
-      for (long pause = 5; ; pause = Math.min(2 * pause, LONGEST_SECONDS)) {
+      for (long pause = 5; ; pause = Math.min(2 * pause, MAX_SECONDS)) {
         if (closed.getCount() > 0) {
           LOG.info("Not yet in the cluster: {}", situation.get());
         }

@@ -485,8 +485,8 @@ public enum ConfigKey {
       "timeouts.upgrade",
       ValueType.TIME,
       "5s",
-      Millis.SHORTEST,
-      Millis.LONGEST,
+      Millis.MIN,
+      Millis.MAX,
       "",
       "From TCP accept to the finished WebSocket upgrade, TLS included."),
   /** Deadline of the Hello frame. */
@@ -494,8 +494,8 @@ public enum ConfigKey {
       "timeouts.hello",
       ValueType.TIME,
       "5s",
-      Millis.SHORTEST,
-      Millis.LONGEST,
+      Millis.MIN,
+      Millis.MAX,
       "",
       "From TCP accept until the client is let in: its `Hello` has come and is answered."),
   /** Deadline of a message. */
@@ -503,8 +503,8 @@ public enum ConfigKey {
       "timeouts.message",
       ValueType.TIME,
       "1m",
-      Millis.SHORTEST,
-      Millis.LONGEST,
+      Millis.MIN,
+      Millis.MAX,
       "",
       "From the first byte of a message to its last, while the bus reads."),
   /** How long a subscriber may hold publishers. */
@@ -513,7 +513,7 @@ public enum ConfigKey {
       ValueType.TIME,
       "5s",
       0,
-      Millis.LONGEST,
+      Millis.MAX,
       "",
       "How long in a minute the subscribers of one identity under `BLOCK`, or of one address if they"
           + " have no name, may hold publishers back while other subscribers of theirs have nothing to"
@@ -523,8 +523,8 @@ public enum ConfigKey {
       "timeouts.ping-interval",
       ValueType.TIME,
       "25s",
-      Millis.SHORTEST,
-      Millis.LONGEST,
+      Millis.MIN,
+      Millis.MAX,
       "",
       "Time between pings to a client; below the 30 to 60 s after which many proxies cut an idle"
           + " connection."),
@@ -533,8 +533,8 @@ public enum ConfigKey {
       "timeouts.pong",
       ValueType.TIME,
       "10s",
-      Millis.SHORTEST,
-      Millis.LONGEST,
+      Millis.MIN,
+      Millis.MAX,
       "",
       "From a ping to the next sign of life; then the connection is closed."),
   /** How long a full queue may hold publishers back. */
@@ -542,8 +542,8 @@ public enum ConfigKey {
       "timeouts.slow-subscriber",
       ValueType.TIME,
       "10s",
-      Millis.SHORTEST,
-      Millis.LONGEST,
+      Millis.MIN,
+      Millis.MAX,
       "",
       "How long a subscriber with the policy BLOCK may hold its publishers back; then it is closed"
           + " with 4001."),
@@ -552,8 +552,8 @@ public enum ConfigKey {
       "timeouts.close",
       ValueType.TIME,
       "2s",
-      Millis.SHORTEST,
-      Millis.LONGEST,
+      Millis.MIN,
+      Millis.MAX,
       "",
       "From the bus's Close frame to the client's; then the socket is closed."),
   /** Drain at shutdown. */
@@ -562,7 +562,7 @@ public enum ConfigKey {
       ValueType.TIME,
       "10s",
       0,
-      Millis.LONGEST,
+      Millis.MAX,
       "",
       "How long a stopping bus goes on delivering what is queued; 0 does not wait."),
 
@@ -832,7 +832,7 @@ public enum ConfigKey {
       "cluster.lease",
       ValueType.TIME,
       "10s",
-      Millis.SHORTEST_LEASE,
+      Millis.MIN_LEASE,
       Millis.DAY,
       "",
       "How long a bus counts as alive after it was heard of; it is renewed three times in that time."
@@ -843,7 +843,7 @@ public enum ConfigKey {
       ValueType.TIME,
       "10m",
       0,
-      Millis.LONGEST,
+      Millis.MAX,
       "",
       "How long the lease of a voter must have run out before another bus gets its vote; longer than"
           + " a restart takes."),
@@ -1076,7 +1076,7 @@ public enum ConfigKey {
       "federation.confirm",
       ValueType.TIME,
       "2s",
-      Millis.SHORTEST,
+      Millis.MIN,
       60_000,
       "",
       "How long the `Confirm` of a subscription, `Drained` and the answer to a `Barrier` wait for"
@@ -1086,7 +1086,7 @@ public enum ConfigKey {
       "federation.give-up",
       ValueType.TIME,
       "10s",
-      Millis.SHORTEST,
+      Millis.MIN,
       Millis.DAY,
       "",
       "How long events wait for a bus that cannot be reached; then they are counted as lost, and"
@@ -1096,7 +1096,7 @@ public enum ConfigKey {
       "federation.heartbeat",
       ValueType.TIME,
       "1s",
-      Millis.SHORTEST,
+      Millis.MIN,
       60_000,
       "",
       "How long a lane is quiet before a bus shows the other that it lives. The same on all buses."),
@@ -1105,7 +1105,7 @@ public enum ConfigKey {
       "federation.silence",
       ValueType.TIME,
       "3s",
-      2 * Millis.SHORTEST,
+      2 * Millis.MIN,
       600_000,
       "",
       "How long the other side of a lane may say nothing before the lane is opened anew; at least"
@@ -1116,7 +1116,7 @@ public enum ConfigKey {
       "services.timeout",
       ValueType.TIME,
       "30s",
-      Millis.SHORTEST,
+      Millis.MIN,
       600_000,
       "",
       "How long the caller of a service waits for the answer where the request does not"
@@ -1126,7 +1126,7 @@ public enum ConfigKey {
       "services.max-wait",
       ValueType.TIME,
       "2s",
-      Millis.SHORTEST,
+      Millis.MIN,
       600_000,
       "",
       "How long requests may wait for a member that is free, at most three quarters of their"
@@ -1188,7 +1188,7 @@ public enum ConfigKey {
       "services.rejoin",
       ValueType.TIME,
       "3s",
-      Millis.SHORTEST,
+      Millis.MIN,
       600_000,
       "",
       "How long after the loss of its connection a member counts as present on"
@@ -1200,7 +1200,7 @@ public enum ConfigKey {
       ValueType.TIME,
       "2s",
       0,
-      Millis.LONGEST,
+      Millis.MAX,
       "",
       "How often the bus publishes its figures on `$SYS.bus.<name>.stats`, while something in the"
           + " cluster subscribes to that; 0 is never."),
@@ -1515,11 +1515,11 @@ public enum ConfigKey {
   /** Times as written in the table above. */
   private static final class Millis {
     /** Shorter deadlines are only missed by accident. */
-    static final long SHORTEST = 50;
+    static final long MIN = 50;
 
-    static final long SHORTEST_LEASE = 500;
+    static final long MIN_LEASE = 500;
     static final long DAY = 24L * 3600 * 1000;
-    static final long LONGEST = 365L * 24 * 3600 * 1000;
+    static final long MAX = 365L * 24 * 3600 * 1000;
 
     private Millis() {}
   }

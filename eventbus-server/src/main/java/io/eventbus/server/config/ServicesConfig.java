@@ -32,7 +32,7 @@ public record ServicesConfig(
     int gather,
     Duration rejoin) {
   /** Half of it is for one tunnel alone, so that it goes on whatever the others do. */
-  private static final long LEAST_BULK_BYTES = 2 << 10;
+  private static final long MIN_BULK_BYTES = 2 << 10;
 
   /**
    * Checks every value against its range in {@link ConfigKey}.
@@ -58,13 +58,13 @@ public record ServicesConfig(
     ConfigKey.LIMITS_SERVICES.inRange(perConnection);
     ConfigKey.LIMITS_TUNNELS.inRange(tunnels);
     ConfigKey.LIMITS_BULK_BYTES.inRange(bulkBytes);
-    if (bulkBytes < tunnels * LEAST_BULK_BYTES) {
+    if (bulkBytes < tunnels * MIN_BULK_BYTES) {
       throw new IllegalArgumentException(
           ConfigKey.LIMITS_BULK_BYTES.key()
               + ": "
               + ConfigKey.LIMITS_BULK_BYTES.type().print(bulkBytes)
               + " (expected: >= "
-              + ConfigKey.LIMITS_BULK_BYTES.type().print(tunnels * LEAST_BULK_BYTES)
+              + ConfigKey.LIMITS_BULK_BYTES.type().print(tunnels * MIN_BULK_BYTES)
               + ", 2KiB for each of "
               + ConfigKey.LIMITS_TUNNELS.key()
               + ")");

@@ -99,7 +99,7 @@ public record FederationFigures(
       buses.put(peer.id().value(), peer.lost());
     }
     List<Long> hops = new ArrayList<>();
-    for (int i = 0; i < LaneCounters.MOST_HOPS; i++) {
+    for (int i = 0; i < LaneCounters.MAX_HOPS; i++) {
       int at = i;
       hops.add(sum(loops, c -> c.hops[at]));
     }

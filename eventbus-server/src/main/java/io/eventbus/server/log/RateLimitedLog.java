@@ -13,11 +13,11 @@ import org.slf4j.Logger;
  * from then on at most one in ten seconds, or in another time that was chosen, which says how many
  * were left out. It writes no stack traces, but for {@link #error}. Any thread.
  *
- * <p>Kinds may come from outside, an address for instance: beyond {@value #MOST_KINDS} within that
+ * <p>Kinds may come from outside, an address for instance: beyond {@value #MAX_KINDS} within that
  * time all others count as one kind.
  */
 public final class RateLimitedLog {
-  static final int MOST_KINDS = 64;
+  static final int MAX_KINDS = 64;
   static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final String OTHERS = "others";
   private static final String MORE = " (and {} more like this since the last such line)";
@@ -111,14 +111,14 @@ public final class RateLimitedLog {
   private synchronized long pass(String kind) {
     long now = nanoTime.getAsLong();
     Gate gate = gates.get(kind);
-    if (gate == null && gates.size() >= MOST_KINDS) {
+    if (gate == null && gates.size() >= MAX_KINDS) {
       forgetOld(now);
-      gate = gates.size() < MOST_KINDS ? null : gates.get(OTHERS);
+      gate = gates.size() < MAX_KINDS ? null : gates.get(OTHERS);
     }
     if (gate == null) {
       Gate made = new Gate();
       made.writtenAt = now;
-      gates.put(gates.size() < MOST_KINDS ? kind : OTHERS, made);
+      gates.put(gates.size() < MAX_KINDS ? kind : OTHERS, made);
       return 0;
     }
     if (now - gate.writtenAt < intervalNanos) {

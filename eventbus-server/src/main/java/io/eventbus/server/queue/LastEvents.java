@@ -22,7 +22,7 @@ public final class LastEvents {
    * Of one frame no more are kept: what a frame may cost each subscriber that is behind is bounded,
    * whatever its size.
    */
-  static final int MOST = 1024;
+  static final int MAX = 1024;
 
   private final DeliverView view = new DeliverView();
   private final EventCursor walk = new EventCursor();
@@ -74,7 +74,7 @@ public final class LastEvents {
         continue;
       }
       bytes += Conflater.keptBytes(walk.eventEnd() - walk.eventStart(), key);
-      if (bytes > limit || count == MOST) {
+      if (bytes > limit || count == MAX) {
         cut = number + 1;
         return;
       }

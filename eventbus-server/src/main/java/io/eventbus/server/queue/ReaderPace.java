@@ -15,7 +15,7 @@ final class ReaderPace {
    * Of a full queue this part has to be taken in each period, or the client is too slow: 128 KiB of
    * 8 MiB.
    */
-  private static final int LEAST_PROGRESS = 64;
+  private static final int MIN_PROGRESS = 64;
 
   private final Duration period;
   private final long periodNanos;
@@ -29,7 +29,7 @@ final class ReaderPace {
   ReaderPace(TimeoutsConfig timeouts, long bound) {
     period = timeouts.slowSubscriber();
     periodNanos = period.toNanos();
-    leastBytes = bound / LEAST_PROGRESS;
+    leastBytes = bound / MIN_PROGRESS;
   }
 
   /** The queue has become full. */

@@ -28,15 +28,15 @@ import org.slf4j.LoggerFactory;
  * where a client comes or goes, never for what it sends.
  *
  * <p>They are known while they have a connection, and beyond that until what they have published is
- * paid, so that nothing is won by connecting again; of these at most {@value #MOST_LINGERING}.
+ * paid, so that nothing is won by connecting again; of these at most {@value #MAX_LINGERING}.
  */
 public final class QuotaAccounts {
-  static final int MOST_LINGERING = 65_536;
+  static final int MAX_LINGERING = 65_536;
 
   /** How many that linger are looked at for each client that comes: more than it can add. */
   private static final int LOOKS = 8;
 
-  private static final int MOST_SHOWN = 300;
+  private static final int MAX_SHOWN = 300;
   private static final Duration TELL_AGAIN = Duration.ofMinutes(1);
 
   private final Advisories advisories;
@@ -190,7 +190,7 @@ public final class QuotaAccounts {
 
   private void lookAtLingering(long now) {
     for (int i = 0; i < LOOKS; i++) {
-      boolean tooMany = lingering.size() > MOST_LINGERING;
+      boolean tooMany = lingering.size() > MAX_LINGERING;
       Sharers oldest = lingering.poll();
       if (oldest == null) {
         return;
@@ -265,7 +265,7 @@ public final class QuotaAccounts {
     log.warn(
         key + " " + quota,
         "{} are at their quota {}, {}{}",
-        PrintableText.of(key.toString(), MOST_SHOWN),
+        PrintableText.of(key.toString(), MAX_SHOWN),
         quota.key(),
         limit);
   }

@@ -17,9 +17,9 @@ public final class QuotaShare {
    * A connection that waits looks again after so long, at random: those that wait for the same
    * bucket have equal chances then, and a thousand of them do not keep a loop busy.
    */
-  private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+  private static final long MIN_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-  private static final long MOST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(15);
+  private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(15);
 
   /** What waits is told in steps, so that a reader that keeps up touches nothing that is shared. */
   private static final long STEP_BYTES = 16 * 1024;
@@ -84,7 +84,7 @@ public final class QuotaShare {
   }
 
   private static long lengthened(long nanos) {
-    return nanos + ThreadLocalRandom.current().nextLong(LEAST_WAIT_NANOS, MOST_WAIT_NANOS);
+    return nanos + ThreadLocalRandom.current().nextLong(MIN_WAIT_NANOS, MAX_WAIT_NANOS);
   }
 
   private void noteWait(Sharers sharers, long nowNanos) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sharers {
   /** What each queue may hold at least, however many there are. */
-  static final long LEAST_QUEUE_BYTES = 64 * 1024;
+  static final long MIN_QUEUE_BYTES = 64 * 1024;
 
   private final Key key;
   private final long number;
@@ -239,7 +239,7 @@ final class Sharers {
     long most = mostQueueBytes;
     return most == 0 || queueBytes.get() <= most
         ? own
-        : Math.min(own, Math.max(LEAST_QUEUE_BYTES, most / Math.max(1, connections.get())));
+        : Math.min(own, Math.max(MIN_QUEUE_BYTES, most / Math.max(1, connections.get())));
   }
 
   /** How often a limit was met. */

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class TokenBucket {
   static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
-  static final long MOST_DEBT_NANOS = TimeUnit.SECONDS.toNanos(10);
+  static final long MAX_DEBT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -53,7 +53,7 @@ final class TokenBucket {
     while (true) {
       long before = fullAt.get();
       long from = before - nowNanos > 0 ? before : nowNanos;
-      long most = nowNanos + FULL_NANOS + MOST_DEBT_NANOS;
+      long most = nowNanos + FULL_NANOS + MAX_DEBT_NANOS;
       long after = from + Math.min(cost, Math.max(0, most - from));
       if (fullAt.compareAndSet(before, after)) {
         return;

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * nor the bus's account is touched for each of them.
  *
  * <p>The router of a loop fills it; whoever releases the last delivery, on any thread, gives it
- * back. As long as it is open the filling loop holds {@link #MOST} references and only counts how
+ * back. As long as it is open the filling loop holds {@link #MAX} references and only counts how
  * many of them it has given away; when it closes the slab it gives back the others. From then on
  * the slab counts as memory, whole, until its last delivery is gone. An open one does not count:
  * there is one for each loop. What waits for a client that does not take it is copied out of its
@@ -25,11 +25,11 @@ final class DeliverySlab {
   /** The same for what waits for one client. */
   static final int OWN_BYTES = 4 * 1024;
 
-  private static final int MOST = 1 << 20;
+  private static final int MAX = 1 << 20;
 
   private final ByteBuf buffer;
   private final BusMemory memory;
-  private final AtomicInteger references = new AtomicInteger(MOST);
+  private final AtomicInteger references = new AtomicInteger(MAX);
   private final int bytes;
   private final boolean own;
   // Written by the filling loop, while it has a reference.
@@ -79,10 +79,10 @@ final class DeliverySlab {
    * @return false if somebody does; then nothing was done
    */
   boolean rewind() {
-    if (references.get() != MOST - given || buffer.refCnt() != 1) {
+    if (references.get() != MAX - given || buffer.refCnt() != 1) {
       return false;
     }
-    references.set(MOST);
+    references.set(MAX);
     if (own) {
       memory.release((long) given * Delivery.OVERHEAD);
       counted = bytes;
@@ -99,7 +99,7 @@ final class DeliverySlab {
   /** The filling loop: nothing more is put in. */
   void close() {
     count(own ? 0 : bytes + given * Delivery.OVERHEAD);
-    drop(MOST - given);
+    drop(MAX - given);
   }
 
   /** Any thread: a delivery is gone. */

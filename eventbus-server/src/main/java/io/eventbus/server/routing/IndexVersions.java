@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 final class IndexVersions {
   /** As many as a {@link #stripe} tells apart. */
-  static final int MOST_STRIPES = 4096;
+  static final int MAX_STRIPES = 4096;
 
   /** Of the numbers of all {@link #stripe stripes} the part that counts here. */
   final int mask;
@@ -22,7 +22,7 @@ final class IndexVersions {
   private final AtomicLong wildcard = new AtomicLong();
   private final AtomicLong invalidations = new AtomicLong();
 
-  /** So many stripes, a power of two, of at most {@link #MOST_STRIPES}. */
+  /** So many stripes, a power of two, of at most {@link #MAX_STRIPES}. */
   IndexVersions(int stripes) {
     mask = stripes - 1;
     exact = new AtomicLongArray(stripes);
@@ -69,6 +69,6 @@ final class IndexVersions {
     for (int i = 0; i < length; i++) {
       h = 31 * h + topic.charAt(i);
     }
-    return (h ^ (h >>> 16)) & (MOST_STRIPES - 1);
+    return (h ^ (h >>> 16)) & (MAX_STRIPES - 1);
   }
 }

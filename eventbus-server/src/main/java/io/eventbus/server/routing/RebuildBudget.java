@@ -21,16 +21,16 @@ final class RebuildBudget {
   private static final long RATE = 150_000;
 
   /** What may be saved up. */
-  private static final long MOST = RATE / 4;
+  private static final long MAX = RATE / 4;
 
   /** However much was spent, nothing waits for more than this time. */
-  private static final long MOST_SECONDS = 3;
+  private static final long MAX_SECONDS = 3;
 
   /** For how long changes that have waited go on, whatever they spend. */
   private static final long OPEN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final LongAdder waits = new LongAdder();
-  private volatile long left = MOST;
+  private volatile long left = MAX;
   // Guarded by this: when it was last refilled, and until when it is open, where those are known.
   private long refilledNanos;
   private long openUntil;
@@ -42,7 +42,7 @@ final class RebuildBudget {
   void spend(int subscriptions) {
     if (subscriptions > SHORT) {
       synchronized (this) {
-        left = Math.max(left - subscriptions, -MOST_SECONDS * RATE);
+        left = Math.max(left - subscriptions, -MAX_SECONDS * RATE);
       }
     }
   }
@@ -73,19 +73,19 @@ final class RebuildBudget {
       return 0;
     }
     // More than it takes from the bottom to the top would change nothing.
-    long passed = Math.min(nowNanos - refilledNanos, TimeUnit.SECONDS.toNanos(2 * MOST_SECONDS));
+    long passed = Math.min(nowNanos - refilledNanos, TimeUnit.SECONDS.toNanos(2 * MAX_SECONDS));
     long more = passed * RATE / TimeUnit.SECONDS.toNanos(1);
     if (more > 0) {
       refilledNanos = nowNanos;
-      left = Math.min(MOST, left + more);
+      left = Math.min(MAX, left + more);
     }
     // What ends with its connection spends as well and does not wait: it must not keep others
     // waiting.
-    long longest = waitedForSince + TimeUnit.SECONDS.toNanos(MOST_SECONDS) - nowNanos;
+    long longest = waitedForSince + TimeUnit.SECONDS.toNanos(MAX_SECONDS) - nowNanos;
     if (!isSpent() || longest <= 0) {
       openUntil = nowNanos + OPEN_NANOS;
       waitedForSince = openUntil;
-      isWaitedFor = left < MOST;
+      isWaitedFor = left < MAX;
       return 0;
     }
     waits.increment();

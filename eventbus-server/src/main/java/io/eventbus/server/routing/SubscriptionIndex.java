@@ -72,7 +72,7 @@ public final class SubscriptionIndex {
     this.shared = new BusRoutes(loops, routeLimit);
     this.account = Accounts.DEFAULT;
     this.salt = 0;
-    this.versions = new IndexVersions(IndexVersions.MOST_STRIPES);
+    this.versions = new IndexVersions(IndexVersions.MAX_STRIPES);
     this.accounts = new Accounts(this, shared);
   }
 

@@ -10,7 +10,7 @@ import io.eventbus.schema.Overflow;
  */
 public record Target(Subscriber subscriber, Overflow overflow) {
   /** Of one frame CONFLATE looks at no more events than about so many. */
-  private static final int MOST_CONFLATED = 1024;
+  private static final int MAX_CONFLATED = 1024;
 
   /**
    * About what it costs to give events to this subscriber when it is behind, in units of what it
@@ -21,7 +21,7 @@ public record Target(Subscriber subscriber, Overflow overflow) {
    */
   int work(int events) {
     return switch (overflow) {
-      case CONFLATE -> 1 + 16 * Math.min(events, MOST_CONFLATED);
+      case CONFLATE -> 1 + 16 * Math.min(events, MAX_CONFLATED);
       // What is dropped is read once more, to tell which events those were.
       case DROP_OLDEST -> subscriber.isCrowded() ? 4 : 1;
       case BLOCK, DISCONNECT -> 1;

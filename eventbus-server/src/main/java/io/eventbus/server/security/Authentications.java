@@ -14,13 +14,13 @@ import org.slf4j.LoggerFactory;
  */
 public final class Authentications {
   /** The most clients that wait. */
-  public static final int MOST_WAITING = 1000;
+  public static final int MAX_WAITING = 1000;
 
   /** For how long a client waits: less than the default of {@code timeouts.hello}. */
-  public static final Duration LONGEST = Duration.ofSeconds(2);
+  public static final Duration MAX = Duration.ofSeconds(2);
 
   /** By how much the clock of a bus may differ from that of whoever issues tokens. */
-  public static final Duration MOST_SKEW = Duration.ofSeconds(30);
+  public static final Duration MAX_SKEW = Duration.ofSeconds(30);
 
   static final String RECONNECT = "the bus cannot find out now who you are; reconnect later";
 
@@ -37,7 +37,7 @@ public final class Authentications {
   public Authentications(Authenticator authenticator) {
     this(
         authenticator,
-        MOST_WAITING,
+        MAX_WAITING,
         new RateLimitedLog(LoggerFactory.getLogger(Authentications.class)));
   }
 
@@ -95,7 +95,7 @@ public final class Authentications {
   /** What a client hears that has waited for too long. */
   static Authentication late() {
     return new Authentication.Unavailable(
-        RECONNECT, "there was no answer within " + LONGEST.toSeconds() + " s");
+        RECONNECT, "there was no answer within " + MAX.toSeconds() + " s");
   }
 
   /**

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class DenialLog {
   private static final Duration INTERVAL = Duration.ofMinutes(1);
-  private static final int MOST_SHOWN = 300;
+  private static final int MAX_SHOWN = 300;
 
   private final RateLimitedLog log;
 
@@ -48,6 +48,6 @@ public final class DenialLog {
 
   /** Subjects, topics and the rules of tokens are others' texts. */
   private static String printable(String text) {
-    return PrintableText.of(text, MOST_SHOWN);
+    return PrintableText.of(text, MAX_SHOWN);
   }
 }

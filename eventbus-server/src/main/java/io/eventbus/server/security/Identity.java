@@ -43,14 +43,14 @@ public record Identity(
   private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 
   /** The longest account and the longest subject, in characters. */
-  public static final int MOST_NAME_CHARS = 256;
+  public static final int MAX_NAME_CHARS = 256;
 
   /** Checks what numbers and rules are made of. */
   public Identity {
     if ((!account.isEmpty() && !isName(account)) || (!subject.isEmpty() && !isName(subject))) {
       throw new IllegalArgumentException(
           "the account or the subject is not one (expected: 1 to "
-              + MOST_NAME_CHARS
+              + MAX_NAME_CHARS
               + " characters, no control characters)");
     }
   }
@@ -89,7 +89,7 @@ public record Identity(
    */
   public static boolean isName(String text) {
     return !text.isEmpty()
-        && text.length() <= MOST_NAME_CHARS
+        && text.length() <= MAX_NAME_CHARS
         && text.codePoints().noneMatch(Identity::isNoText);
   }
 

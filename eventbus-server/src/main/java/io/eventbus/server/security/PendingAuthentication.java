@@ -50,7 +50,7 @@ public final class PendingAuthentication {
    * @param nowNanos as {@link System#nanoTime}
    */
   public void onTick(long nowNanos) {
-    if (!asked.isDone() && nowNanos - beganNanos > Authentications.LONGEST.toNanos()) {
+    if (!asked.isDone() && nowNanos - beganNanos > Authentications.MAX.toNanos()) {
       asked.complete(Authentications.late());
     }
   }

@@ -11,14 +11,14 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * How far a subscriber has come, by its own word: the last acknowledged sequence of the topics and
- * producers that it acknowledged most recently, at most {@value #MOST} of them with topics of
- * {@value #MOST_TEXT} characters in all. What is kept counts as the bus's memory.
+ * producers that it acknowledged most recently, at most {@value #MAX} of them with topics of
+ * {@value #MAX_TEXT} characters in all. What is kept counts as the bus's memory.
  *
  * <p>Written by the session's loop only; read by any thread, for which the loop never waits.
  */
 public final class Acknowledgements {
-  static final int MOST = 16;
-  static final int MOST_TEXT = 2048;
+  static final int MAX = 16;
+  static final int MAX_TEXT = 2048;
 
   /** The stream, what is kept of it, and its place in the map. */
   private static final int ENTRY_BYTES = 136;
@@ -59,7 +59,7 @@ public final class Acknowledgements {
     count.add(1);
     stats.acks.add(1);
     if (streams.isEmpty()) {
-      streams = new ConcurrentHashMap<>(MOST);
+      streams = new ConcurrentHashMap<>(MAX);
     }
     Stream stream = new Stream(ack.getTopic(), ack.getProducer());
     Latest latest = streams.get(stream);
@@ -72,7 +72,7 @@ public final class Acknowledgements {
       latest.sequence = Math.max(latest.sequence, ack.getSequence());
     }
     latest.usedAt = count.get();
-    while (streams.size() > MOST || text > MOST_TEXT) {
+    while (streams.size() > MAX || text > MAX_TEXT) {
       Stream oldest = oldest();
       streams.remove(oldest);
       keep(oldest, -1);

@@ -29,14 +29,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChangeTokens {
   /** As many moves as can be under way towards one bus. */
-  public static final int MOST = 20_000;
+  public static final int MAX = 20_000;
 
   private static final String ALGORITHM = "HmacSHA256";
   private static final byte VERSION = 1;
   private static final int MAC_BYTES = 32;
   private static final int HEAD_BYTES = 1 + 3 * Long.BYTES + Integer.BYTES;
-  private static final int MOST_NAME_BYTES = 255;
-  private static final int MOST_TEXT = 1024;
+  private static final int MAX_NAME_BYTES = 255;
+  private static final int MAX_TEXT = 1024;
 
   private final byte[] bus;
   private final SecretKeySpec key;
@@ -92,7 +92,7 @@ public final class ChangeTokens {
     long now = nanoTime.getAsLong();
     forgetExpired(now);
     byte[] from = grant.from().getBytes(StandardCharsets.UTF_8);
-    if (unused.size() >= MOST || from.length > MOST_NAME_BYTES) {
+    if (unused.size() >= MAX || from.length > MAX_NAME_BYTES) {
       return null;
     }
     long number = random.nextLong();
@@ -117,7 +117,7 @@ public final class ChangeTokens {
   public synchronized Redeemed redeem(String text, long producer) {
     byte[] bytes;
     try {
-      bytes = text.length() > MOST_TEXT ? new byte[0] : Base64.getUrlDecoder().decode(text);
+      bytes = text.length() > MAX_TEXT ? new byte[0] : Base64.getUrlDecoder().decode(text);
     } catch (IllegalArgumentException e) {
       bytes = new byte[0];
     }

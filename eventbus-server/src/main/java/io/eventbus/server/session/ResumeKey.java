@@ -38,7 +38,7 @@ public final class ResumeKey {
   private static final int MAC_BYTES = 16;
 
   /** Each takes one to three microseconds; one in as many as there are loops fits. */
-  private static final int MOST_DRAWS = 64;
+  private static final int MAX_DRAWS = 64;
 
   private final SecretKeySpec key;
 
@@ -87,7 +87,7 @@ public final class ResumeKey {
     random.nextBytes(drawn);
     ByteBuffer counter = ByteBuffer.wrap(drawn);
     String resume = sign(mac, drawn);
-    for (int i = 1; i < MOST_DRAWS && !fitting.test(Resume.producer(resume, who)); i++) {
+    for (int i = 1; i < MAX_DRAWS && !fitting.test(Resume.producer(resume, who)); i++) {
       // Nobody can tell the next number without the key, so that more randomness is not needed.
       counter.putLong(0, counter.getLong(0) + 1);
       resume = sign(mac, drawn);

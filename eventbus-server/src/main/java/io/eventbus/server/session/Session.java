@@ -83,7 +83,7 @@ public final class Session {
    * than the clocks of a bus and an issuer may differ, so that what let a client in never ends its
    * connection at once.
    */
-  static final Duration AFTER_EXPIRY = Authentications.MOST_SKEW.plusSeconds(10);
+  static final Duration AFTER_EXPIRY = Authentications.MAX_SKEW.plusSeconds(10);
 
   private final LoopContext loop;
   private final ClientLink link;

@@ -23,7 +23,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class SessionQuestions {
   /** Questions of one session that may wait for an answer. */
-  static final int MOST = 16;
+  static final int MAX = 16;
 
   private static final TopicFilter ALL_MEMBERS = TopicFilter.parse(ServiceName.presenceTopic(">"));
 
@@ -73,11 +73,11 @@ final class SessionQuestions {
               + "; expected: one that may observe "
               + ServiceName.presenceTopic(argument.isEmpty() ? ">" : "…")
               + ")");
-    } else if (open >= MOST) {
+    } else if (open >= MAX) {
       fail(
           call,
           FailureCode.OVERLOADED,
-          open + " questions to the bus are open (expected: at most " + MOST + ")");
+          open + " questions to the bus are open (expected: at most " + MAX + ")");
     } else {
       open++;
       loop.calls.busService().ask(account, method, argument, new Waiting(call, System.nanoTime()));

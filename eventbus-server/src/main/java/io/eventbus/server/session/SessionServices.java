@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionServices implements MemberEnd {
   /** So many answers to calls that the bus does not know end the connection. */
-  private static final int MOST_UNKNOWN = 1000;
+  private static final int MAX_UNKNOWN = 1000;
 
   private static final long UNKNOWN_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -435,7 +435,7 @@ public final class SessionServices implements MemberEnd {
       unknown = 0;
       unknownSince = nowNanos;
     }
-    return ++unknown < MOST_UNKNOWN;
+    return ++unknown < MAX_UNKNOWN;
   }
 
   @Override

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionTunnels implements TunnelEnds {
   /** So many frames that are wrong, or of no tunnel, end the connection. */
-  private static final int MOST_WRONG = 1000;
+  private static final int MAX_WRONG = 1000;
 
   private static final long WRONG_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -113,7 +113,7 @@ final class SessionTunnels implements TunnelEnds {
       wrong = 0;
       wrongSince = nowNanos;
     }
-    return ++wrong < MOST_WRONG;
+    return ++wrong < MAX_WRONG;
   }
 
   /**

@@ -29,7 +29,7 @@ final class SubscriptionShare {
   /** One part of the bus's patterns in so many is for one connection, but at least so many. */
   private static final int PATTERN_PART = 16;
 
-  private static final int LEAST_PATTERNS = 16;
+  private static final int MIN_PATTERNS = 16;
 
   private static final String ADVICE = "; use fewer or shorter filters, or another bus";
 
@@ -85,7 +85,7 @@ final class SubscriptionShare {
       return null;
     }
     int most = limits.wildcardPatterns();
-    int own = Math.max(LEAST_PATTERNS, most / PATTERN_PART);
+    int own = Math.max(MIN_PATTERNS, most / PATTERN_PART);
     if (patterns.size() >= own) {
       return "the filters of the connection have "
           + patterns.size()

@@ -21,7 +21,7 @@ public final class TurnBudget {
   private static final int UNITS = 8192;
 
   /** The shortest turn, when many clients wait for theirs. */
-  private static final int LEAST_UNITS = 512;
+  private static final int MIN_UNITS = 512;
 
   /** What a client may cause in a window without being made to wait: an eighth of a millisecond. */
   private static final int LIGHT_UNITS = 1024;
@@ -205,7 +205,7 @@ public final class TurnBudget {
    * @param waiting how many wait for theirs
    */
   public void renew(int waiting) {
-    turnEnd = total + Math.max(LEAST_UNITS, UNITS / Math.max(1, waiting));
+    turnEnd = total + Math.max(MIN_UNITS, UNITS / Math.max(1, waiting));
   }
 
   /**

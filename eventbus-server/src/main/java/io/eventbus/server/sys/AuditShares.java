@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
  */
 final class AuditShares {
   /** Of all identities together, and the same of all addresses. */
-  static final int MOST_OF_KIND = 500;
+  static final int MAX_OF_KIND = 500;
 
-  static final int MOST_OF_ONE = 100;
+  static final int MAX_OF_ONE = 100;
 
   private static final Pattern IPV6 = Pattern.compile("[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*");
   private static final int NETWORK_BYTES = 8;
@@ -36,7 +36,7 @@ final class AuditShares {
     private int total;
 
     boolean take(Object source) {
-      if (total >= MOST_OF_KIND || taken.getOrDefault(source, 0) >= MOST_OF_ONE) {
+      if (total >= MAX_OF_KIND || taken.getOrDefault(source, 0) >= MAX_OF_ONE) {
         return false;
       }
       total++;

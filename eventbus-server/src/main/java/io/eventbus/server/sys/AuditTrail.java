@@ -31,10 +31,10 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
   /** The logger of the lines, which has an appender of its own where there is a file. */
   public static final String LINES = "eventbus.audit.lines";
 
-  static final long MOST_QUEUED_BYTES = 4 << 20;
+  static final long MAX_QUEUED_BYTES = 4 << 20;
 
   /** Texts that others have chosen are cut here. */
-  static final int MOST_TEXT = 512;
+  static final int MAX_TEXT = 512;
 
   private static final long LOOK_MILLIS = 1_000;
   private static final Logger LOG = LoggerFactory.getLogger(AuditTrail.class);
@@ -135,7 +135,7 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
     }
     boolean isKept = !advisory.causedByClient() || shares.take(advisory, nanoTime.getAsLong());
     String json = isKept ? json(advisory) : "";
-    if (json.isEmpty() || queuedBytes.get() + json.length() > MOST_QUEUED_BYTES) {
+    if (json.isEmpty() || queuedBytes.get() + json.length() > MAX_QUEUED_BYTES) {
       omitted++;
       dropped.increment();
       RARE.warn("omitted", "entries of the audit log are left out: they come too fast");
@@ -150,7 +150,7 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
     try {
       return new String(
           Json.write(
-              new Message(bus, clock.instant(), advisory.type(), omitted, advisory), MOST_TEXT),
+              new Message(bus, clock.instant(), advisory.type(), omitted, advisory), MAX_TEXT),
           StandardCharsets.UTF_8);
     } catch (IOException e) {
       RARE.error("json", e, "an entry of the audit log could not be written");

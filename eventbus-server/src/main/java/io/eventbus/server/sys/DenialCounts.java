@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class DenialCounts {
   /** Different ones in a minute; beyond, the oldest is told early. */
-  static final int MOST = 4_096;
+  static final int MAX = 4_096;
 
   private static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -67,7 +67,7 @@ final class DenialCounts {
       return List.of();
     }
     List<PermissionDenied> due = new ArrayList<>(due(nowNanos));
-    if (windows.size() >= MOST) {
+    if (windows.size() >= MAX) {
       Iterator<Window> oldest = windows.values().iterator();
       rest(oldest.next()).ifPresent(due::add);
       oldest.remove();

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  */
 final class EventsTopic implements Consumer<Advisory> {
   /** A crowd that comes or goes must not cost more than what it comes for. */
-  static final int MOST_PER_SECOND = 100;
+  static final int MAX_PER_SECOND = 100;
 
   private static final RateLimitedLog LOG =
       new RateLimitedLog(LoggerFactory.getLogger(EventsTopic.class));
@@ -96,7 +96,7 @@ final class EventsTopic implements Consumer<Advisory> {
     boolean ofClient =
         advisory instanceof Advisory.ClientConnected
             || advisory instanceof Advisory.ClientDisconnected;
-    if (inSecond >= MOST_PER_SECOND || (ofClient && ofClients >= MOST_PER_SECOND / 2)) {
+    if (inSecond >= MAX_PER_SECOND || (ofClient && ofClients >= MAX_PER_SECOND / 2)) {
       return false;
     }
     inSecond++;

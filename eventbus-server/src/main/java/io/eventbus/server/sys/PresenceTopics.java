@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class PresenceTopics implements Consumer<Presence.Told> {
   /** A crowd that comes or goes must not cost more than what it comes for. */
-  static final int MOST_PER_SECOND = 1_000;
+  static final int MAX_PER_SECOND = 1_000;
 
   private static final RateLimitedLog LOG =
       new RateLimitedLog(LoggerFactory.getLogger(PresenceTopics.class));
@@ -86,7 +86,7 @@ final class PresenceTopics implements Consumer<Presence.Told> {
       secondBegan = now;
       inSecond = 0;
     }
-    if (inSecond >= MOST_PER_SECOND) {
+    if (inSecond >= MAX_PER_SECOND) {
       omitted++;
       return;
     }

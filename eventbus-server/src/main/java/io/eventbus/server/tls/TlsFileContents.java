@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TlsFileContents {
   /** More than a thousand certificates. */
-  static final int MOST_BYTES = 1 << 20;
+  static final int MAX_BYTES = 1 << 20;
 
   private static final Pattern CERTIFICATE =
       Pattern.compile(
@@ -74,9 +74,9 @@ final class TlsFileContents {
       throw wrong(file, "expected: a readable file", null);
     }
     try (InputStream in = Files.newInputStream(file.path())) {
-      byte[] bytes = in.readNBytes(MOST_BYTES + 1);
-      if (bytes.length > MOST_BYTES) {
-        throw wrong(file, "expected: at most " + MOST_BYTES + " bytes", null);
+      byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+      if (bytes.length > MAX_BYTES) {
+        throw wrong(file, "expected: at most " + MAX_BYTES + " bytes", null);
       }
       return bytes;
     } catch (IOException e) {

@@ -51,7 +51,7 @@ final class ConnectionLoop implements Runnable {
   private static final long DRAIN_NANOS = 300_000;
 
   /** Tasks in one turn where the first ones have nothing to do any more. */
-  private static final int MOST_IN_TURN = 64;
+  private static final int MAX_IN_TURN = 64;
 
   /** Something with deadlines of its own. */
   interface Ticking {
@@ -236,7 +236,7 @@ final class ConnectionLoop implements Runnable {
       budget.renew(nextTurns.size());
       long before = budget.total();
       // Those that have gone meanwhile use nothing of it.
-      for (int i = 0; i < MOST_IN_TURN && budget.total() == before; i++) {
+      for (int i = 0; i < MAX_IN_TURN && budget.total() == before; i++) {
         Runnable next = nextTurns.poll();
         if (next == null) {
           break;

@@ -46,7 +46,7 @@ final class InboundFrames {
   private static final long LONG_INFLATE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   /** More than one read brings. */
-  private static final int MOST_BEHIND = 128 * 1024;
+  private static final int MAX_BEHIND = 128 * 1024;
 
   private Later handledLater = Later.NOTHING;
   // Whether what is being handled counts as memory of pieces, and what is taken for an inflated
@@ -191,7 +191,7 @@ final class InboundFrames {
    */
   private boolean mayKeep() {
     boolean hasRoom = connection.isEncrypted() || (!waitsForRoom && !memory().isOver());
-    return hasRoom && parked.bytesBehind() < MOST_BEHIND;
+    return hasRoom && parked.bytesBehind() < MAX_BEHIND;
   }
 
   /** A message has to wait for its turn to be inflated, for room for that, or for itself. */

@@ -14,8 +14,8 @@ import java.util.function.IntSupplier;
  * connections.
  */
 final class ReadSizes extends AdaptiveRecvByteBufAllocator {
-  private static final int LEAST = 2 * 1024;
-  private static final int MOST = 64 * 1024;
+  private static final int MIN = 2 * 1024;
+  private static final int MAX = 64 * 1024;
 
   private final long room;
   private final IntSupplier connections;
@@ -33,7 +33,7 @@ final class ReadSizes extends AdaptiveRecvByteBufAllocator {
   }
 
   private int most() {
-    return (int) Math.max(LEAST, Math.min(MOST, room / Math.max(1, connections.getAsInt())));
+    return (int) Math.max(MIN, Math.min(MAX, room / Math.max(1, connections.getAsInt())));
   }
 
   @Override

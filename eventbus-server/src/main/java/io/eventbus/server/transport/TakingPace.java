@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
  */
 final class TakingPace {
   /** The least that counts as reading: 128 KiB in ten seconds, as the protocol promises. */
-  private static final long LEAST_BYTES_PER_SECOND = 128 * 1024 / 10;
+  private static final long MIN_BYTES_PER_SECOND = 128 * 1024 / 10;
 
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final double NANOS = 1e9;
 
@@ -48,14 +48,14 @@ final class TakingPace {
     looked = true;
     takenBefore = taken;
     lookedAt = nowNanos;
-    if (!waits || now >= LEAST_BYTES_PER_SECOND) {
+    if (!waits || now >= MIN_BYTES_PER_SECOND) {
       readsSince = nowNanos;
     }
   }
 
   /** Whether something has waited for a second without being read. */
   boolean isStuck(long nowNanos) {
-    return nowNanos - readsSince >= PATIENCE_NANOS;
+    return nowNanos - readsSince >= TIMEOUT_NANOS;
   }
 
   /** How long it takes to take so many bytes, in seconds; 0 while nothing is known. */

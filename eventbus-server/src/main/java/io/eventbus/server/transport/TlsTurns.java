@@ -32,7 +32,7 @@ final class TlsTurns extends ChannelDuplexHandler {
   private static final long SHARE_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
 
   /** What a client may send before its handshake has ended: more than any handshake takes. */
-  private static final int MOST_HANDSHAKE_BYTES = 32 * 1024;
+  private static final int MAX_HANDSHAKE_BYTES = 32 * 1024;
 
   /** What most handshakes send at most before they have ended. */
   private static final int BEGINNING = 4 * 1024;
@@ -164,7 +164,7 @@ final class TlsTurns extends ChannelDuplexHandler {
   private boolean mayKeep(int bytes) {
     int all = handshakeBytes + bytes;
     int piece = Math.max(0, all - BEGINNING) - Math.max(0, handshakeBytes - BEGINNING);
-    if (all > MOST_HANDSHAKE_BYTES || (piece > 0 && !pieces().take(piece))) {
+    if (all > MAX_HANDSHAKE_BYTES || (piece > 0 && !pieces().take(piece))) {
       return false;
     }
     loop.context().bus().memory().change((long) bytes - piece);

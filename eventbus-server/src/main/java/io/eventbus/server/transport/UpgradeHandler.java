@@ -47,7 +47,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** Longer than it takes to send a request. */
-  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final ConnectionLoop loop;
   private final Handshake handshake;
@@ -333,7 +333,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   @Override
   public double claim(MemoryPressure.Kind kind, long nowNanos) {
     long age = nowNanos - acceptedAt;
-    return kind == MemoryPressure.Kind.SHORT_PIECES && heldBytes() > 0 && age > PATIENCE_NANOS
+    return kind == MemoryPressure.Kind.SHORT_PIECES && heldBytes() > 0 && age > TIMEOUT_NANOS
         ? age
         : 0;
   }

@@ -43,7 +43,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
   /** What it is not worth closing a connection for, in bytes. */
-  private static final long LEAST_TO_GAIN = 4 * 1024;
+  private static final long MIN_TO_GAIN = 4 * 1024;
 
   /** A client that needs longer for what waits is slow. */
   private static final double SLOW_SECONDS = 2;
@@ -354,7 +354,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   public boolean compresses(int bytes) {
     return deflateNegotiated
         && bytes >= loop.config().compression().minBytes()
-        && bytes <= PermessageDeflate.MOST_DEFLATED;
+        && bytes <= PermessageDeflate.MAX_DEFLATED;
   }
 
   @Override
@@ -628,8 +628,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     long waiting = waitingBytes(pendingBytes());
     // Unfinished messages have rooms of their own.
     long held = waiting + handler.keptBytes();
-    if (held < LEAST_TO_GAIN) {
-      return heldBytes() < LEAST_TO_GAIN ? 0 : heldBytes();
+    if (held < MIN_TO_GAIN) {
+      return heldBytes() < MIN_TO_GAIN ? 0 : heldBytes();
     }
     int rank = 1;
     if (taking != null && taking.isStuck(nowNanos)) {

@@ -385,7 +385,7 @@ class AdminAccessTest {
         late.answer(entered(late, "192.0.2.1"), "is wrong", () -> answers.add("prompt"));
       }
       assertThat(answers).hasSize(AuthenticationFailures.PROMPT_ANSWERS);
-      for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
+      for (int i = 0; i < LateAnswers.MAX_OF_ADDRESS; i++) {
         late.answer(entered(late, "192.0.2.1"), "is wrong", () -> answers.add("late"));
       }
       assertThat(answers).doesNotContain("late");
@@ -417,7 +417,7 @@ class AdminAccessTest {
   void guessersTakeNoPlaceOfThoseWhoHaveNotFailed() throws Exception {
     try (LateAnswers late = lateAnswers()) {
       late.prove(InetAddress.getByName("198.51.100.1"));
-      int addresses = LateAnswers.MAX_OF_STANDING / LateAnswers.MOST_OF_ADDRESS;
+      int addresses = LateAnswers.MAX_OF_STANDING / LateAnswers.MAX_OF_ADDRESS;
       for (int a = 0; a < addresses; a++) {
         late.answer(entered(late, "192.0.2." + a), "is wrong", () -> {});
       }
@@ -445,7 +445,7 @@ class AdminAccessTest {
   @Test
   void aNetworkOfIpv6IsOneAddress() throws Exception {
     try (LateAnswers late = lateAnswers()) {
-      for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
+      for (int i = 0; i < LateAnswers.MAX_OF_ADDRESS; i++) {
         entered(late, "2001:db8::" + i);
       }
       assertThat(late.enter(InetAddress.getByName("2001:db8::99"))).isNull();
@@ -486,7 +486,7 @@ class AdminAccessTest {
   /** Each holds a thread: those that are being looked at count like those that wait. */
   @Test
   void credentialsThatAreBeingLookedAtAreBounded() throws Exception {
-    CountDownLatch looking = new CountDownLatch(LateAnswers.MOST_OF_ADDRESS);
+    CountDownLatch looking = new CountDownLatch(LateAnswers.MAX_OF_ADDRESS);
     CompletableFuture<LoginOutcome> verdict = new CompletableFuture<>();
     AdminServer running =
         start(
@@ -514,7 +514,7 @@ class AdminAccessTest {
             .build();
     HttpClient client = HttpClient.newHttpClient();
     List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
-    for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
+    for (int i = 0; i < LateAnswers.MAX_OF_ADDRESS; i++) {
       answers.add(client.sendAsync(request, HttpResponse.BodyHandlers.ofString()));
     }
     assertThat(looking.await(10, TimeUnit.SECONDS)).isTrue();

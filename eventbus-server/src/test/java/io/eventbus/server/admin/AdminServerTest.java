@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class AdminServerTest {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
-  private static final int MOST = 200;
+  private static final int MAX = 200;
 
   private final FakeBus bus = new FakeBus(25);
   private final AdminServer server;
@@ -53,7 +53,7 @@ class AdminServerTest {
             new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example"), AdminAccessConfig.open()),
             bus::health,
             new Advisories(),
-            MOST);
+            MAX);
     server.serve(bus, List.of());
   }
 
@@ -540,15 +540,15 @@ class AdminServerTest {
 
   @Test
   void connectionsThatSayNothingKeepNobodyAway() throws Exception {
-    try (Crowd crowd = new Crowd(MOST - 50, 1, server.port())) {
-      assertThat(crowd.sockets).hasSize(MOST - 50);
+    try (Crowd crowd = new Crowd(MAX - 50, 1, server.port())) {
+      assertThat(crowd.sockets).hasSize(MAX - 50);
       assertThat(raw("GET", "/healthz", "localhost")).startsWith("HTTP/1.1 200");
     }
   }
 
   @Test
   void moreThanItTakesAreClosedSoon() throws Exception {
-    try (Crowd crowd = new Crowd(MOST + 100, 10, server.port())) {
+    try (Crowd crowd = new Crowd(MAX + 100, 10, server.port())) {
       // Whoever says nothing loses the connection; the deadline of the socket is the test's.
       for (Socket socket : crowd.sockets) {
         socket.setSoTimeout((int) DEADLINE.toMillis());

@@ -126,10 +126,10 @@ class AddressAccountsTest {
   @Test
   void soManyAreRememberedForTheirRateAndNoMore() {
     AddressAccounts accounts = accounts(0, 0, 1, 100);
-    for (int i = 0; i < AddressAccounts.MOST_LINGERING + 10_000; i++) {
+    for (int i = 0; i < AddressAccounts.MAX_LINGERING + 10_000; i++) {
       in(accounts, "10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)).close();
     }
-    assertThat(accounts.size()).isLessThanOrEqualTo(AddressAccounts.MOST_LINGERING + 1);
+    assertThat(accounts.size()).isLessThanOrEqualTo(AddressAccounts.MAX_LINGERING + 1);
   }
 
   @Test

@@ -82,14 +82,14 @@ class AuthenticationFailuresTest {
 
   @Test
   void soManyAddressesAreRememberedAndNoMore() {
-    for (int i = 0; i < AuthenticationFailures.MOST_ADDRESSES + 1000; i++) {
+    for (int i = 0; i < AuthenticationFailures.MAX_ADDRESSES + 1000; i++) {
       failures.note(Ip.of("10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)), REASON);
     }
-    assertThat(failures.size()).isEqualTo(AuthenticationFailures.MOST_ADDRESSES);
+    assertThat(failures.size()).isEqualTo(AuthenticationFailures.MAX_ADDRESSES);
     now.addAndGet(Duration.ofMinutes(2).toNanos());
     for (int i = 0; i < 1000; i++) {
       failures.note(Ip.of("203.0.113.7"), REASON);
     }
-    assertThat(failures.size()).isLessThan(AuthenticationFailures.MOST_ADDRESSES - 900);
+    assertThat(failures.size()).isLessThan(AuthenticationFailures.MAX_ADDRESSES - 900);
   }
 }

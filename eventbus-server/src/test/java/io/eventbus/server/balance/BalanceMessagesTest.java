@@ -46,10 +46,10 @@ class BalanceMessagesTest {
   @Test
   void moreClientsThanMayBeAreRefusedBeforeTheyAreRead() {
     BalanceMessages.Wanted client = new BalanceMessages.Wanted(7, 0.01, 1);
-    List<BalanceMessages.Wanted> most = Collections.nCopies(MovePlanner.MOST_CLIENTS, client);
+    List<BalanceMessages.Wanted> most = Collections.nCopies(MovePlanner.MAX_CLIENTS, client);
     byte[] bytes = new BalanceMessages.Reserve(0.9, true, 10_000, most).encode();
     assertThat(BalanceMessages.Reserve.decode(bytes).clients()).hasSize(most.size());
-    ByteBuffer.wrap(bytes).putInt(1 + 8 + 1 + 4, MovePlanner.MOST_CLIENTS + 1);
+    ByteBuffer.wrap(bytes).putInt(1 + 8 + 1 + 4, MovePlanner.MAX_CLIENTS + 1);
     assertThatThrownBy(() -> BalanceMessages.Reserve.decode(bytes))
         .isInstanceOf(LinkServiceException.class)
         .hasMessageContaining("clients: 501");

@@ -47,6 +47,6 @@ class OtherBusesTest {
     }
     OtherBuses others = new OtherBuses(new BusId("bus-3"));
     others.onSnapshot(registry.snapshot(), List.of());
-    assertThat(others.addresses()).hasSize(OtherBuses.MOST).startsWith("ws://bus-4:1/bus");
+    assertThat(others.addresses()).hasSize(OtherBuses.MAX).startsWith("ws://bus-4:1/bus");
   }
 }

@@ -165,7 +165,7 @@ class SessionReplacementTest {
   void notMoreWaitThanMayWait() throws Exception {
     answering();
     SessionReplacement asking = asking();
-    int most = SessionReplacement.MOST_WAITING;
+    int most = SessionReplacement.MAX_WAITING;
     // One is under way.
     for (int n = 0; n < most + 1 + 5; n++) {
       asking.end("bus-1-mabc12-" + n, 2);

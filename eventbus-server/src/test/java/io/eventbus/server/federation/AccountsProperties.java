@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * list that is walked: everybody gets what was published in its own account, and nothing else.
  */
 class AccountsProperties {
-  private static final int MOST = 10;
+  private static final int MAX = 10;
 
   sealed interface Step {}
 
@@ -119,7 +119,7 @@ class AccountsProperties {
     }
 
     private SubscriptionIndex enter(int bus, String account) {
-      return Objects.requireNonNull(buses.get(bus).index.accounts().enter(account, MOST));
+      return Objects.requireNonNull(buses.get(bus).index.accounts().enter(account, MAX));
     }
 
     private void subscribe(Subscribe step) {

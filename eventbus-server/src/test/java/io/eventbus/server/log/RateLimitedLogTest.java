@@ -57,7 +57,7 @@ class RateLimitedLogTest {
     for (int i = 0; i < 10_000; i++) {
       log.warn("kind " + i, "number {}", i);
     }
-    assertThat(taken()).hasSize(RateLimitedLog.MOST_KINDS + 1);
+    assertThat(taken()).hasSize(RateLimitedLog.MAX_KINDS + 1);
     now.addAndGet(RateLimitedLog.INTERVAL_NANOS);
     log.warn("another", "after a while");
     assertThat(taken()).containsExactly("after a while");

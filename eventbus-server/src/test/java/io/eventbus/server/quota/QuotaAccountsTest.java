@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class QuotaAccountsTest {
   private static final long SECOND = 1_000_000_000;
-  private static final long MOST_JITTER = 15_000_000;
+  private static final long MAX_JITTER = 15_000_000;
 
   private final List<Advisory> told = new ArrayList<>();
   private final Advisories advisories = new Advisories();
@@ -197,7 +197,7 @@ class QuotaAccountsTest {
     assertThat(one.publishWaitNanos(now)).isZero();
     one.published(200, 1, now);
     for (QuotaShare waiting : List.of(one, two)) {
-      assertThat(waiting.publishWaitNanos(now)).isBetween(SECOND, SECOND + MOST_JITTER + 1);
+      assertThat(waiting.publishWaitNanos(now)).isBetween(SECOND, SECOND + MAX_JITTER + 1);
       assertThat(waiting.publishWaitNanos(now)).as("counted once").isPositive();
     }
     assertThat(other.publishWaitNanos(now)).isZero();
@@ -212,7 +212,7 @@ class QuotaAccountsTest {
     QuotaShare one = enter("acme", "u1", kilo);
     QuotaShare two = enter("acme", "u2", kilo);
     one.published(1, 3 * 1024, now);
-    assertThat(two.publishWaitNanos(now)).isBetween(2 * SECOND, 2 * SECOND + MOST_JITTER + 1);
+    assertThat(two.publishWaitNanos(now)).isBetween(2 * SECOND, 2 * SECOND + MAX_JITTER + 1);
     assertThat(accounts.waits()).containsEntry("account_publish_bytes", 1L);
   }
 
@@ -311,7 +311,7 @@ class QuotaAccountsTest {
     QuotaShare one = enter("acme", "u1", small);
     enter("acme", "u2", small);
     one.holds(1 << 20);
-    assertThat(one.queueBound(8 << 20)).isEqualTo(Sharers.LEAST_QUEUE_BYTES);
+    assertThat(one.queueBound(8 << 20)).isEqualTo(Sharers.MIN_QUEUE_BYTES);
   }
 
   @Test

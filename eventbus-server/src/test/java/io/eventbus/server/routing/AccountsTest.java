@@ -15,13 +15,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class AccountsTest {
-  private static final int MOST = 2;
+  private static final int MAX = 2;
 
   private final SubscriptionIndex unnamed = new SubscriptionIndex(1);
   private final Accounts accounts = unnamed.accounts();
 
   private SubscriptionIndex enter(String account) {
-    return Objects.requireNonNull(accounts.enter(account, MOST));
+    return Objects.requireNonNull(accounts.enter(account, MAX));
   }
 
   private static Subscription subscription(String filter) {
@@ -50,14 +50,14 @@ class AccountsTest {
     SubscriptionIndex told = accounts.keep("told");
     SubscriptionIndex a = enter("a");
     enter("b");
-    assertThat(accounts.enter("c", MOST)).isNull();
-    assertThat(accounts.enter("told", MOST)).as("others tell of it").isNull();
+    assertThat(accounts.enter("c", MAX)).isNull();
+    assertThat(accounts.enter("told", MAX)).as("others tell of it").isNull();
     assertThat(accounts.find("c")).as("nothing was made").isNull();
     assertThat(enter("")).as("the default account always").isSameAs(unnamed);
     assertThat(enter("b")).isNotNull();
     accounts.leave(a);
     assertThat(enter("told")).isSameAs(told);
-    assertThat(accounts.served()).isEqualTo(MOST);
+    assertThat(accounts.served()).isEqualTo(MAX);
   }
 
   @Test

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** Changes of subscriptions that make long routes be made again and again. */
 class RebuildBudgetTest {
   private static final int SUBSCRIBERS = 1_000;
-  private static final int MOST_CHANGES = 1_000;
+  private static final int MAX_CHANGES = 1_000;
 
   private final SubscriptionIndex index = new SubscriptionIndex(1);
   private final Matches matches = new Matches();
@@ -48,7 +48,7 @@ class RebuildBudgetTest {
   private int changeUntilTheyWait(String topic) {
     TopicRoute route = new TopicRoute(topic, index);
     index.refresh(route, matches);
-    for (int i = 0; i < MOST_CHANGES; i++) {
+    for (int i = 0; i < MAX_CHANGES; i++) {
       if (mustWait(">")) {
         index.forget(route);
         return i;
@@ -56,13 +56,13 @@ class RebuildBudgetTest {
       add(">", 1);
       index.refresh(route, matches);
     }
-    return MOST_CHANGES;
+    return MAX_CHANGES;
   }
 
   @Test
   void changesWaitAndGoOnTogether() {
     add("a.b", SUBSCRIBERS);
-    assertThat(changeUntilTheyWait("a.b")).isBetween(1, MOST_CHANGES - 1);
+    assertThat(changeUntilTheyWait("a.b")).isBetween(1, MAX_CHANGES - 1);
 
     assertThat(mustWait("x.*")).as("another with wildcards").isTrue();
     assertThat(mustWait("a.b")).as("a topic with many subscribers").isTrue();
@@ -82,7 +82,7 @@ class RebuildBudgetTest {
   @Test
   void aTopicThatManySelectWithWildcardsConcernsThem() {
     add("a.*", SUBSCRIBERS);
-    makeAgain(MOST_CHANGES);
+    makeAgain(MAX_CHANGES);
     assertThat(mustWait("a.c")).isTrue();
     assertThat(mustWait("b.c")).isFalse();
   }
@@ -90,12 +90,12 @@ class RebuildBudgetTest {
   @Test
   void howeverMuchWasSpentTheWaitIsBounded() {
     add("a.*", SUBSCRIBERS);
-    makeAgain(MOST_CHANGES);
+    makeAgain(MAX_CHANGES);
     assertThat(waitMillis(">")).isBetween(2_000L, 4_000L);
     for (int i = 0; i < 10; i++) {
       pass(3_001);
       assertThat(mustWait(">")).isFalse();
-      makeAgain(MOST_CHANGES);
+      makeAgain(MAX_CHANGES);
       pass(100);
       assertThat(mustWait(">")).isTrue();
     }
@@ -118,7 +118,7 @@ class RebuildBudgetTest {
   void shortRoutesAreNotCounted() {
     add("a.b", 10);
     TopicRoute route = new TopicRoute("a.b", index);
-    for (int i = 0; i < MOST_CHANGES; i++) {
+    for (int i = 0; i < MAX_CHANGES; i++) {
       index.refresh(route, matches);
       add(">", 1);
       index.remove(added.remove(added.size() - 1));

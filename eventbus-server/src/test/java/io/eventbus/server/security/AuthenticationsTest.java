@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class AuthenticationsTest {
-  private static final int MOST = 3;
+  private static final int MAX = 3;
   private static final Credentials CREDENTIALS = new Credentials("s3cret", "a", true);
-  private static final long LONGEST = Authentications.LONGEST.toNanos();
+  private static final long MAX_WAIT_NANOS = Authentications.MAX.toNanos();
 
   /** Close to where the clock overflows. */
   private static final long BEGAN = Long.MAX_VALUE - 7;
@@ -33,7 +33,7 @@ class AuthenticationsTest {
   }
 
   private Authentications of(Authenticator asked) {
-    return new Authentications(asked, MOST, new RateLimitedLog(logger));
+    return new Authentications(asked, MAX, new RateLimitedLog(logger));
   }
 
   private List<String> logged() {
@@ -48,7 +48,7 @@ class AuthenticationsTest {
   void anAnswerThatIsThereNeedsNoWaiting() {
     Authentication answer = FakeAuthenticator.everything();
     Authentications prompt = of(c -> CompletableFuture.completedFuture(answer));
-    for (int i = 0; i < 2 * MOST; i++) {
+    for (int i = 0; i < 2 * MAX; i++) {
       assertThat(prompt.begin(CREDENTIALS, BEGAN).answer()).isSameAs(answer);
     }
     assertThat(prompt.waiting()).isZero();
@@ -80,9 +80,9 @@ class AuthenticationsTest {
   void anAnswerThatDoesNotComeIsNone() {
     PendingAuthentication pending = begin();
     pending.whenAnswered(calls::incrementAndGet);
-    pending.onTick(BEGAN + LONGEST);
+    pending.onTick(BEGAN + MAX_WAIT_NANOS);
     assertThat(pending.answer()).isNull();
-    pending.onTick(BEGAN + LONGEST + 1);
+    pending.onTick(BEGAN + MAX_WAIT_NANOS + 1);
     assertThat(calls).hasValue(1);
     assertThat(pending.answer()).isInstanceOf(Authentication.Unavailable.class);
     assertThat(authenticator.last()).as("it may see that nobody waits").isDone();
@@ -116,15 +116,15 @@ class AuthenticationsTest {
   @Test
   void soManyWaitAndNoMore() {
     PendingAuthentication first = begin();
-    for (int i = 1; i < MOST; i++) {
+    for (int i = 1; i < MAX; i++) {
       begin();
     }
     assertThat(begin().answer()).isInstanceOf(Authentication.Unavailable.class);
-    assertThat(authenticator.asked).as("it is not asked then").hasSize(MOST);
-    assertThat(authentications.waiting()).isEqualTo(MOST);
+    assertThat(authenticator.asked).as("it is not asked then").hasSize(MAX);
+    assertThat(authentications.waiting()).isEqualTo(MAX);
     first.abandon();
     assertThat(begin().answer()).isNull();
-    assertThat(authenticator.asked).hasSize(MOST + 1);
+    assertThat(authenticator.asked).hasSize(MAX + 1);
   }
 
   @Test

@@ -84,7 +84,7 @@ class ChangeTokensTest {
 
   @Test
   void thereIsABoundAndItIsGivenBack() {
-    for (int i = 0; i < ChangeTokens.MOST; i++) {
+    for (int i = 0; i < ChangeTokens.MAX; i++) {
       issue(i + 1, "one", 1);
     }
     ChangeTokens.Grant more = new ChangeTokens.Grant(1, "one", 1);

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A session whose client is known only some time after its Hello; and what it may do then. */
 class LateAnswerToHelloTest {
   private static final long NOW = 77;
-  private static final long LONGEST = Authentications.LONGEST.toNanos();
+  private static final long MAX = Authentications.MAX.toNanos();
 
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
   private final Authentications authentications = new Authentications(authenticator);
@@ -194,9 +194,9 @@ class LateAnswerToHelloTest {
   @Test
   void anAnswerThatNeverComesEndsTheConnectionAndIsNoFailureOfTheClient() {
     park();
-    session.onTick(NOW + LONGEST);
+    session.onTick(NOW + MAX);
     assertThat(retries).hasValue(0);
-    session.onTick(NOW + LONGEST + 1);
+    session.onTick(NOW + MAX + 1);
     assertThat(retries).hasValue(1);
     handleAll(hello);
     assertThat(problem(ErrorCode.OVERLOADED).getRetryable()).isTrue();
@@ -226,7 +226,7 @@ class LateAnswerToHelloTest {
     assertThat(authentications.waiting()).isZero();
     authenticator.last().complete(FakeAuthenticator.everything());
     assertThat(retries).as("the connection is not called").hasValue(0);
-    session.onTick(NOW + LONGEST + 1);
+    session.onTick(NOW + MAX + 1);
     assertThat(link.sent).isEmpty();
     assertThat(session.isWelcomed()).isFalse();
   }

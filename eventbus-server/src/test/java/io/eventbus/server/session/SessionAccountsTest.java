@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Test;
 
 /** Clients of several accounts at one bus. */
 class SessionAccountsTest {
-  private static final int MOST = 2;
+  private static final int MAX = 2;
 
   private final SubscriptionIndex index = new SubscriptionIndex(1);
   private final FakeLoops loops = new FakeLoops(1);
@@ -68,7 +68,7 @@ class SessionAccountsTest {
             d.groups(),
             d.topicGroups(),
             d.wildcardPatterns(),
-            MOST,
+            MAX,
             d.queueBytes(),
             d.memoryBytes(),
             d.helloBytes());

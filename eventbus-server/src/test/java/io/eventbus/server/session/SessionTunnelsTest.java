@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Test;
 /** Streams and tunnels between two clients of a bus, frame by frame, also of hostile ones. */
 class SessionTunnelsTest {
   /** Of the sample: half of 1 MiB, for three tunnels. */
-  private static final long LEAST = (1 << 20) / 2 / 3;
+  private static final long MIN = (1 << 20) / 2 / 3;
 
   private static final long LIMIT = 100_000;
 
@@ -146,14 +146,14 @@ class SessionTunnelsTest {
     say(caller, request(call, kind, LIMIT));
     Invoke invoke = (Invoke) only(membersLink);
     assertThat(invoke.getKind()).isEqualTo(kind);
-    assertThat(invoke.getLimit()).isEqualTo(Math.min(LIMIT, LEAST));
+    assertThat(invoke.getLimit()).isEqualTo(Math.min(LIMIT, MIN));
     number = invoke.getCall();
     Reply accept = SampleCalls.reply(number, "yes");
     accept.setLimit(LIMIT);
     say(member, accept);
     Reply reply = (Reply) only(callersLink);
     assertThat(reply.getCall()).isEqualTo(call);
-    assertThat(reply.getLimit()).isEqualTo(kind == CallKind.STREAM ? 0 : Math.min(LIMIT, LEAST));
+    assertThat(reply.getLimit()).isEqualTo(kind == CallKind.STREAM ? 0 : Math.min(LIMIT, MIN));
   }
 
   private static Data data(long call, long offset, int bytes) {
@@ -235,7 +235,7 @@ class SessionTunnelsTest {
     accept.setLimit(Long.MAX_VALUE);
     say(member, accept);
     long told = ((Reply) only(callersLink)).getLimit();
-    assertThat(told).isEqualTo(LEAST);
+    assertThat(told).isEqualTo(MIN);
     long sent = 0;
     while (told - sent > TunnelFrames.FRAME_COST) {
       int bytes = (int) Math.min(60_000, told - sent - TunnelFrames.FRAME_COST);
@@ -248,7 +248,7 @@ class SessionTunnelsTest {
     }
     membersLink.taken();
     // Half of what is left over each time, and no more than the window.
-    assertThat(sent).isBetween(LEAST, 1L << 20);
+    assertThat(sent).isBetween(MIN, 1L << 20);
     membersLink.writeBulk();
     assertThat(((Credit) only(callersLink)).getLimit()).isGreaterThan(told);
   }

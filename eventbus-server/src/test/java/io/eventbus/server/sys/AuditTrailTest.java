@@ -126,13 +126,13 @@ class AuditTrailTest {
   @Test
   void aCrowdIsCountedAndOperatorsAreAlwaysKept() {
     AuditTrail trail = trail(true, lines::add);
-    for (int i = 0; i < AuditShares.MOST_OF_ONE + 7; i++) {
+    for (int i = 0; i < AuditShares.MAX_OF_ONE + 7; i++) {
       trail.accept(refused("x"));
     }
     trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200, ""));
     trail.start();
     trail.close();
-    assertThat(lines).hasSize(AuditShares.MOST_OF_ONE + 1);
+    assertThat(lines).hasSize(AuditShares.MAX_OF_ONE + 1);
     assertThat(lines.get(lines.size() - 1)).contains("admin_action", "\"omitted\":7");
     assertThat(dropped.sum()).isEqualTo(7);
   }
@@ -144,7 +144,7 @@ class AuditTrailTest {
   @Test
   void oneClientCannotHideAnother() {
     AuditShares shares = new AuditShares(0);
-    for (int i = 0; i < AuditShares.MOST_OF_ONE; i++) {
+    for (int i = 0; i < AuditShares.MAX_OF_ONE; i++) {
       assertThat(shares.take(refused("x"), 0)).isTrue();
       assertThat(shares.take(connected("u1"), 0)).isTrue();
     }
@@ -161,11 +161,11 @@ class AuditTrailTest {
   void strangersOfManyAddressesDoNotHideThoseWhoAreKnown() {
     AuditShares shares = new AuditShares(0);
     int taken = 0;
-    for (int i = 0; i < 2 * AuditShares.MOST_OF_KIND; i++) {
+    for (int i = 0; i < 2 * AuditShares.MAX_OF_KIND; i++) {
       String address = "10.0." + i / 256 + "." + i % 256 + ":5";
       taken += shares.take(new Advisory.ClientRefused(address, "", "", "", "x"), 0) ? 1 : 0;
     }
-    assertThat(taken).isEqualTo(AuditShares.MOST_OF_KIND);
+    assertThat(taken).isEqualTo(AuditShares.MAX_OF_KIND);
     assertThat(shares.take(connected("u1"), 0)).isTrue();
   }
 
@@ -188,7 +188,7 @@ class AuditTrailTest {
               written.release();
             });
     String target = "/" + "x".repeat(10_000);
-    long most = AuditTrail.MOST_QUEUED_BYTES / AuditTrail.MOST_TEXT;
+    long most = AuditTrail.MAX_QUEUED_BYTES / AuditTrail.MAX_TEXT;
     for (long i = 0; i < most; i++) {
       trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", target, 200, ""));
     }
@@ -196,9 +196,9 @@ class AuditTrailTest {
     // The end waits for a second only.
     assertThat(written.tryAcquire((int) (most - dropped.sum()), 60, TimeUnit.SECONDS)).isTrue();
     trail.close();
-    assertThat(lines.get(0)).hasSizeBetween(AuditTrail.MOST_TEXT, 2 * AuditTrail.MOST_TEXT);
+    assertThat(lines.get(0)).hasSizeBetween(AuditTrail.MAX_TEXT, 2 * AuditTrail.MAX_TEXT);
     assertThat(lines.stream().mapToLong(String::length).sum())
-        .isLessThanOrEqualTo(AuditTrail.MOST_QUEUED_BYTES);
+        .isLessThanOrEqualTo(AuditTrail.MAX_QUEUED_BYTES);
     assertThat(dropped.sum()).isEqualTo(most - lines.size()).isPositive();
   }
 
@@ -224,7 +224,7 @@ class AuditTrailTest {
     DenialCounts counts = new DenialCounts();
     assertThat(counts.add(denied("first"), 0)).hasSize(1);
     assertThat(counts.add(denied("first"), 0)).isEmpty();
-    for (int i = 1; i < DenialCounts.MOST; i++) {
+    for (int i = 1; i < DenialCounts.MAX; i++) {
       assertThat(counts.add(denied("topic " + i), 0)).hasSize(1);
     }
     assertThat(counts.add(denied("one more"), 0))

@@ -51,17 +51,17 @@ class EventsTopicTest {
 
   @Test
   void theRateIsBoundedAndTheNextEventCountsWhatWasLeftOut() {
-    tell(EventsTopic.MOST_PER_SECOND + 20);
-    assertThat(published).hasSize(EventsTopic.MOST_PER_SECOND);
+    tell(EventsTopic.MAX_PER_SECOND + 20);
+    assertThat(published).hasSize(EventsTopic.MAX_PER_SECOND);
     nanos += TimeUnit.SECONDS.toNanos(1) - 1;
     tell(3);
-    assertThat(published).hasSize(EventsTopic.MOST_PER_SECOND);
+    assertThat(published).hasSize(EventsTopic.MAX_PER_SECOND);
     nanos++;
     tell(2);
     assertThat(published)
         .extracting(json -> json.get("omitted").intValue())
         .endsWith(0, 23, 0)
-        .hasSize(EventsTopic.MOST_PER_SECOND + 2);
+        .hasSize(EventsTopic.MAX_PER_SECOND + 2);
   }
 
   @Test

@@ -170,9 +170,9 @@ class CertificateWatchTest {
     watch.look();
     assertThat(told).hasSize(1);
     assertThat(refusal()).contains("tls.key: " + file("key.pem") + " (expected: a readable file)");
-    Files.writeString(file("key.pem"), "x".repeat(TlsFileContents.MOST_BYTES + 1));
+    Files.writeString(file("key.pem"), "x".repeat(TlsFileContents.MAX_BYTES + 1));
     watch.look();
-    assertThat(refusal()).contains("at most " + TlsFileContents.MOST_BYTES);
+    assertThat(refusal()).contains("at most " + TlsFileContents.MAX_BYTES);
     use(first);
     watch.look();
     assertThat(taken).hasSize(1);

@@ -25,7 +25,7 @@ final class IdleConnection {
   private static final int OPCODE = 0x0F;
   private static final int CLOSE = 8;
   private static final int PING = 9;
-  private static final int MOST = 64 * 1024;
+  private static final int MAX = 64 * 1024;
   private static final String HEAD_END = "\r\n\r\n";
 
   private final IdleHandshake handshake;
@@ -167,7 +167,7 @@ final class IdleConnection {
 
   private void keep(ByteBuffer in) {
     if (in.hasRemaining() && !(ready && handshake.path().isEmpty())) {
-      if (in.remaining() > MOST / 2) {
+      if (in.remaining() > MAX / 2) {
         throw new DriverException(in.remaining() + " bytes and no answer in them");
       }
       answer = ByteBuffer.allocate(in.remaining()).put(in).flip();
@@ -194,6 +194,6 @@ final class IdleConnection {
   }
 
   static ByteBuffer readBuffer() {
-    return ByteBuffer.allocateDirect(MOST);
+    return ByteBuffer.allocateDirect(MAX);
   }
 }

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 public final class LeaseKeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
 
-  private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
+  private static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
   private final Registry registry;
   private final BusDescription description;
@@ -220,7 +220,7 @@ public final class LeaseKeeper implements AutoCloseable {
 
   private void send(CommandId id, RegistryCommand command) {
     busy = true;
-    Duration deadline = lease.compareTo(LONGEST_WAIT) < 0 ? lease : LONGEST_WAIT;
+    Duration deadline = lease.compareTo(MAX_WAIT) < 0 ? lease : MAX_WAIT;
     var unused =
         registry
             .submit(id, command, deadline)

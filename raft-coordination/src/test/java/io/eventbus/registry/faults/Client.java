@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Client implements Runnable {
   private static final long DEADLINE_MILLIS = 1_500;
-  private static final Duration PATIENCE = Duration.ofMillis(2_500);
+  private static final Duration TIMEOUT = Duration.ofMillis(2_500);
   private static final int MAX_ATTEMPTS = 4;
 
   /** What a client believes of a topic. */
@@ -227,7 +227,7 @@ final class Client implements Runnable {
 
   private @Nullable Answer ask(String request) throws InterruptedException {
     try {
-      Answer answer = bus.ask(request).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      Answer answer = bus.ask(request).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
       basis = answer.localVersion();
       return answer;
     } catch (ExecutionException | TimeoutException e) {

@@ -43,7 +43,7 @@ final class Cluster implements AutoCloseable {
     }
   }
 
-  static final Duration PATIENCE = Duration.ofSeconds(60);
+  static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private final Plan plan;
   private final Network network;
@@ -128,7 +128,7 @@ final class Cluster implements AutoCloseable {
       bus.start();
     }
     for (Bus bus : buses) {
-      bus.awaitStarted(PATIENCE);
+      bus.awaitStarted(TIMEOUT);
     }
     int voting = Math.min(plan.voters(), plan.buses());
     until(voting + " buses vote", () -> buses.stream().allMatch(b -> voters(b) == voting));
@@ -194,7 +194,7 @@ final class Cluster implements AutoCloseable {
   private static void awaitStarted(Bus bus) throws IOException, InterruptedException {
     for (int starts = 0; ; starts++) {
       try {
-        bus.awaitStarted(PATIENCE);
+        bus.awaitStarted(TIMEOUT);
         return;
       } catch (IOException e) {
         if (bus.isUp() || starts == 3) {
@@ -229,10 +229,10 @@ final class Cluster implements AutoCloseable {
 
   /** Looks again every few milliseconds. */
   static void until(String what, BooleanSupplier condition) throws InterruptedException {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > end) {
-        throw new AssertionError("not within " + PATIENCE + ": " + what);
+        throw new AssertionError("not within " + TIMEOUT + ": " + what);
       }
       TimeUnit.MILLISECONDS.sleep(10);
     }

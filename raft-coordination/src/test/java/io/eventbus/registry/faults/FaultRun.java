@@ -142,7 +142,7 @@ final class FaultRun {
   /** With all faults mended, every bus answers. */
   private void usable(Cluster cluster) throws IOException, InterruptedException {
     for (Bus bus : cluster.buses()) {
-      long end = System.nanoTime() + Cluster.PATIENCE.toNanos();
+      long end = System.nanoTime() + Cluster.TIMEOUT.toNanos();
       while (readAll(bus) == null) {
         if (!bus.isUp()) {
           // Its engine has ended; so did the process, and this is who starts it again.
@@ -152,7 +152,7 @@ final class FaultRun {
           recorder.finding(
               bus.name()
                   + " answers no read "
-                  + Cluster.PATIENCE
+                  + Cluster.TIMEOUT
                   + " after everything was mended; status: "
                   + Cluster.status(bus));
           return;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("faults")
 @Timeout(180)
 class PausedLeaderIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int ROUNDS = 3;
   private static final int READS = 20;
 
@@ -34,7 +34,7 @@ class PausedLeaderIT {
 
   private static boolean applied(Bus bus, String request) {
     try {
-      Answer answer = bus.ask(request, PATIENCE);
+      Answer answer = bus.ask(request, TIMEOUT);
       return answer != null && answer.kind().equals("applied");
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
@@ -61,7 +61,7 @@ class PausedLeaderIT {
         }
         stopped.resume();
         for (CompletableFuture<Answer> read : reads) {
-          Answer answer = read.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+          Answer answer = read.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
           assertThat(answer.words()).as("round " + round).contains("v" + round);
         }
       }

@@ -111,7 +111,7 @@ class RegistryTimesIT {
                 first.get(kill - 1) / 1e6,
                 all.get(kill - 1) / 1e6));
         leader.start();
-        leader.awaitStarted(Cluster.PATIENCE);
+        leader.awaitStarted(Cluster.TIMEOUT);
       }
       stopWriters();
     }

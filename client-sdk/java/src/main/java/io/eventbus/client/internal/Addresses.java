@@ -19,10 +19,10 @@ import org.slf4j.LoggerFactory;
  */
 final class Addresses {
   /** As many buses as a bus can make known. */
-  static final int MOST_OTHERS = 64;
+  static final int MAX_OTHERS = 64;
 
   /** Of one address. */
-  static final int MOST_CHARACTERS = 1024;
+  static final int MAX_CHARACTERS = 1024;
 
   private static final Logger LOG = LoggerFactory.getLogger(Addresses.class);
 
@@ -92,8 +92,8 @@ final class Addresses {
   private static List<URI> check(@Nullable URI by, List<String> named) {
     List<URI> good = new ArrayList<>();
     for (String text : named) {
-      if (good.size() == MOST_OTHERS) {
-        LOG.debug("{} named {} addresses: {} are used", by, named.size(), MOST_OTHERS);
+      if (good.size() == MAX_OTHERS) {
+        LOG.debug("{} named {} addresses: {} are used", by, named.size(), MAX_OTHERS);
         break;
       }
       URI url = parse(by, text);
@@ -107,7 +107,7 @@ final class Addresses {
   }
 
   private static @Nullable URI parse(@Nullable URI by, String text) {
-    if (text.length() > MOST_CHARACTERS) {
+    if (text.length() > MAX_CHARACTERS) {
       return null;
     }
     URI url;

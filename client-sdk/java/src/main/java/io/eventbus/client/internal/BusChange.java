@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   /** What the client waits for when the bus names no useful deadline. */
-  private static final Duration SHORTEST = Duration.ofMillis(100);
+  private static final Duration MIN = Duration.ofMillis(100);
 
-  private static final Duration LONGEST = Duration.ofMinutes(5);
+  private static final Duration MAX = Duration.ofMinutes(5);
 
   /**
    * How long an application may keep the old connection from being read while it cannot publish.
@@ -69,7 +69,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private String why = "";
   private Scheduler.@Nullable Timer deadline;
   private Scheduler.@Nullable Timer pause;
-  private Duration patience = SHORTEST;
+  private Duration patience = MIN;
   private Duration waited = Duration.ZERO;
   // When the bus closes a client that has not gone.
   private long closesAt;
@@ -113,8 +113,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
    * @param gone nanoseconds of it that have gone by
    */
   void start(long wanted, long gone) {
-    patience =
-        Duration.ofMillis(Math.max(SHORTEST.toMillis(), Math.min(LONGEST.toMillis(), wanted)));
+    patience = Duration.ofMillis(Math.max(MIN.toMillis(), Math.min(MAX.toMillis(), wanted)));
     closesAt = environment.clock().nanoTime() - gone + patience.toNanos();
     // Before the bus closes the old connection there has to be time to stay.
     deadline = schedule(patience.multipliedBy(3).dividedBy(4).minusNanos(gone), this::onLate);
@@ -304,7 +303,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
    * What the old bus has is the application's to take, however slowly; it has left for the rest.
    */
   private void onWaited() {
-    boolean behind = parts.dispatcher().isHeldBack() && waited.compareTo(LONGEST) < 0;
+    boolean behind = parts.dispatcher().isHeldBack() && waited.compareTo(MAX) < 0;
     on(behind ? ChangeTable.Event.BEHIND : ChangeTable.Event.WAITED);
   }
 

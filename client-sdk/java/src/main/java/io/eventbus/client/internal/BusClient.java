@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The client: puts the parts together and offers them as the public API. Any thread may use it. */
 final class BusClient implements EventBusClient {
-  private static final int MOST_CODECS = 10_000;
+  private static final int MAX_CODECS = 10_000;
 
   private final ClientParts parts;
   private final ClientOptions options;
@@ -143,7 +143,7 @@ final class BusClient implements EventBusClient {
   private AvroCodec<IndexedRecord> codec(Schema schema) {
     AvroCodec<IndexedRecord> known = codecs.get(schema);
     if (known == null) {
-      if (codecs.size() >= MOST_CODECS) {
+      if (codecs.size() >= MAX_CODECS) {
         // Schemas made on the fly must not fill the memory.
         codecs.clear();
       }

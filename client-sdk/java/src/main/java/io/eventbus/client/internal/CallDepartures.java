@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Answers, which belong to a connection, go before requests, which go over any. Requests have a
  * budget where they are kept; answers that wait are held back at their source once they take {@link
- * #MOST_ANSWER_BYTES}.
+ * #MAX_ANSWER_BYTES}.
  */
 final class CallDepartures {
   /** Handlers are begun with no more requests while the answers that wait take so much. */
-  static final int MOST_ANSWER_BYTES = 4 * 1024 * 1024;
+  static final int MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
   /** Frames that are not needed any more are looked for when so many have been added. */
   private static final int LOOK_AFTER = 1024;
@@ -48,7 +48,7 @@ final class CallDepartures {
     if (frame.path() != null) {
       answers.addLast(frame);
       answerBytes += frame.cost();
-      hasRoom = answerBytes < MOST_ANSWER_BYTES;
+      hasRoom = answerBytes < MAX_ANSWER_BYTES;
       return;
     }
     requests.addLast(frame);
@@ -145,7 +145,7 @@ final class CallDepartures {
       return;
     }
     answerBytes -= frame.cost();
-    if (!hasRoom && answerBytes <= MOST_ANSWER_BYTES / 2) {
+    if (!hasRoom && answerBytes <= MAX_ANSWER_BYTES / 2) {
       hasRoom = true;
       tellsRoom = true;
     }

@@ -32,7 +32,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
   /** Of a reason why this client stays. */
-  private static final int MOST_TOLD = 500;
+  private static final int MAX_TOLD = 500;
 
   private final ClientOptions options;
   private final Transport transport;
@@ -507,7 +507,7 @@ final class Connector implements Link.Owner, BusChange.Home {
           urls.isEmpty()
               ? "none of the addresses can be used"
               : "this client was moved "
-                  + HopBound.MOST_IN_A_MINUTE
+                  + HopBound.MAX_IN_A_MINUTE
                   + " times within a minute already");
       return;
     }
@@ -615,7 +615,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   private void refuseChange(String token, String why) {
-    String shown = why.length() > MOST_TOLD ? why.substring(0, MOST_TOLD) : why;
+    String shown = why.length() > MAX_TOLD ? why.substring(0, MAX_TOLD) : why;
     parts
         .outbox()
         .addControl(

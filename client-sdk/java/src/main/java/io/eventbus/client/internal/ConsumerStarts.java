@@ -15,15 +15,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Has consumers run on the executor. What the executor refuses is tried again after a pause; until
  * then a subscription under BLOCK wants no more of the bus; of others what comes is dropped as they
- * want. An executor that refuses for {@link #PATIENCE}, or is shut down, ends the subscription. Any
+ * want. An executor that refuses for {@link #TIMEOUT}, or is shut down, ends the subscription. Any
  * thread may use it.
  */
 final class ConsumerStarts {
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private static final Logger LOG = LoggerFactory.getLogger(ConsumerStarts.class);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+  private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
 
   private final Executor executor;
   private final Scheduler conductor;
@@ -117,7 +117,7 @@ final class ConsumerStarts {
     void later() {
       conductor.schedule(this::again, pause.toNanos());
       Duration doubled = pause.multipliedBy(2);
-      pause = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
+      pause = doubled.compareTo(MAX_PAUSE) < 0 ? doubled : MAX_PAUSE;
     }
 
     private void again() {
@@ -131,7 +131,7 @@ final class ConsumerStarts {
         return;
       }
       refusal = refused;
-      if (isShutDown() || clock.nanoTime() - since >= PATIENCE.toNanos()) {
+      if (isShutDown() || clock.nanoTime() - since >= TIMEOUT.toNanos()) {
         end();
       } else {
         later();
@@ -159,7 +159,7 @@ final class ConsumerStarts {
                   + " is ended: the executor "
                   + (isShutDown()
                       ? "is shut down"
-                      : "has refused to run its handler for " + PATIENCE.toSeconds() + " s")
+                      : "has refused to run its handler for " + TIMEOUT.toSeconds() + " s")
                   + "; "
                   + subscription.queue.bytes()
                   + " bytes of events that waited for it are dropped (expected: an executor that"

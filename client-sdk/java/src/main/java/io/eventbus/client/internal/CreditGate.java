@@ -10,7 +10,7 @@ final class CreditGate {
    * So much is granted while no queue is full, however small it is: one message of small frames,
    * which holds as much anyway.
    */
-  static final long LEAST = 64 * 1024;
+  static final long MIN = 64 * 1024;
 
   private static final long NOT_TOLD = -1;
 

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldDeliveries {
   /** More than this is not held of the new connection: it is not read meanwhile. */
-  static final long MOST_BYTES = 16L << 20;
+  static final long MAX_BYTES = 16L << 20;
 
   /** So much a bus that knows of credit may send over the new connection, which is read then. */
-  static final long CREDIT_BYTES = MOST_BYTES / 4;
+  static final long CREDIT_BYTES = MAX_BYTES / 4;
 
   /**
    * A {@code Deliver} frame, or a {@code Gap}.
@@ -76,7 +76,7 @@ final class HeldDeliveries {
   }
 
   boolean isFull() {
-    return !groupsOnly && bytes > MOST_BYTES;
+    return !groupsOnly && bytes > MAX_BYTES;
   }
 
   /**
@@ -84,7 +84,7 @@ final class HeldDeliveries {
    * all the same: what it says is waited for.
    */
   boolean isTooMuch() {
-    return oldBytes > MOST_BYTES;
+    return oldBytes > MAX_BYTES;
   }
 
   /**

@@ -9,18 +9,18 @@ import java.util.Deque;
  * mercy of buses that disagree. Confined to the conductor.
  */
 final class HopBound {
-  static final int MOST_IN_A_MINUTE = 8;
+  static final int MAX_IN_A_MINUTE = 8;
 
   private static final long MINUTE = Duration.ofMinutes(1).toNanos();
 
-  private final Deque<Long> begun = new ArrayDeque<>(MOST_IN_A_MINUTE);
+  private final Deque<Long> begun = new ArrayDeque<>(MAX_IN_A_MINUTE);
 
   /** Says whether one more is allowed, and counts it if it is. */
   boolean take(long nowNanos) {
     while (!begun.isEmpty() && nowNanos - begun.getFirst() >= MINUTE) {
       begun.removeFirst();
     }
-    if (begun.size() >= MOST_IN_A_MINUTE) {
+    if (begun.size() >= MAX_IN_A_MINUTE) {
       return false;
     }
     begun.addLast(nowNanos);

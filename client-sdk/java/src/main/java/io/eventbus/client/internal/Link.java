@@ -32,7 +32,7 @@ final class Link
   private static final int DEFAULT_MESSAGE_BYTES = 4 * 1024 * 1024;
 
   // The most that a bus can be set to take.
-  private static final int MOST_MESSAGE_BYTES = 1 << 30;
+  private static final int MAX_MESSAGE_BYTES = 1 << 30;
 
   // What a delivery has around the events that a publisher sent.
   private static final int AROUND_EVENTS = 128 * 1024;
@@ -115,7 +115,7 @@ final class Link
    * @param takes how big a message of a client it takes
    */
   static int messageBytes(int takes) {
-    return Math.max(DEFAULT_MESSAGE_BYTES, Math.min(MOST_MESSAGE_BYTES, takes)) + AROUND_EVENTS;
+    return Math.max(DEFAULT_MESSAGE_BYTES, Math.min(MAX_MESSAGE_BYTES, takes)) + AROUND_EVENTS;
   }
 
   /** Returns how long the server that has refused it asks to wait; zero where it does not ask. */
@@ -168,7 +168,7 @@ final class Link
   @Override
   public void goOn() {
     readOn();
-    long room = Math.max(CreditGate.LEAST, parts.subscriptions().room());
+    long room = Math.max(CreditGate.MIN, parts.subscriptions().room());
     if (!abandoned && credit.isDue(room)) {
       grant(credit.next(room));
     }
@@ -462,7 +462,7 @@ final class Link
         grant(
             parts.dispatcher().isHeldBack()
                 ? 0
-                : Math.max(CreditGate.LEAST, parts.subscriptions().room()));
+                : Math.max(CreditGate.MIN, parts.subscriptions().room()));
       }
       owner.welcomed(this, welcome);
       if (!abandoned && !frames.isStandby()) {

@@ -27,7 +27,7 @@ final class LoggingListener implements ConnectionListener {
   static final int SECONDS_BETWEEN = 10;
 
   /** The same failure of the same handler says nothing new with its second stack trace. */
-  private static final int MOST_TRACES = 100;
+  private static final int MAX_TRACES = 100;
 
   private static final Logger LOG = LoggerFactory.getLogger(LoggingListener.class);
 
@@ -178,7 +178,7 @@ final class LoggingListener implements ConnectionListener {
 
   private void handlerFailed(String handler, String what, Throwable failure) {
     String kind = handler + ' ' + failure.getClass().getName();
-    if (traced.size() < MOST_TRACES && traced.add(kind)) {
+    if (traced.size() < MAX_TRACES && traced.add(kind)) {
       LOG.warn(
           "{}: the handler of {} failed with {} (later failures of this kind are told without"
               + " their stack)",

@@ -21,12 +21,12 @@ import org.slf4j.LoggerFactory;
  */
 final class Notifier {
   private static final Logger LOG = LoggerFactory.getLogger(Notifier.class);
-  private static final int MOST_WAITING_CALLS = 10_000;
+  private static final int MAX_WAITING_CALLS = 10_000;
 
   /** After the end of a client nothing else looks whether stages get on. */
   private static final long LAST_LOOK_MILLIS = 100;
 
-  private static final int MOST_LAST_LOOKS = 600;
+  private static final int MAX_LAST_LOOKS = 600;
 
   private final ConnectionListener listener;
   private final SerialExecutor listenerCalls;
@@ -36,7 +36,7 @@ final class Notifier {
 
   Notifier(ConnectionListener listener, Executor executor) {
     this.listener = listener;
-    this.listenerCalls = new SerialExecutor(executor, MOST_WAITING_CALLS);
+    this.listenerCalls = new SerialExecutor(executor, MAX_WAITING_CALLS);
     this.successes = new Completions(executor);
     this.failures = new Completions(executor);
   }
@@ -88,7 +88,7 @@ final class Notifier {
 
   /** The client has ended: {@link #look} is not called any more. */
   void end() {
-    lookLast(MOST_LAST_LOOKS);
+    lookLast(MAX_LAST_LOOKS);
   }
 
   private void lookLast(int looks) {

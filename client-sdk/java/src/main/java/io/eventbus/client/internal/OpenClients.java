@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class OpenClients {
   /** The end of a process is not held up for longer, whatever its clients' {@code closeTimeout}. */
-  static final Duration MAX_PATIENCE = Duration.ofSeconds(5);
+  static final Duration MAX_TIMEOUT = Duration.ofSeconds(5);
 
   private static final Logger LOG = LoggerFactory.getLogger(OpenClients.class);
 
@@ -36,7 +36,7 @@ final class OpenClients {
       String name, Outbox outbox, Barriers barriers, ClientOptions options, MicroClock clock) {
     Duration patience() {
       Duration timeout = options.connection().closeTimeout();
-      return timeout.compareTo(MAX_PATIENCE) < 0 ? timeout : MAX_PATIENCE;
+      return timeout.compareTo(MAX_TIMEOUT) < 0 ? timeout : MAX_TIMEOUT;
     }
   }
 

@@ -47,7 +47,7 @@ final class Outbox {
   private long resent;
 
   Outbox(ClientOptions.Outbound options, MicroClock clock) {
-    this(options, clock, PublishedTopics.MOST);
+    this(options, clock, PublishedTopics.MAX);
   }
 
   Outbox(ClientOptions.Outbound options, MicroClock clock, int mostTopics) {

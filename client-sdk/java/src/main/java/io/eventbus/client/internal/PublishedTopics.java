@@ -14,17 +14,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class PublishedTopics {
   /** Each takes a few hundred bytes. */
-  static final int MOST = 50_000;
+  static final int MAX = 50_000;
 
   /** Each takes 32 to 64 bytes. */
-  private static final int MOST_FORGOTTEN = 1_000_000;
+  private static final int MAX_FORGOTTEN = 1_000_000;
 
   /** So many are looked at for each new one: a publisher does not wait for a walk over all. */
   private static final int LOOKED_AT = 8;
 
   private final Map<String, TopicState> byName = new ConcurrentHashMap<>();
   private final Deque<TopicState> eldestFirst = new ArrayDeque<>();
-  private final ForgottenTopics forgotten = new ForgottenTopics(MOST_FORGOTTEN);
+  private final ForgottenTopics forgotten = new ForgottenTopics(MAX_FORGOTTEN);
   private final int most;
 
   PublishedTopics(int most) {

@@ -13,7 +13,7 @@ final class RangeList {
     void range(long from, long to);
   }
 
-  private static final int MOST = 64;
+  private static final int MAX = 64;
 
   private long[] bounds = new long[4];
   private int count;
@@ -74,7 +74,7 @@ final class RangeList {
     replace(first, next);
     bounds[2 * first] = low;
     bounds[2 * first + 1] = high;
-    if (count > MOST) {
+    if (count > MAX) {
       count--;
       System.arraycopy(bounds, 2, bounds, 0, 2 * count);
     }

@@ -13,7 +13,7 @@ final class Retries {
   private static final long HELD_NANOS = Duration.ofSeconds(5).toNanos();
 
   /** A try that has less time than this is none. */
-  private static final Duration SHORTEST_TRY = Duration.ofMillis(100);
+  private static final Duration MIN_TRY = Duration.ofMillis(100);
 
   private final ReconnectPolicy policy;
   private final DoubleSupplier random;
@@ -63,7 +63,7 @@ final class Retries {
    * @return how long to wait before it; null if there is no time for another
    */
   @Nullable Duration next(Duration left, Duration least) {
-    if (left.minus(least).compareTo(SHORTEST_TRY) < 0) {
+    if (left.minus(least).compareTo(MIN_TRY) < 0) {
       return null;
     }
     Duration wanted = next();

@@ -18,7 +18,7 @@ final class SharedThreads {
       new Shared<>(SharedThreads::new, SharedThreads::shutdown);
 
   // More would not send faster than the sockets take it.
-  private static final int MOST_SENDERS = 4;
+  private static final int MAX_SENDERS = 4;
   private static final long KEEP_ALIVE_SECONDS = 5;
 
   private final ScheduledThreadPoolExecutor conductor;
@@ -30,7 +30,7 @@ final class SharedThreads {
     conductor = new ScheduledThreadPoolExecutor(1, named("eventbus-conductor"));
     conductor.setRemoveOnCancelPolicy(true);
     conductor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-    int most = Math.min(MOST_SENDERS, processors);
+    int most = Math.min(MAX_SENDERS, processors);
     senders =
         new ThreadPoolExecutor(
             most,

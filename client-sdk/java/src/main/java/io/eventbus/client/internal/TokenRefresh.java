@@ -19,7 +19,7 @@ final class TokenRefresh {
   private static final double JITTER = 0.1;
 
   /** A token is not replaced more often, however short its life is. */
-  static final Duration SHORTEST = Duration.ofSeconds(1);
+  static final Duration MIN = Duration.ofSeconds(1);
 
   /** The life of a token that by this machine's clock has expired: the clock must be wrong. */
   private static final Duration UNKNOWN_LIFE = Duration.ofMinutes(1);
@@ -27,7 +27,7 @@ final class TokenRefresh {
   /** A bus answers within a few seconds. */
   static final Duration ANSWER = Duration.ofSeconds(10);
 
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+  private static final Duration MAX_PAUSE = Duration.ofSeconds(30);
 
   private final TokenSource source;
   private final Duration patience;
@@ -102,7 +102,7 @@ final class TokenRefresh {
     long left = TimeUnit.MICROSECONDS.toNanos(expiresAt - clock.epochMicros());
     long life = left > 0 ? left : UNKNOWN_LIFE.toNanos();
     double part = LATEST - JITTER * random.getAsDouble();
-    later(this::ask, Math.max(SHORTEST.toNanos(), (long) (life * part)));
+    later(this::ask, Math.max(MIN.toNanos(), (long) (life * part)));
   }
 
   private void ask() {
@@ -143,7 +143,7 @@ final class TokenRefresh {
   }
 
   private void retryLater() {
-    long pause = Math.min(LONGEST_PAUSE.toNanos(), SHORTEST.toNanos() << Math.min(failures, 10));
+    long pause = Math.min(MAX_PAUSE.toNanos(), MIN.toNanos() << Math.min(failures, 10));
     failures++;
     later(this::ask, (long) (pause * (1 - random.getAsDouble() / 2)));
   }

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * of which one is gone. Any thread may use it.
  */
 final class HostAddresses {
-  private static final int MOST_HOSTS = 1_000;
+  private static final int MAX_HOSTS = 1_000;
 
   /** Looks up names. */
   @FunctionalInterface
@@ -26,7 +26,7 @@ final class HostAddresses {
 
   /** Returns all addresses of a host, in the order in which they are to be tried. */
   List<InetSocketAddress> inTurn(String host, int port, InetAddress[] all) {
-    if (turns.size() >= MOST_HOSTS) {
+    if (turns.size() >= MAX_HOSTS) {
       turns.clear();
     }
     int first = turns.merge(host, 0, (before, zero) -> before + 1);

@@ -15,7 +15,7 @@ import org.glassfish.tyrus.spi.UpgradeResponse;
 
 /** The HTTP that comes before WebSocket: writes requests, and collects one answer. */
 final class HttpHead {
-  private static final int MOST_BYTES = 16 * 1024;
+  private static final int MAX_BYTES = 16 * 1024;
   private static final int END = 0x0D0A0D0A;
 
   // The first byte of TLS records that are not encrypted: RFC 8446, section 5.1.
@@ -37,8 +37,8 @@ final class HttpHead {
       if (lastFour == END) {
         return true;
       }
-      if (bytes.size() >= MOST_BYTES) {
-        throw new IOException("HTTP head: more than " + MOST_BYTES + " bytes");
+      if (bytes.size() >= MAX_BYTES) {
+        throw new IOException("HTTP head: more than " + MAX_BYTES + " bytes");
       }
     }
     return false;

@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
 final class MaskedFrame {
   private static final int FINAL_BINARY = 0x82;
   private static final int MASKED = 0x80;
-  private static final int MOST_HEAD_BYTES = 14;
+  private static final int MAX_HEAD_BYTES = 14;
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
@@ -20,7 +20,7 @@ final class MaskedFrame {
 
   /** How much room a message of so many bytes takes at most. */
   static int size(int messageBytes) {
-    return messageBytes + MOST_HEAD_BYTES;
+    return messageBytes + MAX_HEAD_BYTES;
   }
 
   /**

@@ -12,7 +12,7 @@ final class SendBuffers {
   /** A whole batch of the default size with its head. */
   static final int BYTES = 64 * 1024 + 64;
 
-  private static final int MOST = 32;
+  private static final int MAX = 32;
 
   private final Deque<ByteBuffer> free = new ArrayDeque<>();
 
@@ -32,7 +32,7 @@ final class SendBuffers {
   void give(ByteBuffer buffer) {
     if (buffer.isDirect()) {
       synchronized (free) {
-        if (free.size() < MOST) {
+        if (free.size() < MAX) {
           free.addLast(buffer);
         }
       }

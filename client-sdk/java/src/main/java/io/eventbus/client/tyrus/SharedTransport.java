@@ -28,7 +28,7 @@ final class SharedTransport {
       new Shared<>(SharedTransport::new, SharedTransport::shutdown);
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedTransport.class);
-  private static final int MOST_SELECTORS = 4;
+  private static final int MAX_SELECTORS = 4;
   private static final int MAX_OPENINGS = 16;
 
   private final TCPNIOTransport grizzly;
@@ -39,7 +39,7 @@ final class SharedTransport {
   private final DirectReads directReads = new DirectReads();
 
   private SharedTransport() {
-    int selectors = Math.min(MOST_SELECTORS, Runtime.getRuntime().availableProcessors());
+    int selectors = Math.min(MAX_SELECTORS, Runtime.getRuntime().availableProcessors());
     grizzly =
         TCPNIOTransportBuilder.newInstance()
             .setName("eventbus")

@@ -104,7 +104,7 @@ class AddressesTest {
 
   @Test
   void whatIsRememberedIsBounded() {
-    String longest = "ws://c/" + "x".repeat(Addresses.MOST_CHARACTERS - 7);
+    String longest = "ws://c/" + "x".repeat(Addresses.MAX_CHARACTERS - 7);
     List<String> many =
         IntStream.range(0, 100_000).mapToObj(i -> "ws://many" + i + "/bus").toList();
     addresses.welcomed(A, List.of(longest, longest + "y"));
@@ -116,7 +116,7 @@ class AddressesTest {
     addresses.startAnew();
     addresses.next();
     addresses.next();
-    for (int i = 0; i < Addresses.MOST_OTHERS; i++) {
+    for (int i = 0; i < Addresses.MAX_OTHERS; i++) {
       assertThat(addresses.next().getHost()).isEqualTo("many" + i);
     }
     assertThat(addresses.next().getHost()).hasSize(1);

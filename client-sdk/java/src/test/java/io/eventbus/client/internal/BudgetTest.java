@@ -18,14 +18,14 @@ import org.junit.jupiter.api.Timeout;
 /** The bytes of an outbound buffer. */
 @Timeout(120)
 class BudgetTest {
-  private static final int MOST = 64 * 1024;
+  private static final int MAX = 64 * 1024;
   private static final Duration EVER = Duration.ofHours(1);
 
   private final ReentrantLock lock = new ReentrantLock();
 
   private Budget budget(WhenFull whenFull, Duration blockTimeout) {
     return new Budget(
-        new ClientOptions.Outbound(MOST, whenFull, blockTimeout, 4_096, Duration.ofSeconds(30)),
+        new ClientOptions.Outbound(MAX, whenFull, blockTimeout, 4_096, Duration.ofSeconds(30)),
         lock);
   }
 
@@ -49,33 +49,33 @@ class BudgetTest {
   @Test
   void whatDoesNotFitIsRefused() {
     Budget budget = budget(WhenFull.FAIL, EVER);
-    assertThat(locked(() -> budget.take(MOST - 1))).isNull();
+    assertThat(locked(() -> budget.take(MAX - 1))).isNull();
     assertThat(locked(() -> budget.take(1))).isNull();
     assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
     release(budget, 1);
     assertThat(locked(() -> budget.take(1))).isNull();
-    assertThat(budget.used()).isEqualTo(MOST);
+    assertThat(budget.used()).isEqualTo(MAX);
   }
 
   @Test
   void oneThatIsBiggerThanAllGoesAlone() {
     Budget budget = budget(WhenFull.FAIL, EVER);
-    assertThat(locked(() -> budget.take(MOST + 1))).isNull();
+    assertThat(locked(() -> budget.take(MAX + 1))).isNull();
     assertThat(locked(() -> budget.take(0))).isEqualTo(SendResult.FULL);
-    release(budget, MOST + 1);
+    release(budget, MAX + 1);
     assertThat(locked(() -> budget.take(1))).isNull();
   }
 
   @Test
   void whatIsDroppedIsCountedAndToldOnce() {
     Budget budget = budget(WhenFull.DROP, EVER);
-    assertThat(locked(() -> budget.take(MOST))).isNull();
+    assertThat(locked(() -> budget.take(MAX))).isNull();
     assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.DROPPED);
     assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.DROPPED);
     assertThat(budget.takeDropped()).isEqualTo(2);
     assertThat(budget.takeDropped()).isZero();
     assertThat(budget.dropped()).isEqualTo(2);
-    assertThat(budget.used()).isEqualTo(MOST);
+    assertThat(budget.used()).isEqualTo(MAX);
   }
 
   private CompletableFuture<@Nullable SendResult> waiting(Budget budget) {
@@ -93,17 +93,17 @@ class BudgetTest {
   @Test
   void whoWaitsForRoomIsWokenWhenHalfOfItIsFree() throws Exception {
     Budget budget = budget(WhenFull.BLOCK, EVER);
-    assertThat(locked(() -> budget.take(MOST))).isNull();
+    assertThat(locked(() -> budget.take(MAX))).isNull();
     CompletableFuture<@Nullable SendResult> publisher = waiting(budget);
-    release(budget, MOST / 2);
+    release(budget, MAX / 2);
     assertThat(publisher.get(60, TimeUnit.SECONDS)).isNull();
-    assertThat(budget.used()).isEqualTo(MOST / 2 + 1);
+    assertThat(budget.used()).isEqualTo(MAX / 2 + 1);
   }
 
   @Test
   void waitingEndsAfterItsTime() {
     Budget budget = budget(WhenFull.BLOCK, Duration.ofMillis(1));
-    assertThat(locked(() -> budget.take(MOST))).isNull();
+    assertThat(locked(() -> budget.take(MAX))).isNull();
     assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
     assertThat(budget.dropped()).isZero();
   }
@@ -111,7 +111,7 @@ class BudgetTest {
   @Test
   void whoWaitsIsToldOfTheEnd() throws Exception {
     Budget budget = budget(WhenFull.BLOCK, EVER);
-    assertThat(locked(() -> budget.take(MOST))).isNull();
+    assertThat(locked(() -> budget.take(MAX))).isNull();
     CompletableFuture<@Nullable SendResult> publisher = waiting(budget);
     locked(
         () -> {
@@ -125,7 +125,7 @@ class BudgetTest {
   @Test
   void anInterruptEndsTheWaitAndIsKept() {
     Budget budget = budget(WhenFull.BLOCK, EVER);
-    assertThat(locked(() -> budget.take(MOST))).isNull();
+    assertThat(locked(() -> budget.take(MAX))).isNull();
     Thread.currentThread().interrupt();
     assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
     assertThat(Thread.interrupted()).isTrue();

@@ -772,7 +772,7 @@ class BusChangeTest {
   void aClientLetsItselfBeSentOnOnlySoOftenInAMinute() throws Exception {
     connect();
     int connection = 1;
-    for (int i = 0; i < HopBound.MOST_IN_A_MINUTE; i++) {
+    for (int i = 0; i < HopBound.MAX_IN_A_MINUTE; i++) {
       askToChange(connection, "tok", connection % 2 == 1 ? TWO : ONE);
       take(told);
       connection++;
@@ -887,7 +887,7 @@ class BusChangeTest {
       subscribe = bus.next(TypeCode.SUBSCRIBE);
     }
     String big = "x".repeat(32 << 10);
-    int count = (int) (HeldDeliveries.MOST_BYTES >> 15) + 1;
+    int count = (int) (HeldDeliveries.MAX_BYTES >> 15) + 1;
     for (int i = 1; i <= count; i++) {
       deliver(1, i, group, big);
     }

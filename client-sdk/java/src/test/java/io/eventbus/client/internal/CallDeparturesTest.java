@@ -147,7 +147,7 @@ class CallDeparturesTest {
 
   @Test
   void answersThatWaitHoldTheirSourceBackUntilHalfOfThemAreGone() {
-    int half = CallDepartures.MOST_ANSWER_BYTES / 2;
+    int half = CallDepartures.MAX_ANSWER_BYTES / 2;
     add(channel, half, 1);
     assertThat(calls.hasRoom()).isTrue();
     add(channel, half, 2);
@@ -162,7 +162,7 @@ class CallDeparturesTest {
   @Test
   void withoutAConnectionNothingWaits() {
     add(null, 10, 1);
-    add(channel, CallDepartures.MOST_ANSWER_BYTES, 2);
+    add(channel, CallDepartures.MAX_ANSWER_BYTES, 2);
     calls.clear();
     assertThat(calls.hasRoom()).isTrue();
     assertThat(next()).isEqualTo("none");

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(180)
 class CompletionsTest {
-  private static final int PATIENCE = 3;
+  private static final int TIMEOUT = 3;
 
   private final Queue<Runnable> given = new ArrayDeque<>();
   private final Completions completions = new Completions(given::add);
@@ -56,8 +56,8 @@ class CompletionsTest {
     completions.addOne(
         () -> {
           // As if this thread were blocked here.
-          completions.look(PATIENCE);
-          completions.look(PATIENCE);
+          completions.look(TIMEOUT);
+          completions.look(TIMEOUT);
           given.remove().run();
           assertThat(done).containsExactly(2);
           completions.addOne(() -> done.add(3));
@@ -78,8 +78,8 @@ class CompletionsTest {
         () -> {
           int number = ++next[0];
           if (number == 1) {
-            completions.look(PATIENCE);
-            completions.look(PATIENCE);
+            completions.look(TIMEOUT);
+            completions.look(TIMEOUT);
             given.remove().run();
           }
           done.add(number);
@@ -91,9 +91,9 @@ class CompletionsTest {
 
   @Test
   void whoGetsOnIsNotReplaced() {
-    completions.addOne(() -> completions.look(PATIENCE));
-    completions.addOne(() -> completions.look(PATIENCE));
-    completions.addOne(() -> completions.look(PATIENCE));
+    completions.addOne(() -> completions.look(TIMEOUT));
+    completions.addOne(() -> completions.look(TIMEOUT));
+    completions.addOne(() -> completions.look(TIMEOUT));
     given.remove().run();
     assertThat(given).isEmpty();
   }
@@ -102,12 +102,12 @@ class CompletionsTest {
   void anExecutorThatRunsNothingIsWaitedForAndThenNotUsed() throws Exception {
     LinkedBlockingQueue<String> threads = new LinkedBlockingQueue<>();
     completions.addOne(() -> threads.add(Thread.currentThread().getName()));
-    for (int look = 0; look < PATIENCE; look++) {
-      completions.look(PATIENCE);
+    for (int look = 0; look < TIMEOUT; look++) {
+      completions.look(TIMEOUT);
       assertThat(given).hasSize(1);
     }
     assertThat(threads).isEmpty();
-    completions.look(PATIENCE);
+    completions.look(TIMEOUT);
     assertThat(threads.poll(60, TimeUnit.SECONDS)).isEqualTo("eventbus-completions");
     run();
     assertThat(threads).isEmpty();

@@ -181,7 +181,7 @@ class CreditFlowTest {
     EventBusClient client = connect();
     collect(client);
     FakeBus.Arrival first = take(bus.credits);
-    assertThat(first.content()).isEqualTo(new Credit(0L, CreditGate.LEAST, 0L));
+    assertThat(first.content()).isEqualTo(new Credit(0L, CreditGate.MIN, 0L));
     assertThat(first.message()).isEqualTo(1);
     assertThat(bus.next(TypeCode.SUBSCRIBE).message()).isEqualTo(2);
   }
@@ -213,7 +213,7 @@ class CreditFlowTest {
     collectBlocked(client);
     deliverAll(1);
     blocked.await();
-    assertThat(sent(1)).isBetween((long) BUFFER, BUFFER + CreditGate.LEAST + 2L * PAYLOAD.length());
+    assertThat(sent(1)).isBetween((long) BUFFER, BUFFER + CreditGate.MIN + 2L * PAYLOAD.length());
 
     get(client.publish("p", Event.of("confirmed")));
     get(client.subscribe("b", event -> {}).ready());

@@ -20,12 +20,12 @@ import org.junit.jupiter.api.Test;
 
 /** Which topics an outbox remembers, of which it has room for two. */
 class PublishedTopicsTest {
-  private static final int MOST = 2;
+  private static final int MAX = 2;
 
   private final FakeClock clock = new FakeClock();
   private final ClientOptions options = EventBusClient.builder().url("ws://one/bus").options();
   private final EventEncoder encoder = new EventEncoder(clock, options.outbound().bufferBytes());
-  private final Outbox outbox = new Outbox(options.outbound(), clock, MOST);
+  private final Outbox outbox = new Outbox(options.outbound(), clock, MAX);
   private final FakeBus bus = new FakeBus();
   private Transport.Channel channel;
 

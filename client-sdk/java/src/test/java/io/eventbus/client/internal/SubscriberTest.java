@@ -675,7 +675,7 @@ class SubscriberTest {
     Subscription subscription = collect(client, "a");
     executor.refuse();
     deliver("a", 1, "1");
-    scheduler.advance(ConsumerStarts.PATIENCE.plusSeconds(1));
+    scheduler.advance(ConsumerStarts.TIMEOUT.plusSeconds(1));
     bus.next(TypeCode.UNSUBSCRIBE);
     assertThat(take(told))
         .isInstanceOfSatisfying(
@@ -729,7 +729,7 @@ class SubscriberTest {
     get(client.stream("b").subscription().ready());
     executor.refuse();
     demand.request(1);
-    scheduler.advance(ConsumerStarts.PATIENCE.plusSeconds(1));
+    scheduler.advance(ConsumerStarts.TIMEOUT.plusSeconds(1));
     assertThat(get(slow.end)).isEqualTo("Closed");
     bus.next(TypeCode.UNSUBSCRIBE);
   }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(180)
 public abstract class TransportContract {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final byte[] ACK = ControlFrames.encode(TypeCode.ACK, new Ack("a", 5L, 7L));
 
   /** The other end of one connection. */
@@ -99,7 +99,7 @@ public abstract class TransportContract {
   protected abstract Peer accept() throws Exception;
 
   private Transport.Channel connect() throws Exception {
-    transport().connect(url(), PATIENCE, told);
+    transport().connect(url(), TIMEOUT, told);
     peer = accept();
     assertThat(told.next()).isEqualTo("open");
     return told.channel.join();
@@ -124,7 +124,7 @@ public abstract class TransportContract {
 
   @Test
   void whatDoesNotComeAboutIsToldOnce() throws Exception {
-    transport().connect(deadUrl(), PATIENCE, told);
+    transport().connect(deadUrl(), TIMEOUT, told);
     assertThat(told.next()).isEqualTo("failed");
     assertThat(told.calls).isEmpty();
   }

@@ -14,7 +14,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
 class FrameReaderProperties {
-  private static final int MOST = 100_000;
+  private static final int MAX = 100_000;
 
   private static final class Heard implements FrameReader.Sink {
     final List<String> calls = new ArrayList<>();
@@ -45,7 +45,7 @@ class FrameReaderProperties {
   }
 
   private final Heard heard = new Heard();
-  private final FrameReader reader = new FrameReader(MOST, heard);
+  private final FrameReader reader = new FrameReader(MAX, heard);
 
   private static byte[] frame(int first, byte... payload) {
     ByteBuffer out = ByteBuffer.allocate(payload.length + 10);
@@ -74,7 +74,7 @@ class FrameReaderProperties {
       stream.writeBytes(frame(0x82, payload));
     }
     Heard ears = new Heard();
-    FrameReader cut = new FrameReader(MOST, ears);
+    FrameReader cut = new FrameReader(MAX, ears);
     byte[] all = stream.toByteArray();
     for (int from = 0; from < all.length; from += piece) {
       cut.read(ByteBuffer.wrap(all, from, Math.min(piece, all.length - from)));
@@ -120,7 +120,7 @@ class FrameReaderProperties {
   @Example
   void aFrameThatIsTooBigEndsTheReading() {
     ByteBuffer head = ByteBuffer.allocate(10).put((byte) 0x82).put((byte) 127);
-    reader.read(head.putLong(MOST + 1).flip());
+    reader.read(head.putLong(MAX + 1).flip());
     assertThat(heard.calls).containsExactly("broken 1009");
   }
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 /** The adapter against a socket of the test's own, which can do what no WebSocket server does. */
 @Timeout(180)
 class TyrusTransportTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
   private final Told told = new Told();
   private final Transport transport = transport();
@@ -114,7 +114,7 @@ class TyrusTransportTest {
   }
 
   private Transport.Channel connect() throws Exception {
-    transport.connect(peer.url(), PATIENCE, told);
+    transport.connect(peer.url(), TIMEOUT, told);
     peer.accept();
     peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
     return told.open();
@@ -257,7 +257,7 @@ class TyrusTransportTest {
     assertThat(next()).startsWith("message");
     try (WebSocketPeer otherPeer = new WebSocketPeer()) {
       Told other = new Told();
-      transport.connect(otherPeer.url(), PATIENCE, other);
+      transport.connect(otherPeer.url(), TIMEOUT, other);
       otherPeer.accept();
       otherPeer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
       other.open();
@@ -273,7 +273,7 @@ class TyrusTransportTest {
 
   @Test
   void anAnswerThatIsNoUpgradeIsAFailure() throws Exception {
-    transport.connect(peer.url(), PATIENCE, told);
+    transport.connect(peer.url(), TIMEOUT, told);
     peer.accept();
     peer.writeText("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
     assertThatThrownBy(told::open).hasMessageContaining("503");
@@ -281,7 +281,7 @@ class TyrusTransportTest {
 
   @Test
   void theUpgradeDoesNotLookLikeThatOfAPage() throws Exception {
-    transport.connect(peer.url(), PATIENCE, told);
+    transport.connect(peer.url(), TIMEOUT, told);
     peer.accept();
     assertThat(peer.head())
         .isNotEmpty()
@@ -290,7 +290,7 @@ class TyrusTransportTest {
 
   @Test
   void anotherSubProtocolIsAFailure() throws Exception {
-    transport.connect(peer.url(), PATIENCE, told);
+    transport.connect(peer.url(), TIMEOUT, told);
     peer.accept();
     peer.upgrade("");
     assertThatThrownBy(told::open).hasMessageContaining("sub-protocol");
@@ -298,7 +298,7 @@ class TyrusTransportTest {
 
   @Test
   void aWrongProofOfTheServerIsAFailure() throws Exception {
-    transport.connect(peer.url(), PATIENCE, told);
+    transport.connect(peer.url(), TIMEOUT, told);
     peer.accept();
     peer.upgradeWithProof("bm90IHRoZSByaWdodCBvbmU=");
     assertThatThrownBy(told::open).hasMessageContaining("upgrade");
@@ -306,7 +306,7 @@ class TyrusTransportTest {
 
   @Test
   void aHeadWithoutEndIsAFailure() throws Exception {
-    transport.connect(peer.url(), PATIENCE, told);
+    transport.connect(peer.url(), TIMEOUT, told);
     peer.accept();
     peer.writeText("HTTP/1.1 101 Switching Protocols\r\nX: " + "x".repeat(20_000));
     assertThatThrownBy(told::open).hasMessageContaining("HTTP head");
@@ -314,7 +314,7 @@ class TyrusTransportTest {
 
   @Test
   void anAttemptCanBeCancelled() throws Exception {
-    Transport.Attempt attempt = transport.connect(peer.url(), PATIENCE, told);
+    Transport.Attempt attempt = transport.connect(peer.url(), TIMEOUT, told);
     peer.accept();
     attempt.cancel();
     assertThatThrownBy(told::open).hasMessageContaining("given up");
@@ -325,7 +325,7 @@ class TyrusTransportTest {
   void aRefusedConnectionIsAFailure() throws Exception {
     URI url = peer.url();
     peer.close();
-    transport.connect(url, PATIENCE, told);
+    transport.connect(url, TIMEOUT, told);
     assertThatThrownBy(told::open).rootCause().isInstanceOf(IOException.class);
   }
 
@@ -341,7 +341,7 @@ class TyrusTransportTest {
             settings(), host -> new InetAddress[] {nobody, InetAddress.getLoopbackAddress()});
     try {
       resolving.connect(
-          URI.create("ws://buses.test:" + peer.url().getPort() + "/bus"), PATIENCE, told);
+          URI.create("ws://buses.test:" + peer.url().getPort() + "/bus"), TIMEOUT, told);
       peer.accept();
       peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
       told.open();
@@ -364,7 +364,7 @@ class TyrusTransportTest {
                   InetAddress.getByName("127.0.0.9"), InetAddress.getByName("127.0.0.8")
                 });
     try {
-      resolving.connect(URI.create("ws://buses.test:" + url.getPort() + "/bus"), PATIENCE, told);
+      resolving.connect(URI.create("ws://buses.test:" + url.getPort() + "/bus"), TIMEOUT, told);
       assertThatThrownBy(told::open)
           .hasMessageContaining("127.0.0.9, 127.0.0.8")
           .hasMessageContaining("is a bus running at buses.test:" + url.getPort());
@@ -428,7 +428,7 @@ class TyrusTransportTest {
           public void connectFailed(URI uri, SocketAddress address, IOException failure) {}
         });
     try {
-      transport.connect(URI.create("ws://bus.invalid:1234/bus"), PATIENCE, told);
+      transport.connect(URI.create("ws://bus.invalid:1234/bus"), TIMEOUT, told);
       peer.accept();
       assertThat(peer.head().get(0)).isEqualTo("CONNECT bus.invalid:1234 HTTP/1.1");
       peer.writeText("HTTP/1.1 200 OK\r\n\r\n");

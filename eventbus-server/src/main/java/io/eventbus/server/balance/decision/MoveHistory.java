@@ -10,7 +10,7 @@ import java.util.Map;
  */
 public final class MoveHistory {
   /** More than a bus can ask within a cool-down. */
-  static final int MOST = 100_000;
+  static final int MAX = 100_000;
 
   private static final long MINUTE_NANOS = Duration.ofMinutes(1).toNanos();
 
@@ -22,7 +22,7 @@ public final class MoveHistory {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
-          return size() > MOST;
+          return size() > MAX;
         }
       };
 

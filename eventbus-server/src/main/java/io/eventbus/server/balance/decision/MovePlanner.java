@@ -21,19 +21,19 @@ import java.util.random.RandomGenerator;
  */
 public final class MovePlanner {
   /** How many clients one request may be for; more are asked for in the next. */
-  public static final int MOST_CLIENTS = 500;
+  public static final int MAX_CLIENTS = 500;
 
   /** A little below the mark, or the smoothed load would take for ever to get there. */
   private static final double MARGIN = 0.95;
 
   /** A bus that has all that it can do sends clients away so many times as fast as is set. */
-  private static final double MOST_HURRY = 4;
+  private static final double MAX_HURRY = 4;
 
   /** So many buses are asked together. */
-  private static final int MOST_TARGETS = 8;
+  private static final int MAX_TARGETS = 8;
 
   /** Of a second's moves: what a bus is asked to take at least, where there is so much to go. */
-  private static final double LEAST_PORTION = 0.125;
+  private static final double MIN_PORTION = 0.125;
 
   /** Of a second's moves: what may begin together, and so many clients of whole topics together. */
   private static final double AT_ONCE = 0.5;
@@ -177,7 +177,7 @@ public final class MovePlanner {
     Collection<ClientLoad> stay = null;
     int portion = portion(most, usable.size());
     int together = Math.max(portion, bounded(settings.movesPerSecond() * AT_ONCE));
-    while (left > aim && most > 0 && plans.size() < MOST_TARGETS) {
+    while (left > aim && most > 0 && plans.size() < MAX_TARGETS) {
       double before = left;
       MoveTarget target = targets.choose(usable, n -> n.load() < before);
       if (target == null) {
@@ -225,18 +225,18 @@ public final class MovePlanner {
   /** How many times as fast as is set: the more, the more there is beyond the upper mark. */
   private double hurry(double load) {
     double beyond = (load - settings.high()) / Math.max(1e-3, 1 - settings.high());
-    return 1 + (MOST_HURRY - 1) * Math.max(0, Math.min(1, beyond));
+    return 1 + (MAX_HURRY - 1) * Math.max(0, Math.min(1, beyond));
   }
 
   private int portion(int most, int buses) {
-    int asked = Math.max(1, Math.min(MOST_TARGETS, buses));
+    int asked = Math.max(1, Math.min(MAX_TARGETS, buses));
     int each = (most + asked - 1) / asked;
-    return bounded(Math.max(each, settings.movesPerSecond() * LEAST_PORTION));
+    return bounded(Math.max(each, settings.movesPerSecond() * MIN_PORTION));
   }
 
   /** A bus does not understand a request for more. */
   private static int bounded(double clients) {
-    return (int) Math.max(1, Math.min(MOST_CLIENTS, clients));
+    return (int) Math.max(1, Math.min(MAX_CLIENTS, clients));
   }
 
   /**

@@ -21,7 +21,7 @@ import java.util.Map;
  * does not keep the others from moving: after some times what a move takes it does not count.
  */
 public final class MoveWindow {
-  private static final double LEAST = 4;
+  private static final double MIN = 4;
   private static final double SHARE_AT_FIRST = 0.05;
   private static final double CUT = 0.5;
 
@@ -44,9 +44,9 @@ public final class MoveWindow {
   private static final double UNKNOWN = Duration.ofDays(1).toNanos();
 
   private static final double SMOOTHING = 0.125;
-  private static final double PATIENCE = 4;
-  private static final double LEAST_PATIENCE_NANOS = Duration.ofSeconds(1).toNanos();
-  private static final double MOST_PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
+  private static final double TIMEOUT = 4;
+  private static final double MIN_TIMEOUT_NANOS = Duration.ofSeconds(1).toNanos();
+  private static final double MAX_TIMEOUT_NANOS = Duration.ofSeconds(30).toNanos();
 
   private final double first;
   private final double most;
@@ -70,8 +70,8 @@ public final class MoveWindow {
   public MoveWindow(double perSecond, Duration deadline) {
     this.swiftNanos = deadline.toNanos() * SWIFT;
     this.slowNanos = deadline.toNanos() * SLOW;
-    this.most = Math.max(LEAST, perSecond);
-    this.first = Math.max(LEAST, perSecond * SHARE_AT_FIRST);
+    this.most = Math.max(MIN, perSecond);
+    this.first = Math.max(MIN, perSecond * SHARE_AT_FIRST);
     this.size = first;
     forget();
   }
@@ -80,7 +80,7 @@ public final class MoveWindow {
   private void forget() {
     shortestNanos = UNKNOWN;
     measured = false;
-    usualNanos = slowNanos / PATIENCE;
+    usualNanos = slowNanos / TIMEOUT;
     size = Math.min(size, first);
     cut = false;
   }
@@ -93,7 +93,7 @@ public final class MoveWindow {
    */
   public int room(long nowNanos) {
     double patience =
-        Math.max(LEAST_PATIENCE_NANOS, Math.min(MOST_PATIENCE_NANOS, PATIENCE * usualNanos));
+        Math.max(MIN_TIMEOUT_NANOS, Math.min(MAX_TIMEOUT_NANOS, TIMEOUT * usualNanos));
     Iterator<Long> eldest = underWay.values().iterator();
     if (!underWay.isEmpty() && lastNanos - underWay.values().iterator().next() < 0) {
       // No client has answered since: what moves took before says little.
@@ -157,7 +157,7 @@ public final class MoveWindow {
       if (!cut || askedNanos - cutNanos >= 0) {
         cut = true;
         cutNanos = nowNanos;
-        size = Math.max(LEAST, size * CUT);
+        size = Math.max(MIN, size * CUT);
         shortestNanos = UNKNOWN;
       }
     } else if (used && nanos <= Math.max(swiftNanos, shortestNanos * HARDLY_LONGER)) {

@@ -10,7 +10,7 @@ package io.eventbus.server.call.tunnel;
  */
 public record TunnelSettings(int perConnection, long bulkBytes, int windowBytes) {
   /** How far a limit may be ahead at most, in bytes. */
-  private static final int MOST_WINDOW_BYTES = 4 << 20;
+  private static final int MAX_WINDOW_BYTES = 4 << 20;
 
   /**
    * Makes the settings of a bus.
@@ -21,7 +21,7 @@ public record TunnelSettings(int perConnection, long bulkBytes, int windowBytes)
    */
   public static TunnelSettings of(int perConnection, long bulkBytes) {
     return new TunnelSettings(
-        perConnection, bulkBytes, (int) Math.min(MOST_WINDOW_BYTES, bulkBytes / 2));
+        perConnection, bulkBytes, (int) Math.min(MAX_WINDOW_BYTES, bulkBytes / 2));
   }
 
   /** What is always left for each, so that none waits for others. */

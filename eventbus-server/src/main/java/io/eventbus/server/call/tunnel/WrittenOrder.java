@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  * needs no object. Confined to one loop.
  */
 final class WrittenOrder {
-  private static final int LEAST = 8;
+  private static final int MIN = 8;
 
-  private @Nullable TunnelHalf[] halves = new TunnelHalf[LEAST];
-  private long[] ends = new long[LEAST];
+  private @Nullable TunnelHalf[] halves = new TunnelHalf[MIN];
+  private long[] ends = new long[MIN];
   private int head;
   private int size;
   private long taken;
@@ -56,9 +56,9 @@ final class WrittenOrder {
     head = (head + 1) & (halves.length - 1);
     size--;
     taken++;
-    if (size == 0 && halves.length > 32 * LEAST) {
-      halves = new TunnelHalf[LEAST];
-      ends = new long[LEAST];
+    if (size == 0 && halves.length > 32 * MIN) {
+      halves = new TunnelHalf[MIN];
+      ends = new long[MIN];
       head = 0;
     }
   }
@@ -69,7 +69,7 @@ final class WrittenOrder {
   }
 
   void clear() {
-    halves = new TunnelHalf[LEAST];
+    halves = new TunnelHalf[MIN];
     head = 0;
     size = 0;
   }

@@ -38,7 +38,7 @@ final class CallIntake implements CallerEnd {
   private static final Logger LOG = LoggerFactory.getLogger(CallIntake.class);
 
   /** Calls that may be open: what the other bus is granted is far less. */
-  private static final int MOST_CALLS = 65_536;
+  private static final int MAX_CALLS = 65_536;
 
   private static final ByteBuffer NO_DETAILS = ByteBuffer.allocate(0);
 
@@ -96,7 +96,7 @@ final class CallIntake implements CallerEnd {
         return;
       }
       session = hello.getSession();
-      client = loop.calls().bus(this, "bus " + bus, MOST_CALLS);
+      client = loop.calls().bus(this, "bus " + bus, MAX_CALLS);
     }
     from.write(PeerFrames.encode(PeerFrames.LANE_WELCOME, stream.taken()));
     from.flush();

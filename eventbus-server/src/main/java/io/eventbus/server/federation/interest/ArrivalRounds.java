@@ -20,7 +20,7 @@ import java.util.function.Predicate;
  */
 final class ArrivalRounds {
   /** Rounds under way at a time. */
-  private static final int MOST = 4;
+  private static final int MAX = 4;
 
   private static final class Round {
     final long id;
@@ -47,7 +47,7 @@ final class ArrivalRounds {
 
   /** Whether there are callers for another round, and room for it. */
   boolean mayBegin() {
-    return !next.isEmpty() && rounds.size() < MOST;
+    return !next.isEmpty() && rounds.size() < MAX;
   }
 
   /** Whether there is no caller that waits. */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Bypass {
   /** How long frames are held back at most for those that went another way. */
-  static final long LONGEST_HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  static final long MAX_HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /** When the end is tried again after that. */
   static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -78,7 +78,7 @@ final class Bypass {
   /** The lane is up: looks whether the bypass can end. */
   void onUp(long next, long now) {
     if (holding) {
-      if (now - heldSince >= LONGEST_HOLD_NANOS) {
+      if (now - heldSince >= MAX_HOLD_NANOS) {
         resendDirectly();
         paused = true;
         pausedSince = now;

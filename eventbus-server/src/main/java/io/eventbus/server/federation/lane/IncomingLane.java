@@ -23,7 +23,7 @@ public final class IncomingLane {
   /** How often it is looked for a bus that is not known, each a few milliseconds apart. */
   private static final int LOOKS = 200;
 
-  private static final int MOST_UNKNOWN = 1024;
+  private static final int MAX_UNKNOWN = 1024;
 
   private final int number;
   private final LaneLoop loop;
@@ -91,7 +91,7 @@ public final class IncomingLane {
 
   /** Says, for a while, that a bus with a number that is not known yet may still be heard of. */
   public boolean waitsFor(int number) {
-    if (unknown.size() >= MOST_UNKNOWN) {
+    if (unknown.size() >= MAX_UNKNOWN) {
       unknown.clear();
     }
     return unknown.merge(number, 1, Integer::sum) <= LOOKS;

@@ -5,7 +5,7 @@ import io.eventbus.server.stats.SingleWriterCounter;
 /** What the lanes of one loop have done. Only that loop writes; any thread reads. */
 public final class LaneCounters {
   /** Frames that have come by more links count with the last. */
-  public static final int MOST_HOPS = 8;
+  public static final int MAX_HOPS = 8;
 
   public final SingleWriterCounter eventsOut = new SingleWriterCounter();
   public final SingleWriterCounter framesOut = new SingleWriterCounter();
@@ -23,15 +23,15 @@ public final class LaneCounters {
   public final SingleWriterCounter lostNoMember = new SingleWriterCounter();
   public final SingleWriterCounter resent = new SingleWriterCounter();
   public final SingleWriterCounter connects = new SingleWriterCounter();
-  public final SingleWriterCounter[] hops = new SingleWriterCounter[MOST_HOPS];
+  public final SingleWriterCounter[] hops = new SingleWriterCounter[MAX_HOPS];
 
   LaneCounters() {
-    for (int i = 0; i < MOST_HOPS; i++) {
+    for (int i = 0; i < MAX_HOPS; i++) {
       hops[i] = new SingleWriterCounter();
     }
   }
 
   public void hops(int n) {
-    hops[Math.min(n, MOST_HOPS) - 1].add(1);
+    hops[Math.min(n, MAX_HOPS) - 1].add(1);
   }
 }

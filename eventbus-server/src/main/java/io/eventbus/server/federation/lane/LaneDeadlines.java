@@ -19,7 +19,7 @@ final class LaneDeadlines {
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   /** How often they are looked at in any case. */
-  private static final long LONGEST_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long MAX_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final LaneLoop loop;
   private @Nullable Future<?> ticker;
@@ -152,7 +152,7 @@ final class LaneDeadlines {
   /** Says on the lanes where it is time that this bus lives; returns when it is next. */
   private static long showLife(List<LaneEnd> ends, long now) {
     boolean due = ends.stream().anyMatch(end -> end.signs().untilDue(now) <= 0);
-    long next = LONGEST_TICK_NANOS;
+    long next = MAX_TICK_NANOS;
     for (LaneEnd end : ends) {
       SignsOfLife signs = end.signs();
       if (due && signs.isNearlyDue(now) && !signs.isSilent(now)) {

@@ -17,7 +17,7 @@ public final class LanePath implements Subscriber {
   private static final byte[] NO_TAIL = {};
 
   /** What the type code and the lengths in a frame's head take at most. */
-  private static final int MOST_NUMBERS = 32;
+  private static final int MAX_NUMBERS = 32;
 
   /**
    * Groups at buses behind this one.
@@ -155,7 +155,7 @@ public final class LanePath implements Subscriber {
 
   /** How many bytes {@link #writeHead} takes at most, whatever the delivery. */
   int mostHeadBytes() {
-    return head.length + MOST_NUMBERS;
+    return head.length + MAX_NUMBERS;
   }
 
   /** How many bytes go before a delivery where it leaves by this path. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The other buses that this one knows. Any thread. */
 public final class Peers {
-  private static final int MOST = 4096;
+  private static final int MAX = 4096;
 
   private final BusId self;
   private final Lanes lanes;
@@ -81,7 +81,7 @@ public final class Peers {
   }
 
   public @Nullable Peer of(BusId id) {
-    if (id.equals(self) || (byId.size() >= MOST && !byId.containsKey(id))) {
+    if (id.equals(self) || (byId.size() >= MAX && !byId.containsKey(id))) {
       return null;
     }
     return byId.computeIfAbsent(id, i -> new Peer(i, lanes));

@@ -2,11 +2,11 @@ package io.eventbus.server.federation.lane;
 
 /** When a lane tries again: 50 ms to 2 s after a failure, with jitter. Confined to its loop. */
 public final class Reconnect {
-  private static final long SHORTEST = 50_000_000;
-  private static final long LONGEST = 2_000_000_000;
+  private static final long MIN = 50_000_000;
+  private static final long MAX = 2_000_000_000;
 
   private final LaneLoop loop;
-  private long pause = SHORTEST;
+  private long pause = MIN;
   private long dueAt;
   private boolean waiting;
 
@@ -22,11 +22,11 @@ public final class Reconnect {
     waiting = true;
     // Between half of the pause and all of it, so that many do not come back at once.
     dueAt = now + pause / 2 + (long) (loop.random().nextDouble() * pause / 2);
-    pause = Math.min(LONGEST, pause * 2);
+    pause = Math.min(MAX, pause * 2);
   }
 
   public void succeeded() {
     waiting = false;
-    pause = SHORTEST;
+    pause = MIN;
   }
 }

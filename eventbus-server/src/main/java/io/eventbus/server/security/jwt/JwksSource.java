@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * cannot be reached the keys stay for a day. Nothing here blocks. Any thread.
  */
 final class JwksSource implements AutoCloseable {
-  static final Duration LONGEST_FETCH = Duration.ofSeconds(5);
+  static final Duration MAX_FETCH = Duration.ofSeconds(5);
 
   /** Pause between a fetch and the first one for an unknown key, or after a failure. */
   static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
@@ -81,7 +81,7 @@ final class JwksSource implements AutoCloseable {
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .followRedirects(HttpClient.Redirect.NEVER)
-            .connectTimeout(LONGEST_FETCH)
+            .connectTimeout(MAX_FETCH)
             .build();
     this.madeNanos = nanoTime.getAsLong();
     this.beganNanos = nanoTime.getAsLong() - SOONEST.toNanos();
@@ -160,16 +160,16 @@ final class JwksSource implements AutoCloseable {
   private void fetch(CompletableFuture<Boolean> ended) {
     HttpRequest request =
         HttpRequest.newBuilder(url)
-            .timeout(LONGEST_FETCH)
+            .timeout(MAX_FETCH)
             .header("Accept", "application/json")
             .GET()
             .build();
     CompletableFuture<HttpResponse<byte[]>> response =
-        http.sendAsync(request, info -> new BoundedBody(KeyFiles.MOST_BYTES));
+        http.sendAsync(request, info -> new BoundedBody(KeyFiles.MAX_BYTES));
     // The request's own time-out ends with the head of the answer.
     response
         .copy()
-        .orTimeout(LONGEST_FETCH.toMillis(), TimeUnit.MILLISECONDS)
+        .orTimeout(MAX_FETCH.toMillis(), TimeUnit.MILLISECONDS)
         .whenComplete(
             (answer, failure) -> {
               response.cancel(true);

@@ -30,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JwtLogin implements LoginMethod, AutoCloseable {
   private static final int THREADS = 2;
-  private static final int MOST_WAITING = 1000;
+  private static final int MAX_WAITING = 1000;
 
   private static final LoginOutcome BUSY =
-      new LoginOutcome.Unavailable("more than " + MOST_WAITING + " tokens wait to be checked");
+      new LoginOutcome.Unavailable("more than " + MAX_WAITING + " tokens wait to be checked");
 
   /** The most characters of the name of a key that are told. */
   private static final int MAX_KEY_CHARS = 64;
@@ -66,7 +66,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
             THREADS,
             1,
             TimeUnit.MINUTES,
-            new ArrayBlockingQueue<>(MOST_WAITING),
+            new ArrayBlockingQueue<>(MAX_WAITING),
             task -> {
               Thread thread = new Thread(task, "eventbus-tokens");
               thread.setDaemon(true);
@@ -173,7 +173,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   public @Nullable Identity known(Credentials credentials) {
     String token = credentials.token();
     Identity found =
-        token == null || token.length() > JwtVerifier.MOST_CHARS
+        token == null || token.length() > JwtVerifier.MAX_CHARS
             ? null
             : verified.find(token, keys.version());
     return found == null || isRevoked(found) ? null : found;
@@ -184,10 +184,10 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   @Override
   public CompletableFuture<LoginOutcome> check(Credentials credentials) {
     String token = credentials.token();
-    if (token == null || token.length() > JwtVerifier.MOST_CHARS) {
+    if (token == null || token.length() > JwtVerifier.MAX_CHARS) {
       return CompletableFuture.completedFuture(
           new LoginOutcome.Wrong(
-              "showed a token of more than " + JwtVerifier.MOST_CHARS + " characters"));
+              "showed a token of more than " + JwtVerifier.MAX_CHARS + " characters"));
     }
     Identity known = verified.find(token, keys.version());
     if (known != null) {

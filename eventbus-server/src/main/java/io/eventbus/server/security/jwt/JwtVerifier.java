@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class JwtVerifier {
   /** More than issuers put into tokens; a longer one is not looked at. */
-  static final int MOST_CHARS = 8 * 1024;
+  static final int MAX_CHARS = 8 * 1024;
 
-  static final Duration SKEW = Authentications.MOST_SKEW;
+  static final Duration SKEW = Authentications.MAX_SKEW;
   static final Duration MAX_LIFE = Duration.ofHours(24);
 
   /** A token of the same issuer for something else is no proof here (RFC 8725, section 3.11). */
@@ -69,8 +69,8 @@ final class JwtVerifier {
    * @param keys those that there are now
    */
   TokenVerdict verify(String token, List<TokenKey> keys) {
-    if (token.length() > MOST_CHARS || !hasThreeParts(token)) {
-      return bad("has more than " + MOST_CHARS + " characters, or not three parts");
+    if (token.length() > MAX_CHARS || !hasThreeParts(token)) {
+      return bad("has more than " + MAX_CHARS + " characters, or not three parts");
     }
     if (!hasOneSpelling(token)) {
       return bad("is not written in base64url without padding");

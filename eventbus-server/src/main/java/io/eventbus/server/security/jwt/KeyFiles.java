@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Keys from files, read once. */
 final class KeyFiles {
-  static final int MOST_BYTES = 64 * 1024;
+  static final int MAX_BYTES = 64 * 1024;
 
   /** The shortest secret of HS256 (RFC 7518, section 3.2). */
-  private static final int LEAST_SECRET_BYTES = 32;
+  private static final int MIN_SECRET_BYTES = 32;
 
-  private static final int MOST_SECRET_BYTES = 8 * 1024;
+  private static final int MAX_SECRET_BYTES = 8 * 1024;
 
   private static final String ARMOR = "-----BEGIN";
   private static final Pattern PEM =
@@ -40,12 +40,12 @@ final class KeyFiles {
    * @throws ConfigException if it cannot be read, or is too short or too long
    */
   static TokenKey secret(Path file) {
-    byte[] bytes = read(ConfigKey.AUTH_JWT_SECRET_FILE, file, MOST_SECRET_BYTES);
-    if (bytes.length < LEAST_SECRET_BYTES) {
+    byte[] bytes = read(ConfigKey.AUTH_JWT_SECRET_FILE, file, MAX_SECRET_BYTES);
+    if (bytes.length < MIN_SECRET_BYTES) {
       throw refused(
           ConfigKey.AUTH_JWT_SECRET_FILE,
           file,
-          bytes.length + " bytes (expected: >= " + LEAST_SECRET_BYTES + ")",
+          bytes.length + " bytes (expected: >= " + MIN_SECRET_BYTES + ")",
           null);
     }
     if (new String(bytes, StandardCharsets.ISO_8859_1).contains(ARMOR)) {
@@ -67,7 +67,7 @@ final class KeyFiles {
    */
   static List<TokenKey> publicKeys(Path file) {
     String text =
-        new String(read(ConfigKey.AUTH_JWT_PUBLIC_KEYS, file, MOST_BYTES), StandardCharsets.UTF_8);
+        new String(read(ConfigKey.AUTH_JWT_PUBLIC_KEYS, file, MAX_BYTES), StandardCharsets.UTF_8);
     try {
       List<TokenKey> keys = text.contains(ARMOR) ? pem(text) : set(text);
       if (keys.isEmpty()) {

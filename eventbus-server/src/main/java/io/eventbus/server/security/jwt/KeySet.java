@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Public keys in a JSON Web Key Set (RFC 7517). */
 final class KeySet {
-  static final int MOST_KEYS = 100;
+  static final int MAX_KEYS = 100;
 
   private static final int MIN_RSA_BITS = 2048;
   private static final int MAX_RSA_BITS = 8192;
@@ -45,8 +45,8 @@ final class KeySet {
     } catch (JoseException | RuntimeException e) {
       throw new IllegalArgumentException("no JSON Web Key Set", e);
     }
-    if (all.size() > MOST_KEYS) {
-      throw new IllegalArgumentException(all.size() + " keys (expected: <= " + MOST_KEYS + ")");
+    if (all.size() > MAX_KEYS) {
+      throw new IllegalArgumentException(all.size() + " keys (expected: <= " + MAX_KEYS + ")");
     }
     List<TokenKey> keys = new ArrayList<>();
     List<String> leftOut = new ArrayList<>();

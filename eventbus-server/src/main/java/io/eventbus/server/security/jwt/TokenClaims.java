@@ -39,10 +39,10 @@ final class TokenClaims {
   /** Number of roles in a claim that other applications share: most are not for the bus. */
   private static final int MAX_FOREIGN_ROLES = 512;
 
-  private static final int MOST_PATTERNS = 200;
-  private static final int MOST_PATTERN_CHARS = 512;
-  private static final int MOST_OTHERS = 64;
-  private static final int MOST_OTHER_CHARS = 256;
+  private static final int MAX_PATTERNS = 200;
+  private static final int MAX_PATTERN_CHARS = 512;
+  private static final int MAX_OTHERS = 64;
+  private static final int MAX_OTHER_CHARS = 256;
 
   private static final String OWN = "eventbus";
   private static final Set<String> KNOWN = Set.of("account", "roles", "allow", "deny", "quota");
@@ -246,8 +246,8 @@ final class TokenClaims {
 
   private static List<String> texts(@Nullable Object value, String name) throws BadClaimException {
     List<String> texts = new ArrayList<>();
-    for (Object each : list(value, name, MOST_PATTERNS)) {
-      if (!(each instanceof String text) || text.length() > MOST_PATTERN_CHARS) {
+    for (Object each : list(value, name, MAX_PATTERNS)) {
+      if (!(each instanceof String text) || text.length() > MAX_PATTERN_CHARS) {
         throw new BadClaimException("has a claim " + name + " with what is no pattern");
       }
       texts.add(text);
@@ -261,12 +261,12 @@ final class TokenClaims {
     for (Map.Entry<String, Object> claim : claims.getClaimsMap().entrySet()) {
       if (!REGISTERED.contains(claim.getKey())
           && claim.getValue() instanceof String text
-          && text.length() <= MOST_OTHER_CHARS) {
+          && text.length() <= MAX_OTHER_CHARS) {
         others.put(claim.getKey(), text);
       }
     }
-    if (others.size() > MOST_OTHERS) {
-      throw new BadClaimException("has more than " + MOST_OTHERS + " claims");
+    if (others.size() > MAX_OTHERS) {
+      throw new BadClaimException("has more than " + MAX_OTHERS + " claims");
     }
     return Map.copyOf(others);
   }

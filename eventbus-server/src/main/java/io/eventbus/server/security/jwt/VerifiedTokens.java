@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * back all at once cost no signature. Those that were used longest ago make room. Any thread.
  */
 final class VerifiedTokens {
-  static final int MOST = 10_000;
-  static final long MOST_BYTES = 16 << 20;
+  static final int MAX = 10_000;
+  static final long MAX_BYTES = 16 << 20;
 
   private static final int IDENTITY_BYTES = 512;
   private static final int TEXT_BYTES = 64;
@@ -75,7 +75,7 @@ final class VerifiedTokens {
         Remembered before = identities.put(key, more);
         bytes += more.bytes() - (before == null ? 0 : before.bytes());
         for (Iterator<Remembered> oldest = identities.values().iterator();
-            identities.size() > MOST || bytes > MOST_BYTES; ) {
+            identities.size() > MAX || bytes > MAX_BYTES; ) {
           bytes -= oldest.next().bytes();
           oldest.remove();
         }

@@ -9,10 +9,10 @@ import java.util.Set;
 /** Checks that roles include each other in a bounded way. Used once, by one thread. */
 final class RoleIncludes {
   /** How many roles may include each other in a row. */
-  static final int MOST_DEPTH = 16;
+  static final int MAX_DEPTH = 16;
 
   /** Rules with templates are made anew for each client. */
-  static final int MOST_TEMPLATES = 100;
+  static final int MAX_TEMPLATES = 100;
 
   private final Map<String, Role> roles;
   private final RuleBlock everyone;
@@ -43,22 +43,22 @@ final class RoleIncludes {
       if (depth < 0) {
         return;
       }
-      if (depth > MOST_DEPTH) {
+      if (depth > MAX_DEPTH) {
         problems.add(
             role.line(),
             "role "
                 + role.name()
                 + " includes more than "
-                + MOST_DEPTH
+                + MAX_DEPTH
                 + " roles in a row (expected: at most "
-                + MOST_DEPTH
+                + MAX_DEPTH
                 + ")");
         return;
       }
     }
     for (Role role : roles.values()) {
       int templates = everyone.withTemplates().size() + templates(role, new HashSet<>());
-      if (templates > MOST_TEMPLATES) {
+      if (templates > MAX_TEMPLATES) {
         problems.add(
             role.line(),
             "role "
@@ -66,7 +66,7 @@ final class RoleIncludes {
                 + " has with all that it includes "
                 + templates
                 + " rules with templates (expected: at most "
-                + MOST_TEMPLATES
+                + MAX_TEMPLATES
                 + ")");
         return;
       }
@@ -96,7 +96,7 @@ final class RoleIncludes {
     }
     int depth = 0;
     // What is deeper is refused anyway, and would be a deep recursion.
-    if (path.size() <= MOST_DEPTH + 1) {
+    if (path.size() <= MAX_DEPTH + 1) {
       for (String name : role.includes()) {
         Role included = roles.get(name);
         int below = included == null ? 0 : depth(included, path);

@@ -30,11 +30,11 @@ import org.slf4j.LoggerFactory;
  * well share everything. Any thread.
  */
 public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
-  private static final int MOST_ROLE_SETS = 1_000;
+  private static final int MAX_ROLE_SETS = 1_000;
   private static final Duration TELL_AGAIN = Duration.ofMinutes(10);
 
   /** Of what is remembered, in rules: some tens of megabytes at most. */
-  private static final int MOST_BOUND_RULES = 100_000;
+  private static final int MAX_BOUND_RULES = 100_000;
 
   private final RateLimitedLog log;
   private final boolean foreign;
@@ -43,8 +43,8 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   /** What was made of one version of the file. Replaced as a whole, with what it remembers. */
   private static final class Generation {
     final Roles roles;
-    final BoundedCache<List<String>, RoleSet> sets = new BoundedCache<>(MOST_ROLE_SETS);
-    final BoundedCache<Key, Permissions> bound = new BoundedCache<>(MOST_BOUND_RULES);
+    final BoundedCache<List<String>, RoleSet> sets = new BoundedCache<>(MAX_ROLE_SETS);
+    final BoundedCache<Key, Permissions> bound = new BoundedCache<>(MAX_BOUND_RULES);
 
     Generation(Roles roles) {
       this.roles = roles;

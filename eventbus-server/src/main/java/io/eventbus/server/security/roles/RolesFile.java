@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The roles file, and what was last right in it. Confined to one thread at a time. */
 public final class RolesFile {
-  static final int MOST_BYTES = 1 << 20;
+  static final int MAX_BYTES = 1 << 20;
 
   private final Path file;
   private byte @Nullable [] taken;
@@ -81,12 +81,12 @@ public final class RolesFile {
     }
     byte[] bytes;
     try (InputStream in = Files.newInputStream(file)) {
-      bytes = in.readNBytes(MOST_BYTES + 1);
+      bytes = in.readNBytes(MAX_BYTES + 1);
     } catch (IOException e) {
       throw wrong("cannot be read: " + e);
     }
-    if (bytes.length > MOST_BYTES) {
-      throw wrong("has more than " + MOST_BYTES + " bytes (expected: at most " + MOST_BYTES + ")");
+    if (bytes.length > MAX_BYTES) {
+      throw wrong("has more than " + MAX_BYTES + " bytes (expected: at most " + MAX_BYTES + ")");
     }
     return bytes;
   }

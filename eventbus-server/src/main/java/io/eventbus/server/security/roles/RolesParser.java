@@ -40,12 +40,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Used once, by one thread.
  */
 final class RolesParser {
-  static final int MOST_ROLES = 1_000;
-  static final int MOST_RULES = 10_000;
-  static final int MOST_ACCOUNTS = 1_000;
+  static final int MAX_ROLES = 1_000;
+  static final int MAX_RULES = 10_000;
+  static final int MAX_ACCOUNTS = 1_000;
 
-  private static final int MOST_PROBLEMS = 20;
-  private static final int MOST_SHOWN = 80;
+  private static final int MAX_PROBLEMS = 20;
+  private static final int MAX_SHOWN = 80;
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
   private static final String DEFAULT = "default";
   private static final String EVERYONE = "everyone";
@@ -102,7 +102,7 @@ final class RolesParser {
       } catch (IllegalArgumentException e) {
         problem(number, String.valueOf(e.getMessage()));
       }
-      if (problems.size() >= MOST_PROBLEMS) {
+      if (problems.size() >= MAX_PROBLEMS) {
         break;
       }
     }
@@ -216,9 +216,9 @@ final class RolesParser {
       return account(name, number);
     }
     unique(roles.get(name), "role " + name);
-    if (roles.size() >= MOST_ROLES) {
+    if (roles.size() >= MAX_ROLES) {
       throw new IllegalArgumentException(
-          "there are more than " + MOST_ROLES + " roles (expected: at most " + MOST_ROLES + ")");
+          "there are more than " + MAX_ROLES + " roles (expected: at most " + MAX_ROLES + ")");
     }
     Section role = new Section(name, number);
     roles.put(name, role);
@@ -227,12 +227,12 @@ final class RolesParser {
 
   private Section account(String name, int number) {
     unique(accounts.get(name), "account " + name);
-    if (accounts.size() >= MOST_ACCOUNTS) {
+    if (accounts.size() >= MAX_ACCOUNTS) {
       throw new IllegalArgumentException(
           "there are more than "
-              + MOST_ACCOUNTS
+              + MAX_ACCOUNTS
               + " accounts (expected: at most "
-              + MOST_ACCOUNTS
+              + MAX_ACCOUNTS
               + ")");
     }
     Section account = new Section(name, number);
@@ -304,9 +304,9 @@ final class RolesParser {
               + words[0]
               + " ACTION FILTER)");
     }
-    if (rules >= MOST_RULES) {
+    if (rules >= MAX_RULES) {
       throw new IllegalArgumentException(
-          "there are more than " + MOST_RULES + " rules (expected: at most " + MOST_RULES + ")");
+          "there are more than " + MAX_RULES + " rules (expected: at most " + MAX_RULES + ")");
     }
     rules++;
     String owner = section == everyone ? EVERYONE : "role " + section.name;
@@ -379,6 +379,6 @@ final class RolesParser {
 
   /** As {@link #shown}, without quotes. */
   static String printable(String text) {
-    return PrintableText.of(text, MOST_SHOWN);
+    return PrintableText.of(text, MAX_SHOWN);
   }
 }

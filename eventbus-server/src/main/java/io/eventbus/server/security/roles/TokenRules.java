@@ -23,7 +23,7 @@ import java.util.Map;
  */
 public final class TokenRules implements PermissionPolicy {
   /** Of one token. */
-  static final int MOST_RULES = 1_000;
+  static final int MAX_RULES = 1_000;
 
   private static final String SOURCE = "token";
   private final PermissionPolicy policy;
@@ -46,7 +46,7 @@ public final class TokenRules implements PermissionPolicy {
     TemplateValues values =
         new TemplateValues(
             identity.subject(), identity.account(), credentials.client(), identity.claims());
-    boolean tooMany = count(identity.allow()) + count(identity.deny()) > MOST_RULES;
+    boolean tooMany = count(identity.allow()) + count(identity.deny()) > MAX_RULES;
     Map<Action, FilterRules> all = new EnumMap<>(Action.class);
     for (Action action : Action.values()) {
       List<String> allow = identity.allow().getOrDefault(action, List.of());
@@ -56,7 +56,7 @@ public final class TokenRules implements PermissionPolicy {
               : others.of(action);
       List<Rule> rules = new ArrayList<>();
       if (tooMany) {
-        String source = SOURCE + ", which has more than " + MOST_RULES + " rules";
+        String source = SOURCE + ", which has more than " + MAX_RULES + " rules";
         rules.add(new Rule(Effect.DENY, action, "", source, null));
       } else {
         allow.forEach(p -> rules.add(rule(Effect.ALLOW, action, p, values)));

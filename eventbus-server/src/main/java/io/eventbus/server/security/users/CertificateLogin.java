@@ -75,7 +75,7 @@ public final class CertificateLogin implements LoginMethod {
           "showed a certificate with "
               + names.size()
               + " names of the kind of auth.certificate-subject (expected: 1, of at most "
-              + Identity.MOST_NAME_CHARS
+              + Identity.MAX_NAME_CHARS
               + " characters)");
     }
     String name = names.get(0);

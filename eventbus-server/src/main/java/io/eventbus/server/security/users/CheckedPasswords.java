@@ -20,7 +20,7 @@ import javax.crypto.spec.SecretKeySpec;
  */
 final class CheckedPasswords {
   static final Duration LIFE = Duration.ofMinutes(5);
-  static final int MOST = 10_000;
+  static final int MAX = 10_000;
 
   private static final String ALGORITHM = "HmacSHA256";
 
@@ -43,7 +43,7 @@ final class CheckedPasswords {
     synchronized (ends) {
       forget(now);
       ends.remove(seal);
-      if (ends.size() >= MOST) {
+      if (ends.size() >= MAX) {
         Iterator<String> first = ends.keySet().iterator();
         first.next();
         first.remove();

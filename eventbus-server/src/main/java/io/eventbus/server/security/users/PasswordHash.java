@@ -21,9 +21,9 @@ public final class PasswordHash {
   private static final int NEW_HASH_BYTES = 32;
 
   // What a file asks for is taken from the heap for each check, two at a time.
-  private static final int MOST_MEMORY_KIB = 256 * 1024;
-  private static final int MOST_PASSES = 10;
-  private static final int MOST_LANES = 4;
+  private static final int MAX_MEMORY_KIB = 256 * 1024;
+  private static final int MAX_PASSES = 10;
+  private static final int MAX_LANES = 4;
 
   private static final Pattern PHC =
       Pattern.compile(
@@ -52,10 +52,10 @@ public final class PasswordHash {
           "no hash of a password (expected: $argon2id$v=19$m=…,t=…,p=…$salt$hash, as eventbus"
               + " hash-password writes it, or *)");
     }
-    int lanes = range("p", matcher.group(3), 1, MOST_LANES);
+    int lanes = range("p", matcher.group(3), 1, MAX_LANES);
     // RFC 9106, section 3.1.
-    range("m", matcher.group(1), 8 * lanes, MOST_MEMORY_KIB);
-    range("t", matcher.group(2), 1, MOST_PASSES);
+    range("m", matcher.group(1), 8 * lanes, MAX_MEMORY_KIB);
+    range("t", matcher.group(2), 1, MAX_PASSES);
     // A length that base64 without padding cannot have.
     if (matcher.group(4).length() % 4 == 1 || matcher.group(5).length() % 4 == 1) {
       throw new IllegalArgumentException("salt or hash is no base64 (expected: without padding)");

@@ -28,7 +28,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
   private static final int AT_A_TIME = 2;
 
   /** What one address may have waiting and at work: less than others can wait behind. */
-  static final int MOST_OF_ADDRESS = 4;
+  static final int MAX_OF_ADDRESS = 4;
 
   static final Duration DELAY = Duration.ofSeconds(1);
 
@@ -40,7 +40,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
 
   private static final LoginOutcome ADDRESS_BUSY =
       new LoginOutcome.Unavailable(
-          MOST_OF_ADDRESS + " passwords of one address wait to be checked, as many as may");
+          MAX_OF_ADDRESS + " passwords of one address wait to be checked, as many as may");
 
   private final Users users;
   private final CheckedPasswords checked;
@@ -167,7 +167,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
         address,
         (key, known) -> {
           int count = known == null ? 0 : known;
-          taken[0] = count < MOST_OF_ADDRESS;
+          taken[0] = count < MAX_OF_ADDRESS;
           return taken[0] ? count + 1 : count;
         });
     return taken[0];

@@ -31,13 +31,13 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class UsersFile {
-  static final int MOST_BYTES = 4 * 1024 * 1024;
-  static final int MOST_USERS = 20_000;
+  static final int MAX_BYTES = 4 * 1024 * 1024;
+  static final int MAX_USERS = 20_000;
 
   /** As much as fits into {@code Hello.user}. */
-  private static final int MOST_NAME_BYTES = 255;
+  private static final int MAX_NAME_BYTES = 255;
 
-  private static final int MOST_ROLES = 64;
+  private static final int MAX_ROLES = 64;
 
   /** Secret of this process: nobody else knows which name has which decoy. */
   private static final byte[] SALT = new byte[16];
@@ -73,12 +73,12 @@ final class UsersFile {
   static UsersFile read(Path file) throws BadFileException {
     byte[] bytes;
     try (InputStream in = Files.newInputStream(file)) {
-      bytes = in.readNBytes(MOST_BYTES + 1);
+      bytes = in.readNBytes(MAX_BYTES + 1);
     } catch (IOException e) {
       throw new BadFileException(file + " cannot be read: " + e);
     }
-    if (bytes.length > MOST_BYTES) {
-      throw new BadFileException(file + " has more than " + MOST_BYTES + " bytes");
+    if (bytes.length > MAX_BYTES) {
+      throw new BadFileException(file + " has more than " + MAX_BYTES + " bytes");
     }
     String text;
     try {
@@ -115,8 +115,8 @@ final class UsersFile {
       if (users.put(user.name(), user) != null) {
         throw new BadFileException((i + 1) + ": " + user.name() + " is there a second time");
       }
-      if (users.size() > MOST_USERS) {
-        throw new BadFileException((i + 1) + ": more than " + MOST_USERS + " users");
+      if (users.size() > MAX_USERS) {
+        throw new BadFileException((i + 1) + ": more than " + MAX_USERS + " users");
       }
       if (user.hash() != null) {
         decoys.add(user.hash());
@@ -135,10 +135,10 @@ final class UsersFile {
     }
     String name = line.substring(0, hash);
     if (!Identity.isName(name)
-        || name.getBytes(StandardCharsets.UTF_8).length > MOST_NAME_BYTES
+        || name.getBytes(StandardCharsets.UTF_8).length > MAX_NAME_BYTES
         || name.chars().anyMatch(Character::isWhitespace)) {
       throw new IllegalArgumentException(
-          "a name (expected: 1 to " + MOST_NAME_BYTES + " bytes without white space)");
+          "a name (expected: 1 to " + MAX_NAME_BYTES + " bytes without white space)");
     }
     String hashed = line.substring(hash + 1, account);
     return new User(
@@ -167,8 +167,8 @@ final class UsersFile {
       }
       roles.add(role);
     }
-    if (roles.size() > MOST_ROLES) {
-      throw new IllegalArgumentException("more than " + MOST_ROLES + " roles");
+    if (roles.size() > MAX_ROLES) {
+      throw new IllegalArgumentException("more than " + MAX_ROLES + " roles");
     }
     return Collections.unmodifiableSet(roles);
   }

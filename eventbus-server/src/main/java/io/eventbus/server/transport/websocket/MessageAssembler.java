@@ -22,9 +22,9 @@ public final class MessageAssembler {
   private static final int FIRST = 4 * 1024;
 
   /** Longer than a client needs that sends a message at once, also to a busy bus. */
-  private static final long SHORT_PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final long SHORT_TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-  private static final long LONG_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long LONG_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final ByteBufAllocator allocator;
   private final UnfinishedMemory shortPieces;
@@ -82,7 +82,7 @@ public final class MessageAssembler {
   public double claimToShort(long nowNanos) {
     long age = nowNanos - beganNanos;
     // Who waits for room itself is not to blame for the time that it takes, up to a point.
-    long patience = paused ? LONG_PATIENCE_NANOS : SHORT_PATIENCE_NANOS;
+    long patience = paused ? LONG_TIMEOUT_NANOS : SHORT_TIMEOUT_NANOS;
     return held.get() == 0 || isLong || isHeldUp() || age < patience ? 0 : age;
   }
 
@@ -96,10 +96,10 @@ public final class MessageAssembler {
       return 0;
     }
     long active = (paused ? pausedAt : nowNanos) - beganNanos;
-    if (active >= LONG_PATIENCE_NANOS) {
+    if (active >= LONG_TIMEOUT_NANOS) {
       return Long.MAX_VALUE / (1.0 + (double) held.get() / active);
     }
-    return nowNanos - beganNanos < LONG_PATIENCE_NANOS / 4 ? 0 : held.get();
+    return nowNanos - beganNanos < LONG_TIMEOUT_NANOS / 4 ? 0 : held.get();
   }
 
   /** Whether it stands still for another reason than that it waits for room. */

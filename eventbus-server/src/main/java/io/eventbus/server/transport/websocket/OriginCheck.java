@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * whoever owns the name can make it lead here (DNS rebinding). Any thread.
  */
 public final class OriginCheck {
-  private static final int LONGEST_SHOWN = 100;
+  private static final int MAX_SHOWN = 100;
   private static final int HTTP_PORT = 80;
   private static final int HTTPS_PORT = 443;
 
@@ -75,7 +75,7 @@ public final class OriginCheck {
 
   /** Whatever it says, it makes one line. */
   private static String printable(String text) {
-    return text.substring(0, Math.min(text.length(), LONGEST_SHOWN)).replaceAll("[^!-~]", "?");
+    return text.substring(0, Math.min(text.length(), MAX_SHOWN)).replaceAll("[^!-~]", "?");
   }
 
   /** The page comes from the same host, by a name that nobody can make lead here. */

@@ -25,10 +25,10 @@ public final class PermessageDeflate implements AutoCloseable {
   /**
    * Larger messages are sent as they are: a loop deflates without interruption, for each client.
    */
-  public static final int MOST_DEFLATED = 256 * 1024;
+  public static final int MAX_DEFLATED = 256 * 1024;
 
   /** Offers of a request that are looked at; browsers make one. */
-  private static final int MOST_OFFERS = 16;
+  private static final int MAX_OFFERS = 16;
 
   private static final Pattern CLIENT_BITS =
       Pattern.compile("client_max_window_bits=\"?(8|9|1[0-5])\"?");
@@ -53,7 +53,7 @@ public final class PermessageDeflate implements AutoCloseable {
     int seen = 0;
     for (String header : offers) {
       for (String offer : header.split(",", -1)) {
-        if (seen++ == MOST_OFFERS) {
+        if (seen++ == MAX_OFFERS) {
           return null;
         }
         if (isAcceptable(offer)) {

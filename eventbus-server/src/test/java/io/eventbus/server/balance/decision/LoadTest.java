@@ -132,10 +132,10 @@ class LoadTest {
   @Test
   void theHistoryIsBounded() {
     MoveHistory history = new MoveHistory(Duration.ofDays(1), 4);
-    for (long i = 0; i <= MoveHistory.MOST; i++) {
+    for (long i = 0; i <= MoveHistory.MAX; i++) {
       history.asked(i, i);
     }
-    assertThat(history.isMovable(0, 0, 0, false, MoveHistory.MOST)).as("forgotten").isTrue();
-    assertThat(history.isMovable(1, 0, 0, false, MoveHistory.MOST)).isFalse();
+    assertThat(history.isMovable(0, 0, 0, false, MoveHistory.MAX)).as("forgotten").isTrue();
+    assertThat(history.isMovable(1, 0, 0, false, MoveHistory.MAX)).isFalse();
   }
 }

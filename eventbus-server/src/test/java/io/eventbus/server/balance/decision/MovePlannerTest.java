@@ -196,7 +196,7 @@ class MovePlannerTest {
     clients(0.94, 0);
     buses(1, 0);
     overloaded(0.94);
-    assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(MovePlanner.MOST_CLIENTS);
+    assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(MovePlanner.MAX_CLIENTS);
   }
 
   @Test
@@ -205,6 +205,6 @@ class MovePlannerTest {
     clients(0.94, 600);
     buses(1, 0);
     overloaded(0.94);
-    assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(MovePlanner.MOST_CLIENTS);
+    assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(MovePlanner.MAX_CLIENTS);
   }
 }

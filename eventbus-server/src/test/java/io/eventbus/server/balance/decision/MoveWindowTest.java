@@ -10,10 +10,10 @@ class MoveWindowTest {
   private static final long MILLI = Duration.ofMillis(1).toNanos();
   private static final int ROUNDS = 40;
   private static final int FIRST = 10;
-  private static final int LEAST = 4;
-  private static final int MOST = 200;
+  private static final int MIN = 4;
+  private static final int MAX = 200;
 
-  private final MoveWindow window = new MoveWindow(MOST, Duration.ofSeconds(10));
+  private final MoveWindow window = new MoveWindow(MAX, Duration.ofSeconds(10));
   private long now;
   private long connection;
 
@@ -107,27 +107,27 @@ class MoveWindowTest {
     for (int i = 0; i < ROUNDS; i++) {
       round(20);
     }
-    assertThat(round(20)).isEqualTo(MOST);
+    assertThat(round(20)).isEqualTo(MAX);
   }
 
   @Test
   void slowMovesMakeItSmallerOnceForEachRound() {
-    while (window.room(now) < MOST) {
+    while (window.room(now) < MAX) {
       round(20);
     }
     round(5_100);
-    assertThat(window.room(now)).isEqualTo(MOST / 2);
+    assertThat(window.room(now)).isEqualTo(MAX / 2);
     round(5_100);
-    assertThat(window.room(now)).isEqualTo(MOST / 4);
+    assertThat(window.room(now)).isEqualTo(MAX / 4);
     for (int i = 0; i < ROUNDS; i++) {
       round(6_000);
     }
-    assertThat(window.room(now)).as("some always may").isEqualTo(LEAST);
+    assertThat(window.room(now)).as("some always may").isEqualTo(MIN);
   }
 
   @Test
   void afterASlowOneItGrowsSlowly() {
-    while (window.room(now) < MOST) {
+    while (window.room(now) < MAX) {
       round(20);
     }
     round(5_100);
@@ -146,7 +146,7 @@ class MoveWindowTest {
   @Test
   void movesThatWaitForEachOtherBoundIt() {
     assertThat(most(count -> 50L * count)).isBetween(15, 40);
-    assertThat(most(count -> 500L * count)).isBetween(LEAST, 12);
+    assertThat(most(count -> 500L * count)).isBetween(MIN, 12);
   }
 
   /** It was idle, so few were ever under way; now it makes each step wait. */
@@ -161,7 +161,7 @@ class MoveWindowTest {
   @Test
   void whatWasSwiftBeforeItWasHalvedIsNoMeasureAfterwards() {
     round(20);
-    while (window.room(now) > LEAST) {
+    while (window.room(now) > MIN) {
       round(6_000);
     }
     for (int i = 0; i < ROUNDS; i++) {
@@ -174,7 +174,7 @@ class MoveWindowTest {
   void itFollowsAMachineThatBecomesFasterOrSlower() {
     most(count -> 1_000L * count);
     assertThat(window.room(now)).isLessThanOrEqualTo(6);
-    assertThat(most(count -> 20)).isEqualTo(MOST);
+    assertThat(most(count -> 20)).isEqualTo(MAX);
     assertThat(most(count -> 300L * count)).isLessThanOrEqualTo(18);
   }
 

@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Test;
 
 /** How tunnels have ended waits for a client that does not read, within bounds. */
 class TunnelEndingsTest {
-  private static final int MOST = 64;
+  private static final int MAX = 64;
   private static final long BULK_BYTES = 1 << 20;
   private static final int FRAME_BYTES = 40;
 
-  private final TunnelKit kit = new TunnelKit(TunnelSettings.of(MOST, BULK_BYTES));
+  private final TunnelKit kit = new TunnelKit(TunnelSettings.of(MAX, BULK_BYTES));
   private final TunnelKit.Connection caller = kit.connection();
   private final TunnelKit.Connection member = kit.connection();
 
@@ -34,12 +34,12 @@ class TunnelEndingsTest {
   @Test
   void detailsWaitOnlyAsLongAsThereIsRoomForBulk() {
     long waiting = 0;
-    for (long call = 1; call <= MOST; call++) {
+    for (long call = 1; call <= MAX; call++) {
       waiting += endedDetails(call);
     }
     assertThat(waiting).isBetween(100_000L, BULK_BYTES / 2);
-    caller.tunnels.written(MOST);
-    assertThat(endedDetails(MOST + 1)).as("when that is written").isEqualTo(64 << 10);
+    caller.tunnels.written(MAX);
+    assertThat(endedDetails(MAX + 1)).as("when that is written").isEqualTo(64 << 10);
   }
 
   @Test

@@ -246,7 +246,7 @@ class JwksSourceTest {
 
   @Test
   void aLongAnswerIsNoSetOfKeys() {
-    body = set("second", Tokens.RSA) + " ".repeat(KeyFiles.MOST_BYTES);
+    body = set("second", Tokens.RSA) + " ".repeat(KeyFiles.MAX_BYTES);
     staysAfter();
   }
 

@@ -217,15 +217,15 @@ class JwtLoginTest {
             null,
             Instant.ofEpochSecond(Tokens.NOW + 1));
     assertThat(verified.find("t0", keys)).isNull();
-    for (int i = 0; i <= VerifiedTokens.MOST; i++) {
+    for (int i = 0; i <= VerifiedTokens.MAX; i++) {
       verified.add("t" + i, identity, keys);
     }
-    assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST);
+    assertThat(verified.size()).isEqualTo(VerifiedTokens.MAX);
     assertThat(verified.find("t0", keys)).isNull();
     assertThat(verified.find("t1", keys)).isSameAs(identity);
     clock.advance(1_000);
     assertThat(verified.find("t1", keys)).isNull();
-    assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST - 1);
+    assertThat(verified.size()).isEqualTo(VerifiedTokens.MAX - 1);
   }
 
   @Test

@@ -194,7 +194,7 @@ class RolePolicyTest {
       assertThat(denies.explain("a").reason()).contains("(token: ", "denies everything");
     }
     Map<Action, List<String>> many =
-        Map.of(Action.PUBLISH, Collections.nCopies(TokenRules.MOST_RULES + 1, "a"));
+        Map.of(Action.PUBLISH, Collections.nCopies(TokenRules.MAX_RULES + 1, "a"));
     assertThat(
             policy.permissions(token("u", many, Map.of()), REMOTE).of(Action.PUBLISH).allows("a"))
         .isFalse();
@@ -274,7 +274,7 @@ class RolePolicyTest {
     assertThat(problem(directory.resolve("gone"))).contains("is not there");
     Path path = directory.resolve("roles.conf");
     assertThat(problem(Files.write(path, new byte[] {'#', (byte) 0xff}))).contains("UTF-8");
-    byte[] large = "#".repeat(RolesFile.MOST_BYTES + 1).getBytes(StandardCharsets.US_ASCII);
+    byte[] large = "#".repeat(RolesFile.MAX_BYTES + 1).getBytes(StandardCharsets.US_ASCII);
     assertThat(problem(Files.write(path, large))).contains("more than 1048576 bytes");
   }
 

@@ -109,13 +109,13 @@ class RolesParserTest {
   @Test
   void whatAFileHoldsIsBounded() {
     StringBuilder roles = new StringBuilder();
-    for (int i = 0; i < RolesParser.MOST_ROLES; i++) {
+    for (int i = 0; i < RolesParser.MAX_ROLES; i++) {
       roles.append("[role r").append(i).append("]\n");
     }
     assertThat(parse(roles.toString()).summary()).isEqualTo("1000 roles, 0 rules");
     refused(roles + "[role more]", "roles.conf:1001: there are more than 1000 roles");
 
-    String rules = "[role r]\n" + "allow publish a\n".repeat(RolesParser.MOST_RULES);
+    String rules = "[role r]\n" + "allow publish a\n".repeat(RolesParser.MAX_RULES);
     assertThat(parse(rules).summary()).isEqualTo("1 roles, 10000 rules");
     refused(rules + "deny publish b", "roles.conf:10002: there are more than 10000 rules");
   }
@@ -130,8 +130,8 @@ class RolesParserTest {
 
   @Test
   void rolesIncludeEachOtherToADepthAndNeverInACircle() {
-    assertThat(parse(chain(RoleIncludes.MOST_DEPTH + 1)).summary()).startsWith("17 roles");
-    refused(chain(RoleIncludes.MOST_DEPTH + 2), "role r0 includes more than 16 roles in a row");
+    assertThat(parse(chain(RoleIncludes.MAX_DEPTH + 1)).summary()).startsWith("17 roles");
+    refused(chain(RoleIncludes.MAX_DEPTH + 2), "role r0 includes more than 16 roles in a row");
     refused(chain(1000), "role r0 includes more than 16 roles in a row");
     refused(
         "[role a]\ninclude = b\n[role b]\ninclude = c, a\n[role c]\n",
@@ -141,7 +141,7 @@ class RolesParserTest {
 
   @Test
   void rulesWithTemplatesAreFew() {
-    String most = "allow publish a.{sub}\n".repeat(RoleIncludes.MOST_TEMPLATES);
+    String most = "allow publish a.{sub}\n".repeat(RoleIncludes.MAX_TEMPLATES);
     assertThat(parse("[role a]\n" + most + "[role b]\ninclude = a\n").summary())
         .startsWith("2 roles");
     refused(
@@ -161,7 +161,7 @@ class RolesParserTest {
         "[role r]\nquota connections = 1\nquota connections = 1",
         "roles.conf:3: quota connections is in this section already");
     StringBuilder accounts = new StringBuilder();
-    for (int i = 0; i < RolesParser.MOST_ACCOUNTS; i++) {
+    for (int i = 0; i < RolesParser.MAX_ACCOUNTS; i++) {
       accounts.append("[account a").append(i).append("]\n");
     }
     assertThat(parse(accounts.toString()).summary()).isEqualTo("0 roles, 0 rules");

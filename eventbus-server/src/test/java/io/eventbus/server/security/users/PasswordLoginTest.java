@@ -168,16 +168,16 @@ class PasswordLoginTest {
   void oneAddressDoesNotTakeAllPlaces() throws Exception {
     occupy();
     List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
-    for (int i = 0; i < PasswordLogin.MOST_OF_ADDRESS; i++) {
+    for (int i = 0; i < PasswordLogin.MAX_OF_ADDRESS; i++) {
       all.add(askFrom("a", false, "guess"));
     }
     assertThat(askFrom("a", false, "guess").getNow(null))
         .isInstanceOf(LoginOutcome.Unavailable.class);
     all.add(askFrom("b", false, "guess"));
-    assertThat(login.waiting()).isEqualTo(PasswordLogin.MOST_OF_ADDRESS + 1);
+    assertThat(login.waiting()).isEqualTo(PasswordLogin.MAX_OF_ADDRESS + 1);
     all.remove(0).cancel(false);
     all.add(askFrom("a", false, "guess"));
-    assertThat(login.waiting()).isEqualTo(PasswordLogin.MOST_OF_ADDRESS + 1);
+    assertThat(login.waiting()).isEqualTo(PasswordLogin.MAX_OF_ADDRESS + 1);
     released.countDown();
     all.forEach(one -> assertThat(one.join()).isInstanceOf(LoginOutcome.Wrong.class));
   }
@@ -185,10 +185,10 @@ class PasswordLoginTest {
   @Test
   void whereItWasOftenWrongNothingIsComputedAtOnce() {
     List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
-    for (int i = 0; i < PasswordLogin.MOST_OF_ADDRESS; i++) {
+    for (int i = 0; i < PasswordLogin.MAX_OF_ADDRESS; i++) {
       all.add(askFrom("a", true, "guess"));
     }
-    assertThat(delayed).hasSize(PasswordLogin.MOST_OF_ADDRESS);
+    assertThat(delayed).hasSize(PasswordLogin.MAX_OF_ADDRESS);
     all.get(0).cancel(false);
     assertThat(askFrom("a", true, "guess").getNow(null))
         .as("who goes and comes again is not quicker")
@@ -267,7 +267,7 @@ class PasswordLoginTest {
   @Test
   void onlySoManyAreRemembered() {
     CheckedPasswords checked = new CheckedPasswords(now::get);
-    for (int i = 0; i <= CheckedPasswords.MOST; i++) {
+    for (int i = 0; i <= CheckedPasswords.MAX; i++) {
       checked.add(HASH, "u" + i, "p");
     }
     assertThat(checked.contains(HASH, "u0", "p")).isFalse();

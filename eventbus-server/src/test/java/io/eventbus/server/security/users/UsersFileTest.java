@@ -113,10 +113,10 @@ class UsersFileTest {
   @Test
   void thereMayBeOnlySoMany() {
     List<String> lines =
-        IntStream.rangeClosed(0, UsersFile.MOST_USERS).mapToObj(i -> "u" + i + ":*::").toList();
+        IntStream.rangeClosed(0, UsersFile.MAX_USERS).mapToObj(i -> "u" + i + ":*::").toList();
     assertThatExceptionOfType(UsersFile.BadFileException.class)
         .isThrownBy(() -> UsersFile.parse(lines))
-        .withMessage((UsersFile.MOST_USERS + 1) + ": more than " + UsersFile.MOST_USERS + " users");
+        .withMessage((UsersFile.MAX_USERS + 1) + ": more than " + UsersFile.MAX_USERS + " users");
   }
 
   @Test
@@ -135,10 +135,10 @@ class UsersFileTest {
         .withMessageContaining("is not UTF-8");
     Files.writeString(
         file,
-        String.join("", Collections.nCopies(UsersFile.MOST_BYTES / 16 + 1, "# sixteen bytes\n")));
+        String.join("", Collections.nCopies(UsersFile.MAX_BYTES / 16 + 1, "# sixteen bytes\n")));
     assertThatExceptionOfType(ConfigException.class)
         .isThrownBy(() -> new Users(file))
-        .withMessageContaining("has more than " + UsersFile.MOST_BYTES + " bytes");
+        .withMessageContaining("has more than " + UsersFile.MAX_BYTES + " bytes");
   }
 
   private static void write(Path file, String text, int second) throws IOException {

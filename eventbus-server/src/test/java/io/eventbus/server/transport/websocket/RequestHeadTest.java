@@ -15,12 +15,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RequestHeadTest {
-  private static final int MOST = 100;
+  private static final int MAX = 100;
   private static final String REQUEST = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
   private final UnfinishedMemory memory = new BusMemory(1L << 20).shortPieces();
   private final AtomicInteger refused = new AtomicInteger();
-  private final RequestHead head = new RequestHead(MOST, memory, refused::incrementAndGet);
+  private final RequestHead head = new RequestHead(MAX, memory, refused::incrementAndGet);
   private final EmbeddedChannel channel = new EmbeddedChannel(head);
 
   @AfterEach
@@ -74,10 +74,10 @@ class RequestHeadTest {
   @Test
   void whatIsTooLongPassesForTheDecoderToRefuse() {
     String line = "GET / HTTP/1.1\r\n";
-    read(line + "a:\r\n".repeat((MOST - line.length()) / 4 - 1));
+    read(line + "a:\r\n".repeat((MAX - line.length()) / 4 - 1));
     assertThat(channel.inboundMessages()).isEmpty();
     read("a:\r\n");
-    assertThat(passedOn()).hasSizeGreaterThanOrEqualTo(MOST);
+    assertThat(passedOn()).hasSizeGreaterThanOrEqualTo(MAX);
     read("b:\r\n\r\n");
     assertThat(passedOn()).as("the decoder would take it line by line").isEmpty();
   }

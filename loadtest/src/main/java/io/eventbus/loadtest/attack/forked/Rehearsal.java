@@ -17,13 +17,13 @@ import java.util.concurrent.TimeUnit;
 final class Rehearsal {
   private static final int CONNECTIONS = 60;
   private static final int AT_ONCE = 4;
-  private static final int LONGEST_SECONDS = 5;
+  private static final int MAX_SECONDS = 5;
 
   private Rehearsal() {}
 
   static void play(BusAddress bus) throws InterruptedException {
     Semaphore free = new Semaphore(AT_ONCE);
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
     try (Wires wires = new Wires(bus, 1, 0, new WireCounts())) {
       for (int i = 0; i < CONNECTIONS; i++) {
         if (!free.tryAcquire(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {

@@ -12,12 +12,12 @@ import org.HdrHistogram.SynchronizedHistogram;
  * one that was due during the attack belongs to it whenever it comes.
  */
 public final class Phases {
-  private static final long LONGEST = TimeUnit.HOURS.toNanos(1);
+  private static final long MAX = TimeUnit.HOURS.toNanos(1);
   private static final int DIGITS = 3;
 
-  private final Histogram quiet = new SynchronizedHistogram(LONGEST, DIGITS);
-  private final Histogram attack = new SynchronizedHistogram(LONGEST, DIGITS);
-  private final Histogram after = new SynchronizedHistogram(LONGEST, DIGITS);
+  private final Histogram quiet = new SynchronizedHistogram(MAX, DIGITS);
+  private final Histogram attack = new SynchronizedHistogram(MAX, DIGITS);
+  private final Histogram after = new SynchronizedHistogram(MAX, DIGITS);
   private volatile long quietFrom = Long.MAX_VALUE;
   private volatile long attackFrom = Long.MAX_VALUE;
   private volatile long attackTo = Long.MAX_VALUE;
@@ -67,7 +67,7 @@ public final class Phases {
       return;
     }
     Histogram phase = received < attackFrom ? quiet : due < attackTo ? attack : after;
-    phase.recordValue(Math.min(Math.max(0, received - due), LONGEST));
+    phase.recordValue(Math.min(Math.max(0, received - due), MAX));
   }
 
   Latency quietLatency() {

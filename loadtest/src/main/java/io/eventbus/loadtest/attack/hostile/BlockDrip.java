@@ -23,7 +23,7 @@ record BlockDrip(String name, long bytesPerSecond, boolean permitted) implements
   /** An address for documents (RFC 5737), so that it is nobody's. */
   private static final String STRANGER = "Forwarded: for=192.0.2.1\r\n";
 
-  private static final int LEAST_SECONDS = 10;
+  private static final int MIN_SECONDS = 10;
 
   /** Several times as long as what it may hold publishers for. */
   private static final int PERMITTED_SECONDS = 30;
@@ -49,7 +49,7 @@ record BlockDrip(String name, long bytesPerSecond, boolean permitted) implements
     return permitted
         ? needs.lasting(PERMITTED_SECONDS).withBlockHold()
         : needs
-            .lasting(LEAST_SECONDS)
+            .lasting(MIN_SECONDS)
             .with("listen.proxies", "127.0.0.0/8")
             .with("auth.anonymous", "everyone");
   }

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** More connections than the bus's process has descriptors, again and again. */
 record ConnFlood() implements Attack {
-  private static final int LEAST_SECONDS = 15;
+  private static final int MIN_SECONDS = 15;
 
   @Override
   public String name() {
@@ -29,7 +29,7 @@ record ConnFlood() implements Attack {
   @Override
   public Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING
-        .lasting(LEAST_SECONDS)
+        .lasting(MIN_SECONDS)
         .withDescriptors(Math.toIntExact(knobs.getOrDefault("descriptors", 2_000L)));
   }
 

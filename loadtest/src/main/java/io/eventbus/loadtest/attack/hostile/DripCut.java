@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** No attack: a slow but steady reader under BLOCK, which the bus promises not to cut. */
 record DripCut() implements Attack {
-  private static final int LEAST_SECONDS = 40;
+  private static final int MIN_SECONDS = 40;
   private static final int DRAIN_MILLIS = 4_000;
   private static final int POLL_MILLIS = 50;
   private static final int EVENT = 10_000;
@@ -38,7 +38,7 @@ record DripCut() implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

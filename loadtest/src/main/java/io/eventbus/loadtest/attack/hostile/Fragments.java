@@ -23,7 +23,7 @@ import java.util.concurrent.TimeoutException;
 record Fragments() implements Attack {
   private static final String PATH = "/echo";
   private static final int MESSAGE = 4 * 1024 * 1024;
-  private static final int LEAST_SECONDS = 8;
+  private static final int MIN_SECONDS = 8;
 
   /** Not the beginning of any frame, so that what comes back is seen as a whole. */
   private static final byte OCTET = (byte) 0xFF;
@@ -45,7 +45,7 @@ record Fragments() implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.with("diagnostics.echo-path", PATH).lasting(LEAST_SECONDS);
+    return Needs.NOTHING.with("diagnostics.echo-path", PATH).lasting(MIN_SECONDS);
   }
 
   @Override

@@ -19,7 +19,7 @@ import java.util.Map;
  */
 record GroupCopies(String name, long groups, long events, boolean all) implements Attack {
   /** It ends earlier when all have got everything. */
-  private static final int LEAST_SECONDS = 30;
+  private static final int MIN_SECONDS = 30;
 
   private static final int PAYLOAD = 1_000_000;
   private static final int SETTLE_MILLIS = 30_000;
@@ -36,7 +36,7 @@ record GroupCopies(String name, long groups, long events, boolean all) implement
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

@@ -14,7 +14,7 @@ import java.util.Map;
 /** All filters that can be made of two tokens, and new topics that each of them selects. */
 record LookupBomb() implements Attack {
   private static final int EACH_CONNECTION = 9_000;
-  private static final int LEAST_SECONDS = 15;
+  private static final int MIN_SECONDS = 15;
   private static final int SETTLE_MILLIS = 10_000;
 
   @Override
@@ -34,7 +34,7 @@ record LookupBomb() implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

@@ -11,7 +11,7 @@ import java.util.Map;
 
 /** Many connections send all but the last octet of the largest message at once. */
 record PartialBurst() implements Attack {
-  private static final int LEAST_SECONDS = 10;
+  private static final int MIN_SECONDS = 10;
   private static final int EVENTS = 5;
   private static final int PAYLOAD = 838_000;
 
@@ -32,7 +32,7 @@ record PartialBurst() implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

@@ -11,7 +11,7 @@ import java.util.Map;
 
 /** Very many small unfinished messages that stay, beside a reader with much in its queue. */
 record PartialHold() implements Attack {
-  private static final int LEAST_SECONDS = 25;
+  private static final int MIN_SECONDS = 25;
   private static final int SAID = 4_000_000;
 
   @Override
@@ -31,7 +31,7 @@ record PartialHold() implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

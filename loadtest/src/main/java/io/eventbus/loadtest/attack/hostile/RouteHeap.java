@@ -20,7 +20,7 @@ import java.util.Map;
 record RouteHeap(String name, boolean own) implements Attack {
   private static final int TOPICS_OF_A_CONNECTION = 10_000;
   private static final int TOPICS_OF_A_MESSAGE = 100;
-  private static final int LEAST_SECONDS = 30;
+  private static final int MIN_SECONDS = 30;
   private static final int SETTLE_MILLIS = 20_000;
 
   @Override
@@ -35,7 +35,7 @@ record RouteHeap(String name, boolean own) implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

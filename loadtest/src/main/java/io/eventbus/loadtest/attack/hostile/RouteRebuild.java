@@ -21,7 +21,7 @@ record RouteRebuild(String name, boolean reconnects) implements Attack {
   private static final List<String> FILTERS =
       List.of(">", "*.>", "*.*", "honest.>", "honest.*", "*.1", "*.0");
   private static final int GROUPS = 4;
-  private static final int LEAST_SECONDS = 10;
+  private static final int MIN_SECONDS = 10;
   private static final int SETTLE_MILLIS = 20_000;
 
   @Override
@@ -37,7 +37,7 @@ record RouteRebuild(String name, boolean reconnects) implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

@@ -12,7 +12,7 @@ import java.util.Map;
 
 /** Few connections with the most expensive filters there are; newcomers want one cheap one. */
 record SubBudget() implements Attack {
-  private static final int LEAST_SECONDS = 10;
+  private static final int MIN_SECONDS = 10;
   private static final int EACH_CONNECTION = 10_000;
   private static final int TOKENS = 16;
   private static final long TOKEN = 10_000_000_000_000L;
@@ -35,7 +35,7 @@ record SubBudget() implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING.lasting(LEAST_SECONDS);
+    return Needs.NOTHING.lasting(MIN_SECONDS);
   }
 
   @Override

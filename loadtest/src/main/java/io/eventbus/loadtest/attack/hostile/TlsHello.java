@@ -18,7 +18,7 @@ import javax.net.ssl.SSLException;
 
 /** One ClientHello, recorded and sent again and again: it costs the sender nothing. */
 record TlsHello() implements Attack {
-  private static final int MOST_OPEN = 512;
+  private static final int MAX_OPEN = 512;
 
   @Override
   public String name() {
@@ -48,7 +48,7 @@ record TlsHello() implements Attack {
     long due = System.nanoTime();
     while (!field.over()) {
       due = Math.max(due + interval, System.nanoTime() - 100 * interval);
-      while (System.nanoTime() < due || (open.get() >= MOST_OPEN && !field.over())) {
+      while (System.nanoTime() < due || (open.get() >= MAX_OPEN && !field.over())) {
         Thread.sleep(1);
       }
       open.incrementAndGet();

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /** One client that tries tokens as fast as it is answered. */
 record TokenGuess() implements Attack {
-  private static final int MOST_PER_SECOND = 100;
+  private static final int MAX_PER_SECOND = 100;
   private static final int LOG_LINES_PER_SECOND = 20;
   private static final int UNAUTHENTICATED = 4500;
 
@@ -24,7 +24,7 @@ record TokenGuess() implements Attack {
 
   @Override
   public String what() {
-    return "guesses of the token: at most " + MOST_PER_SECOND + "/s, and the log tells of them";
+    return "guesses of the token: at most " + MAX_PER_SECOND + "/s, and the log tells of them";
   }
 
   @Override
@@ -56,7 +56,7 @@ record TokenGuess() implements Attack {
     field.tally().add("guessesPerSecond", perSecond);
     field
         .tally()
-        .check("guesses are slowed down", perSecond <= MOST_PER_SECOND, perSecond + " a second");
+        .check("guesses are slowed down", perSecond <= MAX_PER_SECOND, perSecond + " a second");
   }
 
   private record Guess(Field field, Semaphore free) implements Peer {

@@ -15,7 +15,7 @@ import java.util.Map;
  */
 public record AttackPlan(
     int pairs, int quietSeconds, int seconds, int sources, int nice, Map<String, Long> options) {
-  private static final int MOST_SOURCES = 250;
+  private static final int MAX_SOURCES = 250;
   private static final int NICEST = 19;
 
   /** Checks the figures. */
@@ -29,9 +29,9 @@ public record AttackPlan(
     if (seconds < 1) {
       throw new IllegalArgumentException("seconds: " + seconds + " (expected: >= 1)");
     }
-    if (sources < 0 || sources > MOST_SOURCES) {
+    if (sources < 0 || sources > MAX_SOURCES) {
       throw new IllegalArgumentException(
-          "sources: " + sources + " (expected: 0.." + MOST_SOURCES + ")");
+          "sources: " + sources + " (expected: 0.." + MAX_SOURCES + ")");
     }
     if (nice < 0 || nice > NICEST) {
       throw new IllegalArgumentException("nice: " + nice + " (expected: 0.." + NICEST + ")");

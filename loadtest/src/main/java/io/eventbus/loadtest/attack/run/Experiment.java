@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 
 /** Plays one attack against a fresh bus. For one thread. */
 public final class Experiment {
-  private static final int LEAST_RECOVERY_MILLIS = 2_000;
-  private static final int MOST_RECOVERY_MILLIS = 10_000;
+  private static final int MIN_RECOVERY_MILLIS = 2_000;
+  private static final int MAX_RECOVERY_MILLIS = 10_000;
   private static final int POLL_MILLIS = 100;
   private static final int GRACE_MILLIS = 12_000;
   private static final Duration STOP = Duration.ofSeconds(30);
@@ -155,11 +155,11 @@ public final class Experiment {
   private static long recover(AttackedBus bus, Admin admin, long before)
       throws InterruptedException {
     long begin = System.nanoTime();
-    Thread.sleep(bus.isAlive() ? LEAST_RECOVERY_MILLIS : 0);
+    Thread.sleep(bus.isAlive() ? MIN_RECOVERY_MILLIS : 0);
     long counted = Math.round(admin.metric(USED));
     while (bus.isAlive()
         && (counted < 0 || !Recovery.counted(before, counted))
-        && TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin) < MOST_RECOVERY_MILLIS) {
+        && TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin) < MAX_RECOVERY_MILLIS) {
       Thread.sleep(POLL_MILLIS);
       counted = Math.round(admin.metric(USED));
     }

@@ -32,8 +32,8 @@ public final class Octets {
   private static final int MASKED = 0x80;
   private static final int SHORT = 126;
   private static final int LONG = 127;
-  private static final int MOST_SHORT = 0xFFFF;
-  private static final int MOST_HEAD = 14;
+  private static final int MAX_SHORT = 0xFFFF;
+  private static final int MAX_HEAD = 14;
 
   private Octets() {}
 
@@ -48,7 +48,7 @@ public final class Octets {
     out.writeByte(first);
     if (length < SHORT) {
       out.writeByte(MASKED | (int) length);
-    } else if (length <= MOST_SHORT) {
+    } else if (length <= MAX_SHORT) {
       out.writeByte(MASKED | SHORT).writeShort((int) length);
     } else {
       out.writeByte(MASKED | LONG).writeLong(length);
@@ -78,7 +78,7 @@ public final class Octets {
     for (byte[] part : parts) {
       length += part.length;
     }
-    ByteBuf out = Unpooled.directBuffer(length + MOST_HEAD);
+    ByteBuf out = Unpooled.directBuffer(length + MAX_HEAD);
     head(out, first, length);
     for (byte[] part : parts) {
       out.writeBytes(part);

@@ -10,7 +10,7 @@ final class ResponseHead {
   /** What comes is no HTTP, or too much. */
   static final int BROKEN = -1;
 
-  private static final int MOST = 16 * 1024;
+  private static final int MAX = 16 * 1024;
   private static final String BEGIN = "HTTP/1.1 ";
   private static final int STATUS_DIGITS = 3;
   private static final String END = "\r\n\r\n";
@@ -21,7 +21,7 @@ final class ResponseHead {
   int take(ByteBuf in) {
     while (in.isReadable() && !ends()) {
       head.append((char) in.readUnsignedByte());
-      if (head.length() > MOST) {
+      if (head.length() > MAX) {
         return BROKEN;
       }
     }

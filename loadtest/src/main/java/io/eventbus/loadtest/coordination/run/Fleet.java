@@ -18,7 +18,7 @@ import org.HdrHistogram.Histogram;
 
 /** One system's servers and the clients of them, which stay connected. For one thread. */
 final class Fleet implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int TENTH = 100;
 
   private final Setup setup;
@@ -196,7 +196,7 @@ final class Fleet implements AutoCloseable {
   /** Reads every register and compares. */
   FleetResult check() throws InterruptedException {
     idle.disturb();
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     Integrity sum = Integrity.NONE;
     for (Supplier<Integrity> check : checks) {
       sum = sum.plus(repeatedly(check, end));
@@ -206,7 +206,7 @@ final class Fleet implements AutoCloseable {
   }
 
   private static <T> T patiently(Supplier<T> action) throws InterruptedException {
-    return repeatedly(action, System.nanoTime() + PATIENCE.toNanos());
+    return repeatedly(action, System.nanoTime() + TIMEOUT.toNanos());
   }
 
   private static <T> T repeatedly(Supplier<T> action, long end) throws InterruptedException {

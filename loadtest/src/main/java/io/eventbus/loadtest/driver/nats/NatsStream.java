@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  * @see <a href="https://docs.nats.io/reference/reference-protocols/nats-protocol">the protocol</a>
  */
 final class NatsStream {
-  private static final int MOST = 4 * 1024 * 1024;
+  private static final int MAX = 4 * 1024 * 1024;
   private static final int OPCODE = 0x0F;
   private static final int CLOSE = 8;
   private static final int MAX_HEAD = 10;
@@ -86,8 +86,8 @@ final class NatsStream {
     if (used + length <= text.capacity()) {
       return;
     }
-    if (used + length > MOST) {
-      throw new IOException("a message of more than " + MOST + " bytes");
+    if (used + length > MAX) {
+      throw new IOException("a message of more than " + MAX + " bytes");
     }
     ByteBuffer larger = ByteBuffer.allocate(2 * (used + length));
     text.flip();

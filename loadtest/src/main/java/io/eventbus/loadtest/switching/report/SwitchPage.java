@@ -17,7 +17,7 @@ public final class SwitchPage {
       List.of("until there", "pause", "pause of others", "pause without a change");
 
   /** A line does not become clearer with more points. */
-  private static final int MOST_POINTS = 500;
+  private static final int MAX_POINTS = 500;
 
   private SwitchPage() {}
 
@@ -60,7 +60,7 @@ public final class SwitchPage {
 
   private static List<LineChart.Point> points(Spread spread) {
     List<LineChart.Point> points = new ArrayList<>();
-    int count = Math.min(MOST_POINTS, spread.millis().size());
+    int count = Math.min(MAX_POINTS, spread.millis().size());
     for (int i = 1; i <= count; i++) {
       double percent = 100.0 * i / count;
       double millis = spread.at(percent);

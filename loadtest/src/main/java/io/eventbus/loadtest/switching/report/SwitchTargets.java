@@ -11,7 +11,7 @@ import java.util.function.Function;
 
 /** What a change of bus may cost, line by line. */
 final class SwitchTargets {
-  private static final double LONGEST = 100;
+  private static final double MAX = 100;
 
   private final List<SwitchResult> results;
   private final List<Target> targets = new ArrayList<>();
@@ -26,8 +26,8 @@ final class SwitchTargets {
       all.atMost(one, "pause", SwitchResult::pauses, 50, 5);
       all.atMost(one, "pause", SwitchResult::pauses, 99, 25);
     }
-    all.atMost("drain", "all clients gone", SwitchResult::rounds, LONGEST, 10_000);
-    all.atMost("drain", "pause", SwitchResult::pauses, LONGEST, 250);
+    all.atMost("drain", "all clients gone", SwitchResult::rounds, MAX, 10_000);
+    all.atMost("drain", "pause", SwitchResult::pauses, MAX, 250);
     all.atMost("kill", "clients served elsewhere", SwitchResult::switching, 99, 3_000);
     for (SwitchResult result : results) {
       all.integrity(result);
@@ -41,7 +41,7 @@ final class SwitchTargets {
       Function<SwitchResult, Spread> figure,
       double percent,
       double most) {
-    String rank = percent == LONGEST ? "longest" : String.format(Locale.ROOT, "p%.0f", percent);
+    String rank = percent == MAX ? "longest" : String.format(Locale.ROOT, "p%.0f", percent);
     String goal =
         String.format(Locale.ROOT, "%s: %s, %s <= %,.0f ms", experiment, what, rank, most);
     Optional<Spread> found =

@@ -17,7 +17,7 @@ import java.util.function.IntPredicate;
  */
 final class Kill implements Script {
   private static final int BUSES = 3;
-  private static final Duration LONGEST = Duration.ofSeconds(60);
+  private static final Duration MAX = Duration.ofSeconds(60);
   private static final Duration STILL = Duration.ofSeconds(2);
   private static final Duration SETTLE = Duration.ofSeconds(1);
 
@@ -78,14 +78,14 @@ final class Kill implements Script {
     stage.buses().kill(bus);
     crowd.await(
         () -> homeless.stream().allMatch(client -> client.bus() >= 0 && client.bus() != bus),
-        LONGEST,
+        MAX,
         () -> "clients of the killed bus " + bus + " have not found another");
     crowd.await(
         () ->
             orphans.stream()
                 .map(Before::member)
                 .allMatch(m -> m.watch().heardSince(m.client().arrivedAt(), living, publishers)),
-        LONGEST,
+        MAX,
         () -> "subscribers of the killed bus " + bus + " are not served elsewhere");
     crowd.flow(SETTLE);
     List<Double> served = new ArrayList<>();

@@ -34,13 +34,13 @@ public record SwitchPlan(
     int warmUpMoves,
     @Nullable Fault fault) {
   /** More than once there and back a client is left alone for a minute. */
-  private static final int MOST_ROUNDS = 6;
+  private static final int MAX_ROUNDS = 6;
 
   /** Checks the figures. */
   public SwitchPlan {
     require("--moves", moves, 1, 100_000);
     require("--rate", rate, 10, 1_000_000);
-    require("--rounds", rounds, 1, MOST_ROUNDS);
+    require("--rounds", rounds, 1, MAX_ROUNDS);
     require("--hot-subscribers", hotSubscribers, 1, 10_000);
     require("--clients", clients, 2, 10_000);
     require("--members", members, 6, 10_000);

@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class RegistryClient implements AutoCloseable {
   /** A bus that is silent for so long is left for the next one. */
-  private static final Duration LONGEST_TRY = Duration.ofSeconds(2);
+  private static final Duration MAX_TRY = Duration.ofSeconds(2);
 
   private final LinkNode links;
   private final String channel;
@@ -82,7 +82,7 @@ public final class RegistryClient implements AutoCloseable {
   private CompletableFuture<CommandResult> attempt(byte[] request, Duration left) {
     int index = current.get();
     InetSocketAddress bus = buses.get(index % buses.size());
-    Duration limit = left.compareTo(LONGEST_TRY) < 0 ? left : LONGEST_TRY;
+    Duration limit = left.compareTo(MAX_TRY) < 0 ? left : MAX_TRY;
     return links
         .call(bus, channel, Services.COMMAND, request, limit)
         .thenCompose(CommandService::result)

@@ -40,7 +40,7 @@ public final class Admission {
    * So many log entries a new bus may have to read one by one, in a process that has just started
    * and is slow yet; where there are more of them, it gets a snapshot.
    */
-  private static final int MOST_ENTRIES = 500;
+  private static final int MAX_ENTRIES = 500;
 
   private static final long SNAPSHOT_MILLIS = 2_000;
 
@@ -195,7 +195,7 @@ public final class Admission {
   }
 
   private CompletableFuture<Void> shortenLog(Running leading) {
-    int most = Math.max(1, Math.min(MOST_ENTRIES, snapshotEntries / 4));
+    int most = Math.max(1, Math.min(MAX_ENTRIES, snapshotEntries / 4));
     return shortenLog(
         () ->
             leading

@@ -36,7 +36,7 @@ public final class Joining {
           + " and it will be admitted as a listener";
 
   private static final Duration TOO_SILENT = Duration.ofSeconds(5);
-  private static final Duration MOST_TO_APPLY = Duration.ofSeconds(10);
+  private static final Duration MAX_TO_APPLY = Duration.ofSeconds(10);
 
   /** The number of an attempt after which pauses are as long as they get. */
   private static final int LONG_PAUSE = 10;
@@ -123,7 +123,7 @@ public final class Joining {
       if (group.leader() != null && (admitted || group.members().contains(self.value()))) {
         try {
           long index = commands.readIndex(Duration.ofSeconds(2)).get(3, TimeUnit.SECONDS);
-          applied.await(index, MOST_TO_APPLY).get();
+          applied.await(index, MAX_TO_APPLY).get();
           return;
         } catch (ExecutionException | TimeoutException e) {
           waitsFor = "an answer of the leader (" + e.getMessage() + ")";

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CallDeadlines {
   /** At least so long from one look to the next, however close the deadlines are. */
-  private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+  private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final CallHost host;
   private final LongFunction<@Nullable Long> look;
@@ -62,7 +62,7 @@ final class CallDeadlines {
     long now = host.nanoTime();
     Long next = look.apply(now);
     if (next != null) {
-      watch(Math.max(next - now, LEAST_NANOS) + now);
+      watch(Math.max(next - now, MIN_NANOS) + now);
     }
   }
 }

@@ -15,7 +15,7 @@ import java.time.Duration;
 
 /** Failures as frames and as what the application sees of them. */
 final class CallFailures {
-  private static final int MOST_MESSAGE_BYTES = 1024;
+  private static final int MAX_MESSAGE_BYTES = 1024;
 
   private CallFailures() {}
 
@@ -71,7 +71,7 @@ final class CallFailures {
     return new Failure(
         0L,
         code,
-        fit(message, MOST_MESSAGE_BYTES),
+        fit(message, MAX_MESSAGE_BYTES),
         io.eventbus.schema.Execution.valueOf(executed.name()),
         0L,
         0L,

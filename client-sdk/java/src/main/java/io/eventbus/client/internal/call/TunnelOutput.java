@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TunnelOutput implements CallFrame {
   /** A frame fits into the message of 64 KiB that it leaves in. */
-  static final int MOST_PAYLOAD = 60 * 1024;
+  static final int MAX_PAYLOAD = 60 * 1024;
 
   /** What a message takes in memory beside its bytes. */
   private static final int MESSAGE_COST = 32;
@@ -226,7 +226,7 @@ final class TunnelOutput implements CallFrame {
       return closing && !sentLast ? 0 : -1;
     }
     int rest = first.length - cut;
-    int length = (int) Math.min(left, Math.min(rest, MOST_PAYLOAD));
+    int length = (int) Math.min(left, Math.min(rest, MAX_PAYLOAD));
     return length == 0 && rest > 0 ? -1 : length;
   }
 

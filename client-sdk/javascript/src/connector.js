@@ -146,7 +146,7 @@ export class Connector {
     }, patience);
     hello(this.#settings, this.#env.agent, this.#known, null).then(
       frame => attempt === this.#attempt && this.#link === link && link.open(frame),
-      cause => this.#noToken(link, new EventBusError('NOT_CONNECTED', `no token: ${textOf(cause)}`, { cause })));
+      cause => this.#noToken(link, new EventBusError('NO_TOKEN', `no token: ${textOf(cause)}`, { cause })));
   }
 
   /**

@@ -10,6 +10,7 @@
  * | `TOO_BIG` | an event is over a limit of the bus; nothing was sent | no |
  * | `BUFFER_FULL` | the outbound buffer is full; nothing was sent | after a pause |
  * | `NOT_CONNECTED` | no connection could be made; nothing was sent | after a pause |
+ * | `NO_TOKEN` | the function for a token failed, or gave no legal one; a connection that there is goes on, and the function is asked again later | after a pause |
  * | `CONNECTION_LOST` | the events may or may not have been delivered | may deliver twice |
  * | `REFUSED` | the bus refused it, {@link EventBusError#busCode} says why | as `retryable` says |
  * | `TIMED_OUT` | a deadline passed; an event may or may not have been delivered, or was withdrawn, as the message says | after a pause; may deliver it twice unless it was withdrawn |
@@ -46,7 +47,7 @@ export class EventBusError extends Error {
 // On the prototype, as those of the language's own errors.
 Object.defineProperty(EventBusError.prototype, 'name', { value: 'EventBusError' });
 
-const RETRYABLE = new Set(['BUFFER_FULL', 'NOT_CONNECTED', 'CONNECTION_LOST', 'TIMED_OUT']);
+const RETRYABLE = new Set(['BUFFER_FULL', 'NOT_CONNECTED', 'NO_TOKEN', 'CONNECTION_LOST', 'TIMED_OUT']);
 
 /** Bytes from the bus that are not a legal frame. The connection they came over is closed with 1007. */
 export class Malformed extends Error {}

@@ -103,7 +103,7 @@ export class TokenRefresh {
       }
     } catch (cause) {
       if (round === this.#round) {
-        this.#fail(new EventBusError('NOT_CONNECTED', `no token: ${textOf(cause)}`, { cause }));
+        this.#fail(new EventBusError('NO_TOKEN', `no token: ${textOf(cause)}`, { cause }));
       }
     }
   }

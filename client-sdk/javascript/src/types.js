@@ -2,7 +2,7 @@
 /** @import {EventBusError} from './errors.js' */
 
 /**
- * @typedef {'ILLEGAL_TOPIC' | 'TOO_BIG' | 'BUFFER_FULL' | 'NOT_CONNECTED' | 'CONNECTION_LOST' | 'REFUSED' | 'TIMED_OUT' | 'CLOSED'
+ * @typedef {'ILLEGAL_TOPIC' | 'TOO_BIG' | 'BUFFER_FULL' | 'NOT_CONNECTED' | 'NO_TOKEN' | 'CONNECTION_LOST' | 'REFUSED' | 'TIMED_OUT' | 'CLOSED'
  *   | 'SLOW_CONSUMER' | 'UNREADABLE_PAYLOAD'} ErrorCode what kind of failure
  * @typedef {FailureCode | 'BUS_LOST'} CallCode why a request has no reply: what the bus or the member says, or that this client's connection has ended
  * @typedef {typeof import('./wire/names.js').FAILURE_CODES[number]} FailureCode

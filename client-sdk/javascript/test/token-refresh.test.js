@@ -89,7 +89,7 @@ test('a token that by this clock has expired is replaced after a while, and not 
 });
 
 test('a function that fails is asked again later each time, and the application is told', async () => {
-  const { env, tokens, shown, problems, client } = await expiring(100);
+  const { env, tokens, shown, problems, client, of } = await expiring(100);
   tokens.next = async () => { throw new Error('issuer down'); };
   await env.advance(80_000);
   assert.equal(tokens.asked(), 2);
@@ -103,6 +103,7 @@ test('a function that fails is asked again later each time, and the application 
   tokens.next = () => { throw new Error('thrown'); };
   await env.advance(4000);
   assert.deepEqual(problems(), ['no token: issuer down', 'no token: issuer down', 'no token: token: number (expected: text of at most 16384 bytes)', 'no token: thrown']);
+  assert.deepEqual(of('problem').map(({ code, retryable }) => [code, retryable]), Array(4).fill(['NO_TOKEN', true]), 'the client is connected');
   assert.deepEqual(shown(), []);
   tokens.next = () => 'good';
   await env.advance(8000);
@@ -154,7 +155,7 @@ test('each connection has its own token, and what was asked for the last one is 
   tokens.next = async () => { throw new Error('issuer down'); };
   env.bus.end();
   await env.advance(200);
-  assert.deepEqual(of('problem').map(({ code, message }) => [code, message]), [['NOT_CONNECTED', 'no token: issuer down']]);
+  assert.deepEqual(of('problem').map(({ code, message }) => [code, message]), [['NO_TOKEN', 'no token: issuer down']]);
   tokens.next = () => 'of the third';
   await env.advance(500);
   assert.equal(env.bus.of('HELLO')[0].token, 'of the third');

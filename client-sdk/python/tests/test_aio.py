@@ -19,6 +19,7 @@ from eventbus import (
     Event,
     HandlerFailed,
     NotConnected,
+    NoToken,
     Published,
     Reconnect,
     Refused,
@@ -273,7 +274,7 @@ def test_a_token_function_that_fails_is_no_secret_told() -> None:
         def token() -> str:
             raise RuntimeError("the secret is hush")
 
-        with pytest.raises(NotConnected, match="token function failed: RuntimeError") as e:
+        with pytest.raises(NoToken, match="token function failed: RuntimeError") as e:
             await connect(bus, token=token)
         assert "hush" not in str(e.value)
 

@@ -926,7 +926,7 @@ def test_errors_have_one_word_for_each_kind() -> None:
     kinds = {c.code: c for c in Error.__subclasses__()}
     assert set(kinds) == {
         "ILLEGAL_TOPIC", "TOO_BIG", "BUFFER_FULL", "NOT_CONNECTED", "CONNECTION_LOST", "REFUSED", "TIMED_OUT", "CLOSED",
-        "UNREADABLE_PAYLOAD", "CALL_FAILED", "HELD_BACK",
+        "UNREADABLE_PAYLOAD", "CALL_FAILED", "HELD_BACK", "NO_TOKEN",
     }  # fmt: skip
     assert issubclass(TimedOut, TimeoutError)
     assert f"{BusCode.FORBIDDEN} {BusCode.FORBIDDEN!s:>10}" == "FORBIDDEN  FORBIDDEN"

@@ -11,7 +11,7 @@ from fakes import NANOS, Driver, Socket, change_bus, problem, until
 from loopback import Bus, in_thread, loopback
 
 import eventbus
-from eventbus import BusCode, NotConnected, Refused, State, TimedOut, _tokens
+from eventbus import BusCode, NoToken, Refused, State, TimedOut, _tokens
 from eventbus._tokens import ANSWER, MAX_PAUSE, MIN, UNKNOWN_LIFE
 from eventbus._wire import Authenticate, Confirm, Hello
 from eventbus.sync import connect as connect_sync
@@ -85,7 +85,7 @@ def test_what_fails_is_tried_again_later_each_time(how: str) -> None:
         [asked] = d.asked
         d.asked.clear()
         if how == "none":
-            d.machine.no_token(asked, NotConnected("the token function failed: OSError"), d.now)
+            d.machine.no_token(asked, NoToken("the token function failed: OSError"), d.now)
         else:
             d.machine.token(asked, "next", d.now)
         d.pump()
@@ -100,7 +100,7 @@ def test_what_fails_is_tried_again_later_each_time(how: str) -> None:
     assert pauses == [1, 2, 4, 8, 16, MAX_PAUSE, MAX_PAUSE, MAX_PAUSE]
     # The connection goes on, and the application has heard.
     assert d.machine.state is State.CONNECTED
-    assert len(d.of({"wrong": Refused, "busy": Refused, "silent": TimedOut, "none": NotConnected}[how])) == 8
+    assert len(d.of({"wrong": Refused, "busy": Refused, "silent": TimedOut, "none": NoToken}[how])) == 8
 
 
 def test_what_was_asked_for_another_connection_has_no_effect() -> None:
@@ -111,10 +111,10 @@ def test_what_was_asked_for_another_connection_has_no_effect() -> None:
     s = d.reconnect()
     s.take()
     d.machine.token(asked, "late", d.now)
-    d.machine.no_token(asked, NotConnected("late"), d.now)
+    d.machine.no_token(asked, NoToken("late"), d.now)
     d.pump()
     assert s.take() == []
-    assert d.of(NotConnected) == []
+    assert d.of(NoToken) == []
     d.machine.close(d.now)
     d.pump()
     d.advance(100)
@@ -172,7 +172,8 @@ def test_both_faces_show_new_tokens(bus: Bus) -> None:
     assert [f.token for f in (bus.of(Hello) + bus.of(Authenticate)) if f.token][:4] == ["t0", "t1", "t2", "t3"]
 
 
-def test_a_function_that_gives_none_in_time_is_told() -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_function_that_gives_none_in_time_or_fails_is_told(fails: bool) -> None:
     async def test() -> None:
         async with loopback() as bus:
             bus.token_life = 0.05
@@ -181,6 +182,8 @@ def test_a_function_that_gives_none_in_time_is_told() -> None:
             async def token() -> str:
                 for answer in answers:
                     return answer
+                if fails:
+                    raise OSError("issuer down")
                 await asyncio.sleep(60)
                 return ""
 
@@ -189,8 +192,9 @@ def test_a_function_that_gives_none_in_time_is_told() -> None:
                 client.on_problem(problems.put_nowait)
                 async with asyncio.timeout(5):
                     error = await problems.get()
-                assert isinstance(error, TimedOut)
-                assert str(error) == "the token function gave none within 0.3 s"
+                assert error.code == ("NO_TOKEN" if fails else "TIMED_OUT")
+                assert error.retryable
+                assert str(error) == "the token function " + ("failed: OSError" if fails else "gave none within 0.3 s")
 
     asyncio.run(test())
 

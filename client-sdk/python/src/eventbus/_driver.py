@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from ._commands import AskToken, Close, Command, Open, Ping
-from ._errors import NotConnected, TimedOut
+from ._errors import NoToken, TimedOut
 from ._link import Link
 from ._machine import Machine
 from ._options import Options, check_token
@@ -60,7 +60,7 @@ class Driver:
                 token = await self.token()
         except Exception as e:
             why = f"gave none within {patience:g} s" if scope.expired() else f"failed: {type(e).__name__}"
-            error = (TimedOut if scope.expired() else NotConnected)(f"the token function {why}")
+            error = (TimedOut if scope.expired() else NoToken)(f"the token function {why}")
             error.__cause__ = e
             machine.no_token(round_, error, self.loop.time())
         else:

@@ -7,6 +7,7 @@
     ├── TooBig              an event over a limit of the bus                do not retry
     ├── BufferFull          the outbound buffer is full                     retry after a pause
     ├── NotConnected        no connection could be made                     retry
+    ├── NoToken             the token function failed                       retry after a pause
     ├── ConnectionLost      the outcome of what was under way is open       as the application decides
     ├── Refused             the bus refused something                       as ``retryable`` says
     ├── TimedOut            a deadline passed; the outcome may be open      retry after a pause
@@ -66,6 +67,17 @@ class NotConnected(Error, ConnectionError):
     """No connection could be made. Nothing was sent. Retry, unless the cause is a mistake in the settings."""
 
     code = "NOT_CONNECTED"
+    retryable = True
+
+
+class NoToken(Error):
+    """The token function failed, or gave no legal token; ``__cause__`` is why.
+
+    A connection that there is goes on, and the function is asked again later; for a new one nothing was sent.
+    Retry after a pause.
+    """
+
+    code = "NO_TOKEN"
     retryable = True
 
 

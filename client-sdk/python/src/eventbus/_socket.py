@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect as _ws_connect
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus, WebSocketException
 from websockets.typing import Subprotocol
 
-from ._errors import Error, NotConnected, Refused
+from ._errors import Error, NotConnected, NoToken, Refused
 from ._link import MAX_MESSAGE, Link
 from ._version import AGENT
 from ._wire import SUBPROTOCOL, BusCode
@@ -58,7 +58,7 @@ class Socket:
                 token = await driver.token()
                 link.asks_token = False
             except Exception as e:
-                error = NotConnected(f"the token function failed: {type(e).__name__}")
+                error = NoToken(f"the token function failed: {type(e).__name__}")
                 error.__cause__ = e
                 reason = str(error)
                 return

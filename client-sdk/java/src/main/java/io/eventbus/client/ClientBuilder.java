@@ -363,6 +363,7 @@ public final class ClientBuilder {
    *
    * @return a connected client; close it
    * @throws EventBusException.NotConnected if no bus could be reached; retry later
+   * @throws EventBusException.NoToken if the supplier of tokens failed; retry later
    * @throws EventBusException.Refused if a bus refused this client
    * @throws EventBusException.TimedOut if the deadline passed, or the thread was interrupted (it is
    *     then still interrupted)

@@ -100,6 +100,25 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
+   * The supplier of tokens failed, or gave no legal token. A connection that there is goes on, and
+   * the supplier is asked again later; for a new one nothing was sent. Retry, unless the cause is a
+   * mistake in the supplier.
+   */
+  public static final class NoToken extends EventBusException {
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Makes one.
+     *
+     * @param message what the supplier threw or gave
+     * @param cause what it threw, if it did
+     */
+    public NoToken(String message, @Nullable Throwable cause) {
+      super(message, true, cause);
+    }
+  }
+
+  /**
    * The connection was lost for good while the outcome was open: the events <b>may or may not</b>
    * have been delivered. Publishing them again may deliver them twice; not publishing them again
    * may lose them.

@@ -17,8 +17,9 @@ public interface TokenSupplier {
    *
    * @return completes with 1 to 16,384 bytes of UTF-8, by any thread, within {@link
    *     ClientBuilder#connectTimeout}; a token that may expire soon is asked for again soon. Where
-   *     it fails, or this method throws, {@link ConnectionListener#problem} is told, and the client
-   *     asks again after a pause. The exception's text is told too, so it should hold no secrets
+   *     it fails, or this method throws, {@link ConnectionListener#problem} is told ({@link
+   *     EventBusException.NoToken}), and the client asks again after a pause. The exception's text
+   *     is told too, so it should hold no secrets
    */
   CompletionStage<String> token();
 }

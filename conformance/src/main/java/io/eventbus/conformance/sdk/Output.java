@@ -75,6 +75,8 @@ final class Output {
       return "BUFFER_FULL";
     } else if (failure instanceof EventBusException.NotConnected) {
       return "NOT_CONNECTED";
+    } else if (failure instanceof EventBusException.NoToken) {
+      return "NO_TOKEN";
     } else if (failure instanceof EventBusException.ConnectionLost) {
       return "CONNECTION_LOST";
     } else if (failure instanceof EventBusException.Refused) {

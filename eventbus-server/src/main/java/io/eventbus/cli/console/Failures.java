@@ -36,6 +36,7 @@ public final class Failures {
       return ExitCode.USAGE;
     }
     return failure instanceof EventBusException.NotConnected
+            || failure instanceof EventBusException.NoToken
             || failure instanceof EventBusException.ConnectionLost
         ? ExitCode.NOT_CONNECTED
         : ExitCode.FAILED;

@@ -120,14 +120,14 @@ final class TokenSource {
   private static EventBusException failed(Throwable failure) {
     Throwable cause = failure.getCause();
     Throwable shown = failure instanceof CompletionException && cause != null ? cause : failure;
-    return new EventBusException.NotConnected("the supplier of tokens failed: " + shown, shown);
+    return new EventBusException.NoToken("the supplier of tokens failed: " + shown, shown);
   }
 
   private static @Nullable EventBusException problem(@Nullable String token) {
     int bytes = token == null ? 0 : token.getBytes(StandardCharsets.UTF_8).length;
     return bytes >= 1 && bytes <= FrameLimits.MAX_TOKEN_BYTES
         ? null
-        : new EventBusException.NotConnected(
+        : new EventBusException.NoToken(
             "the supplier of tokens gave "
                 + (token == null ? "null" : "one of " + bytes + " bytes")
                 + " (expected: 1 to "

@@ -37,6 +37,7 @@ class TokensTest {
   private final ManualScheduler scheduler = new ManualScheduler(clock);
   private final List<String> told = new ArrayList<>();
   private final List<EventBusClient> clients = new ArrayList<>();
+  private final List<EventBusException> problems = new ArrayList<>();
   private int asked;
   private Supplier<CompletionStage<String>> supplier =
       () -> CompletableFuture.completedFuture("token-" + asked);
@@ -45,6 +46,7 @@ class TokensTest {
       new ConnectionListener() {
         @Override
         public void problem(EventBusException problem) {
+          problems.add(problem);
           told.add(String.valueOf(problem.getMessage()));
         }
 
@@ -178,6 +180,10 @@ class TokensTest {
     assertThat(told).hasSize(4);
     assertThat(told.get(0)).contains("supplier of tokens failed").contains("issuer down");
     assertThat(told.get(3)).contains("thrown");
+    assertThat(problems)
+        .as("the client is connected")
+        .hasOnlyElementsOfType(EventBusException.NoToken.class)
+        .allMatch(EventBusException::retryable);
     assertThat(shown()).isEmpty();
     supplier = () -> CompletableFuture.completedFuture("good");
     scheduler.advance(Duration.ofSeconds(8));
@@ -251,7 +257,7 @@ class TokensTest {
     assertThatExceptionOfType(java.util.concurrent.ExecutionException.class)
         .isThrownBy(() -> start().get(60, TimeUnit.SECONDS))
         .havingCause()
-        .isInstanceOf(EventBusException.NotConnected.class)
+        .isInstanceOf(EventBusException.NoToken.class)
         .withMessageContaining("issuer down");
     assertThat(bus.attempts).isEmpty();
   }

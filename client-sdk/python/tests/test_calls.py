@@ -119,7 +119,8 @@ def test_failures(code: FailureCode, kind: type[CallFailed], word: str, retryabl
     d.say(s, failure(1, code, Execution.NO, 250, type="t", details=b"\0d"))
     assert type(a.error) is kind
     assert (a.error.code, a.error.executed, a.error.retryable) == (word, Execution.NO, retryable)
-    assert "because (executed: NO)" in str(a.error)
+    named = kind in (NoMember, DeadlineExceeded, Cancelled, Overloaded, MemberLost)
+    assert str(a.error) == ("orders: " if named else "") + "because (executed: NO)"
     if isinstance(a.error, Rejected):
         assert (a.error.type, a.error.details, a.error.retry_after) == ("t", b"\0d", 0.25)
     b = Asked(d)

@@ -25,6 +25,8 @@ const MOVES = {
 // What a request takes beside its bytes.
 const OVERHEAD = 256;
 const NOTHING = new Uint8Array(0);
+// The texts of a bus about a call do not name its service. What a member says is left as it is.
+const NOT_NAMED = new Set(['NO_MEMBER', 'TIMEOUT', 'CANCELLED', 'OVERLOADED', 'MEMBER_LOST']);
 
 /** One request: waits, is sent, is perhaps sent again, and has its outcome. */
 export class RequestCall {
@@ -181,7 +183,8 @@ export class RequestCall {
     // That it was not executed is true of this try only.
     const executed = failure.executed === 'NO' && this.#perhapsExecuted ? 'UNKNOWN' : failure.executed;
     const { idempotent, retry } = this.#how;
-    const error = new CallError(failure.code, failure.message, executed, { idempotent, failure });
+    const message = NOT_NAMED.has(failure.code) ? `${this.service}: ${failure.message}` : failure.message;
+    const error = new CallError(failure.code, message, executed, { idempotent, failure });
     const mayHelp = error.retryable && error.code !== 'TIMEOUT' && error.code !== 'CANCELLED';
     const wasRefused = this.#how.retriesRefused && failure.executed === 'NO' && error.retryAfter > 0;
     if (mayHelp && (wasRefused || this.#repetitions + 1 < retry.attempts)) {

@@ -32,13 +32,14 @@ _PLAIN: dict[FailureCode, type[CallFailed]] = {
 _REJECTED = {FailureCode.REFUSED: True, FailureCode.UNKNOWN_METHOD: False, FailureCode.FAILED: True}
 
 
-def seen(failure: Failure, executed: Execution, safe: bool) -> CallFailed:
-    """What a caller sees of a Failure; ``safe``: it may be sent again as far as its execution goes."""
+def seen(service: str, failure: Failure, executed: Execution, safe: bool) -> CallFailed:
+    """What a caller of a service sees of a Failure; ``safe``: it may be sent again as far as its execution goes."""
     code, message = failure.code, failure.message
     retry_after = max(0, failure.retry_after_millis) / 1000
     plain = _PLAIN.get(code)
     if plain is not None:
-        return plain(message, executed, retryable=safe, retry_after=retry_after)
+        # The texts of a bus about a call do not name its service.
+        return plain(f"{service}: {message}", executed, retryable=safe, retry_after=retry_after)
     helps = _REJECTED.get(code)
     if helps is not None:
         return Rejected(

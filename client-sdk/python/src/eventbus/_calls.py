@@ -168,7 +168,7 @@ class Calls:
         if call.perhaps_executed and executed is Execution.NO:
             # That is true of this try only.
             executed = Execution.UNKNOWN
-        error = seen(failure, executed, call.is_safe(executed))
+        error = seen(call.service, failure, executed, call.is_safe(executed))
         policy = call.options.policy(executed, error.retry_after)
         # The longer of both would bring all that were refused together back together.
         delay = error.retry_after + policy.delay(call.repetitions + 1, self._machine.random())

@@ -171,12 +171,14 @@ class CallerTest {
     CallFailed first = failure(none, CallFailed.NoMember.class);
     assertThat(first.executed()).isEqualTo(Execution.NO);
     assertThat(first.retryable()).isTrue();
+    assertThat(first).as("names the service").hasMessage("orders: told by the bus");
     CallFailed second = failure(lost, CallFailed.MemberLost.class);
     assertThat(second.executed()).isEqualTo(Execution.UNKNOWN);
     assertThat(second.retryable()).isFalse();
     CallFailed.NotServed third = failure(forbidden, CallFailed.NotServed.class);
     assertThat(third.code()).isEqualTo(ErrorCode.FORBIDDEN);
     assertThat(third.retryable()).isFalse();
+    assertThat(third).hasMessage("told by the bus");
   }
 
   @Test

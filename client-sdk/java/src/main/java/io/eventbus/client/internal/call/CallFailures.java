@@ -19,18 +19,23 @@ final class CallFailures {
 
   private CallFailures() {}
 
-  /** What a caller sees of a Failure. */
-  static CallFailed seen(Failure failure, boolean idempotent) {
+  /**
+   * Returns what a caller sees of a Failure.
+   *
+   * @param service that was asked: the texts of a bus about a call do not name it
+   */
+  static CallFailed seen(String service, Failure failure, boolean idempotent) {
     Execution executed = Execution.valueOf(failure.getExecuted().name());
     boolean safe = isSafe(executed, idempotent);
     Duration retryAfter = Duration.ofMillis(Math.max(0, failure.getRetryAfterMillis()));
     String message = failure.getMessage();
+    String named = service + ": " + message;
     return switch (failure.getCode()) {
-      case NO_MEMBER -> new CallFailed.NoMember(message, executed, safe);
-      case TIMEOUT -> new CallFailed.DeadlineExceeded(message, executed, safe);
-      case CANCELLED -> new CallFailed.Cancelled(message, executed, safe);
-      case OVERLOADED -> new CallFailed.Overloaded(message, executed, safe, retryAfter);
-      case MEMBER_LOST -> new CallFailed.MemberLost(message, executed, safe);
+      case NO_MEMBER -> new CallFailed.NoMember(named, executed, safe);
+      case TIMEOUT -> new CallFailed.DeadlineExceeded(named, executed, safe);
+      case CANCELLED -> new CallFailed.Cancelled(named, executed, safe);
+      case OVERLOADED -> new CallFailed.Overloaded(named, executed, safe, retryAfter);
+      case MEMBER_LOST -> new CallFailed.MemberLost(named, executed, safe);
       case FORBIDDEN -> notServed(ErrorCode.FORBIDDEN, failure, executed);
       case TOO_BIG -> notServed(ErrorCode.TOO_BIG, failure, executed);
       case UNSUPPORTED -> notServed(ErrorCode.UNSUPPORTED, failure, executed);

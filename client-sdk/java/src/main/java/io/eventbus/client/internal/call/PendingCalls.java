@@ -314,7 +314,8 @@ public final class PendingCalls {
     if (answers == null || !(failure.getMore() || failure.getMember() != 0)) {
       return failure.getMore();
     }
-    Answer answer = new Answer.Failed(failure.getMember(), CallFailures.seen(failure, false));
+    Answer answer =
+        new Answer.Failed(failure.getMember(), CallFailures.seen(call.service, failure, false));
     if (failure.getMore()) {
       answers.add(answer, failure.getDetails().remaining());
     } else if (call.answered(over)) {
@@ -341,7 +342,7 @@ public final class PendingCalls {
       // That is true of this try only.
       failure.setExecuted(io.eventbus.schema.Execution.UNKNOWN);
     }
-    CallFailed seen = CallFailures.seen(failure, call.options.idempotent());
+    CallFailed seen = CallFailures.seen(call.service, failure, call.options.idempotent());
     long delay = call.failed(over, seen, host.random(), host.nanoTime());
     if (delay == RequestCall.ENDED) {
       settle(call, true, seen);

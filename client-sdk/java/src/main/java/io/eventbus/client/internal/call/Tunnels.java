@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** The streams and tunnels of one client that are open, over all its connections. Any thread. */
 final class Tunnels {
@@ -42,23 +43,26 @@ final class Tunnels {
 
   /** The other end has ended it. */
   void failed(Failure failure, CallPath path) {
-    end(path, failure.getCall(), CallFailures.seen(failure, false));
+    OpenTunnel tunnel = remove(path, failure.getCall());
+    if (tunnel != null) {
+      tunnel.fail(CallFailures.seen(tunnel.service(), failure, false));
+    }
   }
 
   /** The caller, or the bus in its place, has ended it. */
   void cancelled(long call, String reason, CallPath path) {
-    end(
-        path,
-        call,
-        new CallFailed.Cancelled(
-            "the caller has ended the tunnel: " + reason, io.eventbus.client.Execution.YES, false));
+    OpenTunnel tunnel = remove(path, call);
+    if (tunnel != null) {
+      tunnel.fail(
+          new CallFailed.Cancelled(
+              "the caller has ended the tunnel: " + reason,
+              io.eventbus.client.Execution.YES,
+              false));
+    }
   }
 
-  private void end(CallPath path, long call, EventBusException why) {
-    OpenTunnel tunnel = open.remove(new ReceivedInvocation.Target(path, call));
-    if (tunnel != null) {
-      tunnel.fail(why);
-    }
+  private @Nullable OpenTunnel remove(CallPath path, long call) {
+    return open.remove(new ReceivedInvocation.Target(path, call));
   }
 
   /** A connection is lost, or given up. */

@@ -9,7 +9,7 @@ import io.eventbus.cli.client.ServicesCommand;
 import io.eventbus.cli.client.SubscribeCommand;
 import io.eventbus.cli.client.TunnelCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
-import io.eventbus.cli.cluster.RegistryCommand;
+import io.eventbus.cli.cluster.ClusterRegistryCommand;
 import io.eventbus.cli.cluster.RevokeCommand;
 import io.eventbus.cli.cluster.WhoamiCommand;
 import io.eventbus.cli.config.ConfigCommand;
@@ -48,7 +48,7 @@ import picocli.CommandLine.Spec;
       ConfigCommand.class,
       HashPasswordCommand.class,
       PermissionsCommand.class,
-      RegistryCommand.class,
+      ClusterRegistryCommand.class,
       BalanceCommands.Buses.class,
       BalanceCommands.Drain.class,
       BalanceCommands.Move.class,

@@ -5,9 +5,9 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
-import io.eventbus.server.admin.BusQuestions;
 import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
+import io.eventbus.server.admin.ServiceQueryResponder;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.balance.Balancer;
@@ -15,9 +15,9 @@ import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.CallSettings;
 import io.eventbus.server.call.ServedHere;
 import io.eventbus.server.call.tunnel.TunnelSettings;
-import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
-import io.eventbus.server.cluster.SessionReplacement;
+import io.eventbus.server.cluster.MembershipStatus;
+import io.eventbus.server.cluster.StaleSessionCloser;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
@@ -35,7 +35,7 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Revocations;
 import io.eventbus.server.session.BusContext;
-import io.eventbus.server.session.ClusterPromises;
+import io.eventbus.server.session.ClusterGuarantees;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
@@ -94,7 +94,7 @@ public final class BusServer implements AutoCloseable {
   private final BusContext bus;
   private final BusCalls calls;
   private final Balancer balancer;
-  private final @Nullable SessionReplacement replacement;
+  private final @Nullable StaleSessionCloser replacement;
   private final @Nullable Federation federation;
   private final @Nullable AdminServer admin;
   private final Advisories advisories;
@@ -103,7 +103,7 @@ public final class BusServer implements AutoCloseable {
   private final CertificateWatch certificates;
   private @Nullable ListenerRegistration revocations;
   private @Nullable SysTopics sysTopics;
-  private @Nullable BusQuestions questions;
+  private @Nullable ServiceQueryResponder questions;
 
   private BusServer(
       ServerConfig config,
@@ -146,7 +146,7 @@ public final class BusServer implements AutoCloseable {
             new LoopBarrier(loops),
             counters,
             clock,
-            federation == null ? ClusterPromises.ALONE : federation,
+            federation == null ? ClusterGuarantees.ALONE : federation,
             advisories,
             new QuotaAccounts(advisories, System::nanoTime),
             revocations,
@@ -212,9 +212,9 @@ public final class BusServer implements AutoCloseable {
     audit.start();
   }
 
-  private SessionReplacement replacement(LinkNode links) {
+  private StaleSessionCloser replacement(LinkNode links) {
     BusCounters counters = bus.stats();
-    return SessionReplacement.of(
+    return StaleSessionCloser.of(
         links,
         membership.registry(),
         (session, member) -> {
@@ -297,9 +297,9 @@ public final class BusServer implements AutoCloseable {
     if (!config.admin().enabled()) {
       return null;
     }
-    ClusterStanding unknown =
-        new ClusterStanding(
-            ClusterStanding.Phase.JOINING,
+    MembershipStatus unknown =
+        new MembershipStatus(
+            MembershipStatus.Phase.JOINING,
             config.cluster().enabled() ? config.cluster().id() : "",
             "",
             "NONE",
@@ -400,7 +400,7 @@ public final class BusServer implements AutoCloseable {
     }
     membership.serve(transport.address(), adminPort());
     sysTopics = sysTopics(view);
-    BusQuestions answers = new BusQuestions(config.bus().name(), view);
+    ServiceQueryResponder answers = new ServiceQueryResponder(config.bus().name(), view);
     questions = answers;
     calls.answerWith(answers);
     certificates.start();
@@ -432,7 +432,7 @@ public final class BusServer implements AutoCloseable {
         new SysTopics.Place(
             config.bus().name(),
             membership.registry(),
-            () -> membership.standing().phase() == ClusterStanding.Phase.MEMBER),
+            () -> membership.standing().phase() == MembershipStatus.Phase.MEMBER),
         view,
         advisories,
         audit,
@@ -485,7 +485,7 @@ public final class BusServer implements AutoCloseable {
   }
 
   private BusHealth health() {
-    ClusterStanding standing = membership.standing();
+    MembershipStatus standing = membership.standing();
     return switch (life.state()) {
       case STARTING -> BusHealth.of(BusHealth.State.STARTING, "the bus starts", standing);
       case UP ->
@@ -501,7 +501,7 @@ public final class BusServer implements AutoCloseable {
     };
   }
 
-  private BusHealth failed(ClusterStanding standing) {
+  private BusHealth failed(MembershipStatus standing) {
     return BusHealth.of(BusHealth.State.FAILED, life.reason(), standing);
   }
 

@@ -12,7 +12,7 @@ import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admin.CallInfo;
 import io.eventbus.server.admin.ConnectionDetail;
-import io.eventbus.server.admin.ConnectionInfo;
+import io.eventbus.server.admin.ConnectionView;
 import io.eventbus.server.admin.QuotaInfo;
 import io.eventbus.server.admin.ServiceDetail;
 import io.eventbus.server.admin.ServiceInfo;
@@ -29,7 +29,7 @@ import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.quota.QuotaUse;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.TopicCount;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
@@ -409,8 +409,8 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<ConnectionInfo> connections(@Nullable String account, long after, int limit) {
-    List<ConnectionInfo> page = new ArrayList<>();
+  public List<ConnectionView> connections(@Nullable String account, long after, int limit) {
+    List<ConnectionView> page = new ArrayList<>();
     for (Session session : bus.sessions().after(after)) {
       if (page.size() >= limit) {
         break;
@@ -426,8 +426,8 @@ final class RunningBus implements BusView {
     return account == null || session.principal().account().equals(account);
   }
 
-  private static ConnectionInfo describe(Session session) {
-    return new ConnectionInfo(
+  private static ConnectionView describe(Session session) {
+    return new ConnectionView(
         session.identity().number(),
         session.link().remoteAddress(),
         session.identity().since(),
@@ -501,7 +501,7 @@ final class RunningBus implements BusView {
       String of = session.principal().account();
       long connection = session.identity().number();
       session.subscriptions().list().stream()
-          .sorted(Comparator.comparingLong(Subscription::id))
+          .sorted(Comparator.comparingLong(RoutedSubscription::id))
           .filter(s -> new SubscriptionKey(connection, s.id()).compareTo(after) > 0)
           .limit(limit - page.size())
           .forEach(s -> page.add(describe(connection, of, s)));
@@ -512,7 +512,7 @@ final class RunningBus implements BusView {
     return page;
   }
 
-  private static SubscriptionInfo describe(long connection, String account, Subscription s) {
+  private static SubscriptionInfo describe(long connection, String account, RoutedSubscription s) {
     return new SubscriptionInfo(
         connection, s.id(), account, s.filter().toString(), s.group(), s.overflow().name());
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
-import io.eventbus.cli.demo.BusProcess;
+import io.eventbus.cli.demo.DemoBusProcess;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.ReceivedEvent;
@@ -117,8 +117,8 @@ class ClusterDemoIT {
 
   @Test
   void aBusThatCannotStartSaysWhy() {
-    BusProcess bus =
-        BusProcess.start(Map.of(ConfigKey.BUS_NAME, "bus-1", ConfigKey.LISTEN_PORT, "none"));
+    DemoBusProcess bus =
+        DemoBusProcess.start(Map.of(ConfigKey.BUS_NAME, "bus-1", ConfigKey.LISTEN_PORT, "none"));
     assertThatThrownBy(() -> bus.await(Duration.ofSeconds(30)))
         .isInstanceOf(CliFailure.class)
         .hasMessageContaining("bus bus-1 has ended before it listened")

@@ -235,7 +235,8 @@ class AdmissionIT {
   private static ListAppender<ILoggingEvent> logged() {
     ListAppender<ILoggingEvent> lines = new ListAppender<>();
     lines.start();
-    ((Logger) LoggerFactory.getLogger("io.eventbus.server.transport.FrontDoor")).addAppender(lines);
+    ((Logger) LoggerFactory.getLogger("io.eventbus.server.transport.ConnectionAdmission"))
+        .addAppender(lines);
     return lines;
   }
 

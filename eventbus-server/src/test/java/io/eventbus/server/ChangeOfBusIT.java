@@ -14,8 +14,8 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.samples.TestKey;
-import io.eventbus.server.session.ChangeListener;
-import io.eventbus.server.session.ChangeTokens;
+import io.eventbus.server.session.MoveListener;
+import io.eventbus.server.session.MoveTokens;
 import io.eventbus.server.session.Session;
 import java.io.IOException;
 import java.net.URI;
@@ -123,8 +123,7 @@ class ChangeOfBusIT {
         to.sessions()
             .tokens()
             .issue(
-                new ChangeTokens.Grant(
-                    client.connection().orElseThrow().producer(), from.name(), 1),
+                new MoveTokens.Grant(client.connection().orElseThrow().producer(), from.name(), 1),
                 life);
     if (token == null) {
       throw new AssertionError("no token");
@@ -139,7 +138,7 @@ class ChangeOfBusIT {
     sessionOf(from, client)
         .askToChange(
             new ChangeBus(List.of(to.toString()), ChangeReason.OPERATOR, LIFE.toMillis(), token, 3),
-            new ChangeListener() {
+            new MoveListener() {
               @Override
               public void progresses() {}
 
@@ -165,7 +164,7 @@ class ChangeOfBusIT {
     assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(to.uri());
     assertThat(sessionOf(to, client).arrival())
         .isEqualTo(
-            new ChangeTokens.Grant(client.connection().orElseThrow().producer(), from.name(), 1));
+            new MoveTokens.Grant(client.connection().orElseThrow().producer(), from.name(), 1));
     tokens.incrementAndGet();
   }
 
@@ -327,7 +326,7 @@ class ChangeOfBusIT {
     String unanswered = "unanswered";
     session.askToChange(
         new ChangeBus(List.of(), ChangeReason.OPERATOR, 1_000L, unanswered, 0),
-        new ChangeListener() {
+        new MoveListener() {
           @Override
           public void progresses() {}
 

@@ -19,7 +19,7 @@ import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.session.TestResumes;
-import io.eventbus.server.session.TurnBudget;
+import io.eventbus.server.session.WorkBudget;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.time.Clock;
@@ -117,7 +117,7 @@ final class LoadedBus {
         counters.loops().get(0),
         UnpooledByteBufAllocator.DEFAULT,
         SampleCalls.calls(loops, memory, counters.loops().get(0).calls),
-        new TurnBudget(simulator::now));
+        new WorkBudget(simulator::now));
   }
 
   void start() {

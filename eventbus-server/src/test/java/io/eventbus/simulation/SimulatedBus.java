@@ -9,8 +9,8 @@ import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.federation.DrivenFederation;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Loops;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.LoopStats;
@@ -31,7 +31,7 @@ final class SimulatedBus implements Network.Host {
   private final SimulatedLoop loop;
   private final Simulator simulator;
   private final Router router;
-  private final Map<String, Subscription> subscriptions = new HashMap<>();
+  private final Map<String, RoutedSubscription> subscriptions = new HashMap<>();
   private final Inbox inbox = new Inbox();
   private final DrivenFederation.Opener opener;
   private final BusMemory memory = new BusMemory(MEMORY_BYTES);
@@ -113,8 +113,8 @@ final class SimulatedBus implements Network.Host {
   }
 
   void subscribe(String filter) {
-    Subscription made =
-        new Subscription(
+    RoutedSubscription made =
+        new RoutedSubscription(
             inbox, ++lastSubscription, TopicFilter.parse(filter), null, Overflow.BLOCK);
     if (subscriptions.putIfAbsent(filter, made) == null) {
       loop.perform(() -> index.add(made));
@@ -122,7 +122,7 @@ final class SimulatedBus implements Network.Host {
   }
 
   void unsubscribe(String filter) {
-    Subscription old = subscriptions.remove(filter);
+    RoutedSubscription old = subscriptions.remove(filter);
     if (old != null) {
       loop.perform(() -> index.remove(old));
     }

@@ -6,10 +6,10 @@ import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.hostile.Attacks;
 import io.eventbus.loadtest.attack.report.AttackReport;
 import io.eventbus.loadtest.attack.report.AttackTable;
+import io.eventbus.loadtest.attack.run.AttackExperiment;
 import io.eventbus.loadtest.attack.run.AttackPlan;
 import io.eventbus.loadtest.attack.run.AttackResult;
 import io.eventbus.loadtest.attack.run.BusSpec;
-import io.eventbus.loadtest.attack.run.Experiment;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -63,7 +63,7 @@ final class AttackCommand implements Callable<Integer> {
     }
     if (names.contains(LIST)) {
       list(out, bus);
-      return ExitCode.OK;
+      return LoadTestExitCode.OK;
     }
     if (!Files.exists(bus.jar())) {
       throw new ParameterException(spec.commandLine(), "jar: " + bus.jar() + " (expected: a file)");
@@ -73,7 +73,7 @@ final class AttackCommand implements Callable<Integer> {
     boolean complete = true;
     for (int round = 1; round <= options.rounds(); round++) {
       for (Attack attack : attacks) {
-        complete &= play(new Experiment(attack, bus, plan), attack, round, results, out);
+        complete &= play(new AttackExperiment(attack, bus, plan), attack, round, results, out);
         // What comes later may fail.
         write(AttackReport.of(startedAt, command(), bus, results));
       }
@@ -82,11 +82,15 @@ final class AttackCommand implements Callable<Integer> {
     out.print(AttackTable.of(results));
     out.flush();
     AttackReport report = AttackReport.of(startedAt, command(), bus, results);
-    return complete && report.missed().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
+    return complete && report.missed().isEmpty() ? LoadTestExitCode.OK : LoadTestExitCode.FAILED;
   }
 
   private static boolean play(
-      Experiment experiment, Attack attack, int round, List<AttackResult> results, PrintWriter out)
+      AttackExperiment experiment,
+      Attack attack,
+      int round,
+      List<AttackResult> results,
+      PrintWriter out)
       throws InterruptedException {
     try {
       AttackResult result = experiment.play(round);

@@ -4,13 +4,13 @@ import io.eventbus.loadtest.coordination.CoordinationSystem;
 import io.eventbus.loadtest.coordination.report.CoordinationPage;
 import io.eventbus.loadtest.coordination.report.CoordinationReport;
 import io.eventbus.loadtest.coordination.report.CoordinationTable;
+import io.eventbus.loadtest.coordination.run.CoordinationExperiment;
 import io.eventbus.loadtest.coordination.run.Disk;
-import io.eventbus.loadtest.coordination.run.Experiment;
 import io.eventbus.loadtest.coordination.run.Findings;
 import io.eventbus.loadtest.coordination.run.Plan;
 import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.Directories;
-import io.eventbus.loadtest.driver.StopHook;
+import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.report.ResultsJson;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -112,10 +112,10 @@ final class CoordinationCommand implements Callable<Integer> {
     Findings findings = new Findings();
     Files.createDirectories(options.data());
     Path directory = Files.createTempDirectory(options.data(), "loadtest-coordination-");
-    Experiment experiment =
-        new Experiment(present, plan, directory, line -> tell(out, line), findings);
+    CoordinationExperiment experiment =
+        new CoordinationExperiment(present, plan, directory, line -> tell(out, line), findings);
     CoordinationReport report;
-    StopHook hook = StopHook.add("data", () -> deleteOnceServersEnded(directory, out));
+    DriverStopHook hook = DriverStopHook.add("data", () -> deleteOnceServersEnded(directory, out));
     try {
       Disk disk = Disk.of(directory);
       tell(out, "data on " + disk);
@@ -166,7 +166,8 @@ final class CoordinationCommand implements Callable<Integer> {
     return words.isEmpty() ? List.of(Kind.values()) : words.stream().map(Kind::of).toList();
   }
 
-  private static void run(Kind kind, Experiment experiment) throws InterruptedException {
+  private static void run(Kind kind, CoordinationExperiment experiment)
+      throws InterruptedException {
     switch (kind) {
       case TABLE -> experiment.table();
       case FAILURES -> experiment.failures();
@@ -222,6 +223,6 @@ final class CoordinationCommand implements Callable<Integer> {
   }
 
   private static int exitCode(CoordinationReport report) {
-    return ExitCode.of(report.whole(), report.complete(), report.phases().isEmpty());
+    return LoadTestExitCode.of(report.whole(), report.complete(), report.phases().isEmpty());
   }
 }

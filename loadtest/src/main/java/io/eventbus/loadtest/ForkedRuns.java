@@ -1,9 +1,9 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.driver.JavaCommand;
 import io.eventbus.loadtest.driver.Programs;
-import io.eventbus.loadtest.driver.StopHook;
 import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.run.WorkloadRun;
 import java.io.IOException;
@@ -78,7 +78,7 @@ final class ForkedRuns implements RunExecutor {
         process = next;
         found = process.run(planned.run(), deadline(planned));
       }
-      if (StopHook.isStopping() || (found == null && STOPPED.contains(process.exitCode()))) {
+      if (DriverStopHook.isStopping() || (found == null && STOPPED.contains(process.exitCode()))) {
         return null;
       }
       RunResult result = found != null ? found : failed(planned, process.exitCode());
@@ -98,7 +98,7 @@ final class ForkedRuns implements RunExecutor {
     try {
       return RunProcess.start(command(planned));
     } catch (DriverException e) {
-      if (StopHook.isStopping()) {
+      if (DriverStopHook.isStopping()) {
         return null;
       }
       throw e;

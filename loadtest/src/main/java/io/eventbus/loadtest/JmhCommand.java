@@ -24,10 +24,10 @@ final class JmhCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     try {
       spec.commandLine().getOut().println(PerEventTable.run(arguments));
-      return ExitCode.OK;
+      return LoadTestExitCode.OK;
     } catch (IllegalArgumentException e) {
       spec.commandLine().getErr().println(e.getMessage());
-      return ExitCode.USAGE;
+      return LoadTestExitCode.USAGE;
     }
   }
 }

@@ -71,11 +71,11 @@ public final class LoadTest implements Runnable {
         (failure, commandLine, parsed) -> {
           if (failure instanceof WorkloadException) {
             commandLine.getErr().println(failure.getMessage());
-            return ExitCode.USAGE;
+            return LoadTestExitCode.USAGE;
           }
           if (failure instanceof IOException) {
             commandLine.getErr().println(failure);
-            return ExitCode.FAILED;
+            return LoadTestExitCode.FAILED;
           }
           throw failure;
         });

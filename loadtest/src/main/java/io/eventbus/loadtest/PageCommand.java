@@ -52,7 +52,7 @@ final class PageCommand implements Callable<Integer> {
     if (into == null) {
       out.print(figures);
       out.flush();
-      return ExitCode.OK;
+      return LoadTestExitCode.OK;
     }
     try {
       WholeFile.write(into, MarkdownPage.into(Files.readString(into), figures));
@@ -62,7 +62,7 @@ final class PageCommand implements Callable<Integer> {
     }
     out.println("Written: " + into);
     out.flush();
-    return ExitCode.OK;
+    return LoadTestExitCode.OK;
   }
 
   private MarkdownPage.Source source(Path file) {

@@ -39,6 +39,6 @@ final class ReportCommand implements Callable<Integer> {
     out.print(results.tables());
     out.println("Written: " + page);
     out.flush();
-    return ExitCode.OK;
+    return LoadTestExitCode.OK;
   }
 }

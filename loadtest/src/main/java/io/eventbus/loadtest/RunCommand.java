@@ -1,7 +1,7 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.Availability;
-import io.eventbus.loadtest.driver.StopHook;
+import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.report.Baseline;
 import io.eventbus.loadtest.report.HtmlReport;
 import io.eventbus.loadtest.report.Machine;
@@ -140,7 +140,7 @@ final class RunCommand implements Callable<Integer> {
       out.println("Written: " + json() + " and " + html());
     }
     out.flush();
-    return ExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
+    return LoadTestExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
   }
 
   private List<String> arguments() {
@@ -248,7 +248,7 @@ final class RunCommand implements Callable<Integer> {
         new WorkloadRun(options.driver(drivers, planned.driver()), planned.workload(), progress);
     try {
       RunResult result = run.run(planned.run(), planned.version(), clock);
-      return StopHook.isStopping() ? null : result;
+      return DriverStopHook.isStopping() ? null : result;
     } finally {
       progress.clear();
     }

@@ -2,7 +2,7 @@ package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.Directories;
 import io.eventbus.loadtest.driver.DriverException;
-import io.eventbus.loadtest.driver.StopHook;
+import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.run.RunResult;
 import java.io.IOException;
@@ -24,7 +24,7 @@ final class RunProcess implements AutoCloseable {
   private final Path directory;
   private final Path result;
   private final Process process;
-  private final StopHook hook;
+  private final DriverStopHook hook;
 
   /**
    * Starts it; it does nothing yet.
@@ -35,7 +35,7 @@ final class RunProcess implements AutoCloseable {
    * @throws DriverException if the load test is being stopped
    */
   static RunProcess start(List<String> command) throws IOException {
-    return StopHook.whole("run", () -> new RunProcess(command));
+    return DriverStopHook.whole("run", () -> new RunProcess(command));
   }
 
   private RunProcess(List<String> command) throws IOException {
@@ -54,7 +54,7 @@ final class RunProcess implements AutoCloseable {
       throw e;
     }
     // Whoever stops this process stops the run too.
-    hook = StopHook.add("run", this::end);
+    hook = DriverStopHook.add("run", this::end);
   }
 
   /**

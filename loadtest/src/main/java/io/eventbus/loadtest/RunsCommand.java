@@ -78,7 +78,7 @@ final class RunsCommand implements Callable<Integer> {
             write(found);
           }
         });
-    return ExitCode.OK;
+    return LoadTestExitCode.OK;
   }
 
   private static int number(BufferedReader numbers) {

@@ -72,7 +72,7 @@ final class SwitchCommand implements Callable<Integer> {
     }
     out.print(SwitchTable.of(report));
     tell(out, "Written: " + json() + " and " + html());
-    return ExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
+    return LoadTestExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
   }
 
   private List<String> arguments() {

@@ -74,8 +74,8 @@ class CoordinationSystemIT {
 
   @Test
   void anUnknownSystemIsAnErrorOfTheCaller() {
-    assertThat(run("table", "--systems=nothing")).isEqualTo(ExitCode.USAGE);
-    assertThat(run("tables")).isEqualTo(ExitCode.USAGE);
-    assertThat(run("table", "--servers=0")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("table", "--systems=nothing")).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(run("tables")).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(run("table", "--servers=0")).isEqualTo(LoadTestExitCode.USAGE);
   }
 }

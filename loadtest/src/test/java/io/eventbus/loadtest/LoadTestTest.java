@@ -109,7 +109,7 @@ class LoadTestTest {
 
   @Test
   void runsAndWritesTableJsonAndPage() throws Exception {
-    assertThat(run("memory")).as(err::toString).isEqualTo(ExitCode.OK);
+    assertThat(run("memory")).as(err::toString).isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString()).contains("1 of 2: short, memory, run 1").contains("0/0/0");
     JsonNode json = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
     assertThat(json.path("results")).hasSize(2);
@@ -125,7 +125,7 @@ class LoadTestTest {
     Files.writeString(
         workload,
         "{name: short, warmUp: 10ms, duration: 50ms, runs: 2, calls: 4, payloadBytes: 64}");
-    assertThat(run("memory")).as(out::toString).isEqualTo(ExitCode.OK);
+    assertThat(run("memory")).as(out::toString).isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString()).contains("calls/s").contains("clients µs/call");
     JsonNode json = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
     assertThat(json.path("results")).hasSize(2);
@@ -137,20 +137,20 @@ class LoadTestTest {
   @Test
   void systemsWithoutCallsAreLeftOut() throws Exception {
     Files.writeString(workload, "{name: short, warmUp: 10ms, duration: 50ms, calls: 4}");
-    assertThat(run("failing")).isEqualTo(ExitCode.ABSENT);
+    assertThat(run("failing")).isEqualTo(LoadTestExitCode.ABSENT);
     assertThat(out.toString()).contains("short: failing has no calls: left out");
   }
 
   @Test
   void baselineThatIsNotThereIsRefused() {
     assertThat(run("memory", "--baseline", directory.resolve("none.jar").toString()))
-        .isEqualTo(ExitCode.USAGE);
+        .isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("--baseline").contains("expected: a file");
   }
 
   @Test
   void takesTurnsBetweenSystems() {
-    assertThat(run("memory,other", "--runs", "2")).isEqualTo(ExitCode.OK);
+    assertThat(run("memory,other", "--runs", "2")).isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString())
         .containsSubsequence(
             "1 of 4: short, memory, run 1",
@@ -164,21 +164,21 @@ class LoadTestTest {
     for (String fault : new String[] {"drop:100", "double:100", "swap:100"}) {
       assertThat(run("memory", "--runs=1", "--break", fault))
           .as(fault)
-          .isEqualTo(ExitCode.INTEGRITY);
+          .isEqualTo(LoadTestExitCode.INTEGRITY);
     }
   }
 
   @Test
   void anAbsentSystemIsToldAndIsNoResult() throws Exception {
-    assertThat(run("absent")).isEqualTo(ExitCode.ABSENT);
+    assertThat(run("absent")).isEqualTo(LoadTestExitCode.ABSENT);
     assertThat(out.toString()).contains("absent: absent: no such program: install it");
     assertThat(Files.readString(directory.resolve("report.html"))).contains("no such program");
-    assertThat(run("absent,memory", "--runs=1")).isEqualTo(ExitCode.OK);
+    assertThat(run("absent,memory", "--runs=1")).isEqualTo(LoadTestExitCode.OK);
   }
 
   @Test
   void aSystemThatFailsEndsWithOne() throws Exception {
-    assertThat(run("failing")).isEqualTo(ExitCode.FAILED);
+    assertThat(run("failing")).isEqualTo(LoadTestExitCode.FAILED);
     assertThat(out.toString()).contains("short, failing, run 1 failed: DriverException: no port");
     assertThat(Files.readString(directory.resolve("report.html")))
         .contains("1 &lt;beta&gt;")
@@ -187,34 +187,35 @@ class LoadTestTest {
 
   @Test
   void wrongArgumentsEndWithTwo() {
-    assertThat(run("nobody")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("nobody")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("driver: nobody (expected: eventbus, ");
-    assertThat(run("memory", "--runs=0")).isEqualTo(ExitCode.USAGE);
-    assertThat(run("memory", "--break=lose:3")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("memory", "--runs=0")).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(run("memory", "--break=lose:3")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("fault: lose:3 (expected: drop:n");
-    assertThat(execute("run", "no-such-workload")).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("run", "no-such-workload")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("workload: no-such-workload (expected: ");
-    assertThat(execute("run")).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("run")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("WORKLOAD: absent (expected: one, or --all)");
-    assertThat(execute()).isEqualTo(ExitCode.USAGE);
+    assertThat(execute()).isEqualTo(LoadTestExitCode.USAGE);
   }
 
   @Test
   void aTimeOutOfItsRangeEndsWithTwo() {
     for (String value : new String[] {"-1", "0", "0.0001", "NaN", "86401"}) {
-      assertThat(run("memory", "--duration=" + value)).as(value).isEqualTo(ExitCode.USAGE);
+      assertThat(run("memory", "--duration=" + value)).as(value).isEqualTo(LoadTestExitCode.USAGE);
     }
     assertThat(err.toString())
         .contains("--duration: -1 (expected: 0.001 to 86400 seconds)")
         .contains("--duration: NaN (expected: ")
         .doesNotContain("Exception");
-    assertThat(run("memory", "--warm-up=-0.5")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("memory", "--warm-up=-0.5")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("--warm-up: -0.5 (expected: 0 to 3600 seconds)");
-    assertThat(run("memory", "--runs=1001")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("memory", "--runs=1001")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("--runs: 1001 (expected: 1..1000)");
-    assertThat(execute("switch", "one", "--warm-up=-1")).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("switch", "one", "--warm-up=-1")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("--warm-up: -1 (expected: 0 to 3600 seconds)");
-    assertThat(execute("coordination", "table", "--recovery-warm-up=-1")).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("coordination", "table", "--recovery-warm-up=-1"))
+        .isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("--recovery-warm-up: -1 (expected: 0 to 3600 seconds)");
   }
 
@@ -227,7 +228,7 @@ class LoadTestTest {
                 "--in-process",
                 "--driver=memory",
                 "--output=" + workload))
-        .isEqualTo(ExitCode.USAGE);
+        .isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("--output: " + workload + " (expected: a directory)");
     assertThat(out.toString()).doesNotContain("1 of 2");
   }
@@ -273,53 +274,56 @@ class LoadTestTest {
                 "--driver=looking",
                 "--runs=3",
                 "--output=" + directory);
-    assertThat(code).isEqualTo(ExitCode.OK);
+    assertThat(code).isEqualTo(LoadTestExitCode.OK);
     assertThat(seen).containsExactly(-1, 1, 2);
   }
 
   @Test
   void aResultFileIsShownAgain() throws Exception {
-    assertThat(run("memory")).isEqualTo(ExitCode.OK);
+    assertThat(run("memory")).isEqualTo(LoadTestExitCode.OK);
     Path page = directory.resolve("report.html");
     String before = Files.readString(page);
     Files.delete(page);
     out.getBuffer().setLength(0);
     Path json = directory.resolve("results.json");
-    assertThat(execute("report", json.toString())).as(err::toString).isEqualTo(ExitCode.OK);
+    assertThat(execute("report", json.toString())).as(err::toString).isEqualTo(LoadTestExitCode.OK);
     assertThat(Files.readString(page)).isEqualTo(before);
     assertThat(out.toString()).contains("0/0/0").contains("Written: " + page);
     Path other = directory.resolve("other.html");
-    assertThat(execute("report", json.toString(), "--html=" + other)).isEqualTo(ExitCode.OK);
+    assertThat(execute("report", json.toString(), "--html=" + other))
+        .isEqualTo(LoadTestExitCode.OK);
     assertThat(Files.readString(other)).isEqualTo(before);
   }
 
   @Test
   void aFileThatHoldsNoResultsEndsWithTwo() throws Exception {
     Path file = directory.resolve("other.json");
-    assertThat(execute("report", file.toString())).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("report", file.toString())).isEqualTo(LoadTestExitCode.USAGE);
     for (String text : new String[] {"", "[]", "{}", "{", "{\"workloads\": 3}"}) {
       Files.writeString(file, text);
-      assertThat(execute("report", file.toString())).as(text).isEqualTo(ExitCode.USAGE);
+      assertThat(execute("report", file.toString())).as(text).isEqualTo(LoadTestExitCode.USAGE);
     }
     assertThat(err.toString()).contains("FILE: " + file + " (expected: a result file)");
   }
 
   @Test
   void aDocumentIsMadeFromResultFiles() throws Exception {
-    assertThat(run("memory")).isEqualTo(ExitCode.OK);
+    assertThat(run("memory")).isEqualTo(LoadTestExitCode.OK);
     Path json = directory.resolve("results.json");
     Path document = directory.resolve("page.md");
     Files.writeString(document, MarkdownPage.BEGIN + "\n" + MarkdownPage.END + "\n");
     String into = "--into=" + document;
-    assertThat(execute("page", json.toString(), into)).as(err::toString).isEqualTo(ExitCode.OK);
+    assertThat(execute("page", json.toString(), into))
+        .as(err::toString)
+        .isEqualTo(LoadTestExitCode.OK);
     assertThat(Files.readString(document))
         .contains("loadtest run " + workload)
         .contains("| short | memory |")
         .contains("[All figures](results.json)");
-    assertThat(execute("page", json.toString())).isEqualTo(ExitCode.OK);
+    assertThat(execute("page", json.toString())).isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString()).contains("| short | memory |");
     Files.writeString(document, "");
-    assertThat(execute("page", json.toString(), into)).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("page", json.toString(), into)).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("--into: " + document + ": marks: absent");
   }
 
@@ -331,7 +335,7 @@ class LoadTestTest {
 
   @Test
   void listsFamiliesAndSystems() {
-    assertThat(execute("list")).isEqualTo(ExitCode.OK);
+    assertThat(execute("list")).isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString())
         .contains("one-to-one", "16B, 128B")
         .contains("federation-shape", " more")
@@ -341,12 +345,13 @@ class LoadTestTest {
 
   @Test
   void listsTheWorkloadsOfAFamily() {
-    assertThat(execute("list", "one-to-one", "federation-shape/B-C-*")).isEqualTo(ExitCode.OK);
+    assertThat(execute("list", "one-to-one", "federation-shape/B-C-*"))
+        .isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString())
         .contains("one-to-one/128B", "1 -> 1, 1 topic, 128 B")
         .contains("federation-shape/B-C-64B")
         .doesNotContain("Systems", "fan-out");
-    assertThat(execute("list", "none")).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("list", "none")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(err.toString()).contains("workload: none (expected: ");
   }
 

@@ -77,7 +77,7 @@ class SmokeSystemIT {
   private void runOnce(String workload) throws Exception {
     assertThat(run(workload, "--in-process", "--server-jvm=-Xmx256m"))
         .as(out::toString)
-        .isEqualTo(ExitCode.OK);
+        .isEqualTo(LoadTestExitCode.OK);
     assertThat(Files.readString(output.resolve("results.json"))).contains("\"summaries\"");
     assertThat(out.toString()).doesNotContain("failed");
     assertThat(out.toString())
@@ -97,7 +97,7 @@ class SmokeSystemIT {
                 "--server-jvm=-Xmx256m",
                 "--client-jvm=-Xmx256m"))
         .as(out::toString)
-        .isEqualTo(ExitCode.OK);
+        .isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString())
         .containsSubsequence(
             "3 of 8: one-to-one/smoke, eventbus, run 2",
@@ -129,7 +129,7 @@ class SmokeSystemIT {
     assumeTrue(found.present(), driver + ": " + found.detail());
     assertThat(run(workload, "--in-process", "--driver", driver, "--server-jvm=-Xmx512m"))
         .as(out::toString)
-        .isEqualTo(ExitCode.OK);
+        .isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString()).doesNotContain("failed");
   }
 
@@ -143,7 +143,7 @@ class SmokeSystemIT {
             + " duration: 90s, latencyEvery: 1000, runs: 1}");
     assertThat(run(workload.toString(), "--in-process", "--break=drop:1000000"))
         .as(out::toString)
-        .isEqualTo(ExitCode.INTEGRITY);
+        .isEqualTo(LoadTestExitCode.INTEGRITY);
     assertThat(out.toString()).contains("1/0/0");
   }
 
@@ -152,13 +152,13 @@ class SmokeSystemIT {
   void aRunInAJvmOfItsOwn() {
     assertThat(run("one-to-one/smoke", "--client-jvm=-Xmx256m"))
         .as(out::toString)
-        .isEqualTo(ExitCode.OK);
+        .isEqualTo(LoadTestExitCode.OK);
   }
 
   @Test
   void aBrokenBusIsSeen() {
     assertThat(run("one-to-one/smoke", "--in-process", "--break=drop:1000"))
         .as(out::toString)
-        .isEqualTo(ExitCode.INTEGRITY);
+        .isEqualTo(LoadTestExitCode.INTEGRITY);
   }
 }

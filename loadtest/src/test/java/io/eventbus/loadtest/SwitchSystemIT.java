@@ -49,7 +49,7 @@ class SwitchSystemIT {
   void whatIsBrokenIsSeen() {
     assertThat(run("hot-topic", "--hot-subscribers=5", "--rounds=1", "--break=drop:50"))
         .as(out::toString)
-        .isEqualTo(ExitCode.INTEGRITY);
+        .isEqualTo(LoadTestExitCode.INTEGRITY);
     assertThat(out.toString()).contains("NOT reached");
   }
 
@@ -72,10 +72,10 @@ class SwitchSystemIT {
 
   @Test
   void wrongArgumentsAreAnErrorOfTheCaller() {
-    assertThat(run("drains")).isEqualTo(ExitCode.USAGE);
-    assertThat(run("drain", "--clients=1")).isEqualTo(ExitCode.USAGE);
-    assertThat(run("drain", "--rounds=7")).isEqualTo(ExitCode.USAGE);
-    assertThat(run("one", "--break=all")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("drains")).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(run("drain", "--clients=1")).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(run("drain", "--rounds=7")).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(run("one", "--break=all")).isEqualTo(LoadTestExitCode.USAGE);
     assertThat(out.toString())
         .contains(
             "EXPERIMENT: drains (expected: one, hot-topic, drain, rolling-restart or kill)",

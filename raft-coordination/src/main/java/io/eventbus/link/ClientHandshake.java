@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
  */
 // Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class ClientHandshake<T> extends SimpleChannelInboundHandler<Frame> {
+final class ClientHandshake<T> extends SimpleChannelInboundHandler<LinkFrame> {
   /** What comes after a handshake that went well. */
   interface Next<T> {
     T open(ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer);
@@ -27,7 +27,7 @@ final class ClientHandshake<T> extends SimpleChannelInboundHandler<Frame> {
   private final byte[] key;
   private final Next<T> next;
   private final CompletableFuture<T> opened;
-  private final byte[] nonce = new byte[Handshake.NONCE_BYTES];
+  private final byte[] nonce = new byte[LinkHandshake.NONCE_BYTES];
   private byte[] hello = new byte[0];
   private byte[] serverNonce = new byte[0];
 
@@ -42,33 +42,35 @@ final class ClientHandshake<T> extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   public void channelActive(ChannelHandlerContext ctx) {
-    ByteBuf body = new Handshake.Hello(Handshake.VERSION, Handshake.VERSION, self, nonce).encode();
+    ByteBuf body =
+        new LinkHandshake.Hello(LinkHandshake.VERSION, LinkHandshake.VERSION, self, nonce).encode();
     hello = ByteBufUtil.getBytes(body);
-    ctx.writeAndFlush(Wire.frame(Frame.HELLO, body));
+    ctx.writeAndFlush(LinkCodec.frame(LinkFrame.HELLO, body));
     ctx.fireChannelActive();
   }
 
   @Override
-  protected void channelRead0(ChannelHandlerContext ctx, Frame frame) {
+  protected void channelRead0(ChannelHandlerContext ctx, LinkFrame frame) {
     ByteBuf in = frame.content();
-    if (frame.typeCode == Frame.CHALLENGE && serverNonce.length == 0) {
-      serverNonce = Handshake.nonce(Wire.readBytes(in));
+    if (frame.typeCode == LinkFrame.CHALLENGE && serverNonce.length == 0) {
+      serverNonce = LinkHandshake.nonce(LinkCodec.readBytes(in));
       ByteBuf body = Unpooled.buffer(40);
-      Wire.writeBytes(body, Handshake.clientProof(key, hello, serverNonce));
-      ctx.writeAndFlush(Wire.frame(Frame.PROOF, body));
-    } else if (frame.typeCode == Frame.READY && serverNonce.length > 0) {
-      ready(ctx, Handshake.Ready.decode(in, self.channel()));
-    } else if (frame.typeCode == Frame.REFUSED) {
-      LinkRefusal reason = LinkRefusal.valueOf(Wire.readString(in));
-      fail(ctx, new LinkException(Wire.readString(in), reason, false));
+      LinkCodec.writeBytes(body, LinkHandshake.clientProof(key, hello, serverNonce));
+      ctx.writeAndFlush(LinkCodec.frame(LinkFrame.PROOF, body));
+    } else if (frame.typeCode == LinkFrame.READY && serverNonce.length > 0) {
+      ready(ctx, LinkHandshake.Ready.decode(in, self.channel()));
+    } else if (frame.typeCode == LinkFrame.REFUSED) {
+      LinkRefusal reason = LinkRefusal.valueOf(LinkCodec.readString(in));
+      fail(ctx, new LinkException(LinkCodec.readString(in), reason, false));
     } else {
       throw new CorruptedFrameException("typeCode: " + frame.typeCode + " (out of order)");
     }
   }
 
-  private void ready(ChannelHandlerContext ctx, Handshake.Ready ready) {
-    byte[] expected = Handshake.serverProof(key, hello, serverNonce, ready.version(), ready.peer());
-    if (!Handshake.matches(expected, ready.mac())) {
+  private void ready(ChannelHandlerContext ctx, LinkHandshake.Ready ready) {
+    byte[] expected =
+        LinkHandshake.serverProof(key, hello, serverNonce, ready.version(), ready.peer());
+    if (!LinkHandshake.matches(expected, ready.mac())) {
       fail(
           ctx,
           new LinkException(

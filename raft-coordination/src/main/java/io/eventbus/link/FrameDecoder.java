@@ -30,8 +30,8 @@ final class FrameDecoder extends ByteToMessageDecoder {
       }
       return;
     }
-    int typeCode = Wire.readInt(in);
-    int length = Wire.readInt(in);
+    int typeCode = LinkCodec.readInt(in);
+    int length = LinkCodec.readInt(in);
     if (length < 0 || length > maxFrameBytes) {
       throw new TooLongFrameException(
           "length of a frame: " + length + " (expected: 0 to " + maxFrameBytes + ")");
@@ -40,7 +40,7 @@ final class FrameDecoder extends ByteToMessageDecoder {
       in.readerIndex(start);
       return;
     }
-    out.add(new Frame(typeCode, in.readRetainedSlice(length)));
+    out.add(new LinkFrame(typeCode, in.readRetainedSlice(length)));
   }
 
   /** Two numbers end with a byte that has no high bit. */

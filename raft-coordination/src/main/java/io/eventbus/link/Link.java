@@ -35,7 +35,7 @@ final class Link {
   private final LinkPeer peer;
   private final LinkOptions options;
   private final Map<Integer, LinkService> services;
-  private final PendingCalls pending;
+  private final PendingRequests pending;
 
   /** Calls of the other side whose answers have not left; the event loop only. */
   private int serving;
@@ -47,7 +47,7 @@ final class Link {
     this.peer = peer;
     this.options = options;
     this.services = services;
-    this.pending = new PendingCalls(options.maxPendingCalls(), options.maxPendingBytes());
+    this.pending = new PendingRequests(options.maxPendingCalls(), options.maxPendingBytes());
   }
 
   LinkPeer peer() {
@@ -68,7 +68,7 @@ final class Link {
 
   /** Never throws: what goes wrong, memory that is refused as well, is in the future. */
   CompletableFuture<byte[]> call(int service, byte[] request, Duration deadline) {
-    PendingCalls.Call call = pending.begin(request.length);
+    PendingRequests.Call call = pending.begin(request.length);
     if (call == null) {
       return CompletableFuture.failedFuture(
           new LinkException(
@@ -91,7 +91,7 @@ final class Link {
     try {
       // Before the write: what throws there must not leave a call without a deadline.
       pending.watch(call, channel.eventLoop(), deadline, peer.bus());
-      write(call, Wire.request(channel.alloc(), call.id(), service, request));
+      write(call, LinkCodec.request(channel.alloc(), call.id(), service, request));
     } catch (RuntimeException | Error e) {
       // Callers count what they have asked: an error that went past the future would leave that up.
       pending.left(call);
@@ -100,7 +100,7 @@ final class Link {
     return call.answer();
   }
 
-  private void write(PendingCalls.Call call, ByteBuf frame) {
+  private void write(PendingRequests.Call call, ByteBuf frame) {
     channel
         .writeAndFlush(frame)
         .addListener(
@@ -113,8 +113,8 @@ final class Link {
   }
 
   private void serve(ByteBuf in) {
-    long id = Wire.readLong(in);
-    int service = Wire.readInt(in);
+    long id = LinkCodec.readLong(in);
+    int service = LinkCodec.readInt(in);
     byte[] request = ByteBufUtil.getBytes(in);
     serving++;
     servingBytes += request.length;
@@ -156,14 +156,14 @@ final class Link {
 
   private ByteBuf response(long id, byte @Nullable [] answer, @Nullable Throwable error) {
     if (answer != null && answer.length <= options.maxFrameBytes() - 64) {
-      return Wire.response(channel.alloc(), id, answer);
+      return LinkCodec.response(channel.alloc(), id, answer);
     }
     ByteBuf body = Unpooled.buffer(64);
-    Wire.writeLong(body, id);
+    LinkCodec.writeLong(body, id);
     LinkServiceException told = told(error);
-    Wire.writeString(body, told.code());
-    Wire.writeString(body, String.valueOf(told.getMessage()));
-    return Wire.frame(Frame.FAILURE, body);
+    LinkCodec.writeString(body, told.code());
+    LinkCodec.writeString(body, String.valueOf(told.getMessage()));
+    return LinkCodec.frame(LinkFrame.FAILURE, body);
   }
 
   /** Every answer is under way until it has left: a side that does not read is not read. */
@@ -201,7 +201,7 @@ final class Link {
     }
   }
 
-  private final class Inbound extends SimpleChannelInboundHandler<Frame> {
+  private final class Inbound extends SimpleChannelInboundHandler<LinkFrame> {
     private @Nullable ChannelFuture ping;
 
     /** What was next to leave when it was looked at last, and how much of it had. */
@@ -210,19 +210,20 @@ final class Link {
     private long firstBytes;
 
     @Override
-    protected void channelRead0(ChannelHandlerContext ctx, Frame frame) {
+    protected void channelRead0(ChannelHandlerContext ctx, LinkFrame frame) {
       ByteBuf in = frame.content();
       switch (frame.typeCode) {
-        case Frame.PING -> send(Wire.frame(Frame.PONG, Unpooled.EMPTY_BUFFER));
-        case Frame.PONG -> {}
-        case Frame.REQUEST -> serve(in);
-        case Frame.RESPONSE -> pending.succeed(Wire.readLong(in), ByteBufUtil.getBytes(in));
-        case Frame.FAILURE ->
+        case LinkFrame.PING -> send(LinkCodec.frame(LinkFrame.PONG, Unpooled.EMPTY_BUFFER));
+        case LinkFrame.PONG -> {}
+        case LinkFrame.REQUEST -> serve(in);
+        case LinkFrame.RESPONSE ->
+            pending.succeed(LinkCodec.readLong(in), ByteBufUtil.getBytes(in));
+        case LinkFrame.FAILURE ->
             pending.fail(
-                Wire.readLong(in),
-                new LinkServiceException(Wire.readString(in), Wire.readString(in)));
+                LinkCodec.readLong(in),
+                new LinkServiceException(LinkCodec.readString(in), LinkCodec.readString(in)));
         default -> {
-          if (frame.typeCode <= Frame.FAILURE) {
+          if (frame.typeCode <= LinkFrame.FAILURE) {
             throw new CorruptedFrameException("typeCode: " + frame.typeCode + " (out of order)");
           }
           // A frame of a later version: every frame can be skipped without knowing it.
@@ -245,7 +246,7 @@ final class Link {
     /** Nothing has left for a heartbeat: because there is nothing, or because nothing is taken. */
     private void ping(ChannelHandlerContext ctx) {
       if (ping == null || ping.isDone()) {
-        ping = ctx.writeAndFlush(Wire.frame(Frame.PING, Unpooled.EMPTY_BUFFER));
+        ping = ctx.writeAndFlush(LinkCodec.frame(LinkFrame.PING, Unpooled.EMPTY_BUFFER));
         first = null;
         return;
       }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /** The server's part of the handshake; on success it puts a {@link Link} in its place. */
 // Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
+final class ServerHandshake extends SimpleChannelInboundHandler<LinkFrame> {
   private static final Logger log = LoggerFactory.getLogger(ServerHandshake.class);
 
   /** The most characters of a reason in the log. */
@@ -33,8 +33,8 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
   private final Consumer<Link> opened;
   private final Function<String, @Nullable StreamAcceptor> streams;
   private final Function<String, @Nullable EventLoop> loops;
-  private final byte[] nonce = new byte[Handshake.NONCE_BYTES];
-  private Handshake.@Nullable Hello hello;
+  private final byte[] nonce = new byte[LinkHandshake.NONCE_BYTES];
+  private LinkHandshake.@Nullable Hello hello;
   private byte[] helloBytes = new byte[0];
 
   ServerHandshake(
@@ -65,28 +65,29 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
   }
 
   @Override
-  protected void channelRead0(ChannelHandlerContext ctx, Frame frame) {
-    Handshake.Hello said = hello;
-    if (said == null && frame.typeCode == Frame.HELLO) {
+  protected void channelRead0(ChannelHandlerContext ctx, LinkFrame frame) {
+    LinkHandshake.Hello said = hello;
+    if (said == null && frame.typeCode == LinkFrame.HELLO) {
       helloBytes = ByteBufUtil.getBytes(frame.content());
-      hello = Handshake.Hello.decode(frame.content());
+      hello = LinkHandshake.Hello.decode(frame.content());
       ByteBuf body = Unpooled.buffer(40);
-      Wire.writeBytes(body, nonce);
-      ctx.writeAndFlush(Wire.frame(Frame.CHALLENGE, body));
-    } else if (said != null && frame.typeCode == Frame.PROOF) {
-      byte[] proof = Wire.readBytes(frame.content());
+      LinkCodec.writeBytes(body, nonce);
+      ctx.writeAndFlush(LinkCodec.frame(LinkFrame.CHALLENGE, body));
+    } else if (said != null && frame.typeCode == LinkFrame.PROOF) {
+      byte[] proof = LinkCodec.readBytes(frame.content());
       answer(ctx, said, proof);
     } else {
       throw new CorruptedFrameException("typeCode: " + frame.typeCode + " (out of order)");
     }
   }
 
-  private void answer(ChannelHandlerContext ctx, Handshake.Hello said, byte[] proof) {
+  private void answer(ChannelHandlerContext ctx, LinkHandshake.Hello said, byte[] proof) {
     LinkPeer self = identity.asPeer(said.peer().channel());
-    if (!Handshake.matches(Handshake.clientProof(key, helloBytes, nonce), proof)) {
+    if (!LinkHandshake.matches(LinkHandshake.clientProof(key, helloBytes, nonce), proof)) {
       counters.strangers.increment();
       refuse(ctx, LinkRefusal.AUTHENTICATION, "the proof of the shared secret is wrong");
-    } else if (said.minVersion() > Handshake.VERSION || said.maxVersion() < Handshake.VERSION) {
+    } else if (said.minVersion() > LinkHandshake.VERSION
+        || said.maxVersion() < LinkHandshake.VERSION) {
       refuse(
           ctx,
           LinkRefusal.VERSION,
@@ -95,7 +96,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
               + " to "
               + said.maxVersion()
               + " (expected: "
-              + Handshake.VERSION
+              + LinkHandshake.VERSION
               + ")");
     } else if (isForeign(self, said.peer())) {
       refuse(ctx, LinkRefusal.OTHER_CLUSTER, foreign(self, said.peer()));
@@ -106,9 +107,9 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
           LinkRefusal.BUSY,
           "the bus starts, and takes no streams on channel " + said.peer().channel() + " yet");
     } else {
-      byte[] mac = Handshake.serverProof(key, helloBytes, nonce, Handshake.VERSION, self);
-      ByteBuf ready = new Handshake.Ready(Handshake.VERSION, self, mac).encode();
-      ctx.writeAndFlush(Wire.frame(Frame.READY, ready));
+      byte[] mac = LinkHandshake.serverProof(key, helloBytes, nonce, LinkHandshake.VERSION, self);
+      ByteBuf ready = new LinkHandshake.Ready(LinkHandshake.VERSION, self, mac).encode();
+      ctx.writeAndFlush(LinkCodec.frame(LinkFrame.READY, ready));
       StreamAcceptor stream = streams.apply(said.peer().channel());
       EventLoop dedicated = loops.apply(said.peer().channel());
       if (stream != null) {
@@ -154,9 +155,10 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
 
   private static void sendRefusal(ChannelHandlerContext ctx, LinkRefusal reason, String message) {
     ByteBuf body = Unpooled.buffer(256);
-    Wire.writeString(body, reason.name());
-    Wire.writeString(body, message);
-    ctx.writeAndFlush(Wire.frame(Frame.REFUSED, body)).addListener(ChannelFutureListener.CLOSE);
+    LinkCodec.writeString(body, reason.name());
+    LinkCodec.writeString(body, message);
+    ctx.writeAndFlush(LinkCodec.frame(LinkFrame.REFUSED, body))
+        .addListener(ChannelFutureListener.CLOSE);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package io.eventbus.raft;
 
-import io.eventbus.raft.members.Members;
-import io.eventbus.raft.repair.CutShortChange;
+import io.eventbus.raft.members.RaftMembers;
+import io.eventbus.raft.repair.AbortedReconfiguration;
 import io.eventbus.raft.repair.DirectSubmission;
 import io.eventbus.raft.repair.EarlyElection;
 import io.eventbus.raft.repair.LeaderCrashDetector;
@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * than through here.
  */
 public final class RatisGroup
-    implements LeaderCrashDetector.Raft, VoterChanges.Group, CutShortChange.Group {
+    implements LeaderCrashDetector.Raft, VoterChanges.Group, AbortedReconfiguration.Group {
   /** So long one change of the members may take: a bus that is admitted gets a snapshot first. */
   private static final int CHANGE_SECONDS = 60;
 
@@ -146,7 +146,7 @@ public final class RatisGroup
    * @param next the members that there are to be
    */
   @Override
-  public CompletableFuture<Void> change(Members current, Members next) {
+  public CompletableFuture<Void> change(RaftMembers current, RaftMembers next) {
     SetConfigurationRequest.Arguments arguments =
         SetConfigurationRequest.Arguments.newBuilder()
             .setServersInCurrentConf(current.voters())
@@ -229,14 +229,14 @@ public final class RatisGroup
   }
 
   @Override
-  public Members members() {
+  public RaftMembers members() {
     try {
       RaftConfiguration now = server.getDivision(group).getRaftConf();
-      return new Members(
+      return new RaftMembers(
           new ArrayList<>(now.getAllPeers(RaftPeerRole.FOLLOWER)),
           new ArrayList<>(now.getAllPeers(RaftPeerRole.LISTENER)));
     } catch (IOException e) {
-      return Members.NONE;
+      return RaftMembers.NONE;
     }
   }
 
@@ -336,7 +336,7 @@ public final class RatisGroup
   /**
    * Whether the leader here still sends to a bus that is no member, while none is being taken in.
    *
-   * <p>That is so for good after a change that was cut short, see {@link CutShortChange}.
+   * <p>That is so for good after a change that was cut short, see {@link AbortedReconfiguration}.
    */
   @Override
   public boolean servesStrangers() {
@@ -345,7 +345,7 @@ public final class RatisGroup
     if (changes.get() != 0 || isChanging(Long.MAX_VALUE)) {
       return false;
     }
-    Members now = members();
+    RaftMembers now = members();
     return served.stream().anyMatch(bus -> !now.contains(bus));
   }
 

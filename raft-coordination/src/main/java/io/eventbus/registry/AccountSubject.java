@@ -18,8 +18,8 @@ public record AccountSubject(String account, String subject) implements Comparab
    * @throws IllegalArgumentException if one is illegal, saying which and why
    */
   public AccountSubject {
-    Checks.text("account", account, 0, MAX_BYTES);
-    Checks.text("subject", subject, 1, MAX_BYTES);
+    RegistryChecks.text("account", account, 0, MAX_BYTES);
+    RegistryChecks.text("subject", subject, 1, MAX_BYTES);
   }
 
   @Override
@@ -35,7 +35,7 @@ public record AccountSubject(String account, String subject) implements Comparab
   /** For people, for example {@code 'u1' of account 'acme'}. */
   @Override
   public String toString() {
-    return Checks.quote(subject)
-        + (account.isEmpty() ? "" : " of account " + Checks.quote(account));
+    return RegistryChecks.quote(subject)
+        + (account.isEmpty() ? "" : " of account " + RegistryChecks.quote(account));
   }
 }

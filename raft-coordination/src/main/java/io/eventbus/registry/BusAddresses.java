@@ -32,16 +32,16 @@ public record BusAddresses(
    * @throws IllegalArgumentException if a URL is illegal or there are too few or too many
    */
   public BusAddresses {
-    Checks.range("clients.size", clients.size(), 1, MAX_CLIENT_URLS);
+    RegistryChecks.range("clients.size", clients.size(), 1, MAX_CLIENT_URLS);
     clients = List.copyOf(clients);
     clients.forEach(BusAddresses::checkUrl);
   }
 
   private static void checkUrl(String url) {
-    Checks.text("clients", url, 1, MAX_URL_BYTES);
+    RegistryChecks.text("clients", url, 1, MAX_URL_BYTES);
     if (url.chars().anyMatch(c -> c > 0x7E)) {
       // What java.net.URI makes of other characters depends on the Java version.
-      throw Checks.illegal("clients", url, "ASCII only");
+      throw RegistryChecks.illegal("clients", url, "ASCII only");
     }
     try {
       URI uri = new URI(url);
@@ -50,8 +50,9 @@ public record BusAddresses(
         return;
       }
     } catch (URISyntaxException e) {
-      throw new IllegalArgumentException("clients: " + Checks.quote(url) + " is not a URL", e);
+      throw new IllegalArgumentException(
+          "clients: " + RegistryChecks.quote(url) + " is not a URL", e);
     }
-    throw Checks.illegal("clients", url, "ws://host:port/path or wss://host:port/path");
+    throw RegistryChecks.illegal("clients", url, "ws://host:port/path or wss://host:port/path");
   }
 }

@@ -9,10 +9,10 @@ public sealed interface BusCommand extends RegistryCommand {
    * Begins a life of a bus, in the state {@link BusState#JOINING}, with a new number and a later
    * epoch. The answer is {@link CommandResult.BusRegistered}.
    *
-   * <p>An id that is in use is refused with {@link RefusalReason#BUS_ID_IN_USE}, so that two
-   * processes with one name do not fight. In use is an id whose bus is not DOWN and holds a lease
-   * that has not run out. A bus that was restarted and knows its last epoch gives it, and need not
-   * wait for its own lease to run out.
+   * <p>An id that is in use is refused with {@link RegistryRefusalReason#BUS_ID_IN_USE}, so that
+   * two processes with one name do not fight. In use is an id whose bus is not DOWN and holds a
+   * lease that has not run out. A bus that was restarted and knows its last epoch gives it, and
+   * need not wait for its own lease to run out.
    *
    * @param description what the bus says about itself
    * @param replacesEpoch the epoch of the life that this one replaces; 0 for none known
@@ -30,8 +30,8 @@ public sealed interface BusCommand extends RegistryCommand {
      */
     public Register {
       Objects.requireNonNull(description, "description");
-      Checks.range("replacesEpoch", replacesEpoch, 0, Long.MAX_VALUE);
-      Checks.range("leaseMillis", leaseMillis, Lease.MIN_MILLIS, Lease.MAX_MILLIS);
+      RegistryChecks.range("replacesEpoch", replacesEpoch, 0, Long.MAX_VALUE);
+      RegistryChecks.range("leaseMillis", leaseMillis, Lease.MIN_MILLIS, Lease.MAX_MILLIS);
     }
 
     @Override
@@ -60,7 +60,7 @@ public sealed interface BusCommand extends RegistryCommand {
      */
     public ChangeState {
       Objects.requireNonNull(bus, "bus");
-      Checks.range("epoch", epoch, 1, Long.MAX_VALUE);
+      RegistryChecks.range("epoch", epoch, 1, Long.MAX_VALUE);
       if (next == BusState.JOINING) {
         throw new IllegalArgumentException("next: JOINING (expected: UP, DRAINING or DOWN)");
       }
@@ -74,8 +74,8 @@ public sealed interface BusCommand extends RegistryCommand {
 
   /**
    * Says that a bus is alive. The answer is {@link CommandResult.LeaseRenewed}; a bus that is
-   * refused with {@link RefusalReason#BUS_IS_DOWN} or {@link RefusalReason#STALE_EPOCH} is out and
-   * has to register again.
+   * refused with {@link RegistryRefusalReason#BUS_IS_DOWN} or {@link
+   * RegistryRefusalReason#STALE_EPOCH} is out and has to register again.
    *
    * @param bus the bus
    * @param epoch the life that is meant
@@ -92,8 +92,8 @@ public sealed interface BusCommand extends RegistryCommand {
      */
     public RenewLease {
       Objects.requireNonNull(bus, "bus");
-      Checks.range("epoch", epoch, 1, Long.MAX_VALUE);
-      Checks.range("leaseMillis", leaseMillis, Lease.MIN_MILLIS, Lease.MAX_MILLIS);
+      RegistryChecks.range("epoch", epoch, 1, Long.MAX_VALUE);
+      RegistryChecks.range("leaseMillis", leaseMillis, Lease.MIN_MILLIS, Lease.MAX_MILLIS);
     }
 
     @Override
@@ -131,7 +131,7 @@ public sealed interface BusCommand extends RegistryCommand {
      */
     public Remove {
       Objects.requireNonNull(bus, "bus");
-      Checks.range("epoch", epoch, 1, Long.MAX_VALUE);
+      RegistryChecks.range("epoch", epoch, 1, Long.MAX_VALUE);
     }
 
     @Override

@@ -23,8 +23,8 @@ public record BusDescription(
    * @throws IllegalArgumentException if a value is illegal, saying which and why
    */
   public BusDescription {
-    Checks.name("zone", zone);
-    Checks.text("softwareVersion", softwareVersion, 1, Checks.MAX_NAME);
-    Checks.range("protocolVersion", protocolVersion, 1, 65_535);
+    RegistryChecks.name("zone", zone);
+    RegistryChecks.text("softwareVersion", softwareVersion, 1, RegistryChecks.MAX_NAME);
+    RegistryChecks.range("protocolVersion", protocolVersion, 1, 65_535);
   }
 }

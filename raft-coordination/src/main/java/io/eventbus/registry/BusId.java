@@ -13,7 +13,7 @@ public record BusId(String value) implements Comparable<BusId> {
    * @throws IllegalArgumentException if the name is illegal, saying why
    */
   public BusId {
-    Checks.name("busId", value);
+    RegistryChecks.name("busId", value);
   }
 
   @Override

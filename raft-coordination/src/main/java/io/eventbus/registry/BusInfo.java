@@ -30,8 +30,8 @@ public record BusInfo(
     Objects.requireNonNull(description, "description");
     Objects.requireNonNull(state, "state");
     Objects.requireNonNull(lease, "lease");
-    Checks.range("number", number, 1, Integer.MAX_VALUE);
-    Checks.range("epoch", epoch, 1, Long.MAX_VALUE);
+    RegistryChecks.range("number", number, 1, Integer.MAX_VALUE);
+    RegistryChecks.range("epoch", epoch, 1, Long.MAX_VALUE);
   }
 
   /**

@@ -9,7 +9,7 @@ import java.util.UUID;
  * late repetition from being applied twice all the same: a command can only have been applied after
  * its basis, so where the registry still remembers everything after the basis, it knows whether it
  * has seen the id; where it does not, it refuses the command with {@link
- * RefusalReason#ID_FORGOTTEN}.
+ * RegistryRefusalReason#ID_FORGOTTEN}.
  *
  * @param basis the version of the registry that the submitter had seen when it made the id; not
  *     negative
@@ -26,7 +26,7 @@ public record CommandId(long basis, long high, long low) implements Comparable<C
    * @throws IllegalArgumentException if the basis is negative
    */
   public CommandId {
-    Checks.range("basis", basis, 0, Long.MAX_VALUE);
+    RegistryChecks.range("basis", basis, 0, Long.MAX_VALUE);
   }
 
   /**

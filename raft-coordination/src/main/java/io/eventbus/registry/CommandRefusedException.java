@@ -8,7 +8,7 @@ public final class CommandRefusedException extends RegistryException {
   private static final long serialVersionUID = 1L;
 
   /** Why. */
-  private final RefusalReason reason;
+  private final RegistryRefusalReason reason;
 
   /**
    * Makes the error.
@@ -23,8 +23,9 @@ public final class CommandRefusedException extends RegistryException {
     this.reason = refused.reason();
   }
 
-  private static boolean isUncertain(RefusalReason reason) {
-    return reason == RefusalReason.ID_FORGOTTEN || reason == RefusalReason.ID_FROM_THE_FUTURE;
+  private static boolean isUncertain(RegistryRefusalReason reason) {
+    return reason == RegistryRefusalReason.ID_FORGOTTEN
+        || reason == RegistryRefusalReason.ID_FROM_THE_FUTURE;
   }
 
   /**
@@ -32,7 +33,7 @@ public final class CommandRefusedException extends RegistryException {
    *
    * @return the reason
    */
-  public RefusalReason reason() {
+  public RegistryRefusalReason reason() {
     return reason;
   }
 }

@@ -139,7 +139,8 @@ public sealed interface CommandResult {
    * @param reason why, and whether to retry
    * @param message why, for people: what was found and what was expected
    */
-  record Refused(long version, RefusalReason reason, String message) implements CommandResult {
+  record Refused(long version, RegistryRefusalReason reason, String message)
+      implements CommandResult {
     /**
      * Takes the reason.
      *

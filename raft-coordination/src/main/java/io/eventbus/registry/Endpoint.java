@@ -20,15 +20,15 @@ public record Endpoint(String host, int port) {
    */
   public Endpoint {
     if (host.isEmpty() || host.length() > MAX_HOST) {
-      throw Checks.illegal("host", host, "1 to " + MAX_HOST + " characters");
+      throw RegistryChecks.illegal("host", host, "1 to " + MAX_HOST + " characters");
     }
     for (int i = 0; i < host.length(); i++) {
       char c = host.charAt(i);
-      if (!Checks.isLetterOrDigit(c) && ".-_:%".indexOf(c) < 0) {
-        throw Checks.illegal("host", host, "a DNS name or an IP address without brackets");
+      if (!RegistryChecks.isLetterOrDigit(c) && ".-_:%".indexOf(c) < 0) {
+        throw RegistryChecks.illegal("host", host, "a DNS name or an IP address without brackets");
       }
     }
-    Checks.range("port", port, 1, 65_535);
+    RegistryChecks.range("port", port, 1, 65_535);
   }
 
   /**

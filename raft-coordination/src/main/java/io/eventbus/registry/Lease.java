@@ -22,8 +22,8 @@ public record Lease(long durationMillis, long expiresAtMillis) {
    * @throws IllegalArgumentException if a value is out of its range
    */
   public Lease {
-    Checks.range("leaseMillis", durationMillis, MIN_MILLIS, MAX_MILLIS);
-    Checks.range("expiresAtMillis", expiresAtMillis, 0, Long.MAX_VALUE);
+    RegistryChecks.range("leaseMillis", durationMillis, MIN_MILLIS, MAX_MILLIS);
+    RegistryChecks.range("expiresAtMillis", expiresAtMillis, 0, Long.MAX_VALUE);
   }
 
   /**

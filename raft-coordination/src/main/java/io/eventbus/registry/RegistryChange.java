@@ -120,6 +120,6 @@ public sealed interface RegistryChange {
   }
 
   private static String title(TopicConfig topic) {
-    return "topic " + Checks.quote(topic.name());
+    return "topic " + RegistryChecks.quote(topic.name());
   }
 }

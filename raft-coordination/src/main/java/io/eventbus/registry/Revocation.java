@@ -22,8 +22,8 @@ public record Revocation(AccountSubject who, long issuedBeforeMillis, long expir
    */
   public Revocation {
     Objects.requireNonNull(who, "who");
-    Checks.range("issuedBeforeMillis", issuedBeforeMillis, 0, Long.MAX_VALUE);
-    Checks.range("expiresAtMillis", expiresAtMillis, 0, Long.MAX_VALUE);
+    RegistryChecks.range("issuedBeforeMillis", issuedBeforeMillis, 0, Long.MAX_VALUE);
+    RegistryChecks.range("expiresAtMillis", expiresAtMillis, 0, Long.MAX_VALUE);
   }
 
   /**

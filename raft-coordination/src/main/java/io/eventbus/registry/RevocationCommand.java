@@ -37,8 +37,8 @@ public sealed interface RevocationCommand extends RegistryCommand {
      */
     public Revoke {
       Objects.requireNonNull(who, "who");
-      Checks.range("issuedBeforeMillis", issuedBeforeMillis, 0, Long.MAX_VALUE);
-      Checks.range("keepMillis", keepMillis, 1, MAX_KEEP_MILLIS);
+      RegistryChecks.range("issuedBeforeMillis", issuedBeforeMillis, 0, Long.MAX_VALUE);
+      RegistryChecks.range("keepMillis", keepMillis, 1, MAX_KEEP_MILLIS);
     }
 
     @Override

@@ -45,7 +45,7 @@ public sealed interface TopicCommand extends RegistryCommand {
      */
     public Change {
       Objects.requireNonNull(spec, "spec");
-      Checks.range("expectedRevision", expectedRevision, 1, Long.MAX_VALUE);
+      RegistryChecks.range("expectedRevision", expectedRevision, 1, Long.MAX_VALUE);
     }
 
     @Override
@@ -71,7 +71,7 @@ public sealed interface TopicCommand extends RegistryCommand {
      */
     public Delete {
       TopicNames.check(name);
-      Checks.range("expectedRevision", expectedRevision, 1, Long.MAX_VALUE);
+      RegistryChecks.range("expectedRevision", expectedRevision, 1, Long.MAX_VALUE);
     }
 
     @Override

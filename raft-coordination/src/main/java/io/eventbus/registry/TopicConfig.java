@@ -20,8 +20,8 @@ public record TopicConfig(TopicSpec spec, long created, long revision) {
    * @throws IllegalArgumentException if created or revision is not positive or out of order
    */
   public TopicConfig {
-    Checks.range("created", created, 1, Long.MAX_VALUE);
-    Checks.range("revision", revision, created, Long.MAX_VALUE);
+    RegistryChecks.range("created", created, 1, Long.MAX_VALUE);
+    RegistryChecks.range("revision", revision, created, Long.MAX_VALUE);
   }
 
   /**

@@ -8,9 +8,9 @@ final class TopicNames {
   private TopicNames() {}
 
   static void check(String name) {
-    Checks.text("topic", name, 1, MAX_BYTES);
+    RegistryChecks.text("topic", name, 1, MAX_BYTES);
     if (name.charAt(0) == '$') {
-      throw Checks.illegal("topic", name, "no topic of the system");
+      throw RegistryChecks.illegal("topic", name, "no topic of the system");
     }
     int tokens = 1;
     int tokenStart = 0;
@@ -18,20 +18,21 @@ final class TopicNames {
       int c = name.codePointAt(i);
       if (c == '.') {
         if (i == tokenStart) {
-          throw Checks.illegal("topic", name, "no empty token");
+          throw RegistryChecks.illegal("topic", name, "no empty token");
         }
         tokens++;
         tokenStart = i + 1;
-      } else if (c == '*' || c == '>' || Checks.isSpace(c)) {
-        throw Checks.illegal("topic", name, "no wildcard and no white space");
+      } else if (c == '*' || c == '>' || RegistryChecks.isSpace(c)) {
+        throw RegistryChecks.illegal("topic", name, "no wildcard and no white space");
       }
       i += Character.charCount(c);
     }
     if (tokenStart == name.length()) {
-      throw Checks.illegal("topic", name, "no empty token");
+      throw RegistryChecks.illegal("topic", name, "no empty token");
     }
     if (tokens > MAX_TOKENS) {
-      throw Checks.illegal("topic", name, "at most " + MAX_TOKENS + " tokens, not " + tokens);
+      throw RegistryChecks.illegal(
+          "topic", name, "at most " + MAX_TOKENS + " tokens, not " + tokens);
     }
   }
 }

@@ -29,12 +29,12 @@ public record TopicSpec(String name, Map<String, String> settings) {
    */
   public TopicSpec {
     TopicNames.check(name);
-    Checks.range("settings.size", settings.size(), 0, MAX_SETTINGS);
+    RegistryChecks.range("settings.size", settings.size(), 0, MAX_SETTINGS);
     TreeMap<String, String> sorted = new TreeMap<>(settings);
     sorted.forEach(
         (key, value) -> {
-          Checks.name("setting", key);
-          Checks.text(key, value, 0, MAX_VALUE_BYTES);
+          RegistryChecks.name("setting", key);
+          RegistryChecks.text(key, value, 0, MAX_VALUE_BYTES);
         });
     settings = Collections.unmodifiableMap(sorted);
   }

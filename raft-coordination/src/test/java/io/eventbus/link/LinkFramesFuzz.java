@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.codec.RegistryCodec;
@@ -146,47 +146,47 @@ class LinkFramesFuzz {
   /** A legal input for each reader, from which the fuzzer goes on. */
   static Stream<byte[]> seeds() {
     ByteBuf request = Unpooled.buffer();
-    Wire.writeLong(request, 1);
-    Wire.writeLong(request, ECHO);
+    LinkCodec.writeLong(request, 1);
+    LinkCodec.writeLong(request, ECHO);
     request.writeBytes(new byte[] {1, 2, 3});
     ByteBuf failure = Unpooled.buffer();
-    Wire.writeLong(failure, 1);
-    Wire.writeString(failure, "CODE");
-    Wire.writeString(failure, "message");
+    LinkCodec.writeLong(failure, 1);
+    LinkCodec.writeString(failure, "CODE");
+    LinkCodec.writeString(failure, "message");
     ByteBuf nonce = Unpooled.buffer();
-    Wire.writeBytes(nonce, new byte[Handshake.NONCE_BYTES]);
+    LinkCodec.writeBytes(nonce, new byte[LinkHandshake.NONCE_BYTES]);
     ByteBuf refused = Unpooled.buffer();
-    Wire.writeString(refused, LinkRefusal.BUSY.name());
-    Wire.writeString(refused, "message");
+    LinkCodec.writeString(refused, LinkRefusal.BUSY.name());
+    LinkCodec.writeString(refused, "message");
     TopicCommand.Create create = new TopicCommand.Create(new TopicSpec("t", Map.of("a", "b")));
     CommandId id = new CommandId(1, 2, 3);
     return Stream.of(
         seed(
             SERVER,
-            frame(Frame.HELLO, new Handshake.Hello(1, 1, PEER, new byte[32]).encode()),
-            frame(Frame.PROOF, nonce.copy())),
+            frame(LinkFrame.HELLO, new LinkHandshake.Hello(1, 1, PEER, new byte[32]).encode()),
+            frame(LinkFrame.PROOF, nonce.copy())),
         seed(
             CLIENT,
-            frame(Frame.CHALLENGE, nonce),
-            frame(Frame.READY, new Handshake.Ready(1, PEER, new byte[32]).encode())),
-        seed(CLIENT, frame(Frame.REFUSED, refused)),
+            frame(LinkFrame.CHALLENGE, nonce),
+            frame(LinkFrame.READY, new LinkHandshake.Ready(1, PEER, new byte[32]).encode())),
+        seed(CLIENT, frame(LinkFrame.REFUSED, refused)),
         seed(
             OPEN,
-            frame(Frame.PING, Unpooled.EMPTY_BUFFER),
-            frame(Frame.REQUEST, request.copy()),
-            frame(Frame.RESPONSE, request),
-            frame(Frame.FAILURE, failure),
+            frame(LinkFrame.PING, Unpooled.EMPTY_BUFFER),
+            frame(LinkFrame.REQUEST, request.copy()),
+            frame(LinkFrame.RESPONSE, request),
+            frame(LinkFrame.FAILURE, failure),
             frame(55, Unpooled.EMPTY_BUFFER)),
         seed(COMMAND, RegistryCodec.encodeCommand(id, create)),
         seed(BATCH, RegistryCodec.encodeBatch(List.of(new TimedCommand(id, 4, create)))),
         seed(
             RESULT,
             RegistryCodec.encodeResult(
-                new CommandResult.Refused(1, RefusalReason.TOPIC_EXISTS, "message"))));
+                new CommandResult.Refused(1, RegistryRefusalReason.TOPIC_EXISTS, "message"))));
   }
 
   private static byte[] frame(int typeCode, ByteBuf body) {
-    return ByteBufUtil.getBytes(Wire.frame(typeCode, body));
+    return ByteBufUtil.getBytes(LinkCodec.frame(typeCode, body));
   }
 
   private static byte[] seed(int reader, byte[]... parts) {

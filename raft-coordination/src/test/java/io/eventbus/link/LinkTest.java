@@ -77,14 +77,14 @@ class LinkTest {
   }
 
   private void says(int typeCode) {
-    channel.writeInbound(new Frame(typeCode, Unpooled.buffer()));
+    channel.writeInbound(new LinkFrame(typeCode, Unpooled.buffer()));
   }
 
   private void calls() {
     var body = Unpooled.buffer();
-    Wire.writeLong(body, 7);
-    Wire.writeLong(body, 1);
-    channel.writeInbound(new Frame(Frame.REQUEST, body));
+    LinkCodec.writeLong(body, 7);
+    LinkCodec.writeLong(body, 1);
+    channel.writeInbound(new LinkFrame(LinkFrame.REQUEST, body));
   }
 
   private boolean isRead() {
@@ -94,10 +94,10 @@ class LinkTest {
   @Test
   void whoDoesNotTakeSignsOfLifeIsNotRead() {
     for (int pings = 1; pings < MAX_CALLS; pings++) {
-      says(Frame.PING);
+      says(LinkFrame.PING);
       assertThat(isRead()).isTrue();
     }
-    says(Frame.PING);
+    says(LinkFrame.PING);
     assertThat(isRead()).isFalse();
     channel.take();
     assertThat(isRead()).isTrue();

@@ -153,7 +153,7 @@ class RegistryValuesTest {
 
   @Test
   void hostileTextIsShownHarmlessly() {
-    assertThat(Checks.quote("a\u001b[2J'" + "x".repeat(100)))
+    assertThat(RegistryChecks.quote("a\u001b[2J'" + "x".repeat(100)))
         .isEqualTo("'a\\u001B[2J\\u0027" + "x".repeat(58) + "…'");
   }
 
@@ -216,12 +216,13 @@ class RegistryValuesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(RefusalReason.class)
-  void refusalsSayWhetherToRetry(RefusalReason reason) {
+  @EnumSource(RegistryRefusalReason.class)
+  void refusalsSayWhetherToRetry(RegistryRefusalReason reason) {
     CommandResult refused = new CommandResult.Refused(3, reason, "because");
     assertThat(reason.advice()).isNotEqualTo(RetryAdvice.SAME_ID);
     boolean uncertain =
-        reason == RefusalReason.ID_FORGOTTEN || reason == RefusalReason.ID_FROM_THE_FUTURE;
+        reason == RegistryRefusalReason.ID_FORGOTTEN
+            || reason == RegistryRefusalReason.ID_FROM_THE_FUTURE;
     assertThatThrownBy(() -> refused.expect(CommandResult.TopicDeleted.class))
         .isInstanceOfSatisfying(
             CommandRefusedException.class,

@@ -2,14 +2,14 @@ package io.eventbus.conformance.run;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.eventbus.conformance.frame.Frame;
+import io.eventbus.conformance.frame.KitFrame;
 import java.util.Set;
 
 /** What a scripted bus answers by itself, of what the script says that it shall. */
 final class AutoBus {
   private AutoBus() {}
 
-  static void answer(Wire wire, Frame frame, Set<String> auto) {
+  static void answer(TesteeWire wire, KitFrame frame, Set<String> auto) {
     if (!auto.contains(frame.name())) {
       return;
     }
@@ -30,8 +30,8 @@ final class AutoBus {
     }
   }
 
-  static void confirmAll(Wire wire) {
-    for (Wire.Unconfirmed publish : wire.unconfirmed) {
+  static void confirmAll(TesteeWire wire) {
+    for (TesteeWire.Unconfirmed publish : wire.unconfirmed) {
       send(
           wire,
           frame("Confirm")
@@ -42,7 +42,7 @@ final class AutoBus {
     wire.unconfirmed.clear();
   }
 
-  private static ObjectNode confirm(int typeCode, Frame frame) {
+  private static ObjectNode confirm(int typeCode, KitFrame frame) {
     return frame("Confirm").put("typeCode", typeCode).set("about", frame.record().get("id"));
   }
 
@@ -50,7 +50,7 @@ final class AutoBus {
     return JsonNodeFactory.instance.objectNode().put("frame", name);
   }
 
-  private static void send(Wire wire, ObjectNode frame) {
+  private static void send(TesteeWire wire, ObjectNode frame) {
     wire.connection.send(BusFrames.message(frame));
   }
 }

@@ -3,7 +3,7 @@ package io.eventbus.conformance.run;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.eventbus.conformance.frame.Frame;
+import io.eventbus.conformance.frame.KitFrame;
 import io.eventbus.conformance.scenario.ScenarioFailure;
 import io.eventbus.conformance.wire.Upgrade;
 import java.util.Deque;
@@ -17,19 +17,19 @@ final class BusSteps {
   /** What may come between the frames of a script, at any time. */
   private static final Set<String> BETWEEN = Set.of("Credit", "Ack", "Echo", "Unknown");
 
-  private final Stage stage;
+  private final ConversationStage stage;
   private final ClientSteps client;
-  private final Map<String, Wire> named = new HashMap<>();
-  private @Nullable Wire current;
+  private final Map<String, TesteeWire> named = new HashMap<>();
+  private @Nullable TesteeWire current;
 
-  BusSteps(Stage stage, ClientSteps client) {
+  BusSteps(ConversationStage stage, ClientSteps client) {
     this.stage = stage;
     this.client = client;
   }
 
-  private Wire claim(JsonNode step) throws ScenarioFailure {
+  private TesteeWire claim(JsonNode step) throws ScenarioFailure {
     String bus = step.path("at").asText("A");
-    Wire wire =
+    TesteeWire wire =
         stage.await(
             "a connection to " + bus,
             client.within(step),
@@ -46,15 +46,15 @@ final class BusSteps {
     return wire;
   }
 
-  private Wire wire(JsonNode step) throws ScenarioFailure {
+  private TesteeWire wire(JsonNode step) throws ScenarioFailure {
     if (step.has("via")) {
-      Wire wire = named.get(step.get("via").asText());
+      TesteeWire wire = named.get(step.get("via").asText());
       if (wire == null) {
         throw new ScenarioFailure("via: the script has no connection " + step.get("via"));
       }
       return wire;
     }
-    Wire wire = current;
+    TesteeWire wire = current;
     return wire == null ? claim(step) : wire;
   }
 
@@ -66,7 +66,7 @@ final class BusSteps {
     } else if (step.has("events")) {
       events(step);
     } else if (step.has("connection")) {
-      Wire wire = claim(step);
+      TesteeWire wire = claim(step);
       named.put(step.get("connection").asText(), wire);
       if (step.has("upgrade")) {
         upgrade(step, wire);
@@ -80,10 +80,10 @@ final class BusSteps {
     } else if (step.has("closed")) {
       closed(step, wire(step));
     } else if (step.has("ended")) {
-      Wire wire = wire(step);
+      TesteeWire wire = wire(step);
       stage.await("the end of " + wire, client.within(step), () -> wire.ended ? true : null);
     } else if (step.has("asks") || step.has("pong")) {
-      Wire wire = wire(step);
+      TesteeWire wire = wire(step);
       String kind = step.has("asks") ? "Ping" : "Pong";
       stage.await(
           step.has("asks") ? "a Ping or an Echo" : "a Pong",
@@ -94,7 +94,7 @@ final class BusSteps {
     } else if (step.has("credit")) {
       credit(step, wire(step));
     } else if (step.has("largest")) {
-      Wire wire = wire(step);
+      TesteeWire wire = wire(step);
       if (wire.largest > step.get("largest").intValue()) {
         throw new ScenarioFailure(
             "a message of " + wire.largest + " bytes (expected: at most " + step.get("largest"));
@@ -104,7 +104,7 @@ final class BusSteps {
     }
   }
 
-  private void upgrade(JsonNode step, Wire wire) throws ScenarioFailure {
+  private void upgrade(JsonNode step, TesteeWire wire) throws ScenarioFailure {
     for (Map.Entry<String, JsonNode> header : step.get("upgrade").properties()) {
       String seen = wire.headers.get(header.getKey());
       if (!header.getValue().asText().equals(seen)) {
@@ -114,7 +114,7 @@ final class BusSteps {
     }
   }
 
-  private void closed(JsonNode step, Wire wire) throws ScenarioFailure {
+  private void closed(JsonNode step, TesteeWire wire) throws ScenarioFailure {
     stage.await(
         "a Close frame",
         client.within(step),
@@ -136,7 +136,7 @@ final class BusSteps {
    * A Subscribe behind the Unsubscribe of this connection, or on a connection that was made later;
    * that one is the current one from here on.
    */
-  private void again(JsonNode step, Wire wire) throws ScenarioFailure {
+  private void again(JsonNode step, TesteeWire wire) throws ScenarioFailure {
     current =
         stage.await(
             "a Subscribe behind the Unsubscribe on " + wire + ", or on a later connection",
@@ -144,10 +144,10 @@ final class BusSteps {
             () -> subscribedAgain(step.get("again"), wire));
   }
 
-  private @Nullable Wire subscribedAgain(JsonNode wanted, Wire from) {
-    for (Wire wire : stage.wires) {
+  private @Nullable TesteeWire subscribedAgain(JsonNode wanted, TesteeWire from) {
+    for (TesteeWire wire : stage.wires) {
       boolean counts = !wire.claimed;
-      for (Frame frame : wire.frames) {
+      for (KitFrame frame : wire.frames) {
         counts |= wire == from && frame.name().equals("Unsubscribe");
         if (counts
             && frame.name().equals("Subscribe")
@@ -160,7 +160,7 @@ final class BusSteps {
   }
 
   /** The greatest limit that the client has granted on a connection. */
-  private void credit(JsonNode step, Wire wire) throws ScenarioFailure {
+  private void credit(JsonNode step, TesteeWire wire) throws ScenarioFailure {
     JsonNode wanted = step.get("credit");
     if (wanted.has("least")) {
       stage.await(
@@ -181,7 +181,7 @@ final class BusSteps {
     }
   }
 
-  private static long limit(Wire wire) {
+  private static long limit(TesteeWire wire) {
     return wire.frames.stream()
         .filter(frame -> frame.name().equals("Credit"))
         .mapToLong(frame -> frame.record().get("limit").asLong())
@@ -192,25 +192,25 @@ final class BusSteps {
   private void frame(JsonNode step) throws ScenarioFailure {
     String name = step.get("frame").asText();
     boolean hello = name.equals("Hello") && !step.has("via");
-    Wire wire = hello ? claim(step) : wire(step);
-    Frame frame = next(wire, name, step);
+    TesteeWire wire = hello ? claim(step) : wire(step);
+    KitFrame frame = next(wire, name, step);
     String found =
         stage.variables.mismatch(
-            Stage.without(step, "frame", "at", "as", "via", "within"), frame.record());
+            ConversationStage.without(step, "frame", "at", "as", "via", "within"), frame.record());
     if (found != null) {
       throw new ScenarioFailure(name + ": " + found);
     }
   }
 
   /** A frame whose place among the others is the client's choice. */
-  private void sometime(JsonNode wanted, Wire wire, JsonNode step) throws ScenarioFailure {
+  private void sometime(JsonNode wanted, TesteeWire wire, JsonNode step) throws ScenarioFailure {
     String name = wanted.get("frame").asText();
-    JsonNode fields = Stage.without(wanted, "frame");
+    JsonNode fields = ConversationStage.without(wanted, "frame");
     stage.await(
         wanted + " on " + wire,
         client.within(step),
         () -> {
-          for (Frame frame : wire.frames.subList(wire.next, wire.frames.size())) {
+          for (KitFrame frame : wire.frames.subList(wire.next, wire.frames.size())) {
             if (frame.name().equals(name)
                 && stage.variables.mismatch(fields, frame.record()) == null
                 && wire.taken.add(frame)) {
@@ -222,20 +222,20 @@ final class BusSteps {
   }
 
   /** The next frame that the bus does not answer by itself; it has to have this name. */
-  private Frame next(Wire wire, String name, JsonNode step) throws ScenarioFailure {
-    Frame frame =
+  private KitFrame next(TesteeWire wire, String name, JsonNode step) throws ScenarioFailure {
+    KitFrame frame =
         stage.await(
             name + " on " + wire,
             client.within(step),
             () -> {
               while (wire.next < wire.frames.size()) {
-                Frame one = wire.frames.get(wire.next);
+                KitFrame one = wire.frames.get(wire.next);
                 if (!wire.taken.contains(one) && (one.name().equals(name) || !isBetween(one))) {
                   return one;
                 }
                 wire.next++;
               }
-              return wire.ended ? new Frame(-1, "the end of the connection", empty()) : null;
+              return wire.ended ? new KitFrame(-1, "the end of the connection", empty()) : null;
             });
     if (!frame.name().equals(name)) {
       throw new ScenarioFailure(frame + " (expected: " + name + " on " + wire + ")");
@@ -248,7 +248,7 @@ final class BusSteps {
     return JsonNodeFactory.instance.objectNode();
   }
 
-  private boolean isBetween(Frame frame) {
+  private boolean isBetween(KitFrame frame) {
     return BETWEEN.contains(frame.name()) || stage.isAuto(frame.name());
   }
 
@@ -256,13 +256,14 @@ final class BusSteps {
   private void events(JsonNode step) throws ScenarioFailure {
     JsonNode wanted = step.get("events");
     Range range = Range.of(wanted.get("sequences"));
-    Wire wire = wire(step);
+    TesteeWire wire = wire(step);
     long expected = range.first();
     int index = 0;
     while (expected <= range.last()) {
-      Frame frame = next(wire, "Publish", step);
+      KitFrame frame = next(wire, "Publish", step);
       JsonNode record = frame.record();
-      String found = stage.variables.mismatch(Stage.without(wanted, "sequences", "texts"), record);
+      String found =
+          stage.variables.mismatch(ConversationStage.without(wanted, "sequences", "texts"), record);
       long sequence = record.get("sequence").asLong();
       if (found == null && sequence != expected) {
         found = "sequence: " + sequence + " (expected: " + expected + ")";
@@ -299,7 +300,7 @@ final class BusSteps {
       }
       return;
     }
-    Wire wire = wire(step);
+    TesteeWire wire = wire(step);
     stage.lock.lock();
     try {
       stage.transcript.add("bus   ", step);
@@ -309,7 +310,7 @@ final class BusSteps {
     }
   }
 
-  private void act(Wire wire, JsonNode step) throws ScenarioFailure {
+  private void act(TesteeWire wire, JsonNode step) throws ScenarioFailure {
     if (step.has("frame") || step.has("frames")) {
       JsonNode frames = step.has("frames") ? step.get("frames") : step;
       wire.welcomed |=
@@ -317,7 +318,9 @@ final class BusSteps {
       byte[] message =
           BusFrames.message(
               stage.variables.fill(
-                  step.has("frames") ? frames : Stage.without(step, "via", "at", "split")));
+                  step.has("frames")
+                      ? frames
+                      : ConversationStage.without(step, "via", "at", "split")));
       if (step.has("split")) {
         wire.connection.sendInTwo(message, step.get("split").intValue());
       } else {

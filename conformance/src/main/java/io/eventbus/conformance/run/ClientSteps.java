@@ -19,11 +19,11 @@ final class ClientSteps {
     "op", "on", "as", "sub", "text", "times", "ok", "error", "within", "size"
   };
 
-  private final Stage stage;
+  private final ConversationStage stage;
   // Ids of requests by the names that the script gives them.
   private final Map<String, List<Long>> requests = new HashMap<>();
 
-  ClientSteps(Stage stage) {
+  ClientSteps(ConversationStage stage) {
     this.stage = stage;
   }
 
@@ -46,7 +46,7 @@ final class ClientSteps {
   }
 
   private ObjectNode arguments(String op, JsonNode step) {
-    ObjectNode args = (ObjectNode) stage.variables.fill(Stage.without(step, OWN));
+    ObjectNode args = (ObjectNode) stage.variables.fill(ConversationStage.without(step, OWN));
     if (op.equals("connect")) {
       ObjectNode options = JsonNodeFactory.instance.objectNode();
       if (!args.has("urls")) {
@@ -184,7 +184,7 @@ final class ClientSteps {
       }
       return;
     }
-    JsonNode wanted = Stage.without(step, "within", "times", "sequences");
+    JsonNode wanted = ConversationStage.without(step, "within", "times", "sequences");
     if (step.has("sequences")) {
       Range range = Range.of(step.get("sequences"));
       for (long sequence = range.first(); sequence <= range.last(); sequence++) {

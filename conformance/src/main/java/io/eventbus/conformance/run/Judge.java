@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * requests to publish; {@code subscriptions}: whose events are judged, together.
  */
 final class Judge {
-  private final Stage stage;
+  private final ConversationStage stage;
   private final ClientSteps client;
   private final JsonNode step;
   private final List<String> subscriptions = new ArrayList<>();
@@ -26,7 +26,7 @@ final class Judge {
 
   private record Stream(String topic, String producer) {}
 
-  Judge(Stage stage, ClientSteps client, JsonNode step) {
+  Judge(ConversationStage stage, ClientSteps client, JsonNode step) {
     this.stage = stage;
     this.client = client;
     this.step = step;

@@ -15,13 +15,13 @@ import java.util.concurrent.atomic.AtomicLong;
 final class LiveSteps implements AutoCloseable {
   private static final AtomicLong RUNS = new AtomicLong();
 
-  private final Stage stage;
+  private final ConversationStage stage;
   private final ClientSteps client;
   private final LiveCluster cluster;
   private final Map<String, Proxy> proxies = new LinkedHashMap<>();
   private final Set<Integer> drained = new HashSet<>();
 
-  LiveSteps(Stage stage, ClientSteps client, LiveCluster cluster) {
+  LiveSteps(ConversationStage stage, ClientSteps client, LiveCluster cluster) {
     this.stage = stage;
     this.client = client;
     this.cluster = cluster;

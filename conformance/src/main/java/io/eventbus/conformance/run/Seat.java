@@ -33,7 +33,7 @@ public final class Seat implements AutoCloseable {
   private final LiveBuses liveBuses;
   private final Duration within;
   private @Nullable Testee testee;
-  private volatile @Nullable Stage stage;
+  private volatile @Nullable ConversationStage stage;
   private final BlockingQueue<ObjectNode> greetings = new LinkedBlockingQueue<>();
   private Set<String> capabilities = Set.of();
   private String agent = "";
@@ -118,7 +118,7 @@ public final class Seat implements AutoCloseable {
   }
 
   private void heard(ObjectNode line) {
-    Stage now = stage;
+    ConversationStage now = stage;
     if (now != null) {
       now.testee.heard(line);
     } else if (!line.has("event")) {
@@ -178,11 +178,11 @@ public final class Seat implements AutoCloseable {
 
   private List<String> play(Scenario scenario, Testee running, Mutant.@Nullable Active mutant)
       throws Failed {
-    Stage now = new Stage(scenario, running, within, mutant);
+    ConversationStage now = new ConversationStage(scenario, running, within, mutant);
     now.testee.startBehind(lastId);
     stage = now;
     ScenarioFailure failure = null;
-    Script script = new Script(now, liveBuses);
+    ConversationScript script = new ConversationScript(now, liveBuses);
     try (now;
         script) {
       if (scenario.live() == 0) {
@@ -205,7 +205,7 @@ public final class Seat implements AutoCloseable {
     return List.of();
   }
 
-  private void reset(Stage now) throws ScenarioFailure {
+  private void reset(ConversationStage now) throws ScenarioFailure {
     try {
       now.testee.call("reset", null, RESET);
       now.checkAllEnded();
@@ -249,7 +249,7 @@ public final class Seat implements AutoCloseable {
     private static final long serialVersionUID = 1L;
     private final transient List<String> transcript;
 
-    Failed(ScenarioFailure failure, Stage now) {
+    Failed(ScenarioFailure failure, ConversationStage now) {
       super(failure.getMessage());
       List<String> lines = new ArrayList<>(now.lines());
       Testee running = testee;

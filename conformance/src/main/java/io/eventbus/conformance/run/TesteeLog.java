@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What the testee was asked and what it said in one scenario; guarded by the stage's lock. */
 final class TesteeLog {
-  private final Stage stage;
+  private final ConversationStage stage;
   private final Testee testee;
   private final Mutant.@Nullable Active mutant;
   private final List<ObjectNode> events = new ArrayList<>();
@@ -28,7 +28,7 @@ final class TesteeLog {
   private final Map<String, Set<String>> gapTellers = new HashMap<>();
   private long lastId;
 
-  TesteeLog(Stage stage, Testee testee, Mutant.@Nullable Active mutant) {
+  TesteeLog(ConversationStage stage, Testee testee, Mutant.@Nullable Active mutant) {
     this.stage = stage;
     this.testee = testee;
     this.mutant = mutant;
@@ -138,7 +138,7 @@ final class TesteeLog {
 
   /** The same gap, told of another subscription, or once with and once without one. */
   private boolean isToldByAnother(ObjectNode gap) {
-    String key = Stage.without(gap, "subscription").toString();
+    String key = ConversationStage.without(gap, "subscription").toString();
     Set<String> tellers = gapTellers.computeIfAbsent(key, k -> new HashSet<>());
     return tellers.add(gap.path("subscription").asText("")) && tellers.size() > 1;
   }

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.eventbus.conformance.frame.Frame;
+import io.eventbus.conformance.frame.KitFrame;
 import io.eventbus.conformance.run.Outcome.Verdict;
 import io.eventbus.conformance.scenario.Matcher;
 import io.eventbus.conformance.scenario.Scenario;
@@ -143,7 +143,7 @@ public final class VectorRounds {
       ObjectNode wanted = args();
       wanted.putArray("frames");
       for (JsonNode frame : vector.get("frames")) {
-        wanted.withArray("frames").add(Stage.without(frame, "name"));
+        wanted.withArray("frames").add(ConversationStage.without(frame, "name"));
       }
       if (!vector.path("wide").asBoolean() || !isRefused(answer)) {
         note(vector, new Matcher().mismatch(wanted, answer.get("ok")), answer);
@@ -173,7 +173,7 @@ public final class VectorRounds {
         continue;
       }
       for (JsonNode frame : vector.get("frames")) {
-        JsonNode answer = seat.ask("encode", (ObjectNode) Stage.without(frame, "name"));
+        JsonNode answer = seat.ask("encode", (ObjectNode) ConversationStage.without(frame, "name"));
         note(vector, misencoded(frame, answer.path("ok").path("hex").asText()), answer);
       }
     }
@@ -181,7 +181,7 @@ public final class VectorRounds {
 
   private static @Nullable String misencoded(JsonNode frame, String hex) {
     try {
-      List<Frame> again = Frame.read(HexFormat.of().parseHex(hex));
+      List<KitFrame> again = KitFrame.read(HexFormat.of().parseHex(hex));
       return again.size() == 1
           ? new Matcher().mismatch(frame.get("record"), again.get(0).record())
           : again.size() + " frames (expected: 1)";

@@ -75,7 +75,7 @@ public final class JavaSdk implements AutoCloseable {
   private final Output out;
   private final Map<String, CompletableFuture<EventBusClient>> clients = new ConcurrentHashMap<>();
   private final CallOps calls;
-  private final Map<String, Subscriber> subscribers = new ConcurrentHashMap<>();
+  private final Map<String, SdkSubscriber> subscribers = new ConcurrentHashMap<>();
   // What waits in the SDK: closing, and draining.
   private final ExecutorService waiting =
       Executors.newCachedThreadPool(
@@ -192,9 +192,9 @@ public final class JavaSdk implements AutoCloseable {
     return connected;
   }
 
-  private Subscriber subscriber(JsonNode args) {
+  private SdkSubscriber subscriber(JsonNode args) {
     String name = args.path("subscription").asText();
-    Subscriber subscriber = subscribers.get(name);
+    SdkSubscriber subscriber = subscribers.get(name);
     if (subscriber == null) {
       throw new Missing("subscription: " + name + " (expected: one that was made)");
     }
@@ -255,7 +255,7 @@ public final class JavaSdk implements AutoCloseable {
 
   private void subscribe(long id, String on, JsonNode args) {
     String name = args.path("as").asText();
-    Subscriber subscriber = new Subscriber(out, on, name);
+    SdkSubscriber subscriber = new SdkSubscriber(out, on, name);
     SubscribeOptions options = SubscribeOptions.DEFAULT;
     if (args.hasNonNull("group")) {
       options = options.withGroup(args.get("group").asText());
@@ -297,7 +297,7 @@ public final class JavaSdk implements AutoCloseable {
   }
 
   private CompletionStage<Void> reset() {
-    subscribers.values().forEach(Subscriber::end);
+    subscribers.values().forEach(SdkSubscriber::end);
     subscribers.clear();
     calls.reset();
     List<CompletableFuture<?>> ends = new ArrayList<>();

@@ -3,8 +3,8 @@ package io.eventbus.conformance.sdk;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.frame.FrameTypes;
+import io.eventbus.conformance.frame.KitFrame;
 import io.eventbus.conformance.frame.RecordWriter;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.Topic;
@@ -65,7 +65,7 @@ final class Questions {
     ObjectNode answer = ok();
     ArrayNode frames = answer.putArray("frames");
     try {
-      for (Frame frame : Frame.read(HexFormat.of().parseHex(hex))) {
+      for (KitFrame frame : KitFrame.read(HexFormat.of().parseHex(hex))) {
         if (!frame.name().equals("Unknown")) {
           frames
               .addObject()

@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.conformance.frame.Blocks;
 import io.eventbus.conformance.frame.Bytes;
-import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.frame.FrameTypes;
+import io.eventbus.conformance.frame.KitFrame;
 import io.eventbus.conformance.frame.RecordWriter;
 import io.eventbus.protocol.FrameSchemas;
 import io.eventbus.protocol.TypeCode;
@@ -285,7 +285,7 @@ final class FrameVectors {
     }
     vector.put("hex", HexFormat.of().formatHex(message));
     ArrayNode frames = vector.putArray("frames");
-    for (Frame frame : Frame.read(message)) {
+    for (KitFrame frame : KitFrame.read(message)) {
       if (!frame.name().equals("Unknown")) {
         JsonNode record = frame.record();
         frames

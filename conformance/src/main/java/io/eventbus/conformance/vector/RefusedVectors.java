@@ -3,8 +3,8 @@ package io.eventbus.conformance.vector;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.conformance.frame.Bytes;
-import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.frame.FrameTypes;
+import io.eventbus.conformance.frame.KitFrame;
 import io.eventbus.conformance.frame.RecordWriter;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
@@ -222,7 +222,7 @@ final class RefusedVectors {
 
   private static boolean isRefused(byte[] message) {
     try {
-      Frame.read(message);
+      KitFrame.read(message);
       return false;
     } catch (MalformedFrameException e) {
       return true;
@@ -246,7 +246,7 @@ final class RefusedVectors {
 
   private void add(String id, String from, byte[] message) {
     try {
-      Frame.read(message);
+      KitFrame.read(message);
     } catch (MalformedFrameException e) {
       out.addObject()
           .put("id", id)

@@ -35,7 +35,7 @@ public final class ScriptedBus implements AutoCloseable {
                         .addLast(
                             new HttpServerCodec(),
                             new HttpObjectAggregator(64 * 1024),
-                            new UpgradeHandler(ScriptedBus.this, listener));
+                            new KitUpgradeHandler(ScriptedBus.this, listener));
                   }
                 })
             .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))

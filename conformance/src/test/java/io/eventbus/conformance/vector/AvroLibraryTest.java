@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.frame.FrameTypes;
+import io.eventbus.conformance.frame.KitFrame;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.TypeCode;
 import java.io.IOException;
@@ -96,7 +96,7 @@ class AvroLibraryTest {
 
   private static Schema schema(String record) throws IOException {
     try (InputStream in =
-        Frame.class.getResourceAsStream("/io/eventbus/schema/" + record + ".avsc")) {
+        KitFrame.class.getResourceAsStream("/io/eventbus/schema/" + record + ".avsc")) {
       return new Schema.Parser().parse(in);
     }
   }

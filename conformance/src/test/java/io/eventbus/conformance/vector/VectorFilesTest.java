@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.eventbus.conformance.Repository;
-import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.frame.FrameTypes;
+import io.eventbus.conformance.frame.KitFrame;
 import io.eventbus.conformance.frame.RecordWriter;
 import io.eventbus.protocol.TypeCode;
 import java.util.HexFormat;
@@ -71,7 +71,7 @@ class VectorFilesTest {
       for (JsonNode frame : vector.get("frames")) {
         TypeCode type = FrameTypes.of(frame.get("name").asText());
         byte[] again = RecordWriter.asBuses().frame(type, frame.get("record"));
-        assertThat(Frame.read(again).get(0).record())
+        assertThat(KitFrame.read(again).get(0).record())
             .as(vector.get("id").asText())
             .hasToString(frame.get("record").toString());
         assertThat(HexFormat.of().formatHex(again)).isNotEmpty();

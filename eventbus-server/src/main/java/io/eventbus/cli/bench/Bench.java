@@ -54,7 +54,7 @@ public final class Bench implements AutoCloseable {
   private final String topic = PREFIX + random() + ".events";
   private final List<EventBusClient> clients = new CopyOnWriteArrayList<>();
   private final List<BenchReceiver> receivers = new ArrayList<>();
-  private final Latencies latencies = new Latencies();
+  private final BenchLatencies latencies = new BenchLatencies();
   private final Semaphore room;
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private long sent;

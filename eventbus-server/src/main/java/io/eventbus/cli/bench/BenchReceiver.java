@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.LongAdder;
 /** Takes the events of one subscriber: checks each, and times those of the measured part. */
 final class BenchReceiver implements EventHandler {
   private final int payloadBytes;
-  private final Latencies latencies;
+  private final BenchLatencies latencies;
   private final NumberCheck numbers = new NumberCheck();
   private final LongAdder foreign = new LongAdder();
 
-  BenchReceiver(int payloadBytes, Latencies latencies) {
+  BenchReceiver(int payloadBytes, BenchLatencies latencies) {
     this.payloadBytes = payloadBytes;
     this.latencies = latencies;
   }

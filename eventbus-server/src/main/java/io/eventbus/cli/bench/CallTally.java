@@ -7,7 +7,7 @@ import java.util.TreeMap;
 
 /** How many calls ended how, and how long they took. Any thread. */
 public final class CallTally {
-  private final Map<String, Latencies> outcomes = new TreeMap<>();
+  private final Map<String, BenchLatencies> outcomes = new TreeMap<>();
 
   /**
    * One outcome.
@@ -25,13 +25,13 @@ public final class CallTally {
    * @param now when it ended
    */
   public void add(String outcome, long due, long now) {
-    Latencies latencies;
+    BenchLatencies latencies;
     synchronized (this) {
       latencies =
           outcomes.computeIfAbsent(
               outcome,
               name -> {
-                Latencies all = new Latencies();
+                BenchLatencies all = new BenchLatencies();
                 all.measureAll();
                 return all;
               });

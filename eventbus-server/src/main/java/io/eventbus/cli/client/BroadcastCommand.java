@@ -68,7 +68,7 @@ public final class BroadcastCommand implements Callable<Integer> {
   Duration timeout = Duration.ofSeconds(30);
 
   private final CliContext context;
-  private final Confirmations confirmations = new Confirmations();
+  private final ConfirmationReport confirmations = new ConfirmationReport();
 
   BroadcastCommand(CliContext context) {
     this.context = context;

@@ -105,7 +105,7 @@ public final class PublishCommand implements Callable<Integer> {
   Duration timeout = Duration.ofSeconds(30);
 
   private final CliContext context;
-  private final Confirmations confirmations = new Confirmations();
+  private final ConfirmationReport confirmations = new ConfirmationReport();
   private final AtomicLong published = new AtomicLong();
 
   PublishCommand(CliContext context) {
@@ -148,7 +148,7 @@ public final class PublishCommand implements Callable<Integer> {
   }
 
   private void publishAll(EventBusClient client) throws IOException {
-    Pace pace = new Pace(rate);
+    SendPace pace = new SendPace(rate);
     if (!payloads.isEmpty()) {
       for (String payload : payloads) {
         pace.next();

@@ -275,7 +275,7 @@ public final class RequestCommand implements Callable<Integer> {
             });
     try {
       Semaphore free = new Semaphore(concurrency);
-      Pace pace = new Pace(rate);
+      SendPace pace = new SendPace(rate);
       for (int i = 0; i < count && !stopped.get(); i++) {
         long due = pace.next();
         free.acquire();

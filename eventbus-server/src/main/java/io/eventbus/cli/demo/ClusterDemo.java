@@ -90,7 +90,7 @@ final class ClusterDemo implements AutoCloseable {
               reader.name(),
               reader.filter(),
               reader.group(),
-              new Tally(cast.flights(), reader.wants()),
+              new DemoTally(cast.flights(), reader.wants()),
               latency);
       for (int i = 0; i < (reader.group() == null ? 1 : DemoCast.GROUP_MEMBERS); i++) {
         DemoPause pause = moves.subscriber();

@@ -1,6 +1,6 @@
 package io.eventbus.cli.demo;
 
-import io.eventbus.cli.demo.Tally.Verdict;
+import io.eventbus.cli.demo.DemoTally.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -91,7 +91,7 @@ final class Demo implements AutoCloseable {
       URI uri, String name, String filter, @Nullable String group, Predicate<Flight> expectation)
       throws InterruptedException {
     DemoSubscriber subscriber =
-        new DemoSubscriber(name, filter, group, new Tally(flights, expectation), latency);
+        new DemoSubscriber(name, filter, group, new DemoTally(flights, expectation), latency);
     for (int i = 0; i < (group == null ? 1 : GROUP_MEMBERS); i++) {
       subscriber.join(connect(uri, name), STEP_TIMEOUT);
     }

@@ -3,7 +3,7 @@ package io.eventbus.cli.demo;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.eventbus.cli.cluster.RegistryHttp;
 import io.eventbus.cli.console.CliFailure;
-import io.eventbus.cli.demo.BusProcess.Address;
+import io.eventbus.cli.demo.DemoBusProcess.Address;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
@@ -13,13 +13,13 @@ import java.util.Map;
 final class DemoBus {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  private final BusProcess process;
+  private final DemoBusProcess process;
   private final Address address;
   private final RegistryHttp http;
   private DemoFigures figures = DemoFigures.NONE;
   private boolean ending;
 
-  DemoBus(BusProcess process, Address address) {
+  DemoBus(DemoBusProcess process, Address address) {
     this.process = process;
     this.address = address;
     this.http = new RegistryHttp(address.admin(), "", TIMEOUT);
@@ -37,7 +37,7 @@ final class DemoBus {
     return address.clients();
   }
 
-  BusProcess process() {
+  DemoBusProcess process() {
     return process;
   }
 

@@ -5,7 +5,7 @@ import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
 import io.eventbus.cli.console.StopHook;
-import io.eventbus.cli.demo.BusProcess.Address;
+import io.eventbus.cli.demo.DemoBusProcess.Address;
 import io.eventbus.server.config.ConfigKey;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -41,7 +41,7 @@ final class DemoCluster implements AutoCloseable {
   private final Path directory;
   private final long capacity;
   private final String secret;
-  private final List<BusProcess> processes = new ArrayList<>();
+  private final List<DemoBusProcess> processes = new ArrayList<>();
   private final List<DemoBus> buses = new ArrayList<>();
   private final Object ending = new Object();
   private final StopHook hook = new StopHook(this::end);
@@ -84,11 +84,11 @@ final class DemoCluster implements AutoCloseable {
     // The first tells where it takes links: so no port has to be chosen here, and found taken.
     add(launch(1, ""), end);
     String seed = linkAddress(buses.get(0), end);
-    List<BusProcess> others = new ArrayList<>();
+    List<DemoBusProcess> others = new ArrayList<>();
     for (int i = 2; i <= count; i++) {
       others.add(launch(i, seed));
     }
-    for (BusProcess other : others) {
+    for (DemoBusProcess other : others) {
       add(other, end);
     }
     for (DemoBus bus : buses) {
@@ -98,7 +98,7 @@ final class DemoCluster implements AutoCloseable {
     }
   }
 
-  private BusProcess launch(int number, String seed) {
+  private DemoBusProcess launch(int number, String seed) {
     Map<ConfigKey, String> settings = new EnumMap<>(ConfigKey.class);
     String name = "bus-" + number;
     settings.put(ConfigKey.BUS_NAME, name);
@@ -120,13 +120,13 @@ final class DemoCluster implements AutoCloseable {
       if (ended) {
         throw new CliFailure(ExitCode.FAILED, "the demo was stopped");
       }
-      BusProcess process = BusProcess.start(settings);
+      DemoBusProcess process = DemoBusProcess.start(settings);
       processes.add(process);
       return process;
     }
   }
 
-  private void add(BusProcess process, long end) throws InterruptedException {
+  private void add(DemoBusProcess process, long end) throws InterruptedException {
     Address address = process.await(Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime())));
     buses.add(new DemoBus(process, address));
   }
@@ -181,14 +181,14 @@ final class DemoCluster implements AutoCloseable {
   }
 
   private void endAlone() {
-    List<BusProcess> all;
+    List<DemoBusProcess> all;
     synchronized (processes) {
       ended = true;
       all = List.copyOf(processes);
     }
-    all.forEach(BusProcess::kill);
+    all.forEach(DemoBusProcess::kill);
     try {
-      for (BusProcess process : all) {
+      for (DemoBusProcess process : all) {
         process.awaitEnd(END_TIMEOUT);
       }
       delete();

@@ -1,6 +1,6 @@
 package io.eventbus.cli.demo;
 
-import io.eventbus.cli.client.Confirmations;
+import io.eventbus.cli.client.ConfirmationReport;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
@@ -19,7 +19,7 @@ final class DemoPublisher {
   private final List<Flight> flights;
   private final EventBusClient client;
   private final AtomicLong published = new AtomicLong();
-  private final Confirmations confirmations = new Confirmations();
+  private final ConfirmationReport confirmations = new ConfirmationReport();
   private final Thread thread;
   private volatile @Nullable Throwable failure;
   private volatile boolean stopped;
@@ -94,7 +94,7 @@ final class DemoPublisher {
         Event event =
             Event.builder(flight.payload())
                 .key(flight.key())
-                .header(Tally.LINE_HEADER, Integer.toString(flight.line()))
+                .header(DemoTally.LINE_HEADER, Integer.toString(flight.line()))
                 .build();
         published.incrementAndGet();
         confirmations.add(client.publish(flight.topic(), event));

@@ -1,6 +1,6 @@
 package io.eventbus.cli.demo;
 
-import io.eventbus.cli.client.Confirmations;
+import io.eventbus.cli.client.ConfirmationReport;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
@@ -25,7 +25,7 @@ final class DemoReplay implements AutoCloseable {
   private final List<Flight> flights;
   private final Duration duration;
   private final EventBusClient client;
-  private final Confirmations confirmations = new Confirmations();
+  private final ConfirmationReport confirmations = new ConfirmationReport();
 
   /**
    * Connects.

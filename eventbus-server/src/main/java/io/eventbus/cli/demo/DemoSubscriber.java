@@ -23,13 +23,13 @@ final class DemoSubscriber {
   private final String name;
   private final String filter;
   private final @Nullable String group;
-  private final Tally tally;
+  private final DemoTally tally;
   private final DemoLatency latency;
   private final List<Subscription> subscriptions = new ArrayList<>();
   private final List<AtomicLong> shares = new ArrayList<>();
 
   DemoSubscriber(
-      String name, String filter, @Nullable String group, Tally tally, DemoLatency latency) {
+      String name, String filter, @Nullable String group, DemoTally tally, DemoLatency latency) {
     this.name = name;
     this.filter = filter;
     this.group = group;
@@ -45,7 +45,7 @@ final class DemoSubscriber {
   /** The same, with a listener that hears of each event of this connection as well. */
   void join(EventBusClient client, Consumer<ReceivedEvent> besides, Duration timeout)
       throws InterruptedException {
-    Tally.Member member = tally.member();
+    DemoTally.Member member = tally.member();
     AtomicLong share = new AtomicLong();
     shares.add(share);
     Subscription subscription =
@@ -75,7 +75,7 @@ final class DemoSubscriber {
     return filter;
   }
 
-  Tally tally() {
+  DemoTally tally() {
     return tally;
   }
 
@@ -86,7 +86,7 @@ final class DemoSubscriber {
         : String.join(" + ", shares.stream().map(s -> "%,d".formatted(s.get())).toList());
   }
 
-  private void accept(Tally.Member member, AtomicLong share, ReceivedEvent event) {
+  private void accept(DemoTally.Member member, AtomicLong share, ReceivedEvent event) {
     latency.record(event);
     share.incrementAndGet();
     member.accept(event);

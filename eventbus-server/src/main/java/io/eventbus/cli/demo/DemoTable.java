@@ -92,7 +92,7 @@ final class DemoTable {
                 "wrong",
                 "")));
     for (DemoSubscriber s : subscribers) {
-      Tally.Verdict v = s.tally().verdict();
+      DemoTally.Verdict v = s.tally().verdict();
       lines.add(
           row.formatted(
               s.name(),

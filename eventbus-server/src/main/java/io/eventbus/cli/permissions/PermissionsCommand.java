@@ -63,7 +63,7 @@ public final class PermissionsCommand implements Runnable {
           "Says whether a client may do something, and which rule decides; ends with 1 where it may"
               + " not.")
   static final class Test implements Callable<Integer> {
-    @Mixin ClientOptions client = new ClientOptions();
+    @Mixin PermissionOptions client = new PermissionOptions();
 
     @Parameters(
         index = "0",
@@ -95,7 +95,7 @@ public final class PermissionsCommand implements Runnable {
       FilterRules rules = client.permissions().of(action);
       Verdict verdict =
           action.isAboutNames() ? rules.explain(name) : rules.explain(TopicFilter.parse(name));
-      if (client.output == ClientOptions.Output.JSON) {
+      if (client.output == PermissionOptions.Output.JSON) {
         json(context, fields(verdict, rules));
       } else {
         String by = verdict.by() == null ? ": " : " by ";
@@ -149,7 +149,7 @@ public final class PermissionsCommand implements Runnable {
           "Lists the rules that hold for a client, with its values in the templates, and the quotas"
               + " that the file sets for it and its account.")
   static final class Rules implements Runnable {
-    @Mixin ClientOptions client = new ClientOptions();
+    @Mixin PermissionOptions client = new PermissionOptions();
 
     private final CliContext context;
 
@@ -164,7 +164,7 @@ public final class PermissionsCommand implements Runnable {
       for (Action action : Action.values()) {
         rules.addAll(permissions.of(action).rules());
       }
-      if (client.output == ClientOptions.Output.JSON) {
+      if (client.output == PermissionOptions.Output.JSON) {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("rules", rules.stream().map(Rules::fields).toList());
         all.put("quotas", limits(client.quotas().identity()));

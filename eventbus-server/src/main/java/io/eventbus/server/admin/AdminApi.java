@@ -72,7 +72,7 @@ final class AdminApi {
         Route.get("/api/v1/quotas", (request, id) -> quotas(request)));
   }
 
-  private static AdminReply caller(AdminRequest request, String id, Caller caller)
+  private static AdminReply caller(AdminRequest request, String id, AdminCaller caller)
       throws HttpFailure {
     request.query(Set.of());
     Identity identity = caller.identity();
@@ -298,7 +298,7 @@ final class AdminApi {
     AdminReply run(AdminRequest request, String id) throws HttpFailure;
 
     /** The same where it matters who asks. */
-    default AdminReply run(AdminRequest request, String id, Caller caller) throws HttpFailure {
+    default AdminReply run(AdminRequest request, String id, AdminCaller caller) throws HttpFailure {
       return run(request, id);
     }
   }
@@ -307,11 +307,11 @@ final class AdminApi {
   @FunctionalInterface
   interface CallerAction extends Action {
     @Override
-    AdminReply run(AdminRequest request, String id, Caller caller) throws HttpFailure;
+    AdminReply run(AdminRequest request, String id, AdminCaller caller) throws HttpFailure;
 
     @Override
     default AdminReply run(AdminRequest request, String id) throws HttpFailure {
-      return run(request, id, Caller.UNKNOWN);
+      return run(request, id, AdminCaller.UNKNOWN);
     }
   }
 

@@ -81,7 +81,7 @@ final class AdminHandler {
         () -> {
           checkHost(request);
           if (prompt.isPresent()) {
-            exchange.answer(run(request, prompt.get(), Caller.UNKNOWN), false);
+            exchange.answer(run(request, prompt.get(), AdminCaller.UNKNOWN), false);
           } else {
             exchange.runOnThread(() -> answering(exchange, () -> identify(exchange)));
           }
@@ -111,13 +111,13 @@ final class AdminHandler {
     AdminRequest request = exchange.request();
     if (routes().stream().anyMatch(route -> route.isOpen() && route.isFor(request))) {
       // A page that is there for everybody is there for callers with wrong credentials, too.
-      serve(exchange, Caller.UNKNOWN);
+      serve(exchange, AdminCaller.UNKNOWN);
       return;
     }
     String shown = request.authorization();
-    Optional<Caller> caller = guards.login().findAtOnce(shown);
+    Optional<AdminCaller> caller = guards.login().findAtOnce(shown);
     if (shown == null || caller.isPresent()) {
-      serve(exchange, caller.orElse(Caller.UNKNOWN));
+      serve(exchange, caller.orElse(AdminCaller.UNKNOWN));
       return;
     }
     Place place = guards.late().enter(request.client().getAddress());
@@ -148,7 +148,7 @@ final class AdminHandler {
     }
     guards.late().leave(place);
     if (outcome instanceof LoginOutcome.Proved proved) {
-      Caller caller = guards.login().caller(proved.identity());
+      AdminCaller caller = guards.login().caller(proved.identity());
       exchange.runOnThread(() -> answering(exchange, () -> serve(exchange, caller)));
     } else {
       throw new HttpFailure(
@@ -162,18 +162,18 @@ final class AdminHandler {
   }
 
   private void refuse(Exchange exchange, String why) {
-    tell(exchange.request(), Caller.UNKNOWN, 401, why);
+    tell(exchange.request(), AdminCaller.UNKNOWN, 401, why);
     exchange.answer(AdminReply.error(unauthenticated("the credentials are wrong")), false);
   }
 
-  private void serve(Exchange exchange, Caller caller) {
+  private void serve(Exchange exchange, AdminCaller caller) {
     if (caller.role() != AdminRole.NONE) {
       guards.late().prove(exchange.request().client().getAddress());
     }
-    exchange.answer(reply(exchange.request(), caller), !caller.equals(Caller.UNKNOWN));
+    exchange.answer(reply(exchange.request(), caller), !caller.equals(AdminCaller.UNKNOWN));
   }
 
-  private AdminReply reply(AdminRequest request, Caller caller) {
+  private AdminReply reply(AdminRequest request, AdminCaller caller) {
     try {
       Route route = route(request, caller);
       AdminReply reply = run(request, route, caller);
@@ -189,7 +189,7 @@ final class AdminHandler {
     }
   }
 
-  private AdminReply run(AdminRequest request, Route route, Caller caller) {
+  private AdminReply run(AdminRequest request, Route route, AdminCaller caller) {
     try {
       String id = route.match(request.parts());
       return route.action().run(request, id == null ? "" : id, caller);
@@ -200,7 +200,7 @@ final class AdminHandler {
     }
   }
 
-  private void tell(AdminRequest request, Caller caller, int status, String reason) {
+  private void tell(AdminRequest request, AdminCaller caller, int status, String reason) {
     String target = request.target();
     guards
         .audit()
@@ -231,7 +231,7 @@ final class AdminHandler {
   }
 
   /** Finds what is asked for, if the caller may ask for it. */
-  private Route route(AdminRequest request, Caller caller) throws HttpFailure {
+  private Route route(AdminRequest request, AdminCaller caller) throws HttpFailure {
     TreeSet<String> allowed = new TreeSet<>();
     boolean starts = serving == null;
     for (Route route : routes()) {
@@ -240,7 +240,7 @@ final class AdminHandler {
       }
       if (route.method().equals(request.routeMethod())) {
         check(caller, route.role());
-        if (route.action() instanceof AdminApi.CallerAction && caller.equals(Caller.UNKNOWN)) {
+        if (route.action() instanceof AdminApi.CallerAction && caller.equals(AdminCaller.UNKNOWN)) {
           throw unauthenticated("this needs a login");
         }
         return route;
@@ -263,11 +263,11 @@ final class AdminHandler {
         Map.of("Allow", List.of(methods)));
   }
 
-  private void check(Caller caller, AdminRole needed) throws HttpFailure {
+  private void check(AdminCaller caller, AdminRole needed) throws HttpFailure {
     if (caller.role().includes(needed)) {
       return;
     }
-    if (caller.equals(Caller.UNKNOWN)) {
+    if (caller.equals(AdminCaller.UNKNOWN)) {
       throw unauthenticated("this needs a login");
     }
     throw new HttpFailure(

@@ -58,19 +58,19 @@ final class AdminLogin {
    * @param authorization the header {@code Authorization}, null for none
    * @return nothing if {@link #find} has to look
    */
-  Optional<Caller> findAtOnce(@Nullable String authorization) {
+  Optional<AdminCaller> findAtOnce(@Nullable String authorization) {
     if (!needed) {
-      return Optional.of(Caller.UNASKED);
+      return Optional.of(AdminCaller.UNASKED);
     }
     if (authorization == null) {
-      return Optional.of(Caller.UNKNOWN);
+      return Optional.of(AdminCaller.UNKNOWN);
     }
     if (!starts(authorization, BEARER)) {
       return Optional.empty();
     }
     Credentials shown = bearer(authorization);
     if (isToken(String.valueOf(shown.token()))) {
-      return Optional.of(new Caller("admin.token", AdminRole.ADMIN, null));
+      return Optional.of(new AdminCaller("admin.token", AdminRole.ADMIN, null));
     }
     for (LoginMethod method : methods) {
       if (method.takes(shown)) {
@@ -154,13 +154,13 @@ final class AdminLogin {
   /**
    * Of another account, and of none, a role is one of an application's: it says nothing of the bus.
    */
-  Caller caller(Identity identity) {
+  AdminCaller caller(Identity identity) {
     boolean ofOperators = identity.account().equals(account);
     AdminRole role =
         Arrays.stream(AdminRole.values())
             .filter(each -> ofOperators && identity.roles().contains(each.toString()))
             .reduce(AdminRole.NONE, (lower, higher) -> higher);
-    return new Caller(identity.subject(), role, identity);
+    return new AdminCaller(identity.subject(), role, identity);
   }
 
   /** What {@code WWW-Authenticate} says. */

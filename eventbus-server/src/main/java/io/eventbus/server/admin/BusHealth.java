@@ -1,6 +1,6 @@
 package io.eventbus.server.admin;
 
-import io.eventbus.server.cluster.ClusterStanding;
+import io.eventbus.server.cluster.MembershipStatus;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,7 +11,7 @@ import java.util.List;
  * @param reasons why it is not {@link State#UP}, for people; empty when it is
  * @param registry how it stands in its cluster
  */
-public record BusHealth(State state, List<String> reasons, ClusterStanding registry) {
+public record BusHealth(State state, List<String> reasons, MembershipStatus registry) {
   /** Copies the list, so that the record is immutable. */
   public BusHealth {
     reasons = List.copyOf(reasons);
@@ -25,7 +25,7 @@ public record BusHealth(State state, List<String> reasons, ClusterStanding regis
    * @param registry how it stands in its cluster
    * @return the health
    */
-  public static BusHealth of(State state, String reason, ClusterStanding registry) {
+  public static BusHealth of(State state, String reason, MembershipStatus registry) {
     return new BusHealth(state, List.of(reason), registry);
   }
 
@@ -37,12 +37,12 @@ public record BusHealth(State state, List<String> reasons, ClusterStanding regis
    * @param registry how it stands in its cluster
    * @return the health
    */
-  public static BusHealth serving(List<String> problems, ClusterStanding registry) {
+  public static BusHealth serving(List<String> problems, MembershipStatus registry) {
     List<String> reasons = new ArrayList<>(problems);
-    if (registry.phase() != ClusterStanding.Phase.MEMBER) {
+    if (registry.phase() != MembershipStatus.Phase.MEMBER) {
       reasons.add("registry: " + registry.detail());
     }
-    boolean failed = !problems.isEmpty() || registry.phase() == ClusterStanding.Phase.FAILED;
+    boolean failed = !problems.isEmpty() || registry.phase() == MembershipStatus.Phase.FAILED;
     State other = reasons.isEmpty() ? State.UP : State.STARTING;
     return new BusHealth(failed ? State.FAILED : other, reasons, registry);
   }

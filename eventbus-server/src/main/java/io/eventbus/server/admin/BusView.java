@@ -58,7 +58,7 @@ public interface BusView {
    * @param limit at most so many
    * @return connections, fewer than {@code limit} only when there are no more
    */
-  List<ConnectionInfo> connections(@Nullable String account, long after, int limit);
+  List<ConnectionView> connections(@Nullable String account, long after, int limit);
 
   /**
    * Lists the accounts that have clients, without the default one, by name.

@@ -12,7 +12,7 @@ import java.util.List;
  *     last
  */
 public record ConnectionDetail(
-    @JsonUnwrapped ConnectionInfo connection, List<Acknowledged> acknowledged) {
+    @JsonUnwrapped ConnectionView connection, List<Acknowledged> acknowledged) {
   /** Copies the list, so that the record is immutable. */
   public ConnectionDetail {
     acknowledged = List.copyOf(acknowledged);

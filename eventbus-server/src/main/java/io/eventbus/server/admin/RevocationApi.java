@@ -2,8 +2,8 @@ package io.eventbus.server.admin;
 
 import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.Revocation;
 import io.eventbus.registry.RevocationCommand;
 import io.eventbus.server.admin.AdminApi.Route;
@@ -127,7 +127,7 @@ final class RevocationApi {
     CommandResult result =
         calls.await(() -> bus.cluster().registry().submit(command, RegistryCalls.DEADLINE));
     if (result instanceof CommandResult.Refused refused) {
-      throw refused.reason() == RefusalReason.UNKNOWN_REVOCATION
+      throw refused.reason() == RegistryRefusalReason.UNKNOWN_REVOCATION
           ? HttpFailure.notFound("revocation")
           : new HttpFailure(409, "REFUSED", refused.message());
     }

@@ -9,7 +9,7 @@ public sealed interface Admission {
    *
    * @param account what it has of its address's share; to be closed with the connection
    */
-  record Admitted(ConnectionAccount account) implements Admission {}
+  record Admitted(ConnectionUsage account) implements Admission {}
 
   /**
    * It may not, for now.

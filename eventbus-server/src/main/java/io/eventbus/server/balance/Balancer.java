@@ -70,7 +70,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private final ClientLoads clients;
   private final ReservationService reservationService;
   private final MoveExecutor moves;
-  private final @Nullable Calls calls;
+  private final @Nullable PeerQueries calls;
   private final ScheduledExecutorService executor;
   private final LongSupplier nanoTime;
   private @Nullable Future<?> nextStep;
@@ -161,7 +161,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   /** Begins to measure and to move. */
   public void start() {
-    Calls node = calls;
+    PeerQueries node = calls;
     if (node != null) {
       node.offer(BalanceMessages.LOAD, this::onLoad);
       node.offer(BalanceMessages.RESERVE, this::onReserve);
@@ -384,7 +384,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     } catch (IllegalArgumentException e) {
       return CompletableFuture.failedFuture(e);
     }
-    Calls node = calls;
+    PeerQueries node = calls;
     if (address == null || node == null) {
       return CompletableFuture.failedFuture(
           new IllegalArgumentException("bus: \"" + bus + "\" (expected: a bus of this cluster)"));
@@ -485,7 +485,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   @Override
   public void close() {
-    Calls node = calls;
+    PeerQueries node = calls;
     if (node != null) {
       node.withdraw(BalanceMessages.LOAD);
       node.withdraw(BalanceMessages.RESERVE);

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param random for the choice of targets
  */
 record BalancerEnvironment(
-    @Nullable Calls calls,
+    @Nullable PeerQueries calls,
     ScheduledExecutorService executor,
     LongSupplier nanoTime,
     RandomGenerator random) {
@@ -36,6 +36,6 @@ record BalancerEnvironment(
     executor.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     executor.setRemoveOnCancelPolicy(true);
     return new BalancerEnvironment(
-        Calls.of(links), executor, System::nanoTime, new SplittableRandom());
+        PeerQueries.of(links), executor, System::nanoTime, new SplittableRandom());
   }
 }

@@ -2,9 +2,9 @@ package io.eventbus.server.balance;
 
 import io.eventbus.server.balance.decision.ClientLoad;
 import io.eventbus.server.balance.decision.MoveHistory;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.session.Acknowledgements;
-import io.eventbus.server.session.ChangeTokens;
+import io.eventbus.server.session.MoveTokens;
 import io.eventbus.server.session.Session;
 import io.eventbus.server.session.Sessions;
 import java.time.Clock;
@@ -77,7 +77,7 @@ final class ClientLoads {
       long number = session.identity().number();
       double share = weights.getOrDefault(number, 0.0) / Math.max(sum, 1e-9) * load;
       long arrived = nowNanos - (long) (ageSeconds(session) * 1e9);
-      ChangeTokens.Grant arrival = session.arrival();
+      MoveTokens.Grant arrival = session.arrival();
       int hops = MoveHistory.hops(arrival == null ? 0 : arrival.hops(), arrived, nowNanos);
       clients.add(
           new ClientLoad(
@@ -99,7 +99,7 @@ final class ClientLoads {
   private static void collectTopics(
       Session session, Map<Long, Long> byProducer, Map<Long, Set<String>> topics) {
     long number = session.identity().number();
-    for (Subscription subscription : session.subscriptions().list()) {
+    for (RoutedSubscription subscription : session.subscriptions().list()) {
       add(topics, number, subscription.filter().toString());
     }
     for (Acknowledgements.Stream stream : session.acknowledgements().latest().keySet()) {

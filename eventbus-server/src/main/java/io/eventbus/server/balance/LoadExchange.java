@@ -29,7 +29,7 @@ final class LoadExchange {
 
   private final BusId self;
   private final Registry registry;
-  private final @Nullable Calls calls;
+  private final @Nullable PeerQueries calls;
   private final LongSupplier nanoTime;
   private final Map<String, Heard> heard = new ConcurrentHashMap<>();
   private final Set<String> asking = ConcurrentHashMap.newKeySet();
@@ -40,7 +40,7 @@ final class LoadExchange {
     }
   }
 
-  LoadExchange(String self, Registry registry, @Nullable Calls calls, LongSupplier nanoTime) {
+  LoadExchange(String self, Registry registry, @Nullable PeerQueries calls, LongSupplier nanoTime) {
     this.self = new BusId(self);
     this.registry = registry;
     this.calls = calls;
@@ -49,7 +49,7 @@ final class LoadExchange {
 
   /** Tells the others how this bus is, and hears how they are. */
   void exchange(BalanceMessages.Load own) {
-    Calls node = calls;
+    PeerQueries node = calls;
     if (node == null) {
       return;
     }

@@ -9,8 +9,8 @@ import io.eventbus.server.balance.decision.MoveHistory;
 import io.eventbus.server.balance.decision.MovePlanner;
 import io.eventbus.server.balance.decision.MoveWindow;
 import io.eventbus.server.config.BalanceConfig;
-import io.eventbus.server.session.ChangeListener;
-import io.eventbus.server.session.ChangeTokens;
+import io.eventbus.server.session.MoveListener;
+import io.eventbus.server.session.MoveTokens;
 import io.eventbus.server.session.Session;
 import io.eventbus.server.session.Sessions;
 import java.net.InetSocketAddress;
@@ -55,7 +55,7 @@ final class MoveExecutor {
   private final Sessions sessions;
   private final Clock clock;
   private final LoadExchange loads;
-  private final @Nullable Calls calls;
+  private final @Nullable PeerQueries calls;
   private final MovePlanner planner;
   private final MoveHistory history;
   private final BalanceConfig config;
@@ -78,7 +78,7 @@ final class MoveExecutor {
       Sessions sessions,
       Clock clock,
       LoadExchange loads,
-      @Nullable Calls calls,
+      @Nullable PeerQueries calls,
       MovePlanner planner,
       MoveHistory history,
       BalanceConfig config,
@@ -171,7 +171,7 @@ final class MoveExecutor {
   ClientLoad client(Session session, double load, boolean leaving, long nowNanos) {
     long age = Duration.between(session.identity().since(), clock.instant()).toNanos();
     long arrived = nowNanos - age;
-    ChangeTokens.Grant arrival = session.arrival();
+    MoveTokens.Grant arrival = session.arrival();
     int hops = MoveHistory.hops(arrival == null ? 0 : arrival.hops(), arrived, nowNanos);
     return new ClientLoad(
         session.identity().number(),
@@ -189,7 +189,7 @@ final class MoveExecutor {
    */
   CompletableFuture<Integer> carryOut(MovePlanner.Plan plan, ChangeReason reason, double load) {
     InetSocketAddress address = loads.address(plan.target().bus());
-    Calls node = calls;
+    PeerQueries node = calls;
     if (address == null || node == null) {
       planner.granted(plan, 0, nanoTime.getAsLong());
       return CompletableFuture.completedFuture(0);
@@ -281,7 +281,7 @@ final class MoveExecutor {
   }
 
   /** What becomes of one client. */
-  private final class Move implements ChangeListener {
+  private final class Move implements MoveListener {
     private final ClientLoad client;
     private final String to;
     private final ChangeReason reason;

@@ -1,7 +1,7 @@
 package io.eventbus.server.balance;
 
 import io.eventbus.server.balance.decision.Reservations;
-import io.eventbus.server.session.ChangeTokens;
+import io.eventbus.server.session.MoveTokens;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,11 +14,11 @@ final class ReservationService {
   private static final int MAX_LIFE_MILLIS = 300_000;
 
   private final Reservations reservations;
-  private final ChangeTokens tokens;
+  private final MoveTokens tokens;
   private long granted;
   private long refused;
 
-  ReservationService(Reservations reservations, ChangeTokens tokens) {
+  ReservationService(Reservations reservations, MoveTokens tokens) {
     this.reservations = reservations;
     this.tokens = tokens;
   }
@@ -48,7 +48,7 @@ final class ReservationService {
     for (BalanceMessages.Wanted client : request.clients().subList(0, clients)) {
       String token =
           tokens.issue(
-              new ChangeTokens.Grant(client.producer(), from, Math.max(1, client.hops())), life);
+              new MoveTokens.Grant(client.producer(), from, Math.max(1, client.hops())), life);
       if (token == null) {
         break;
       }

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * was given it. Before that the call is not recycled and gets no other member, so that a pointer to
  * it is never one to another call.
  */
-final class Call extends Deadlines.Entry implements Invocation {
+final class Call extends TimerWheel.Entry implements MemberInvocation {
   private final LoopCalls owner;
   private CallState state = CallState.FREE;
 
-  @Nullable CallingClient client;
+  @Nullable CallerConnection client;
   @Nullable LoopService service;
   @Nullable ServiceMember member;
   @Nullable Delivery body;
@@ -55,7 +55,7 @@ final class Call extends Deadlines.Entry implements Invocation {
   int retries;
 
   /** Who has refused it. */
-  final Refusals refusals = new Refusals();
+  final CallRefusals refusals = new CallRefusals();
 
   /** Until when it waits for a member where there is none. */
   long memberDeadlineNanos;
@@ -64,7 +64,7 @@ final class Call extends Deadlines.Entry implements Invocation {
   long queuedNanos;
 
   // While it waits.
-  @Nullable CallLine line;
+  @Nullable CallerQueue line;
   @Nullable Call before;
   @Nullable Call behind;
   @Nullable ServiceQueue queue;
@@ -83,7 +83,7 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   /** Takes over what is asked for. */
   void begin(
-      CallingClient from, LoopService of, CallRequest asked, Delivery content, long nowNanos) {
+      CallerConnection from, LoopService of, CallRequest asked, Delivery content, long nowNanos) {
     become(CallState.READY);
     client = from;
     service = of;
@@ -184,7 +184,7 @@ final class Call extends Deadlines.Entry implements Invocation {
   }
 
   @Override
-  Deadlines.Dues dues() {
+  TimerWheel.Dues dues() {
     return client().dues();
   }
 
@@ -265,11 +265,11 @@ final class Call extends Deadlines.Entry implements Invocation {
     return bytes;
   }
 
-  Share share() {
+  FairnessGroup share() {
     return client().share();
   }
 
-  CallingClient client() {
+  CallerConnection client() {
     return there(client);
   }
 

@@ -75,13 +75,13 @@ final class CallHandOverQueue {
     Kind kind = Kind.INVOKE;
     @Nullable Call call;
     @Nullable ServiceMember member;
-    @Nullable Service service;
+    @Nullable LocalService service;
     @Nullable Delivery body;
     @Nullable TunnelHalf tunnel;
     @Nullable TunnelEnding ending;
     long received;
     boolean last;
-    Returned returned = Returned.LOST;
+    ReturnReason returned = ReturnReason.LOST;
     FailureCode code = FailureCode.INTERNAL;
     Execution executed = Execution.UNKNOWN;
     String text = "";
@@ -113,7 +113,7 @@ final class CallHandOverQueue {
       return there(member);
     }
 
-    Service service() {
+    LocalService service() {
       return there(service);
     }
 

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a caller asks for, for {@link CallingClient#begin}: filled anew for each call, so that none
- * of them needs an object. One for each loop; confined to it.
+ * What a caller asks for, for {@link CallerConnection#begin}: filled anew for each call, so that
+ * none of them needs an object. One for each loop; confined to it.
  */
 public final class CallRequest {
   /** Holds the bytes of the service's name, which must be a legal one. */
@@ -66,7 +66,7 @@ public final class CallRequest {
   public boolean returnable;
 
   /**
-   * The method and the event behind it; only its size matters here. {@link CallingClient#begin}
+   * The method and the event behind it; only its size matters here. {@link CallerConnection#begin}
    * retains what it keeps. It may wait for long: make it with an allocator that makes nothing else,
    * so that it keeps no slab of deliveries.
    */

@@ -5,7 +5,7 @@ import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
 
 /** The end of a connection that has ended: nobody hears anything. */
-class ClosedEnd implements CallerEnd {
+class ClosedEnd implements CallerPort {
   @Override
   public void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply) {}
 

@@ -10,12 +10,12 @@ import io.eventbus.server.routing.Delivery;
  * a member that is slow or gone concerns its own part. Many members are asked in later turns.
  * Confined to the loop of the caller.
  */
-final class Gathering implements CallerEnd, Slices.Work {
+final class Gathering implements CallerPort, Slices.Work {
   private final GatheringClient client;
   private final long request;
   private final long[] members;
   private final int bodyBytes;
-  private final CallingClient parts;
+  private final CallerConnection parts;
   private final CallRequest asked = new CallRequest();
   // Members that have not been asked are those from here on.
   private int next;
@@ -133,7 +133,7 @@ final class Gathering implements CallerEnd, Slices.Work {
     if (open > 0) {
       return true;
     }
-    close(Texts.CALLER_GONE);
+    close(FailureMessages.CALLER_GONE);
     return false;
   }
 
@@ -175,6 +175,6 @@ final class Gathering implements CallerEnd, Slices.Work {
             executed,
             retryAfterMillis,
             more(),
-            left ? Texts.MEMBER_LEFT : message);
+            left ? FailureMessages.MEMBER_LEFT : message);
   }
 }

@@ -17,7 +17,7 @@ public final class GatheringClient {
   public static final int IN_FLIGHT = -1;
 
   private final LoopCalls calls;
-  private final GatherEnd end;
+  private final GatherPort end;
   private final CallerInfo info;
   private final ServiceShare held;
   private final NumberMap<Gathering> open = new NumberMap<>();
@@ -25,7 +25,7 @@ public final class GatheringClient {
   private int members;
   private boolean closed;
 
-  GatheringClient(LoopCalls calls, GatherEnd end, CallerInfo info, ServiceShare held) {
+  GatheringClient(LoopCalls calls, GatherPort end, CallerInfo info, ServiceShare held) {
     this.held = held;
     this.calls = calls;
     this.end = end;
@@ -34,7 +34,7 @@ public final class GatheringClient {
 
   /**
    * Sends a request to every member at this bus that takes calls now. It ends with the first call
-   * of the {@link GatherEnd} that has {@code more} false, perhaps before this returns.
+   * of the {@link GatherPort} that has {@code more} false, perhaps before this returns.
    *
    * @param request what is asked for; not needed afterwards. Its {@code member} and {@code
    *     waitMillis} are not looked at
@@ -65,7 +65,9 @@ public final class GatheringClient {
     long[] asked = service == null ? new long[0] : numbers(service.service);
     if (service == null || asked.length == 0) {
       refuse(
-          number, FailureCode.NO_MEMBER, service == null ? Texts.NO_MEMBER : Texts.NO_MEMBER_HERE);
+          number,
+          FailureCode.NO_MEMBER,
+          service == null ? FailureMessages.NO_MEMBER : FailureMessages.NO_MEMBER_HERE);
       return 0;
     }
     if (members + asked.length > calls.settings().gather()) {
@@ -99,7 +101,7 @@ public final class GatheringClient {
   }
 
   /** A client that changes its bus is a member twice for a moment, with one number. */
-  private static long[] numbers(Service service) {
+  private static long[] numbers(LocalService service) {
     ServiceMember[] all = service.members();
     long[] numbers = new long[all.length];
     int count = 0;
@@ -144,18 +146,20 @@ public final class GatheringClient {
     Gathering gathering = open.get(call);
     if (gathering != null) {
       gathering.close(reason);
-      end.failure(call, 0, FailureCode.CANCELLED, Execution.UNKNOWN, 0, false, Texts.CANCELLED);
+      end.failure(
+          call, 0, FailureCode.CANCELLED, Execution.UNKNOWN, 0, false, FailureMessages.CANCELLED);
     }
   }
 
   /**
    * The connection has ended: members are told that nobody waits for their answers, and the {@link
-   * GatherEnd} is not called again. A second call does nothing.
+   * GatherPort} is not called again. A second call does nothing.
    */
   public void close() {
     calls.checkLoop();
     closed = true;
-    new ArrayList<>(open.values()).forEach(gathering -> gathering.close(Texts.CALLER_GONE));
+    new ArrayList<>(open.values())
+        .forEach(gathering -> gathering.close(FailureMessages.CALLER_GONE));
   }
 
   /** A request has had its last answer, or needs none. */
@@ -179,7 +183,7 @@ public final class GatheringClient {
     }
   }
 
-  GatherEnd end() {
+  GatherPort end() {
     return end;
   }
 

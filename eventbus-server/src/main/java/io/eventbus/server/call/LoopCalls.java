@@ -30,13 +30,13 @@ public final class LoopCalls {
   private final CallStats stats;
   private final CallStats fromBuses;
   private final Slices slices;
-  private final Deadlines deadlines;
+  private final TimerWheel deadlines;
   private final LoopServices services;
-  private final Places places;
-  private final Endings endings;
+  private final CallDispatcher places;
+  private final CallCompletion endings;
   private final @Nullable CallHandOverQueue[] others;
   private final Deque<Call> spare = new ArrayDeque<>();
-  private final Map<Object, Share> shares = new HashMap<>();
+  private final Map<Object, FairnessGroup> shares = new HashMap<>();
   private final ServiceMemory.OfLoop memory;
   private final ServiceMemory.OfLoop registrations;
   private long dispatched;
@@ -51,15 +51,15 @@ public final class LoopCalls {
     this.port = port;
     this.stats = stats;
     this.slices = new Slices(port, this::isOtherBehind);
-    this.deadlines = new Deadlines(port, slices);
+    this.deadlines = new TimerWheel(port, slices);
     this.services = new LoopServices(this);
     this.places =
-        new Places(
+        new CallDispatcher(
             this,
-            new Choice(seed, number),
-            new Admission(bus.settings(), bus.queued()),
+            new MemberSelector(seed, number),
+            new CallAdmission(bus.settings(), bus.queued()),
             bus.queued());
-    this.endings = new Endings(this);
+    this.endings = new CallCompletion(this);
     this.memory = bus.memory().services().ofLoop();
     this.registrations = bus.memory().registrations().ofLoop();
     this.others = new CallHandOverQueue[bus.loopCount()];
@@ -91,17 +91,17 @@ public final class LoopCalls {
    * @param end the connection
    * @param info who it is
    * @param held what the bus holds for the connection
-   * @return nothing is kept of it after its {@link CallingClient#close}, but what members still
+   * @return nothing is kept of it after its {@link CallerConnection#close}, but what members still
    *     have
    */
-  public CallingClient caller(CallerEnd end, CallerInfo info, ServiceShare held) {
+  public CallerConnection caller(CallerPort end, CallerInfo info, ServiceShare held) {
     checkLoop();
-    return new CallingClient(
+    return new CallerConnection(
         this, end, info, joinShare(info), held, settings().callsInFlight(), stats);
   }
 
   /** Of an address without a limit, as tests do. */
-  CallingClient caller(CallerEnd end, CallerInfo info) {
+  CallerConnection caller(CallerPort end, CallerInfo info) {
     return caller(end, info, share(ServiceShare.Address.UNBOUNDED));
   }
 
@@ -114,7 +114,7 @@ public final class LoopCalls {
    * @return nothing is kept of it after its {@link GatheringClient#close}, but what members still
    *     have
    */
-  public GatheringClient gatherer(GatherEnd end, CallerInfo info, ServiceShare held) {
+  public GatheringClient gatherer(GatherPort end, CallerInfo info, ServiceShare held) {
     checkLoop();
     return new GatheringClient(this, end, info, held);
   }
@@ -144,13 +144,13 @@ public final class LoopCalls {
   }
 
   /** What sends the parts of one request to so many members. */
-  CallingClient callerOfMembers(
-      CallerEnd end, CallerInfo info, ServiceShare held, int members, long request) {
-    return new CallingClient(this, end, info, joinShare(info), held, members, stats, request);
+  CallerConnection callerOfMembers(
+      CallerPort end, CallerInfo info, ServiceShare held, int members, long request) {
+    return new CallerConnection(this, end, info, joinShare(info), held, members, stats, request);
   }
 
-  private Share joinShare(CallerInfo info) {
-    Share share = shares.computeIfAbsent(info.share(), Share::new);
+  private FairnessGroup joinShare(CallerInfo info) {
+    FairnessGroup share = shares.computeIfAbsent(info.share(), FairnessGroup::new);
     share.clients++;
     return share;
   }
@@ -164,10 +164,10 @@ public final class LoopCalls {
    * @param most how many calls may be open
    * @return as {@link #caller}
    */
-  public CallingClient bus(CallerEnd end, Object share, int most) {
+  public CallerConnection bus(CallerPort end, Object share, int most) {
     checkLoop();
     CallerInfo info = new CallerInfo(0, NO_IDENTITY, share);
-    return new CallingClient(
+    return new CallerConnection(
         this, end, info, joinShare(info), ServiceShare.ofBus(memory), most, fromBuses);
   }
 
@@ -175,25 +175,25 @@ public final class LoopCalls {
    * Makes another bus one that serves, by a stream.
    *
    * @param end the stream
-   * @return as {@link #server}, for {@link ServingClient#serve}
+   * @return as {@link #server}, for {@link MemberConnection#serve}
    */
-  public ServingClient bus(MemberEnd end) {
+  public MemberConnection bus(MemberPort end) {
     checkLoop();
-    return new ServingClient(this, end, "", 0, true, ServiceShare.ofBus(memory));
+    return new MemberConnection(this, end, "", 0, true, ServiceShare.ofBus(memory));
   }
 
   /**
    * Makes another bus one that asks for places of a service, by a stream.
    *
    * @param service the service
-   * @return to be {@linkplain Asker#close closed} when it asks no more
+   * @return to be {@linkplain PeerDemand#close closed} when it asks no more
    */
-  public Asker asker(ServiceKey service) {
+  public PeerDemand asker(ServiceKey service) {
     checkLoop();
-    return new Asker(this, service);
+    return new PeerDemand(this, service);
   }
 
-  void leaveShare(Share share) {
+  void leaveShare(FairnessGroup share) {
     if (--share.clients == 0) {
       shares.remove(share.key);
     }
@@ -204,9 +204,9 @@ public final class LoopCalls {
    *
    * @param end the connection
    * @param member the member's number: the producer number of the client, not 0
-   * @return nothing is kept of it after its {@link ServingClient#close}
+   * @return nothing is kept of it after its {@link MemberConnection#close}
    */
-  public ServingClient server(MemberEnd end, long member) {
+  public MemberConnection server(MemberPort end, long member) {
     return server(end, "", member, share(ServiceShare.Address.UNBOUNDED));
   }
 
@@ -219,9 +219,9 @@ public final class LoopCalls {
    * @param held what the bus holds for the connection
    * @return as above
    */
-  public ServingClient server(MemberEnd end, String account, long member, ServiceShare held) {
+  public MemberConnection server(MemberPort end, String account, long member, ServiceShare held) {
     checkLoop();
-    return new ServingClient(this, end, account, member, false, held);
+    return new MemberConnection(this, end, account, member, false, held);
   }
 
   /**
@@ -310,7 +310,7 @@ public final class LoopCalls {
    *
    * @return how long that may keep the loops, in nanoseconds, by estimate
    */
-  long unserved(Service service) {
+  long unserved(LocalService service) {
     long waiting = service.queued().get();
     boolean told = others.length == 1;
     for (int loop = 0; loop < others.length; loop++) {
@@ -434,7 +434,7 @@ public final class LoopCalls {
     return slices;
   }
 
-  Deadlines deadlines() {
+  TimerWheel deadlines() {
     return deadlines;
   }
 
@@ -442,11 +442,11 @@ public final class LoopCalls {
     return services;
   }
 
-  Places places() {
+  CallDispatcher places() {
     return places;
   }
 
-  Endings endings() {
+  CallCompletion endings() {
     return endings;
   }
 }

@@ -5,7 +5,7 @@ final class LoopService {
   /** How often other buses are told at most that calls wait, unless they double. */
   private static final long DEMAND_NANOS = 10_000_000;
 
-  final Service service;
+  final LocalService service;
 
   /** The name in UTF-8. */
   final NameKey key;
@@ -28,7 +28,7 @@ final class LoopService {
   private long demandedAt;
 
   LoopService(
-      Service service,
+      LocalService service,
       NameKey key,
       int loop,
       int retryPercent,

@@ -21,8 +21,8 @@ final class LoopServices {
   private final Map<NameKey, LoopService> byName = new HashMap<>();
   private final Map<String, Map<NameKey, LoopService>> ofAccounts = new HashMap<>();
   private final NameKey lookedUp = new NameKey();
-  private final IdentityHashMap<Service, LoopService> byService = new IdentityHashMap<>();
-  private final IdentityHashMap<Service, ServiceMember[]> far = new IdentityHashMap<>();
+  private final IdentityHashMap<LocalService, LoopService> byService = new IdentityHashMap<>();
+  private final IdentityHashMap<LocalService, ServiceMember[]> far = new IdentityHashMap<>();
 
   LoopServices(LoopCalls calls) {
     this.calls = calls;
@@ -77,11 +77,12 @@ final class LoopServices {
   private @Nullable LoopService learn(String account, NameKey name, boolean waits, long nowNanos) {
     String text = name.toString();
     ServiceDirectory directory = calls.directory();
-    Service service = waits ? directory.join(account, text) : directory.joinServed(account, text);
+    LocalService service =
+        waits ? directory.join(account, text) : directory.joinServed(account, text);
     return service == null ? null : add(service, name.copy(), nowNanos);
   }
 
-  private LoopService add(Service service, NameKey key, long nowNanos) {
+  private LoopService add(LocalService service, NameKey key, long nowNanos) {
     LoopService known =
         new LoopService(
             service,
@@ -99,13 +100,13 @@ final class LoopServices {
   }
 
   /** Returns what the loop knows of a service, or null. */
-  @Nullable LoopService known(Service service) {
+  @Nullable LoopService known(LocalService service) {
     return byService.get(service);
   }
 
   /** Another bus serves a service, by a stream of this loop, or does not any more. */
   void far(ServiceMember bus, boolean serves) {
-    Service service = bus.service();
+    LocalService service = bus.service();
     List<ServiceMember> all = new ArrayList<>(List.of(far.getOrDefault(service, NOWHERE)));
     all.remove(bus);
     if (serves) {
@@ -124,7 +125,7 @@ final class LoopServices {
   }
 
   /** The other buses that serve a service, by streams of this loop. */
-  ServiceMember[] far(Service service) {
+  ServiceMember[] far(LocalService service) {
     return far.getOrDefault(service, NOWHERE);
   }
 

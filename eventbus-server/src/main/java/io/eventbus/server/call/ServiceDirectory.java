@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * know. Any thread; the way of a call asks it only for names that its loop does not know.
  */
 final class ServiceDirectory {
-  private final ConcurrentHashMap<ServiceKey, Service> services = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<ServiceKey, LocalService> services = new ConcurrentHashMap<>();
   private final int loops;
   private final ServedHere listener;
 
@@ -21,34 +21,34 @@ final class ServiceDirectory {
   }
 
   /** Returns a service that is kept until it is left as often as it was joined. */
-  Service join(String account, String name) {
+  LocalService join(String account, String name) {
     return join(new ServiceKey(account, name));
   }
 
   /** As above. */
-  Service join(ServiceKey of) {
+  LocalService join(ServiceKey of) {
     return services.compute(
         of,
         (key, there) -> {
-          Service service = there == null ? new Service(key, loops, listener) : there;
+          LocalService service = there == null ? new LocalService(key, loops, listener) : there;
           service.uses++;
           return service;
         });
   }
 
   /** As {@link #join}, if there are members that take calls; else null. */
-  @Nullable Service joinServed(String account, String name) {
-    Service there = services.get(new ServiceKey(account, name));
+  @Nullable LocalService joinServed(String account, String name) {
+    LocalService there = services.get(new ServiceKey(account, name));
     return there == null || !there.isServed() ? null : join(account, name);
   }
 
-  void leave(Service service) {
+  void leave(LocalService service) {
     services.computeIfPresent(service.key(), (key, there) -> --there.uses == 0 ? null : there);
   }
 
   List<ServiceFigures> figures(long nowNanos) {
     List<ServiceFigures> all = new ArrayList<>();
-    for (Service service : services.values()) {
+    for (LocalService service : services.values()) {
       ServiceMember[] members = service.members();
       if (members.length > 0) {
         List<MemberFigures> each = new ArrayList<>(members.length);
@@ -66,7 +66,7 @@ final class ServiceDirectory {
 
   int count() {
     int count = 0;
-    for (Service service : services.values()) {
+    for (LocalService service : services.values()) {
       if (service.members().length > 0) {
         count++;
       }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * <p>It is one class because its window, its latency and its place in the service change together.
  */
 public final class ServiceMember {
-  private final ServingClient client;
-  private final Service service;
+  private final MemberConnection client;
+  private final LocalService service;
   private final long registration;
   private final boolean far;
   private final MemberWindow window;
@@ -28,11 +28,11 @@ public final class ServiceMember {
   private final SingleWriterCounter completions = new SingleWriterCounter();
   // What the client has; a place may be taken before, by a call that is on its way to it.
   private final SingleWriterCounter unanswered = new SingleWriterCounter();
-  private Deadlines.@Nullable Entry pauseEnd;
+  private TimerWheel.@Nullable Entry pauseEnd;
 
   ServiceMember(
-      ServingClient client,
-      Service service,
+      MemberConnection client,
+      LocalService service,
       long registration,
       int concurrency,
       boolean far,
@@ -63,7 +63,7 @@ public final class ServiceMember {
     window.capacity(calls);
     service.widened(window.limit());
     if (serves != served) {
-      Service.Loss loss = service.serves(serves ? 1 : -1, this, client.calls().now());
+      LocalService.Loss loss = service.serves(serves ? 1 : -1, this, client.calls().now());
       if (!serves) {
         lost(loss);
       }
@@ -72,7 +72,7 @@ public final class ServiceMember {
   }
 
   /**
-   * Leaves the service. From the return of this method on, {@link MemberEnd#invoke} is not called
+   * Leaves the service. From the return of this method on, {@link MemberPort#invoke} is not called
    * for it: {@code Drained} may be sent. Calls that the client has already go on. A second call
    * does nothing.
    */
@@ -89,7 +89,7 @@ public final class ServiceMember {
   void stop() {
     gone = true;
     window.close();
-    Deadlines.Entry end = pauseEnd;
+    TimerWheel.Entry end = pauseEnd;
     if (end != null) {
       client.calls().deadlines().disarm(end);
     }
@@ -110,13 +110,13 @@ public final class ServiceMember {
   }
 
   /** The service has one member less that takes calls. */
-  private void lost(Service.Loss loss) {
+  private void lost(LocalService.Loss loss) {
     LoopCalls calls = client.calls();
     calls.cannotBeCalled(this);
-    if (loss != Service.Loss.NONE) {
+    if (loss != LocalService.Loss.NONE) {
       client.end().caused(calls.unserved(service));
     }
-    if (loss == Service.Loss.NONE && service.mustResume()) {
+    if (loss == LocalService.Loss.NONE && service.mustResume()) {
       for (ServiceMember member : service.members()) {
         if (member.window.isPaused()) {
           calls.resume(member);
@@ -126,7 +126,7 @@ public final class ServiceMember {
   }
 
   /**
-   * Says how many calls another bus may have; for a member of {@link ServingClient#serve}.
+   * Says how many calls another bus may have; for a member of {@link MemberConnection#serve}.
    *
    * @param calls at least 0; 0 also while it cannot be sent any
    */
@@ -232,7 +232,7 @@ public final class ServiceMember {
     }
     long pause = service.pause(window);
     if (pause > 0) {
-      Deadlines.Entry end = pauseEnd;
+      TimerWheel.Entry end = pauseEnd;
       if (end == null) {
         end = new PauseEnd();
         pauseEnd = end;
@@ -243,7 +243,7 @@ public final class ServiceMember {
 
   /** Goes on after failures. */
   void resume() {
-    Deadlines.Entry end = pauseEnd;
+    TimerWheel.Entry end = pauseEnd;
     if (end != null) {
       client.calls().deadlines().disarm(end);
     }
@@ -251,9 +251,9 @@ public final class ServiceMember {
     client.calls().places().offer(this);
   }
 
-  private final class PauseEnd extends Deadlines.Entry {
+  private final class PauseEnd extends TimerWheel.Entry {
     @Override
-    Deadlines.Dues dues() {
+    TimerWheel.Dues dues() {
       return client.dues();
     }
 
@@ -263,16 +263,16 @@ public final class ServiceMember {
     }
   }
 
-  ServingClient client() {
+  MemberConnection client() {
     return client;
   }
 
-  Service service() {
+  LocalService service() {
     return service;
   }
 
   /**
-   * Returns what {@link Invocation#registration} returns for it.
+   * Returns what {@link MemberInvocation#registration} returns for it.
    *
    * @return as the connection has chosen it
    */
@@ -325,8 +325,8 @@ public final class ServiceMember {
     int outstanding = window.outstanding();
     double load = (outstanding + 1) / (double) limit;
     return load * latency.peak(unanswered(), nowNanos)
-        + (fromLoop == loop() ? 0 : Choice.OTHER_LOOP_NANOS)
-        + (draining ? Choice.DRAINING_NANOS : 0);
+        + (fromLoop == loop() ? 0 : MemberSelector.OTHER_LOOP_NANOS)
+        + (draining ? MemberSelector.DRAINING_NANOS : 0);
   }
 
   /**
@@ -340,10 +340,10 @@ public final class ServiceMember {
     if (far) {
       // What is idle has not become faster.
       one = Math.max(one, (double) latency.mean(unanswered(), nowNanos));
-      one = (one == 0 ? unknown : one) + Choice.OTHER_BUS_NANOS;
-      one += draining ? Choice.DRAINING_NANOS : 0;
+      one = (one == 0 ? unknown : one) + MemberSelector.OTHER_BUS_NANOS;
+      one += draining ? MemberSelector.DRAINING_NANOS : 0;
     } else if (fromLoop != loop()) {
-      one += Choice.OTHER_LOOP_NANOS;
+      one += MemberSelector.OTHER_LOOP_NANOS;
     }
     int atOnce = Math.max(1, far ? window.limit() : concurrency);
     return one * Math.max(1, (window.outstanding() + 1) / (double) atOnce);

@@ -13,7 +13,7 @@ final class ServiceQueue {
   private static final int[] WEIGHTS = {8, 4, 1};
 
   private static final class Band {
-    final CallTurns turns = new CallTurns();
+    final FairCallQueue turns = new FairCallQueue();
     final int weight;
     // Of this round: 0 <= left <= weight.
     int left;
@@ -67,13 +67,13 @@ final class ServiceQueue {
   }
 
   /** How many calls of a share and priority wait. */
-  int size(Share share, CallPriority priority) {
+  int size(FairnessGroup share, CallPriority priority) {
     Band band = bands[index(priority)];
     return band == null ? 0 : band.turns.size(share);
   }
 
   /** How long the next call of a share and priority would see others wait that come before it. */
-  long waited(Share share, CallPriority priority, long nowNanos) {
+  long waited(FairnessGroup share, CallPriority priority, long nowNanos) {
     Band band = bands[index(priority)];
     return band == null ? 0 : band.turns.waited(share, nowNanos);
   }
@@ -83,7 +83,8 @@ final class ServiceQueue {
    *
    * @param mostNanos the longest time in which the turn of another share should come
    */
-  @Nullable Call makesWay(Share share, CallPriority priority, long mostNanos, long nowNanos) {
+  @Nullable Call makesWay(
+      FairnessGroup share, CallPriority priority, long mostNanos, long nowNanos) {
     Band band = bands[index(priority)];
     return band == null ? null : band.turns.makesWay(share, mostNanos, nowNanos);
   }

@@ -20,7 +20,7 @@ final class SlowCalls {
   private SlowCalls() {}
 
   /** Returns the oldest first. */
-  static List<OpenCall> of(Deadlines deadlines, int most, long nowNanos) {
+  static List<OpenCall> of(TimerWheel deadlines, int most, long nowNanos) {
     PriorityQueue<Call> oldest = new PriorityQueue<>(BY_AGE);
     deadlines.forEach(
         entry -> {

@@ -28,7 +28,7 @@ final class AdvertisedAddress {
       return new Endpoint(configured.host(), configured.port() == 0 ? port : configured.port());
     }
     String bound = config.bindHost();
-    return new Endpoint(Addresses.isAll(bound) ? local(config) : bound, port);
+    return new Endpoint(SeedAddresses.isAll(bound) ? local(config) : bound, port);
   }
 
   /** The address of the interface that leads to the others, or else to the network. */

@@ -64,11 +64,11 @@ final class ClusterMembership implements Membership {
   private final OtherBuses others;
   private final CompletableFuture<Void> started;
   private final CompletableFuture<String> refused = new CompletableFuture<>();
-  private final WaitingLog waiting;
+  private final JoinProgressLog waiting;
   private volatile @Nullable LeaseKeeper keeper;
   private volatile boolean registered;
   private volatile boolean ending;
-  private @Nullable Leaving leaving;
+  private @Nullable GracefulLeave leaving;
 
   private ClusterMembership(
       ServerConfig config,
@@ -91,7 +91,7 @@ final class ClusterMembership implements Membership {
     registry.addListener(others);
     registry.addListener(new BusStateLog(new BusId(directory.bus()), () -> registered));
     this.started = registry.start().toCompletableFuture();
-    this.waiting = new WaitingLog(this::situation);
+    this.waiting = new JoinProgressLog(this::situation);
     var unused = started.whenComplete((nothing, error) -> onStarted(error));
   }
 
@@ -126,10 +126,7 @@ final class ClusterMembership implements Membership {
               : null;
       RatisRegistry registry =
           new RatisRegistry(
-              options(cluster, directory, address),
-              new FoundSeeds(cluster, discovery),
-              links,
-              clock);
+              options(cluster, directory, address), new SeedList(cluster, discovery), links, clock);
       return new ClusterMembership(
           config, security, directory, bound.getPort(), address, links, discovery, registry);
     } catch (IOException | RuntimeException e) {
@@ -226,7 +223,7 @@ final class ClusterMembership implements Membership {
     BusDescription description =
         new BusDescription(
             new BusId(directory.bus()),
-            new Addresses(config, address.host()).describe(clients, adminPort, address),
+            new SeedAddresses(config, address.host()).describe(clients, adminPort, address),
             config.cluster().zone(),
             BuildInfo.version(),
             PROTOCOL_VERSION);
@@ -263,7 +260,7 @@ final class ClusterMembership implements Membership {
     String known = registry.situation();
     return registered
         ? known
-        : WaitingLog.describe(started.isDone(), registry.status().leader() != null, known);
+        : JoinProgressLog.describe(started.isDone(), registry.status().leader() != null, known);
   }
 
   @Override
@@ -287,16 +284,16 @@ final class ClusterMembership implements Membership {
   }
 
   @Override
-  public ClusterStanding standing() {
+  public MembershipStatus standing() {
     ClusterStatus status = registry.status();
     BusInfo self = registry.snapshot().bus(new BusId(directory.bus()));
     RegistryLifecycle lifecycle = registry.lifecycle();
     boolean failed = lifecycle == RegistryLifecycle.FAILED;
     boolean whole = status.leader() != null && registered;
-    ClusterStanding.Phase phase =
-        registered ? ClusterStanding.Phase.MEMBER : ClusterStanding.Phase.JOINING;
-    return new ClusterStanding(
-        failed ? ClusterStanding.Phase.FAILED : phase,
+    MembershipStatus.Phase phase =
+        registered ? MembershipStatus.Phase.MEMBER : MembershipStatus.Phase.JOINING;
+    return new MembershipStatus(
+        failed ? MembershipStatus.Phase.FAILED : phase,
         config.cluster().id(),
         status.cluster(),
         status.role().name(),
@@ -328,7 +325,7 @@ final class ClusterMembership implements Membership {
     ending = true;
     LeaseKeeper keeping = keeper;
     if (registered && keeping != null) {
-      leaving = new Leaving(registry, keeping, config.cluster().leave());
+      leaving = new GracefulLeave(registry, keeping, config.cluster().leave());
       leaving.begin();
     }
   }
@@ -337,7 +334,7 @@ final class ClusterMembership implements Membership {
   public void close() {
     ending = true;
     waiting.close();
-    Leaving goodbye = leaving;
+    GracefulLeave goodbye = leaving;
     if (goodbye != null) {
       goodbye.finish();
     }

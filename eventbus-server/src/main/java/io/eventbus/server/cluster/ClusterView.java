@@ -32,7 +32,7 @@ public interface ClusterView {
    *
    * @return the standing at this moment
    */
-  ClusterStanding standing();
+  MembershipStatus standing();
 
   /**
    * Says how long ago the registry last heard of this bus.

@@ -71,7 +71,8 @@ final class LocalMembership implements Membership {
   @Override
   public void serve(InetSocketAddress clients, int adminPort) throws IOException {
     await(registry.start());
-    BusAddresses addresses = new Addresses(config, "localhost").describe(clients, adminPort, null);
+    BusAddresses addresses =
+        new SeedAddresses(config, "localhost").describe(clients, adminPort, null);
     BusDescription description =
         new BusDescription(
             new BusId(busName()),
@@ -129,10 +130,10 @@ final class LocalMembership implements Membership {
   }
 
   @Override
-  public ClusterStanding standing() {
-    ClusterStanding.Phase phase =
-        state == BusState.JOINING ? ClusterStanding.Phase.JOINING : ClusterStanding.Phase.MEMBER;
-    return new ClusterStanding(phase, "", "", "ALONE", state.name(), null, -1, 0, "");
+  public MembershipStatus standing() {
+    MembershipStatus.Phase phase =
+        state == BusState.JOINING ? MembershipStatus.Phase.JOINING : MembershipStatus.Phase.MEMBER;
+    return new MembershipStatus(phase, "", "", "ALONE", state.name(), null, -1, 0, "");
   }
 
   @Override

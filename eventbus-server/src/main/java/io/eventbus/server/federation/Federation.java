@@ -12,21 +12,21 @@ import io.eventbus.server.call.ServedHere;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.config.ListenConfig;
-import io.eventbus.server.federation.call.FarServices;
+import io.eventbus.server.federation.call.PeerServices;
 import io.eventbus.server.federation.interest.InterestExchange;
 import io.eventbus.server.federation.interest.LocalInterest;
 import io.eventbus.server.federation.lane.ClockAndRandom;
-import io.eventbus.server.federation.lane.Deadlines;
-import io.eventbus.server.federation.lane.Gate;
+import io.eventbus.server.federation.lane.DeadlineScheduler;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.Lanes;
+import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.federation.tree.ForwardRelay;
 import io.eventbus.server.federation.tree.LoopForwarder;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
-import io.eventbus.server.session.ClusterPromises;
+import io.eventbus.server.session.ClusterGuarantees;
 import io.eventbus.server.session.InterestShare;
 import io.eventbus.server.transport.EventLoops;
 import io.netty.channel.ChannelHandler;
@@ -50,9 +50,9 @@ import org.slf4j.LoggerFactory;
  * One bus's end of all that goes between buses. It is made before the routers, which it forwards
  * for, and started when they and the links are there. Any thread.
  */
-public final class Federation implements ClusterPromises {
+public final class Federation implements ClusterGuarantees {
   /** The kinds of streams that are taken once a bus has started its federation. */
-  public static final Set<String> STREAMS = Set.of(FarServices.KIND, Lanes.KIND);
+  public static final Set<String> STREAMS = Set.of(PeerServices.KIND, Lanes.KIND);
 
   private static final Logger LOG = LoggerFactory.getLogger(Federation.class);
 
@@ -62,10 +62,10 @@ public final class Federation implements ClusterPromises {
   private final Lanes lanes;
   private final LocalInterest interest;
   private final InterestLimits limits;
-  private final FarServices services;
+  private final PeerServices services;
   private final InterestExchange exchange;
-  private final Members members;
-  private final Gate startGate = new Gate();
+  private final PeerTracker members;
+  private final OneShotLatch startGate = new OneShotLatch();
   private final LongAdder late = new LongAdder();
   private @Nullable ListenerRegistration registration;
 
@@ -110,14 +110,14 @@ public final class Federation implements ClusterPromises {
             config, self, maxFrameBytes, eventLoops, memory, clock, index.accounts()::invalidate);
     interest = new LocalInterest(this::interestChanged);
     limits = new InterestLimits(config.filters());
-    services = new FarServices(lanes);
+    services = new PeerServices(lanes);
     exchange = new InterestExchange(lanes, index, interest, startGate, services);
-    members = new Members(lanes, exchange, services);
+    members = new PeerTracker(lanes, exchange, services);
     lanes.listen(exchange, new PromisesAndMembers());
     index.onLocalChange(interest);
   }
 
-  private final class PromisesAndMembers implements Deadlines {
+  private final class PromisesAndMembers implements DeadlineScheduler {
     @Override
     public void onTick(long nowNanos) {
       exchange.onTick();
@@ -166,7 +166,7 @@ public final class Federation implements ClusterPromises {
     services.start(calls);
     start(routers, linkNode::openStream);
     linkNode.acceptStreams(
-        FarServices.KIND,
+        PeerServices.KIND,
         new StreamAcceptor() {
           @Override
           public EventLoop loop(LinkPeer peer) {
@@ -214,7 +214,7 @@ public final class Federation implements ClusterPromises {
     return lanes;
   }
 
-  FarServices services() {
+  PeerServices services() {
     return services;
   }
 
@@ -240,7 +240,7 @@ public final class Federation implements ClusterPromises {
     return exchange;
   }
 
-  Gate startGate() {
+  OneShotLatch startGate() {
     return startGate;
   }
 
@@ -322,7 +322,7 @@ public final class Federation implements ClusterPromises {
       return;
     }
     LaneLoop here = lanes.loop(loop);
-    Promise promise = new Promise(3, done);
+    CountdownPromise promise = new CountdownPromise(3, done);
     here.whenHandedOver(promise::part);
     lanes.acknowledgement().of(here, here.lane(producer), null, () -> here.execute(promise::part));
     afterInterestApplied(

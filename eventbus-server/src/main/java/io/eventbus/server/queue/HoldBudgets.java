@@ -30,7 +30,7 @@ public final class HoldBudgets {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(80);
 
     private final String owner;
-    private final HoldBudget budget;
+    private final BlockBudget budget;
     // Guarded by the lock of this object.
     private long lookedAt;
     private boolean usedUp;
@@ -38,19 +38,19 @@ public final class HoldBudgets {
     private int users;
     private long leftNanos;
 
-    Shared(String owner, HoldBudget budget, long nowNanos) {
+    Shared(String owner, BlockBudget budget, long nowNanos) {
       this.owner = owner;
       this.budget = budget;
       this.lookedAt = nowNanos - LOOK_NANOS;
     }
 
-    /** As {@link HoldBudget#charge}. */
+    /** As {@link BlockBudget#charge}. */
     void charge(long nanos) {
       budget.charge(nanos);
     }
 
     /**
-     * As {@link HoldBudget#isUsedUp}. Looks no more often than one connection does, or publishers
+     * As {@link BlockBudget#isUsedUp}. Looks no more often than one connection does, or publishers
      * that are held together would count more often than once.
      */
     synchronized boolean isUsedUp(long nowNanos) {
@@ -78,7 +78,7 @@ public final class HoldBudgets {
     if (shared == null) {
       Shared known = idle.remove(owner);
       shared =
-          known == null ? new Shared(owner, new HoldBudget(capacity, nowNanos), nowNanos) : known;
+          known == null ? new Shared(owner, new BlockBudget(capacity, nowNanos), nowNanos) : known;
       inUse.put(owner, shared);
     }
     shared.users++;

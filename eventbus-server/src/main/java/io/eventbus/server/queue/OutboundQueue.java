@@ -3,11 +3,11 @@ package io.eventbus.server.queue;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ValueType;
-import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Subscriber;
-import io.eventbus.server.routing.Waiters;
+import io.eventbus.server.routing.WakeupList;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.stats.SingleWriterCounter;
@@ -64,19 +64,19 @@ public final class OutboundQueue implements Subscriber {
   private final Supplier<String> owner;
   private final Consumer<String> slow;
   private final Consumer<String> heldTooLong;
-  private final ReaderPace pace;
+  private final SlowConsumerDetector pace;
 
   // From the first time that the queue is full; written before it is.
   private HoldBudgets.@Nullable Shared holdBudget;
   private final Backlog backlog;
   private final DeliveryRing ring;
-  private final Waiters waiters = new Waiters();
+  private final WakeupList waiters = new WakeupList();
   private final QueueWriter writer;
   private final DeliveryCredit credit = new DeliveryCredit();
   private final SingleWriterCounter delivered = new SingleWriterCounter();
   private final SingleWriterCounter dropped = new SingleWriterCounter();
 
-  private @Nullable QuotaShare quotas;
+  private @Nullable ConnectionQuota quotas;
   private @Nullable Runnable waitingSession;
   private boolean inputWaits;
   private long mostControlBytes = MAX_CONTROL_BYTES;
@@ -119,7 +119,7 @@ public final class OutboundQueue implements Subscriber {
     this.backlog = new Backlog(context, loop.lastEvents(), bound);
     this.ring = backlog.ring();
     this.writer = new QueueWriter(context, sink, credit);
-    this.pace = new ReaderPace(loop.timeouts(), bound);
+    this.pace = new SlowConsumerDetector(loop.timeouts(), bound);
   }
 
   @Override
@@ -159,7 +159,7 @@ public final class OutboundQueue implements Subscriber {
   }
 
   /** Holds what waits against quotas from now on; null for none. */
-  public void share(@Nullable QuotaShare share) {
+  public void share(@Nullable ConnectionQuota share) {
     quotas = share;
     if (share == null) {
       backlog.bound(bound);

@@ -42,9 +42,9 @@ public final class QuotaAccounts {
   private final Advisories advisories;
   private final LongSupplier nanoTime;
   private final RateLimitedLog log;
-  private final Map<Sharers.Key, Sharers> byKey = new HashMap<>();
-  private final NavigableMap<Long, Sharers> byNumber = new TreeMap<>();
-  private final Deque<Sharers> lingering = new ArrayDeque<>();
+  private final Map<QuotaHolder.Key, QuotaHolder> byKey = new HashMap<>();
+  private final NavigableMap<Long, QuotaHolder> byNumber = new TreeMap<>();
+  private final Deque<QuotaHolder> lingering = new ArrayDeque<>();
   private final Map<String, LongAdder> waits = counters();
   private final Map<String, LongAdder> refusals = counters();
   private long lastNumber;
@@ -82,7 +82,7 @@ public final class QuotaAccounts {
      *
      * @param share its part; null where there is no quota
      */
-    record Open(@Nullable QuotaShare share) implements Entry {}
+    record Open(@Nullable ConnectionQuota share) implements Entry {}
 
     /**
      * There are enough.
@@ -104,9 +104,9 @@ public final class QuotaAccounts {
     if (who.quotas().areNone()) {
       return new Entry.Open(null);
     }
-    Sharers full;
+    QuotaHolder full;
     synchronized (this) {
-      QuotaShare share = share(who);
+      ConnectionQuota share = share(who);
       full = full(share, replaces);
       if (full == null) {
         return new Entry.Open(count(share));
@@ -128,47 +128,47 @@ public final class QuotaAccounts {
    * @param who as above
    * @return its share, also where there are more connections than there may be
    */
-  public synchronized QuotaShare join(Principal who) {
+  public synchronized ConnectionQuota join(Principal who) {
     return count(share(who));
   }
 
-  private QuotaShare share(Principal who) {
+  private ConnectionQuota share(Principal who) {
     long now = nanoTime();
     lookAtLingering(now);
-    QuotaShare share =
-        new QuotaShare(
+    ConnectionQuota share =
+        new ConnectionQuota(
             this,
-            find(Sharers.Key.ofIdentity(who), now),
-            find(Sharers.Key.ofAccount(who.account()), now));
+            find(QuotaHolder.Key.ofIdentity(who), now),
+            find(QuotaHolder.Key.ofAccount(who.account()), now));
     share.renew(who.quotas());
     return share;
   }
 
-  private Sharers find(Sharers.Key key, long now) {
-    Sharers known = byKey.get(key);
+  private QuotaHolder find(QuotaHolder.Key key, long now) {
+    QuotaHolder known = byKey.get(key);
     if (known == null) {
-      known = new Sharers(key, ++lastNumber, now);
+      known = new QuotaHolder(key, ++lastNumber, now);
       byKey.put(key, known);
       byNumber.put(known.number(), known);
     }
     return known;
   }
 
-  private static @Nullable Sharers full(QuotaShare share, boolean replaces) {
+  private static @Nullable QuotaHolder full(ConnectionQuota share, boolean replaces) {
     if (!share.identity().mayConnect(replaces)) {
       return share.identity();
     }
     return share.account().mayConnect(replaces) ? null : share.account();
   }
 
-  private static QuotaShare count(QuotaShare share) {
+  private static ConnectionQuota count(ConnectionQuota share) {
     share.identity().connected();
     share.account().connected();
     return share;
   }
 
   /** A connection has ended. */
-  synchronized void left(QuotaShare share) {
+  synchronized void left(ConnectionQuota share) {
     share.identity().disconnected();
     share.account().disconnected();
     forget(share.identity());
@@ -176,7 +176,7 @@ public final class QuotaAccounts {
   }
 
   /** Forgets those that have no connection, now or as soon as that is possible. */
-  private void forget(Sharers sharers) {
+  private void forget(QuotaHolder sharers) {
     if (sharers.connections() > 0 || sharers.lingers) {
       return;
     }
@@ -191,7 +191,7 @@ public final class QuotaAccounts {
   private void lookAtLingering(long now) {
     for (int i = 0; i < LOOKS; i++) {
       boolean tooMany = lingering.size() > MAX_LINGERING;
-      Sharers oldest = lingering.poll();
+      QuotaHolder oldest = lingering.poll();
       if (oldest == null) {
         return;
       }
@@ -208,7 +208,7 @@ public final class QuotaAccounts {
     }
   }
 
-  private void remove(Sharers sharers) {
+  private void remove(QuotaHolder sharers) {
     byKey.remove(sharers.key());
     byNumber.remove(sharers.number());
   }
@@ -218,7 +218,7 @@ public final class QuotaAccounts {
   }
 
   /** Notes that clients have to wait, or may queue less. */
-  void waits(Sharers sharers, Quota quota, long nowNanos) {
+  void waits(QuotaHolder sharers, Quota quota, long nowNanos) {
     count(waits, sharers, quota, nowNanos);
   }
 
@@ -229,7 +229,7 @@ public final class QuotaAccounts {
    * @param advice for the client: what it can do itself
    * @return for the client
    */
-  String refuse(Sharers sharers, Quota quota, String used, String advice) {
+  String refuse(QuotaHolder sharers, Quota quota, String used, String advice) {
     count(refusals, sharers, quota, nanoTime());
     return sharers.key()
         + " "
@@ -244,7 +244,7 @@ public final class QuotaAccounts {
         + ", or ask whoever runs the bus for more";
   }
 
-  private void count(Map<String, LongAdder> counters, Sharers sharers, Quota quota, long now) {
+  private void count(Map<String, LongAdder> counters, QuotaHolder sharers, Quota quota, long now) {
     String label = label(quota, sharers.key().subject() == null);
     LongAdder counter = counters.get(label);
     if (counter != null) {
@@ -256,8 +256,8 @@ public final class QuotaAccounts {
     }
   }
 
-  private void tell(Sharers sharers, Quota quota, long count) {
-    Sharers.Key key = sharers.key();
+  private void tell(QuotaHolder sharers, Quota quota, long count) {
+    QuotaHolder.Key key = sharers.key();
     long limit = sharers.limits().limit(quota);
     advisories.tell(
         new Advisory.QuotaReached(
@@ -319,13 +319,13 @@ public final class QuotaAccounts {
    */
   public synchronized List<QuotaUse> find(String account, @Nullable String subject) {
     return Stream.of(false, true)
-        .map(anonymous -> byKey.get(new Sharers.Key(account, subject, anonymous)))
+        .map(anonymous -> byKey.get(new QuotaHolder.Key(account, subject, anonymous)))
         .filter(Objects::nonNull)
         .map(QuotaAccounts::use)
         .toList();
   }
 
-  private static QuotaUse use(Sharers sharers) {
+  private static QuotaUse use(QuotaHolder sharers) {
     Map<Quota, Long> reached = new EnumMap<>(Quota.class);
     for (Quota quota : Quota.values()) {
       reached.put(quota, sharers.reached(quota));

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class BusMemory {
   private final long limit;
   private final AtomicLong used = new AtomicLong();
-  private final Waiters waiters = new Waiters();
+  private final WakeupList waiters = new WakeupList();
   private final UnfinishedMemory shortPieces;
   private final UnfinishedMemory longPieces;
   private final ServiceMemory services;

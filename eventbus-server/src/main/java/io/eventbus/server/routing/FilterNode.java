@@ -25,7 +25,7 @@ final class FilterNode {
    * @param changedAt the new stamp of its set
    * @return the bytes of the nodes made for it
    */
-  long add(Subscription subscription, long changedAt) {
+  long add(RoutedSubscription subscription, long changedAt) {
     long bytes = 0;
     FilterNode node = this;
     for (String token : subscription.filter().tokens()) {
@@ -41,7 +41,7 @@ final class FilterNode {
     return bytes;
   }
 
-  private SubscriptionSet setFor(Subscription subscription) {
+  private SubscriptionSet setFor(RoutedSubscription subscription) {
     if (subscription.filter().hasTail()) {
       if (tail == null) {
         tail = new SubscriptionSet();
@@ -60,11 +60,12 @@ final class FilterNode {
    * @param changedAt the new stamp of its set, if it is there
    * @return the bytes of the nodes that went with it, -1 if not found
    */
-  long remove(Subscription subscription, long changedAt) {
+  long remove(RoutedSubscription subscription, long changedAt) {
     return remove(subscription, subscription.filter().tokens(), 0, changedAt);
   }
 
-  private long remove(Subscription subscription, List<String> tokens, int depth, long changedAt) {
+  private long remove(
+      RoutedSubscription subscription, List<String> tokens, int depth, long changedAt) {
     if (depth == tokens.size()) {
       return removeHere(subscription, changedAt) ? 0 : -1;
     }
@@ -78,7 +79,7 @@ final class FilterNode {
     return freed;
   }
 
-  private boolean removeHere(Subscription subscription, long changedAt) {
+  private boolean removeHere(RoutedSubscription subscription, long changedAt) {
     boolean inTail = subscription.filter().hasTail();
     SubscriptionSet set = inTail ? tail : here;
     if (set == null || !set.remove(subscription, changedAt)) {
@@ -149,11 +150,11 @@ final class FilterNode {
   }
 
   /** Collects the sets that a topic selects, on the root of the tree. */
-  void match(Matches found) {
+  void match(MatchResult found) {
     match(found, 0);
   }
 
-  private void match(Matches found, int depth) {
+  private void match(MatchResult found, int depth) {
     found.visit();
     if (depth == found.tokenCount()) {
       if (here != null) {

@@ -39,12 +39,12 @@ final class HandOverQueue {
   /** One read cycle's deliveries, in order. */
   private final class Batch implements Runnable {
     Delivery[] deliveries = new Delivery[64];
-    Target[][] targets = new Target[64][];
+    RouteTarget[][] targets = new RouteTarget[64][];
     int size;
     int work;
     long bytes;
 
-    void add(Delivery delivery, Target[] to) {
+    void add(Delivery delivery, RouteTarget[] to) {
       if (size == deliveries.length) {
         deliveries = Arrays.copyOf(deliveries, size * 2);
         targets = Arrays.copyOf(targets, size * 2);
@@ -63,7 +63,7 @@ final class HandOverQueue {
       try {
         while (next < size) {
           Delivery delivery = deliveries[next];
-          for (Target target : targets[next]) {
+          for (RouteTarget target : targets[next]) {
             try {
               offer(target, delivery);
             } catch (OutOfMemoryError e) {
@@ -86,7 +86,7 @@ final class HandOverQueue {
      * A subscriber must not throw; one that does all the same has missed a delivery, and ends. It
      * must not take others with it.
      */
-    private static void offer(Target target, Delivery delivery) {
+    private static void offer(RouteTarget target, Delivery delivery) {
       try {
         target.subscriber().offer(delivery, target.overflow());
       } catch (RuntimeException | Error e) {
@@ -125,7 +125,7 @@ final class HandOverQueue {
   private final Executor destination;
   private final AtomicReference<@Nullable Batch> spare = new AtomicReference<>();
   private final AtomicLong pending = new AtomicLong();
-  private final Waiters waiters = new Waiters();
+  private final WakeupList waiters = new WakeupList();
   private @Nullable Batch open;
 
   HandOverQueue(Executor destination) {
@@ -133,7 +133,7 @@ final class HandOverQueue {
   }
 
   /** Source loop only. Returns true when this is the first of a batch, so that a flush is due. */
-  boolean add(Delivery delivery, Target[] targets) {
+  boolean add(Delivery delivery, RouteTarget[] targets) {
     delivery.retain();
     Batch batch = open;
     boolean first = batch == null;
@@ -151,9 +151,9 @@ final class HandOverQueue {
     return first;
   }
 
-  private static int work(Delivery delivery, Target[] targets) {
+  private static int work(Delivery delivery, RouteTarget[] targets) {
     int work = 0;
-    for (Target target : targets) {
+    for (RouteTarget target : targets) {
       work += target.work(delivery.events());
     }
     return work;
@@ -200,7 +200,7 @@ final class HandOverQueue {
   }
 
   /** For one group member, which is a target on its own. */
-  static Target[] single(Subscriber subscriber, Overflow overflow) {
-    return new Target[] {new Target(subscriber, overflow)};
+  static RouteTarget[] single(Subscriber subscriber, Overflow overflow) {
+    return new RouteTarget[] {new RouteTarget(subscriber, overflow)};
   }
 }

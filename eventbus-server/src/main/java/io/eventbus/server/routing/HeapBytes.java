@@ -58,7 +58,7 @@ public final class HeapBytes {
     return TOPIC;
   }
 
-  static long ofSubscription(Subscription subscription) {
+  static long ofSubscription(RoutedSubscription subscription) {
     TopicFilter filter = subscription.filter();
     long bytes = SUBSCRIPTION + ofString(filter.toString());
     if (!filter.isExact()) {
@@ -77,7 +77,7 @@ public final class HeapBytes {
    * @param subscription any
    * @return bytes; what it adds to {@link SubscriptionIndex#bytes} is no more
    */
-  public static long ofAlone(Subscription subscription) {
+  public static long ofAlone(RoutedSubscription subscription) {
     TopicFilter filter = subscription.filter();
     long bytes = ofSubscription(subscription);
     if (filter.isExact()) {
@@ -97,7 +97,7 @@ public final class HeapBytes {
   static long ofRoute(Route route, int plainMembers) {
     long bytes = ROUTE + ofArray(route.stamps.length, Long.BYTES) + ofMap(plainMembers);
     bytes += ofSlots(route.byLoop.length) + ofSlots(route.blocking.length);
-    for (Target[] targets : route.byLoop) {
+    for (RouteTarget[] targets : route.byLoop) {
       bytes += targets.length == 0 ? 0 : ofSlots(targets.length);
     }
     bytes += route.groups.bytes();

@@ -11,13 +11,13 @@ public interface LocalSubscriptions {
   LocalSubscriptions NOBODY =
       new LocalSubscriptions() {
         @Override
-        public void added(Subscription subscription) {}
+        public void added(RoutedSubscription subscription) {}
 
         @Override
-        public void withdrawn(Subscription subscription) {}
+        public void withdrawn(RoutedSubscription subscription) {}
 
         @Override
-        public void removed(Subscription subscription) {}
+        public void removed(RoutedSubscription subscription) {}
       };
 
   /**
@@ -35,19 +35,19 @@ public interface LocalSubscriptions {
    *
    * @param subscription of a client of this bus
    */
-  void added(Subscription subscription);
+  void added(RoutedSubscription subscription);
 
   /**
    * A client's subscription will end, and other buses are to send nothing more for it.
    *
    * @param subscription that was added before
    */
-  void withdrawn(Subscription subscription);
+  void withdrawn(RoutedSubscription subscription);
 
   /**
    * A client's subscription has ended.
    *
    * @param subscription that was added before, perhaps withdrawn
    */
-  void removed(Subscription subscription);
+  void removed(RoutedSubscription subscription);
 }

@@ -15,7 +15,7 @@ final class LoopRoutes {
   private final SubscriptionIndex unnamed;
   private final RemoteForwarder remote;
   private final RouteCache cache;
-  private final Matches matches = new Matches();
+  private final MatchResult matches = new MatchResult();
   private int nextRoundRobin;
 
   /** The only topic whose route is not {@link Route#isShared shared}, if there is one. */
@@ -48,7 +48,7 @@ final class LoopRoutes {
     return entry.index.holds(entry);
   }
 
-  /** What looking up has cost since the last call; see {@link Matches#takeWork}. */
+  /** What looking up has cost since the last call; see {@link MatchResult#takeWork}. */
   int takeWork() {
     return matches.takeWork();
   }

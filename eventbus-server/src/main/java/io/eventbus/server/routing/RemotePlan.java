@@ -33,7 +33,7 @@ public interface RemotePlan {
    * @param roundRobin counts the frames of the topic, for the choice of members of groups
    * @return subscribers of that loop, each a path to one or more buses
    */
-  Target[] targets(long producer, int roundRobin);
+  RouteTarget[] targets(long producer, int roundRobin);
 
   /**
    * Returns how many buses the frame of the last {@link #targets} is for.

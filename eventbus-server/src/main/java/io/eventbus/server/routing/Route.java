@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * but for the shares in it, which {@link RouteTable} counts.
  */
 final class Route {
-  private static final Target[] NOBODY = {};
+  private static final RouteTarget[] NOBODY = {};
   private static final Subscriber[] NO_SUBSCRIBERS = {};
   private static final long[] NO_STAMPS = {};
 
@@ -22,7 +22,7 @@ final class Route {
   final long[] stamps;
 
   /** The subscribers without a group: for each loop those that it owns, perhaps none. */
-  final Target[][] byLoop;
+  final RouteTarget[][] byLoop;
 
   final int targetCount;
 
@@ -52,20 +52,20 @@ final class Route {
   // Of members of the groups only: who else is here on its own account is of no interest.
   private final Map<Subscriber, Overflow> plainMembers;
 
-  Route(int loops, long[] stamps, Subscription... matching) {
+  Route(int loops, long[] stamps, RoutedSubscription... matching) {
     this.stamps = stamps;
 
     UniqueTargets single = new UniqueTargets(matching.length);
-    Subscription[] grouped = new Subscription[matching.length];
+    RoutedSubscription[] grouped = new RoutedSubscription[matching.length];
     int groupedCount = 0;
     Map<RemoteBus, Overflow> far = Map.of();
     Map<String, List<RemoteBus>> farGroups = Map.of();
-    for (Subscription s : matching) {
+    for (RoutedSubscription s : matching) {
       String group = s.group();
       if (s.subscriber() instanceof RemoteBus bus) {
         if (group == null) {
           far = far.isEmpty() ? new LinkedHashMap<>() : far;
-          far.merge(bus, s.overflow(), Target::stricter);
+          far.merge(bus, s.overflow(), RouteTarget::stricter);
         } else {
           farGroups = farGroups.isEmpty() ? new LinkedHashMap<>() : farGroups;
           List<RemoteBus> buses = farGroups.computeIfAbsent(group, g -> new ArrayList<>());
@@ -117,8 +117,8 @@ final class Route {
       return targetCount + groups.size();
     }
     int work = groups.size();
-    for (Target[] targets : byLoop) {
-      for (Target target : targets) {
+    for (RouteTarget[] targets : byLoop) {
+      for (RouteTarget target : targets) {
         work += target.work(events);
       }
     }
@@ -144,18 +144,18 @@ final class Route {
   /** Collects each subscriber once, with the strictest of its policies. */
   private static final class UniqueTargets {
     private final SubscriberSet subscribers;
-    private final Target[] targets;
+    private final RouteTarget[] targets;
 
     UniqueTargets(int most) {
       subscribers = new SubscriberSet(most);
-      targets = new Target[most];
+      targets = new RouteTarget[most];
     }
 
-    void add(Target target) {
+    void add(RouteTarget target) {
       int before = subscribers.add(target.subscriber());
       if (before < 0) {
         targets[subscribers.size() - 1] = target;
-      } else if (Target.stricter(targets[before].overflow(), target.overflow())
+      } else if (RouteTarget.stricter(targets[before].overflow(), target.overflow())
           != targets[before].overflow()) {
         targets[before] = target;
       }
@@ -184,14 +184,14 @@ final class Route {
       return both;
     }
 
-    Target[][] byLoop(int loops) {
+    RouteTarget[][] byLoop(int loops) {
       int[] counts = new int[loops];
       for (int i = 0; i < size(); i++) {
         counts[targets[i].subscriber().loop()]++;
       }
-      Target[][] all = new Target[loops][];
+      RouteTarget[][] all = new RouteTarget[loops][];
       for (int i = 0; i < loops; i++) {
-        all[i] = counts[i] == 0 ? NOBODY : new Target[counts[i]];
+        all[i] = counts[i] == 0 ? NOBODY : new RouteTarget[counts[i]];
       }
       Arrays.fill(counts, 0);
       for (int i = 0; i < size(); i++) {

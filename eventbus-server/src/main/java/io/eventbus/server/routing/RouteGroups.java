@@ -8,9 +8,9 @@ import io.eventbus.schema.Overflow;
  * because only they may hold a publisher back. Immutable.
  */
 final class RouteGroups {
-  private static final RouteGroups NONE = new RouteGroups(new Subscription[0], new int[1], 0);
+  private static final RouteGroups NONE = new RouteGroups(new RoutedSubscription[0], new int[1], 0);
 
-  private final Subscription[] members;
+  private final RoutedSubscription[] members;
 
   /** Where each group begins, and at last where they end. */
   private final int[] starts;
@@ -19,7 +19,7 @@ final class RouteGroups {
 
   private final NumberTable numbers;
 
-  private RouteGroups(Subscription[] members, int[] starts, int blocking) {
+  private RouteGroups(RoutedSubscription[] members, int[] starts, int blocking) {
     this.members = members;
     this.starts = starts;
     this.blocking = blocking;
@@ -36,7 +36,7 @@ final class RouteGroups {
    *     once
    * @param count how many of these there are
    */
-  static RouteGroups of(Subscription[] matching, int count) {
+  static RouteGroups of(RoutedSubscription[] matching, int count) {
     if (count == 0) {
       return NONE;
     }
@@ -54,7 +54,7 @@ final class RouteGroups {
       ends[g + 1] += ends[g];
     }
     int[] starts = ends.clone();
-    Subscription[] sorted = new Subscription[count];
+    RoutedSubscription[] sorted = new RoutedSubscription[count];
     int[] at = ends.clone();
     for (int i = 0; i < count; i++) {
       sorted[at[groupOf[i]]++] = matching[i];
@@ -69,7 +69,7 @@ final class RouteGroups {
       blocking += mayHold[g] ? 1 : 0;
       members += ends[g] - starts[g];
     }
-    Subscription[] all = new Subscription[members];
+    RoutedSubscription[] all = new RoutedSubscription[members];
     int[] allStarts = new int[groups + 1];
     int to = 0;
     int done = 0;
@@ -87,7 +87,7 @@ final class RouteGroups {
   }
 
   /** Moves the first subscription of each member to the front; returns the end of these. */
-  private static int unique(Subscription[] sorted, int from, int to) {
+  private static int unique(RoutedSubscription[] sorted, int from, int to) {
     SubscriberSet seen = new SubscriberSet(to - from);
     int end = from;
     for (int i = from; i < to; i++) {
@@ -98,7 +98,7 @@ final class RouteGroups {
     return end;
   }
 
-  private static boolean allBlock(Subscription[] sorted, int from, int to) {
+  private static boolean allBlock(RoutedSubscription[] sorted, int from, int to) {
     for (int i = from; i < to; i++) {
       if (sorted[i].overflow() != Overflow.BLOCK) {
         return false;
@@ -123,7 +123,7 @@ final class RouteGroups {
   }
 
   /** One of the members of a group. */
-  Subscription member(int group, int i) {
+  RoutedSubscription member(int group, int i) {
     return members[starts[group] + i];
   }
 

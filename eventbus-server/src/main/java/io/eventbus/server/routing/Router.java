@@ -34,7 +34,7 @@ public final class Router {
   private final RemoteForwarder remote;
   private final LoopRoutes routes;
   private final @Nullable HandOverQueue[] handOvers;
-  private final GroupChoice choice = new GroupChoice();
+  private final GroupSelector choice = new GroupSelector();
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(Frames.MAX_DELIVER_HEAD);
   private final Runnable flushDue;
   private RouteCache.@Nullable Entry selected;
@@ -253,7 +253,7 @@ public final class Router {
    *
    * @param hold the publisher's
    */
-  public void held(Hold hold) {
+  public void held(PublisherStall hold) {
     hold.begin(selected());
   }
 
@@ -262,7 +262,7 @@ public final class Router {
    *
    * @param hold the publisher's
    */
-  public void published(Hold hold) {
+  public void published(PublisherStall hold) {
     hold.published(selected());
   }
 
@@ -273,7 +273,7 @@ public final class Router {
    * @param hold the publisher's
    * @param nowNanos as {@link System#nanoTime}
    */
-  public void chargeHold(Hold hold, long nowNanos) {
+  public void chargeHold(PublisherStall hold, long nowNanos) {
     hold.onTick(nowNanos, routes);
   }
 
@@ -289,8 +289,8 @@ public final class Router {
     byte[] bytes = topic.getBytes(StandardCharsets.UTF_8);
     RouteCache.Entry entry =
         routes.current(routes.unnamed().accounts().findOrNobody(account), bytes);
-    if (entry != null && Hold.starves(entry.route)) {
-      Hold.charge(entry.route, nanos);
+    if (entry != null && PublisherStall.starves(entry.route)) {
+      PublisherStall.charge(entry.route, nanos);
     }
   }
 
@@ -406,7 +406,7 @@ public final class Router {
             enqueue(shared, to, choice.without(route.byLoop[to]));
           }
           if (plan != null) {
-            Target[] paths = plan.targets(producer, entry.roundRobin);
+            RouteTarget[] paths = plan.targets(producer, entry.roundRobin);
             far = paths.length;
             buses = plan.reached();
             enqueue(shared, plan.loop(producer), paths);
@@ -449,7 +449,7 @@ public final class Router {
       List<String> groups,
       long nowNanos,
       int relayLoop,
-      Target[] relays) {
+      RouteTarget[] relays) {
     RouteCache.Entry entry = selected();
     Route route = entry.route;
     int events = deliver.eventCount();
@@ -602,7 +602,7 @@ public final class Router {
     return delivery;
   }
 
-  private void enqueue(Delivery delivery, int to, Target[] targets) {
+  private void enqueue(Delivery delivery, int to, RouteTarget[] targets) {
     if (targets.length == 0) {
       return;
     }
@@ -613,7 +613,7 @@ public final class Router {
       }
       return;
     }
-    for (Target target : targets) {
+    for (RouteTarget target : targets) {
       target.subscriber().offer(delivery, target.overflow());
     }
   }

@@ -176,7 +176,7 @@ public final class SubscriptionIndex {
     }
     lock.readLock().lock();
     try {
-      Matches found = new Matches();
+      MatchResult found = new MatchResult();
       match(filter.toString(), found);
       return found.count() > RebuildBudget.SHORT;
     } finally {
@@ -189,7 +189,7 @@ public final class SubscriptionIndex {
    *
    * @param subscription not in the index yet
    */
-  public void add(Subscription subscription) {
+  public void add(RoutedSubscription subscription) {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
     try {
@@ -214,7 +214,7 @@ public final class SubscriptionIndex {
    *
    * @param subscription not in the index yet
    */
-  public void addWithdrawn(Subscription subscription) {
+  public void addWithdrawn(RoutedSubscription subscription) {
     lock.writeLock().lock();
     try {
       add(subscription);
@@ -229,7 +229,7 @@ public final class SubscriptionIndex {
    *
    * @param subscription of a client, in the index
    */
-  public void withdraw(Subscription subscription) {
+  public void withdraw(RoutedSubscription subscription) {
     lock.writeLock().lock();
     try {
       local.withdrawn(subscription);
@@ -243,7 +243,7 @@ public final class SubscriptionIndex {
    *
    * @param subscription in the index or not
    */
-  public void remove(Subscription subscription) {
+  public void remove(RoutedSubscription subscription) {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
     try {
@@ -274,7 +274,7 @@ public final class SubscriptionIndex {
     }
   }
 
-  private void countGroup(Subscription subscription, int by) {
+  private void countGroup(RoutedSubscription subscription, int by) {
     String group = subscription.group();
     if (group == null) {
       return;
@@ -291,7 +291,7 @@ public final class SubscriptionIndex {
   }
 
   /** Returns the bytes of what was made for it. */
-  private long addExact(Subscription subscription) {
+  private long addExact(RoutedSubscription subscription) {
     String topic = subscription.filter().toString();
     SubscriptionSet all = exact.get(topic);
     if (all != null) {
@@ -305,7 +305,7 @@ public final class SubscriptionIndex {
   }
 
   /** Returns the bytes of what went with it, -1 if it was not there. */
-  private long removeExact(Subscription subscription) {
+  private long removeExact(RoutedSubscription subscription) {
     String topic = subscription.filter().toString();
     SubscriptionSet all = exact.get(topic);
     if (all == null || !all.remove(subscription, shared.nextStamp())) {
@@ -332,7 +332,7 @@ public final class SubscriptionIndex {
    * Looks up who gets the events of a topic. If there is no room to remember its route, that is not
    * {@link Route#isShared shared}: then it should be forgotten soon, or shared once there is room.
    */
-  void refresh(TopicRoute of, Matches found) {
+  void refresh(TopicRoute of, MatchResult found) {
     lock.readLock().lock();
     try {
       match(of.topic, found);
@@ -348,7 +348,7 @@ public final class SubscriptionIndex {
     }
   }
 
-  private void match(String topic, Matches found) {
+  private void match(String topic, MatchResult found) {
     found.begin(topic);
     SubscriptionSet named = exact.get(topic);
     if (named != null) {
@@ -358,7 +358,7 @@ public final class SubscriptionIndex {
   }
 
   /** Finds or makes the route; again, if what was known of it does not hold any more. */
-  private Route route(Matches found, boolean again) {
+  private Route route(MatchResult found, boolean again) {
     if (found.isEmpty()) {
       return nobody();
     }
@@ -448,7 +448,7 @@ public final class SubscriptionIndex {
     // By the stamps of the sets.
     Map<RouteTable.Key, Integer> known = new HashMap<>();
     int[] counts = new int[topics.size()];
-    Matches found = new Matches();
+    MatchResult found = new MatchResult();
     for (int i = 0; i < counts.length; i++) {
       lock.readLock().lock();
       try {
@@ -469,7 +469,7 @@ public final class SubscriptionIndex {
    * @return false if an event of that topic would go nowhere
    */
   public boolean isWanted(String topic) {
-    Matches found = new Matches();
+    MatchResult found = new MatchResult();
     lock.readLock().lock();
     try {
       match(topic, found);
@@ -544,7 +544,7 @@ public final class SubscriptionIndex {
    *
    * @param subscription not counted yet
    */
-  public void keep(Subscription subscription) {
+  public void keep(RoutedSubscription subscription) {
     shared.subscriptionBytes.addAndGet(HeapBytes.ofSubscription(subscription));
   }
 
@@ -553,7 +553,7 @@ public final class SubscriptionIndex {
    *
    * @param subscription counted by {@link #keep}
    */
-  public void release(Subscription subscription) {
+  public void release(RoutedSubscription subscription) {
     shared.subscriptionBytes.addAndGet(-HeapBytes.ofSubscription(subscription));
   }
 

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * by the lock of the index.
  */
 final class SubscriptionSet {
-  private @Nullable Subscription one;
-  private @Nullable Set<Subscription> more;
+  private @Nullable RoutedSubscription one;
+  private @Nullable Set<RoutedSubscription> more;
   private @Nullable Map<String, Integer> groups;
   private long stamp;
 
@@ -20,14 +20,14 @@ final class SubscriptionSet {
    * {@link #more}, as long as nothing has changed: going through a set is slow, and a route is made
    * of many of which one has changed. Volatile, because loops that look up share the lock.
    */
-  private volatile Subscription @Nullable [] copy;
+  private volatile RoutedSubscription @Nullable [] copy;
 
   /**
    * Adds a subscription.
    *
    * @param changedAt the new stamp, which no set has had
    */
-  void add(Subscription subscription, long changedAt) {
+  void add(RoutedSubscription subscription, long changedAt) {
     stamp = changedAt;
     copy = null;
     if (more != null) {
@@ -48,7 +48,7 @@ final class SubscriptionSet {
    * @param changedAt the new stamp if it was there, which no set has had
    * @return whether it was there
    */
-  boolean remove(Subscription subscription, long changedAt) {
+  boolean remove(RoutedSubscription subscription, long changedAt) {
     boolean found;
     if (more == null) {
       found = one == subscription;
@@ -84,19 +84,19 @@ final class SubscriptionSet {
   }
 
   /** Puts all into an array; returns the place behind the last. */
-  int copyTo(Subscription[] all, int at) {
-    Set<Subscription> several = more;
+  int copyTo(RoutedSubscription[] all, int at) {
+    Set<RoutedSubscription> several = more;
     if (several == null) {
-      Subscription only = one;
+      RoutedSubscription only = one;
       if (only == null) {
         return at;
       }
       all[at] = only;
       return at + 1;
     }
-    Subscription[] copied = copy;
+    RoutedSubscription[] copied = copy;
     if (copied == null) {
-      copied = several.toArray(new Subscription[0]);
+      copied = several.toArray(new RoutedSubscription[0]);
       copy = copied;
     }
     System.arraycopy(copied, 0, all, at, copied.length);

@@ -11,7 +11,7 @@ public final class UnfinishedMemory {
   private final BusMemory memory;
   private final long limit;
   private final AtomicLong used = new AtomicLong();
-  private final Waiters waiters = new Waiters();
+  private final WakeupList waiters = new WakeupList();
   private volatile long refused;
   private volatile Runnable pressureListener = () -> {};
 

@@ -10,7 +10,7 @@ final class ClientAdvisories {
   private ClientAdvisories() {}
 
   static Advisory connected(Session session) {
-    Identity who = session.identity();
+    ClientInfo who = session.identity();
     return new Advisory.ClientConnected(
         who.number(),
         session.link().remoteAddress(),
@@ -55,7 +55,7 @@ final class ClientAdvisories {
   }
 
   static Advisory disconnected(Session session) {
-    Identity who = session.identity();
+    ClientInfo who = session.identity();
     return new Advisory.ClientDisconnected(
         who.number(),
         session.link().remoteAddress(),

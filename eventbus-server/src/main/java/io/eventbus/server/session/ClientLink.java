@@ -2,7 +2,7 @@ package io.eventbus.server.session;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.advisory.Advisory;
-import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.routing.Subscriber;
@@ -260,7 +260,7 @@ public interface ClientLink extends ServiceShare.Address {
    *
    * @param share the client's part; null for no quotas
    */
-  default void shareQuota(@Nullable QuotaShare share) {}
+  default void shareQuota(@Nullable ConnectionQuota share) {}
 
   /**
    * Says whether the client may hold publishers back, as far as its kind is concerned.

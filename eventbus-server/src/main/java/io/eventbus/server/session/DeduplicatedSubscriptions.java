@@ -1,7 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,7 +37,7 @@ final class DeduplicatedSubscriptions {
       return ORDER.compare(this, other);
     }
 
-    static Key of(Subscription s) {
+    static Key of(RoutedSubscription s) {
       return new Key(s.filter().toString(), s.group(), s.overflow());
     }
   }
@@ -46,9 +46,9 @@ final class DeduplicatedSubscriptions {
   private static final int SOME = 4;
 
   private final SubscriptionIndex index;
-  private final Map<Key, Deque<Subscription>> byKey = new HashMap<>();
+  private final Map<Key, Deque<RoutedSubscription>> byKey = new HashMap<>();
   private final Map<String, Integer> groups = new HashMap<>();
-  private final Set<Subscription> withdrawn = new HashSet<>(4);
+  private final Set<RoutedSubscription> withdrawn = new HashSet<>(4);
 
   DeduplicatedSubscriptions(SubscriptionIndex index) {
     this.index = index;
@@ -59,13 +59,13 @@ final class DeduplicatedSubscriptions {
     return groups.size() + (group == null || groups.containsKey(group) ? 0 : 1);
   }
 
-  void add(Subscription s) {
+  void add(RoutedSubscription s) {
     index.keep(s);
     if (s.group() != null) {
       groups.merge(s.group(), 1, Integer::sum);
     }
-    Deque<Subscription> equal = byKey.computeIfAbsent(Key.of(s), k -> new ArrayDeque<>(1));
-    Subscription first = equal.peekFirst();
+    Deque<RoutedSubscription> equal = byKey.computeIfAbsent(Key.of(s), k -> new ArrayDeque<>(1));
+    RoutedSubscription first = equal.peekFirst();
     if (first == null) {
       equal.add(s);
       index.add(s);
@@ -83,27 +83,27 @@ final class DeduplicatedSubscriptions {
    * Lets other buses choose a member of a group no more, which goes on to get what comes until it
    * is removed. With others that are equal and stay, they know no difference.
    */
-  void withdraw(Subscription s) {
+  void withdraw(RoutedSubscription s) {
     withdrawn.add(s);
-    Deque<Subscription> equal = byKey.get(Key.of(s));
+    Deque<RoutedSubscription> equal = byKey.get(Key.of(s));
     if (equal != null && withdrawn.containsAll(equal)) {
       index.withdraw(equal.getFirst());
     }
   }
 
-  void remove(Subscription s) {
+  void remove(RoutedSubscription s) {
     if (s.group() != null) {
       groups.computeIfPresent(s.group(), (g, n) -> n == 1 ? null : n - 1);
     }
     Key key = Key.of(s);
-    Deque<Subscription> equal = byKey.get(key);
+    Deque<RoutedSubscription> equal = byKey.get(key);
     if (equal == null) {
       return;
     }
     boolean known = equal.peekFirst() == s;
     equal.remove(s);
     index.release(s);
-    Subscription next = equal.peekFirst();
+    RoutedSubscription next = equal.peekFirst();
     if (next == null) {
       byKey.remove(key);
     } else if (known) {
@@ -126,9 +126,9 @@ final class DeduplicatedSubscriptions {
    *
    * @return the others, for {@link #removeSome}
    */
-  Iterator<Deque<Subscription>> leave() {
-    List<Deque<Subscription>> others = new ArrayList<>(byKey.size());
-    for (Deque<Subscription> equal : byKey.values()) {
+  Iterator<Deque<RoutedSubscription>> leave() {
+    List<Deque<RoutedSubscription>> others = new ArrayList<>(byKey.size());
+    for (Deque<RoutedSubscription> equal : byKey.values()) {
       if (equal.getFirst().group() == null) {
         others.add(equal);
       } else {
@@ -146,14 +146,14 @@ final class DeduplicatedSubscriptions {
    *
    * @return whether there are more
    */
-  boolean removeSome(Iterator<Deque<Subscription>> left) {
+  boolean removeSome(Iterator<Deque<RoutedSubscription>> left) {
     for (int i = 0; i < SOME && left.hasNext(); i++) {
       remove(left.next());
     }
     return left.hasNext();
   }
 
-  private void remove(Deque<Subscription> equal) {
+  private void remove(Deque<RoutedSubscription> equal) {
     index.remove(equal.getFirst());
     equal.forEach(index::release);
   }

@@ -42,7 +42,7 @@ public final class LoopContext {
 
   final FrameLimits frameLimits;
   final DenialLog denials = new DenialLog();
-  private final TurnBudget budget;
+  private final WorkBudget budget;
   final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 
   /**
@@ -56,7 +56,7 @@ public final class LoopContext {
    */
   public LoopContext(
       BusContext bus, Router router, LoopStats stats, ByteBufAllocator allocator, LoopCalls calls) {
-    this(bus, router, stats, allocator, calls, new TurnBudget());
+    this(bus, router, stats, allocator, calls, new WorkBudget());
   }
 
   /**
@@ -75,7 +75,7 @@ public final class LoopContext {
       LoopStats stats,
       ByteBufAllocator allocator,
       LoopCalls calls,
-      TurnBudget budget) {
+      WorkBudget budget) {
     this.budget = budget;
     this.calls = calls;
     this.bodies = new DeliveryAllocator(allocator, bus.memory());
@@ -91,7 +91,7 @@ public final class LoopContext {
    *
    * @return the loop's budget
    */
-  public TurnBudget budget() {
+  public WorkBudget budget() {
     return budget;
   }
 

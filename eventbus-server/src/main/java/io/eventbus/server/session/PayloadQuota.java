@@ -1,7 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.TypeCode;
-import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.quota.ConnectionQuota;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +17,7 @@ final class PayloadQuota {
 
   private final LoopContext loop;
   private final ClientLink link;
-  private @Nullable QuotaShare quotas;
+  private @Nullable ConnectionQuota quotas;
   private boolean waits;
 
   PayloadQuota(LoopContext loop, ClientLink link) {
@@ -26,7 +26,7 @@ final class PayloadQuota {
   }
 
   /** Says which quotas hold from now on; null for none. */
-  void share(@Nullable QuotaShare share) {
+  void share(@Nullable ConnectionQuota share) {
     quotas = share;
   }
 
@@ -40,7 +40,7 @@ final class PayloadQuota {
    */
   boolean take(@Nullable TypeCode type, int bytes, Runnable retry) {
     waits = false;
-    QuotaShare share = quotas;
+    ConnectionQuota share = quotas;
     if (share == null || !COUNTED.contains(type)) {
       return true;
     }

@@ -3,7 +3,7 @@ package io.eventbus.server.session;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -55,18 +55,18 @@ final class ServiceBroadcasts {
 
   /** Takes what a subscription needs, unless a limit forbids it; it is begun afterwards. */
   Joined join(long id, String service, Overflow overflow) {
-    Subscription subscription =
-        new Subscription(link.subscriber(), id, topic(service), null, overflow);
+    RoutedSubscription subscription =
+        new RoutedSubscription(link.subscriber(), id, topic(service), null, overflow);
     return new Joined(subscription, subscriptions.takeForService(subscription));
   }
 
   /** The part of a registration that is a subscription. */
   final class Joined {
-    private final Subscription subscription;
+    private final RoutedSubscription subscription;
     private final @Nullable String refused;
     private boolean ended;
 
-    private Joined(Subscription subscription, @Nullable String refused) {
+    private Joined(RoutedSubscription subscription, @Nullable String refused) {
       this.subscription = subscription;
       this.refused = refused;
     }

@@ -18,8 +18,8 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.call.CallerInfo;
+import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.quota.QuotaAccounts;
-import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.ServiceShare;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Action;
@@ -108,7 +108,7 @@ public final class Session {
   private boolean cameBack;
   // It has closed the connection because it wants no more.
   private boolean goodbye;
-  private final PendingChange change = new PendingChange();
+  private final PendingMove change = new PendingMove();
 
   // Made with the first barrier.
   private @Nullable SessionBarriers barriers;
@@ -127,14 +127,14 @@ public final class Session {
   private @Nullable RevocationList heldAgainst;
   // What came of that.
   private boolean revoked;
-  private volatile Identity identity = Identity.UNKNOWN;
-  private volatile ChangeTokens.@Nullable Grant arrival;
+  private volatile ClientInfo identity = ClientInfo.UNKNOWN;
+  private volatile MoveTokens.@Nullable Grant arrival;
 
   // Of the client's account, which is kept as long as it is here; null before the welcome.
   private @Nullable SubscriptionIndex index;
 
   // Null where there are no quotas for this client.
-  private @Nullable QuotaShare quotas;
+  private @Nullable ConnectionQuota quotas;
 
   // A client that comes from another bus first only subscribes, and goes back if it cannot.
   private boolean settled;
@@ -677,20 +677,20 @@ public final class Session {
 
   /** From now on the client has these quotas, with what it uses already. */
   void renewQuotas(Principal who) {
-    QuotaShare share = quotas;
+    ConnectionQuota share = quotas;
     if (who.quotas().areNone()) {
       closeShare();
       share(null);
     } else if (share != null) {
       share.renew(who.quotas());
     } else {
-      QuotaShare joined = loop.bus.quotas().join(who);
+      ConnectionQuota joined = loop.bus.quotas().join(who);
       joined.hasSubscriptions(subscriptions.held());
       share(joined);
     }
   }
 
-  private void share(@Nullable QuotaShare share) {
+  private void share(@Nullable ConnectionQuota share) {
     quotas = share;
     publishing.share(share);
     payload.share(share);
@@ -702,7 +702,7 @@ public final class Session {
   }
 
   private void closeShare() {
-    QuotaShare share = quotas;
+    ConnectionQuota share = quotas;
     if (share != null) {
       quotas = null;
       share.close();
@@ -768,7 +768,7 @@ public final class Session {
       return "Hello.change with a Hello.resume that was not made with this bus's key (expected: one"
           + " of a bus with the same key; see auth.resume-key-file)";
     }
-    ChangeTokens.Redeemed redeemed =
+    MoveTokens.Redeemed redeemed =
         loop.bus.sessions().tokens().redeem(token, Resume.producer(resume, who));
     arrival = redeemed.grant();
     return redeemed.refusal();
@@ -803,7 +803,7 @@ public final class Session {
    * @param listener hears what becomes of it; also when the client is gone already, or was asked
    *     before and has not answered
    */
-  public void askToChange(ChangeBus request, ChangeListener listener) {
+  public void askToChange(ChangeBus request, MoveListener listener) {
     link.execute(
         () -> {
           if (state != SessionState.OPEN) {
@@ -1002,7 +1002,7 @@ public final class Session {
    *
    * @return its identity
    */
-  public Identity identity() {
+  public ClientInfo identity() {
     return identity;
   }
 
@@ -1064,7 +1064,7 @@ public final class Session {
     return made;
   }
 
-  PendingChange change() {
+  PendingMove change() {
     return change;
   }
 
@@ -1086,7 +1086,7 @@ public final class Session {
    *
    * @return what its token said; null for a client that came by itself
    */
-  public ChangeTokens.@Nullable Grant arrival() {
+  public MoveTokens.@Nullable Grant arrival() {
     return arrival;
   }
 

@@ -17,14 +17,14 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.CallRequest;
-import io.eventbus.server.call.CallerEnd;
+import io.eventbus.server.call.CallerConnection;
 import io.eventbus.server.call.CallerInfo;
-import io.eventbus.server.call.CallingClient;
-import io.eventbus.server.call.GatherEnd;
+import io.eventbus.server.call.CallerPort;
+import io.eventbus.server.call.GatherPort;
 import io.eventbus.server.call.GatheringClient;
 import io.eventbus.server.call.tunnel.TunnelEnding;
 import io.eventbus.server.call.tunnel.TunnelHalf;
-import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.ServiceShare;
@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Whatever is wrong with a request but its encoding, its caller hears with a {@code Failure}, so
  * that it can go on with its other calls.
  */
-final class SessionCalls implements CallerEnd, GatherEnd {
+final class SessionCalls implements CallerPort, GatherPort {
   /** Least part of a turn that a call costs. */
   private static final int CALL_UNITS = 2;
 
@@ -53,10 +53,10 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   private final LoopContext loop;
   private final ClientLink link;
   private final Denials denials;
-  private final CallingClient calls;
+  private final CallerConnection calls;
   private final CallerInfo info;
   private final ServiceShare held;
-  private final SessionQuestions questions;
+  private final ServiceQueries questions;
   private FilterRules observable;
   // Made with the first request to all members of a service.
   private @Nullable GatheringClient gathers;
@@ -64,7 +64,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   // Since the first stream or tunnel.
   private @Nullable SessionTunnels open;
   private FilterRules allowed;
-  private @Nullable QuotaShare quotas;
+  private @Nullable ConnectionQuota quotas;
   private boolean failed;
 
   /**
@@ -90,7 +90,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
     this.denials = denials;
     this.allowed = permissions.of(Action.REQUEST);
     this.info = info;
-    this.questions = new SessionQuestions(loop, link, info.account(), denials, this);
+    this.questions = new ServiceQueries(loop, link, info.account(), denials, this);
     this.observable = permissions.of(Action.OBSERVE);
     this.held = held;
     this.calls = loop.calls.caller(this, info, held);
@@ -103,7 +103,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   }
 
   /** Says which quotas hold from now on, with what is used already; null for none. */
-  void share(@Nullable QuotaShare share) {
+  void share(@Nullable ConnectionQuota share) {
     quotas = share;
     left();
   }
@@ -156,11 +156,11 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       refuseForbidden(request.call(), service.service());
       return true;
     }
-    QuotaShare share = quotas;
+    ConnectionQuota share = quotas;
     if (share == null) {
       return isQuestion ? ask(request) : begin(in, request, priority, kind, receivedAt);
     }
-    QuotaShare.RefusedCall refused = share.takeCall(loop.budget().now());
+    ConnectionQuota.RefusedCall refused = share.takeCall(loop.budget().now());
     if (refused != null) {
       refuse(request.call(), FailureCode.OVERLOADED, refused.message(), refused.retryAfterMillis());
       return true;
@@ -185,7 +185,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
 
   @Override
   public void left() {
-    QuotaShare share = quotas;
+    ConnectionQuota share = quotas;
     if (share != null) {
       GatheringClient all = gathers;
       SessionTunnels made = open;
@@ -272,8 +272,9 @@ final class SessionCalls implements CallerEnd, GatherEnd {
 
   @Override
   public boolean refuses(long call, int members) {
-    QuotaShare share = quotas;
-    QuotaShare.RefusedCall refused = share == null ? null : share.takeFurtherCalls(members - 1);
+    ConnectionQuota share = quotas;
+    ConnectionQuota.RefusedCall refused =
+        share == null ? null : share.takeFurtherCalls(members - 1);
     if (refused == null) {
       return false;
     }

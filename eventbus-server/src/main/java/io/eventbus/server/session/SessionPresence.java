@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 final class SessionPresence {
   private final Presence presence;
   private final String account;
-  private final Supplier<Identity> client;
+  private final Supplier<ClientInfo> client;
   private final BooleanSupplier cameFromElsewhere;
   private final BooleanSupplier goesElsewhere;
   private final BooleanSupplier saidGoodbye;
@@ -25,7 +25,7 @@ final class SessionPresence {
   SessionPresence(
       Presence presence,
       String account,
-      Supplier<Identity> client,
+      Supplier<ClientInfo> client,
       BooleanSupplier cameFromElsewhere,
       BooleanSupplier goesElsewhere,
       BooleanSupplier saidGoodbye) {
@@ -38,7 +38,7 @@ final class SessionPresence {
   }
 
   void joined(SessionServices.Registration registration, int concurrency) {
-    Identity identity = client.get();
+    ClientInfo identity = client.get();
     presence.joined(
         registration.service(),
         new Presence.Member(

@@ -5,10 +5,10 @@ import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
-import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
-import io.eventbus.server.routing.Hold;
+import io.eventbus.server.routing.PublisherStall;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
@@ -32,10 +32,10 @@ final class SessionPublishing {
   private final Denials denials;
   private final SingleWriterCounter published = new SingleWriterCounter();
   // Made with the first frame: most clients never publish.
-  private @Nullable Hold hold;
+  private @Nullable PublisherStall hold;
   private boolean awaitsRoom;
   private SubscriptionIndex index;
-  private @Nullable QuotaShare quotas;
+  private @Nullable ConnectionQuota quotas;
 
   // Who has no permissions yet may publish nothing.
   private FilterRules allowed = Permissions.NONE.of(Action.PUBLISH);
@@ -72,7 +72,7 @@ final class SessionPublishing {
   }
 
   /** Says which quotas hold from now on; null for none. */
-  void share(@Nullable QuotaShare share) {
+  void share(@Nullable ConnectionQuota share) {
     quotas = share;
   }
 
@@ -90,7 +90,7 @@ final class SessionPublishing {
       long receivedAt,
       long nowNanos,
       Runnable retry) {
-    QuotaShare share = quotas;
+    ConnectionQuota share = quotas;
     if (share != null && mustWait(share, retry)) {
       return false;
     }
@@ -143,7 +143,7 @@ final class SessionPublishing {
   }
 
   /** Before the frame is looked at: thousands may wait, and look again each time. */
-  private boolean mustWait(QuotaShare share, Runnable retry) {
+  private boolean mustWait(ConnectionQuota share, Runnable retry) {
     long nanos = share.publishWaitNanos(loop.budget().now());
     awaitsRoom = nanos > 0;
     if (awaitsRoom) {
@@ -180,10 +180,10 @@ final class SessionPublishing {
     return awaitsRoom;
   }
 
-  private Hold hold() {
-    Hold made = hold;
+  private PublisherStall hold() {
+    PublisherStall made = hold;
     if (made == null) {
-      made = new Hold();
+      made = new PublisherStall();
       hold = made;
     }
     return made;

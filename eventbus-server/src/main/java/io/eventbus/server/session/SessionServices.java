@@ -20,10 +20,10 @@ import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.schema.Register;
 import io.eventbus.server.call.CallHeap;
-import io.eventbus.server.call.Invocation;
-import io.eventbus.server.call.MemberEnd;
+import io.eventbus.server.call.MemberConnection;
+import io.eventbus.server.call.MemberInvocation;
+import io.eventbus.server.call.MemberPort;
 import io.eventbus.server.call.ServiceMember;
-import io.eventbus.server.call.ServingClient;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * The services of which one session is a member, and the calls that it gets. Made with its first
  * {@code Register} or answer. Confined to the loop but for {@link #registration}.
  */
-public final class SessionServices implements MemberEnd {
+public final class SessionServices implements MemberPort {
   /** So many answers to calls that the bus does not know end the connection. */
   private static final int MAX_UNKNOWN = 1000;
 
@@ -87,7 +87,7 @@ public final class SessionServices implements MemberEnd {
   private final ServiceBroadcasts broadcasts;
   private final SessionPresence presence;
   private final BooleanSupplier arriving;
-  private final ServingClient serving;
+  private final MemberConnection serving;
   private final NumberMap<Served> byId = new NumberMap<>();
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
   private final Supplier<SessionTunnels> tunnels;
@@ -439,7 +439,7 @@ public final class SessionServices implements MemberEnd {
   }
 
   @Override
-  public void invoke(Invocation call) {
+  public void invoke(MemberInvocation call) {
     if (failed || closed) {
       return;
     }

@@ -9,8 +9,8 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
-import io.eventbus.server.quota.QuotaShare;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.quota.ConnectionQuota;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
@@ -36,15 +36,15 @@ public final class SessionSubscriptions {
   private final BooleanSupplier changing;
   private SubscriptionIndex index;
   // Made with the first subscription: a session that only publishes needs none.
-  private volatile Map<Long, Subscription> byId = Map.of();
+  private volatile Map<Long, RoutedSubscription> byId = Map.of();
   private @Nullable DeduplicatedSubscriptions equal;
   private @Nullable SubscriptionShare share;
   private final InterestShare interest;
   // Confined to the loop: whose Confirm waits for other buses, and whose Drained does.
-  private Set<Subscription> unconfirmed = Set.of();
-  private Set<Subscription> leaving = Set.of();
+  private Set<RoutedSubscription> unconfirmed = Set.of();
+  private Set<RoutedSubscription> leaving = Set.of();
   private Permissions permissions = Permissions.NONE;
-  private @Nullable QuotaShare quotas;
+  private @Nullable ConnectionQuota quotas;
   private boolean unsubscribedAll;
   private int ofServices;
   private boolean closed;
@@ -94,7 +94,7 @@ public final class SessionSubscriptions {
   }
 
   /** Says which quotas hold from now on; null for none. */
-  void share(@Nullable QuotaShare share) {
+  void share(@Nullable ConnectionQuota share) {
     quotas = share;
   }
 
@@ -173,8 +173,9 @@ public final class SessionSubscriptions {
       refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, request.getId());
       return true;
     }
-    Subscription subscription =
-        new Subscription(link.subscriber(), request.getId(), filter, group, request.getOverflow());
+    RoutedSubscription subscription =
+        new RoutedSubscription(
+            link.subscriber(), request.getId(), filter, group, request.getOverflow());
     if (mustWait(filter, retry)) {
       return false;
     }
@@ -209,8 +210,8 @@ public final class SessionSubscriptions {
   }
 
   /** Takes what a subscription needs; null, or which limit it would pass. */
-  private @Nullable String take(Subscription subscription, int groups) {
-    QuotaShare quota = quotas;
+  private @Nullable String take(RoutedSubscription subscription, int groups) {
+    ConnectionQuota quota = quotas;
     String overQuota = quota == null ? null : quota.takeSubscription();
     if (overQuota != null) {
       return overQuota;
@@ -274,13 +275,13 @@ public final class SessionSubscriptions {
    * @param some of {@link #list}; those that have ended meanwhile do not count
    * @return false if the rest of them is to be looked at in a later tick
    */
-  boolean endForbidden(Iterator<Subscription> some) {
+  boolean endForbidden(Iterator<RoutedSubscription> some) {
     while (some.hasNext()) {
       if (!loop.budget().hasReviewLeft()) {
         return false;
       }
       long began = loop.budget().now();
-      Subscription subscription = some.next();
+      RoutedSubscription subscription = some.next();
       if (byId.get(subscription.id()) == subscription) {
         String forbidden = forbidden(subscription.filter(), subscription.overflow());
         if (forbidden != null) {
@@ -312,7 +313,7 @@ public final class SessionSubscriptions {
    * What another bus does not know of does not come here: a client that relied on it and left its
    * bus would miss events, so it is told to stay there.
    */
-  private void withdraw(Subscription subscription) {
+  private void withdraw(RoutedSubscription subscription) {
     if (closed || unconfirmed.isEmpty() || !unconfirmed.remove(subscription)) {
       return;
     }
@@ -334,7 +335,7 @@ public final class SessionSubscriptions {
   }
 
   /** Late where another bus did not answer: the subscriber would rather have what comes. */
-  private void confirmOnce(Subscription subscription) {
+  private void confirmOnce(RoutedSubscription subscription) {
     if (!unconfirmed.isEmpty() && unconfirmed.remove(subscription) && !closed) {
       confirm(TypeCode.SUBSCRIBE, subscription.id());
     }
@@ -363,7 +364,7 @@ public final class SessionSubscriptions {
    *
    * @return null, or which limit it would pass; then nothing was taken
    */
-  @Nullable String takeForService(Subscription subscription) {
+  @Nullable String takeForService(RoutedSubscription subscription) {
     String tooMany =
         loop.bus
             .cluster()
@@ -374,12 +375,12 @@ public final class SessionSubscriptions {
   }
 
   /** Begins a subscription of a service. */
-  void beginForService(Subscription subscription) {
+  void beginForService(RoutedSubscription subscription) {
     equal().add(subscription);
   }
 
   /** Ends a subscription of a service, begun or not. */
-  void endForService(Subscription subscription) {
+  void endForService(RoutedSubscription subscription) {
     ofServices--;
     remove(subscription);
   }
@@ -388,7 +389,7 @@ public final class SessionSubscriptions {
     return closed;
   }
 
-  private void remove(Subscription subscription) {
+  private void remove(RoutedSubscription subscription) {
     equal().remove(subscription);
     share().give(subscription);
     interest.give();
@@ -404,7 +405,7 @@ public final class SessionSubscriptions {
    * @return false if it has to wait; then nothing was done
    */
   boolean unsubscribe(long id, Runnable retry) {
-    Subscription subscription = byId.get(id);
+    RoutedSubscription subscription = byId.get(id);
     if (subscription == null) {
       refusal.refuse(
           ErrorCode.UNKNOWN_SUBSCRIPTION,
@@ -421,7 +422,7 @@ public final class SessionSubscriptions {
     return true;
   }
 
-  private void unsubscribe(Subscription subscription) {
+  private void unsubscribe(RoutedSubscription subscription) {
     byId.remove(subscription.id());
     unsubscribedAll = byId.isEmpty();
     confirmOnce(subscription);
@@ -442,7 +443,7 @@ public final class SessionSubscriptions {
     }
   }
 
-  private void awaitWithdrawal(Subscription subscription) {
+  private void awaitWithdrawal(RoutedSubscription subscription) {
     loop.bus
         .cluster()
         .afterInterestApplied(
@@ -456,7 +457,7 @@ public final class SessionSubscriptions {
             });
   }
 
-  private void awaitArrival(Subscription subscription) {
+  private void awaitArrival(RoutedSubscription subscription) {
     loop.bus
         .cluster()
         .afterInboundDelivered(
@@ -476,13 +477,14 @@ public final class SessionSubscriptions {
   }
 
   /** Most sessions have none most of the time. */
-  private static Set<Subscription> with(Set<Subscription> some, Subscription more) {
-    Set<Subscription> all = some.isEmpty() ? new HashSet<>(4) : some;
+  private static Set<RoutedSubscription> with(
+      Set<RoutedSubscription> some, RoutedSubscription more) {
+    Set<RoutedSubscription> all = some.isEmpty() ? new HashSet<>(4) : some;
     all.add(more);
     return all;
   }
 
-  private void end(Subscription subscription) {
+  private void end(RoutedSubscription subscription) {
     remove(subscription);
     sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(subscription.id())));
   }
@@ -530,7 +532,7 @@ public final class SessionSubscriptions {
     if (all == null) {
       removed.run();
     } else {
-      Iterator<Deque<Subscription>> left = all.leave();
+      Iterator<Deque<RoutedSubscription>> left = all.leave();
       loop.calls.inSlices(
           () -> {
             boolean more = all.removeSome(left);
@@ -563,7 +565,7 @@ public final class SessionSubscriptions {
    *
    * @return a copy in no order
    */
-  public Collection<Subscription> list() {
+  public Collection<RoutedSubscription> list() {
     return List.copyOf(byId.values());
   }
 }

@@ -30,9 +30,9 @@ public final class Sessions {
   private final String run;
   private final Clock clock;
   private final Supplier<List<String>> others;
-  private final ChangeTokens tokens;
+  private final MoveTokens tokens;
   private final ResumeKey key;
-  private volatile EarlierSessions elsewhere = EarlierSessions.NONE;
+  private volatile StaleSessions elsewhere = StaleSessions.NONE;
 
   /**
    * Makes an empty registry, whose clients are known for as long as it is there.
@@ -86,7 +86,7 @@ public final class Sessions {
     this.others = others;
     this.key = key;
     this.clock = clock;
-    this.tokens = new ChangeTokens(bus, random, nanoTime);
+    this.tokens = new MoveTokens(bus, random, nanoTime);
     this.run = bus + "-" + Long.toString(clock.millis(), Character.MAX_RADIX) + "-";
   }
 
@@ -99,7 +99,7 @@ public final class Sessions {
    *
    * @return the tokens of this bus
    */
-  public ChangeTokens tokens() {
+  public MoveTokens tokens() {
     return tokens;
   }
 
@@ -108,7 +108,7 @@ public final class Sessions {
    *
    * @param others asked for each client that has come from another bus
    */
-  public void elsewhere(EarlierSessions others) {
+  public void elsewhere(StaleSessions others) {
     elsewhere = others;
   }
 
@@ -183,11 +183,11 @@ public final class Sessions {
    * @param who whose the number is
    * @param fitting which producer numbers are the better ones for a client that has none yet
    */
-  Identity identify(Hello hello, Principal who, LongPredicate fitting) {
+  ClientInfo identify(Hello hello, Principal who, LongPredicate fitting) {
     String given = hello.getResume();
     String resume = given != null && isGood(given) ? given : key.create(random, who, fitting);
     long number = lastNumber.incrementAndGet();
-    return new Identity(
+    return new ClientInfo(
         number,
         run,
         hello.getClient(),

@@ -3,7 +3,7 @@ package io.eventbus.server.session;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.routing.HeapBytes;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.routing.WildcardPattern;
 import java.util.HashMap;
@@ -53,7 +53,7 @@ final class SubscriptionShare {
    * @param groups how many different groups the connection has with it
    * @return null, or which limit it would pass, to be shown to the client; then nothing was taken
    */
-  @Nullable String take(Subscription subscription, int groups) {
+  @Nullable String take(RoutedSubscription subscription, int groups) {
     WildcardPattern pattern = bounded(subscription);
     String problem = pattern == null ? null : problem(pattern);
     if (problem == null && subscription.group() != null) {
@@ -74,7 +74,7 @@ final class SubscriptionShare {
     return null;
   }
 
-  private static @Nullable WildcardPattern bounded(Subscription subscription) {
+  private static @Nullable WildcardPattern bounded(RoutedSubscription subscription) {
     WildcardPattern pattern = WildcardPattern.of(subscription.filter());
     return pattern == null || pattern.isShort() ? null : pattern;
   }
@@ -167,7 +167,7 @@ final class SubscriptionShare {
   }
 
   /** Gives back what was taken for a subscription. */
-  void give(Subscription subscription) {
+  void give(RoutedSubscription subscription) {
     long cost = HeapBytes.ofAlone(subscription);
     bytes -= cost;
     link.giveSubscriptionBytes(cost);

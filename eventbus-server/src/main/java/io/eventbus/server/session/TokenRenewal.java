@@ -7,7 +7,7 @@ import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
 import io.eventbus.server.log.PrintableText;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Permissions;
@@ -27,7 +27,7 @@ final class TokenRenewal {
   private final ClientLink link;
   private final SessionAuthentication authentication;
   // What is left to look at of the subscriptions; null where nothing is.
-  private @Nullable Iterator<Subscription> unreviewed;
+  private @Nullable Iterator<RoutedSubscription> unreviewed;
 
   TokenRenewal(Session session, ClientLink link, SessionAuthentication authentication) {
     this.session = session;
@@ -139,7 +139,7 @@ final class TokenRenewal {
 
   /** Thousands of subscriptions may have to be held against thousands of rules. */
   private void review() {
-    Iterator<Subscription> rest = unreviewed;
+    Iterator<RoutedSubscription> rest = unreviewed;
     if (rest == null || !session.isOpen()) {
       return;
     }

@@ -12,9 +12,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
  */
 @Sharable
 final class AcceptGuard extends ChannelInboundHandlerAdapter {
-  private final FrontDoor door;
+  private final ConnectionAdmission door;
 
-  AcceptGuard(FrontDoor door) {
+  AcceptGuard(ConnectionAdmission door) {
     this.door = door;
   }
 

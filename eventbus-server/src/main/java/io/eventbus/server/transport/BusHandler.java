@@ -2,13 +2,13 @@ package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ClientAddress;
-import io.eventbus.server.admission.ConnectionAccount;
+import io.eventbus.server.admission.ConnectionUsage;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.BrowserBlock;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.queue.OutboundQueue;
-import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.session.ClientLink;
@@ -36,7 +36,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   private final Session session;
   private final ServerConfig config;
   private final long acceptedAt;
-  private final ConnectionAccount account;
+  private final ConnectionUsage account;
   private final boolean forwarded;
   private final boolean page;
   private @Nullable Ending ending;
@@ -68,7 +68,7 @@ final class BusHandler implements MessageHandler, ClientLink {
     this.acceptedAt = acceptedAt;
     this.forwarded = forwarded;
     this.page = page;
-    this.account = FrontDoor.account(connection.channel());
+    this.account = ConnectionAdmission.account(connection.channel());
     this.queue =
         new OutboundQueue(
             loop.queues(), connection, this::holdOwner, this::closeSlow, this::heldTooLong);
@@ -343,7 +343,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public void shareQuota(@Nullable QuotaShare share) {
+  public void shareQuota(@Nullable ConnectionQuota share) {
     queue.share(share);
   }
 

@@ -1,8 +1,8 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.server.admission.Admission;
-import io.eventbus.server.transport.websocket.Handshake;
 import io.eventbus.server.transport.websocket.RequestHead;
+import io.eventbus.server.transport.websocket.UpgradeHandshake;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
@@ -21,19 +21,19 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
   private static final int MAX_REQUEST_HEADERS = 16 * 1024;
 
   private final IdentityHashMap<EventLoop, ConnectionLoop> loops;
-  private final Handshake handshake;
+  private final UpgradeHandshake handshake;
   private final @Nullable TlsContexts tls;
   private final TlsTasks tlsTasks;
   private final TlsFailures tlsFailures;
-  private final FrontDoor door;
+  private final ConnectionAdmission door;
 
   ConnectionInitializer(
       IdentityHashMap<EventLoop, ConnectionLoop> loops,
-      Handshake handshake,
+      UpgradeHandshake handshake,
       @Nullable TlsContexts tls,
       TlsTasks tlsTasks,
       TlsFailures tlsFailures,
-      FrontDoor door) {
+      ConnectionAdmission door) {
     this.loops = loops;
     this.handshake = handshake;
     this.tls = tls;
@@ -63,9 +63,9 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
               tls.current().newEngine(channel.alloc()),
               tlsTasks.forConnection(),
               loop,
-              failure -> tlsFailures.tell(FrontDoor.account(channel), failure));
+              failure -> tlsFailures.tell(ConnectionAdmission.account(channel), failure));
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
-      TlsTurns turns = new TlsTurns(loop, door::tlsTooLong);
+      TlsReadThrottle turns = new TlsReadThrottle(loop, door::tlsTooLong);
       channel.pipeline().addLast(turns).addLast(handler).addLast(turns.observer());
     }
     RequestHead head =

@@ -7,7 +7,7 @@ import io.eventbus.server.queue.HoldBudgets;
 import io.eventbus.server.queue.LastEvents;
 import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.session.LoopContext;
-import io.eventbus.server.session.TurnBudget;
+import io.eventbus.server.session.WorkBudget;
 import io.eventbus.server.transport.websocket.PermessageDeflate;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
@@ -90,9 +90,9 @@ final class ConnectionLoop implements Runnable {
   private @Nullable QueueContext queues;
   private final @Nullable PermessageDeflate deflate;
   private final TickOrder connections = new TickOrder();
-  private final DrainOrder dirty = new DrainOrder();
+  private final FairWriteQueue dirty = new FairWriteQueue();
   private boolean moreToDrain;
-  private final InflateLine inflateLine = new InflateLine(this::later);
+  private final InflateQueue inflateLine = new InflateQueue(this::later);
   private @Nullable Future<?> ticker;
 
   /** Whether the next tick is as late as one without connections may be. */
@@ -203,7 +203,7 @@ final class ConnectionLoop implements Runnable {
   }
 
   /** The messages that may take long to inflate. */
-  InflateLine inflateLine() {
+  InflateQueue inflateLine() {
     return inflateLine;
   }
 
@@ -231,7 +231,7 @@ final class ConnectionLoop implements Runnable {
   private void takeTurn() {
     turn = null;
     inTurn = true;
-    TurnBudget budget = context().budget();
+    WorkBudget budget = context().budget();
     try {
       budget.renew(nextTurns.size());
       long before = budget.total();
@@ -249,12 +249,12 @@ final class ConnectionLoop implements Runnable {
     }
   }
 
-  DrainOrder drainOrder() {
+  FairWriteQueue drainOrder() {
     return dirty;
   }
 
   /** A connection has something to write at the end of this round. */
-  void drainSoon(DrainOrder.Entry connection) {
+  void drainSoon(FairWriteQueue.Entry connection) {
     assert isOwn() : "not on loop " + number;
     if (dirty.add(connection)) {
       flushSoon();
@@ -310,7 +310,7 @@ final class ConnectionLoop implements Runnable {
   private void drainSome() {
     long began = System.nanoTime();
     try {
-      for (DrainOrder.Entry next = dirty.poll(); next != null; next = dirty.poll()) {
+      for (FairWriteQueue.Entry next = dirty.poll(); next != null; next = dirty.poll()) {
         next.drain();
         if (System.nanoTime() - began > DRAIN_NANOS) {
           break;

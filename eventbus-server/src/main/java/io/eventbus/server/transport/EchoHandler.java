@@ -23,7 +23,7 @@ final class EchoHandler implements MessageHandler {
     this.loop = loop;
     this.connection = connection;
     // There is no Hello to wait for.
-    FrontDoor.account(connection.channel()).welcomed();
+    ConnectionAdmission.account(connection.channel()).welcomed();
   }
 
   @Override

@@ -2,7 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.session.TurnBudget;
+import io.eventbus.server.session.WorkBudget;
 import io.eventbus.server.transport.websocket.FrameHeader;
 import io.eventbus.server.transport.websocket.Masking;
 import io.eventbus.server.transport.websocket.MessageAssembler;
@@ -32,7 +32,7 @@ final class InboundFrames {
   private final FrameHeader header = new FrameHeader();
   private final Retry retry = new Retry(this);
 
-  private final ParkedInput parked;
+  private final PausedInput parked;
   private @Nullable Utf8Stream utf8;
 
   /** What a parked message lies in, if it was put together from pieces. */
@@ -63,8 +63,8 @@ final class InboundFrames {
   // Whether a message is in the line of those that may take long to inflate, or is the one.
   private boolean waitsToInflate;
   private boolean isInflating;
-  private final TurnBudget budget;
-  private final TurnBudget.Share share = new TurnBudget.Share();
+  private final WorkBudget budget;
+  private final WorkBudget.Share share = new WorkBudget.Share();
   private boolean ignoring;
   private boolean discarding;
 
@@ -79,7 +79,7 @@ final class InboundFrames {
     this.deflateNegotiated = deflateNegotiated;
     this.budget = loop.context().budget();
     BusMemory memory = loop.context().bus().memory();
-    this.parked = new ParkedInput(memory);
+    this.parked = new PausedInput(memory);
     this.assembler = new MessageAssembler(loop.context().allocator(), memory);
   }
 

@@ -1,6 +1,6 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.server.admission.ConnectionAccount;
+import io.eventbus.server.admission.ConnectionUsage;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.log.RateLimitedLog;
@@ -32,7 +32,7 @@ final class TlsFailures {
   }
 
   /** Counts and tells that the handshake of a client has failed. */
-  void tell(ConnectionAccount client, Throwable failure) {
+  void tell(ConnectionUsage client, Throwable failure) {
     Throwable cause =
         failure instanceof DecoderException && failure.getCause() != null
             ? failure.getCause()

@@ -1,6 +1,6 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.server.admission.AddressAccounts;
+import io.eventbus.server.admission.AddressUsages;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.admission.ProxyNetworks;
@@ -15,8 +15,8 @@ import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.tls.TlsSource;
-import io.eventbus.server.transport.websocket.Handshake;
 import io.eventbus.server.transport.websocket.OriginCheck;
+import io.eventbus.server.transport.websocket.UpgradeHandshake;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -51,7 +51,7 @@ public final class TransportServer {
   private final List<ConnectionLoop> states = new ArrayList<>();
   private final IdentityHashMap<EventLoop, ConnectionLoop> byLoop = new IdentityHashMap<>();
   private final ConnectionLimit limit;
-  private final FrontDoor door;
+  private final ConnectionAdmission door;
   private final @Nullable TlsContexts tls;
   private final TlsTasks tlsTasks;
   private @Nullable Channel listening;
@@ -99,9 +99,9 @@ public final class TransportServer {
     loops.onHandOver(i -> states.get(i).context().router().flush());
     limit = ConnectionLimit.ofProcess(config.listen().maxConnections(), config.tls().enabled());
     door =
-        new FrontDoor(
+        new ConnectionAdmission(
             limit,
-            new AddressAccounts(
+            new AddressUsages(
                 config.addresses(),
                 bus.memory().limit(),
                 config.limits().subscriptionBudget(),
@@ -137,8 +137,8 @@ public final class TransportServer {
    */
   public void start() throws IOException {
     tellLimit();
-    Handshake handshake =
-        new Handshake(
+    UpgradeHandshake handshake =
+        new UpgradeHandshake(
             config.listen().path(),
             config.diagnostics().echoPath(),
             config.compression().enabled(),
@@ -156,7 +156,7 @@ public final class TransportServer {
             // Shared: it only makes the handle of each connection.
             .childOption(
                 ChannelOption.RECVBUF_ALLOCATOR,
-                new ReadSizes(bus.memory().limit() / 8, bus.stats().connections::get))
+                new ReadBufferSizer(bus.memory().limit() / 8, bus.stats().connections::get))
             .childOption(
                 ChannelOption.WRITE_BUFFER_WATER_MARK,
                 new WriteBufferWaterMark(32 * 1024, 128 * 1024))

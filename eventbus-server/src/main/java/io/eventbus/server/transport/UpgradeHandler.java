@@ -4,8 +4,8 @@ import io.eventbus.server.admission.Admission;
 import io.eventbus.server.admission.ForwardedClient;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.ValueType;
-import io.eventbus.server.transport.websocket.Handshake;
 import io.eventbus.server.transport.websocket.RequestHead;
+import io.eventbus.server.transport.websocket.UpgradeHandshake;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -50,12 +50,12 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final ConnectionLoop loop;
-  private final Handshake handshake;
-  private final FrontDoor door;
+  private final UpgradeHandshake handshake;
+  private final ConnectionAdmission door;
   private @Nullable ChannelHandlerContext own;
   private TickOrder.@Nullable Place place;
   private final long acceptedAt = System.nanoTime();
-  private Handshake.@Nullable Upgrade pending;
+  private UpgradeHandshake.@Nullable Upgrade pending;
   private boolean answered;
 
   /** Whether the request says that a proxy has passed it on, or a PROXY preface has no address. */
@@ -72,12 +72,12 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   /** What has come of the request. */
   private @Nullable RequestHead head;
 
-  private @Nullable TlsTurns tls;
+  private @Nullable TlsReadThrottle tls;
 
   /** Where a proxy said with the PROXY protocol that the client is. */
   private @Nullable InetSocketAddress source;
 
-  UpgradeHandler(ConnectionLoop loop, Handshake handshake, FrontDoor door) {
+  UpgradeHandler(ConnectionLoop loop, UpgradeHandshake handshake, ConnectionAdmission door) {
     this.door = door;
     this.loop = loop;
     this.handshake = handshake;
@@ -87,7 +87,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     own = ctx;
-    tls = ctx.pipeline().get(TlsTurns.class);
+    tls = ctx.pipeline().get(TlsReadThrottle.class);
     place = loop.add(this);
   }
 
@@ -105,13 +105,13 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
       answered = true;
       onRequest(ctx, request);
     }
-    Handshake.Upgrade upgrade = pending;
+    UpgradeHandshake.Upgrade upgrade = pending;
     if (message instanceof LastHttpContent last && upgrade != null) {
       pending = null;
       if (last.decoderResult().isSuccess()) {
         upgrade(ctx, upgrade);
       } else {
-        refuse(ctx, Handshake.unreadable(last.decoderResult()));
+        refuse(ctx, UpgradeHandshake.unreadable(last.decoderResult()));
       }
     }
     // A body, or what follows a refused request, is of no interest.
@@ -119,22 +119,26 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   }
 
   private void onRequest(ChannelHandlerContext ctx, HttpRequest request) {
-    Handshake.Answer answer = handshake.answer(request, adminPort());
-    boolean foreign = answer instanceof Handshake.Page page && page.status() == Handshake.FOREIGN;
+    UpgradeHandshake.Answer answer = handshake.answer(request, adminPort());
+    boolean foreign =
+        answer instanceof UpgradeHandshake.Page page && page.status() == UpgradeHandshake.FOREIGN;
     if (request.decoderResult().isFailure()) {
       door.tellUnreadable(ctx.channel(), request.decoderResult().cause());
     }
     mayTellPage = !foreign;
-    forwarded |= FrontDoor.isForwarded(request.headers());
-    page = Handshake.isOfBrowser(request);
-    if (!FrontDoor.isAdmitted(ctx.channel())) {
+    forwarded |= ConnectionAdmission.isForwarded(request.headers());
+    page = UpgradeHandshake.isOfBrowser(request);
+    if (!ConnectionAdmission.isAdmitted(ctx.channel())) {
       Optional<Admission.Refused> refusal;
       try {
         SocketAddress proxy = source != null ? source : ctx.channel().remoteAddress();
         refusal = door.admit(ctx.channel(), door.clientOf(proxy, request.headers()));
       } catch (ForwardedClient.UnusableException e) {
         door.tellUnusable(ctx.channel(), String.valueOf(e.getMessage()));
-        refuse(ctx, new Handshake.Page(400, String.valueOf(e.getMessage()), Handshake.FOR_PAGES));
+        refuse(
+            ctx,
+            new UpgradeHandshake.Page(
+                400, String.valueOf(e.getMessage()), UpgradeHandshake.FOR_PAGES));
         return;
       }
       if (refusal.isPresent()) {
@@ -145,11 +149,13 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     if (foreign) {
       handshake
           .origins()
-          .tellRefused(String.valueOf(Handshake.origin(request)), FrontDoor.account(ctx.channel()));
+          .tellRefused(
+              String.valueOf(UpgradeHandshake.origin(request)),
+              ConnectionAdmission.account(ctx.channel()));
     }
-    if (answer instanceof Handshake.Upgrade upgrade) {
+    if (answer instanceof UpgradeHandshake.Upgrade upgrade) {
       pending = upgrade;
-    } else if (answer instanceof Handshake.Page page) {
+    } else if (answer instanceof UpgradeHandshake.Page page) {
       refuse(ctx, page);
     }
   }
@@ -174,7 +180,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     }
   }
 
-  private void upgrade(ChannelHandlerContext ctx, Handshake.Upgrade upgrade) {
+  private void upgrade(ChannelHandlerContext ctx, UpgradeHandshake.Upgrade upgrade) {
     StringBuilder head =
         new StringBuilder(192)
             .append(
@@ -204,7 +210,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     ctx.pipeline().remove(HttpRequestDecoder.class);
   }
 
-  private void refuse(ChannelHandlerContext ctx, Handshake.Page page) {
+  private void refuse(ChannelHandlerContext ctx, UpgradeHandshake.Page page) {
     if (page.status() >= 400) {
       loop.context().bus().stats().badRequests.increment();
     }
@@ -266,10 +272,10 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     deadlineNanos = Math.min(deadlineNanos, age + REFUSED_NANOS);
     ChannelHandlerContext ctx = own;
     if (ctx != null) {
-      Map<String, String> headers = mayTellPage ? Handshake.FOR_PAGES : Map.of();
+      Map<String, String> headers = mayTellPage ? UpgradeHandshake.FOR_PAGES : Map.of();
       refuse(
           ctx,
-          new Handshake.Page(503, refusal.message() + ". Try again later.", headers)
+          new UpgradeHandshake.Page(503, refusal.message() + ". Try again later.", headers)
               .with("Retry-After", "1"));
     }
   }
@@ -286,11 +292,11 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     if (ctx != null) {
       refuse(
           ctx,
-          new Handshake.Page(
+          new UpgradeHandshake.Page(
                   503,
                   "the bus has no room for unfinished requests. Try again, with the request in one"
                       + " piece.",
-                  Handshake.FOR_PAGES)
+                  UpgradeHandshake.FOR_PAGES)
               .with("Retry-After", "1"));
     }
   }

@@ -2,7 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.protocol.CloseReason;
-import io.eventbus.server.admission.ConnectionAccount;
+import io.eventbus.server.admission.ConnectionUsage;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.queue.MessageSink;
@@ -62,12 +62,12 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private final boolean deflateNegotiated;
   private final MessageHandler handler;
   private final InboundFrames inbound;
-  private final ConnectionAccount account;
+  private final ConnectionUsage account;
 
   private final Channel channel;
 
   /** In the pipeline of a connection with TLS only. */
-  private final @Nullable TlsTurns tls;
+  private final @Nullable TlsReadThrottle tls;
 
   private ConnectionPhase phase = ConnectionPhase.OPEN;
   private long closeSentAt;
@@ -83,12 +83,12 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private boolean awaitingPongRoom;
 
   // From the first tick at which something waits: until then the client takes what it is sent.
-  private @Nullable TakingPace taking;
+  private @Nullable WriteProgress taking;
   private final SharedWrites sharedWrites = new SharedWrites();
 
   // In the pipeline from the first write that is big: most connections have none.
   private @Nullable PacedWrites pacedWrites;
-  private final DrainOrder.Entry place;
+  private final FairWriteQueue.Entry place;
   private final TickOrder.Place tickPlace;
 
   WebSocketConnection(
@@ -98,8 +98,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       Function<WebSocketConnection, MessageHandler> handler) {
     this.loop = loop;
     this.channel = channel;
-    this.tls = channel.pipeline().get(TlsTurns.class);
-    this.account = FrontDoor.account(channel);
+    this.tls = channel.pipeline().get(TlsReadThrottle.class);
+    this.account = ConnectionAdmission.account(channel);
     this.place = loop.drainOrder().join(account.shareOf(), this::drain);
     this.stats = loop.context().stats();
     this.deflateNegotiated = deflateNegotiated;
@@ -547,7 +547,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     if (taking != null) {
       taking.look(taken, waits, nowNanos);
     } else if (waits) {
-      taking = new TakingPace(taken, nowNanos);
+      taking = new WriteProgress(taken, nowNanos);
     }
   }
 

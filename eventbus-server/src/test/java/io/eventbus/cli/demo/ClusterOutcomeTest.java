@@ -6,9 +6,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ClusterOutcomeTest {
-  private static final Tally.Verdict GOOD = new Tally.Verdict(5, 5, 0, 0, 0, 0);
+  private static final DemoTally.Verdict GOOD = new DemoTally.Verdict(5, 5, 0, 0, 0, 0);
 
-  private static ClusterOutcome outcome(int byOverload, boolean empty, Tally.Verdict... verdicts) {
+  private static ClusterOutcome outcome(
+      int byOverload, boolean empty, DemoTally.Verdict... verdicts) {
     return new ClusterOutcome(List.of(verdicts), "bus-1", 0.43, byOverload, "bus-3", empty);
   }
 
@@ -25,8 +26,8 @@ class ClusterOutcomeTest {
             3,
             true,
             GOOD,
-            new Tally.Verdict(5, 5, 2, 1, 0, 1),
-            new Tally.Verdict(5, 5, 0, 0, 4, 0));
+            new DemoTally.Verdict(5, 5, 2, 1, 0, 1),
+            new DemoTally.Verdict(5, 5, 0, 0, 4, 0));
     assertThat(outcome.whole()).isFalse();
     assertThat(outcome.wrong())
         .containsExactly(

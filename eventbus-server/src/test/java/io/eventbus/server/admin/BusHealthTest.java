@@ -2,19 +2,19 @@ package io.eventbus.server.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.server.cluster.ClusterStanding;
+import io.eventbus.server.cluster.MembershipStatus;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class BusHealthTest {
-  private static ClusterStanding standing(ClusterStanding.Phase phase, String detail) {
-    return new ClusterStanding(phase, "c", "", "VOTER", "UP", null, 1, 0, detail);
+  private static MembershipStatus standing(MembershipStatus.Phase phase, String detail) {
+    return new MembershipStatus(phase, "c", "", "VOTER", "UP", null, 1, 0, detail);
   }
 
   @Test
   void aMemberServesWithoutALeader() {
     BusHealth health =
-        BusHealth.serving(List.of(), standing(ClusterStanding.Phase.MEMBER, "no leader"));
+        BusHealth.serving(List.of(), standing(MembershipStatus.Phase.MEMBER, "no leader"));
     assertThat(health.state()).isEqualTo(BusHealth.State.UP);
     assertThat(health.reasons()).isEmpty();
   }
@@ -22,7 +22,7 @@ class BusHealthTest {
   @Test
   void whoeverLooksForItsClusterIsNotReady() {
     BusHealth health =
-        BusHealth.serving(List.of(), standing(ClusterStanding.Phase.JOINING, "waits for b"));
+        BusHealth.serving(List.of(), standing(MembershipStatus.Phase.JOINING, "waits for b"));
     assertThat(health.state()).isEqualTo(BusHealth.State.STARTING);
     assertThat(health.reasons()).containsExactly("registry: waits for b");
   }
@@ -30,7 +30,7 @@ class BusHealthTest {
   @Test
   void aRegistryThatHasFailedIsAFailedBus() {
     BusHealth health =
-        BusHealth.serving(List.of(), standing(ClusterStanding.Phase.FAILED, "see the log"));
+        BusHealth.serving(List.of(), standing(MembershipStatus.Phase.FAILED, "see the log"));
     assertThat(health.state()).isEqualTo(BusHealth.State.FAILED);
     assertThat(health.reasons()).containsExactly("registry: see the log");
   }
@@ -38,7 +38,7 @@ class BusHealthTest {
   @Test
   void aLoopThatHangsIsAFailedBus() {
     BusHealth health =
-        BusHealth.serving(List.of("loop 1"), standing(ClusterStanding.Phase.MEMBER, ""));
+        BusHealth.serving(List.of("loop 1"), standing(MembershipStatus.Phase.MEMBER, ""));
     assertThat(health.state()).isEqualTo(BusHealth.State.FAILED);
     assertThat(health.reasons()).containsExactly("loop 1");
   }

@@ -3,8 +3,8 @@ package io.eventbus.server.admin;
 import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.RevocationCommand;
 import io.eventbus.server.balance.BalanceView;
-import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.ClusterView;
+import io.eventbus.server.cluster.MembershipStatus;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.federation.call.CallStreamFigures;
 import java.time.Duration;
@@ -29,11 +29,11 @@ public final class FakeBus implements BusView {
   /** When it began. */
   public static final Instant STARTED = Instant.parse("2026-01-02T03:04:05Z");
 
-  final ConcurrentSkipListMap<Long, ConnectionInfo> connections = new ConcurrentSkipListMap<>();
+  final ConcurrentSkipListMap<Long, ConnectionView> connections = new ConcurrentSkipListMap<>();
   final List<String> disconnected = new ArrayList<>();
   final FakeCluster cluster = new FakeCluster();
-  static final ClusterStanding ALONE =
-      new ClusterStanding(ClusterStanding.Phase.MEMBER, "", "", "ALONE", "UP", null, -1, 0, "");
+  static final MembershipStatus ALONE =
+      new MembershipStatus(MembershipStatus.Phase.MEMBER, "", "", "ALONE", "UP", null, -1, 0, "");
 
   volatile BusHealth health = new BusHealth(BusHealth.State.UP, List.of(), ALONE);
   volatile boolean broken;
@@ -224,7 +224,7 @@ public final class FakeBus implements BusView {
   }
 
   @Override
-  public List<ConnectionInfo> connections(@Nullable String account, long after, int limit) {
+  public List<ConnectionView> connections(@Nullable String account, long after, int limit) {
     return connections.tailMap(after, false).values().stream()
         .filter(c -> account == null || c.account().equals(account))
         .limit(limit)
@@ -304,8 +304,8 @@ public final class FakeBus implements BusView {
     return connection % 5 == 0 ? "b&b" : "";
   }
 
-  private static ConnectionInfo newConnection(long id) {
-    return new ConnectionInfo(
+  private static ConnectionView newConnection(long id) {
+    return new ConnectionView(
         id,
         "127.0.0.1:" + id,
         STARTED,

@@ -13,8 +13,8 @@ import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
 import io.eventbus.registry.ratis.RatisRegistry;
-import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.ClusterView;
+import io.eventbus.server.cluster.MembershipStatus;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
@@ -38,7 +38,7 @@ final class FakeCluster implements ClusterView, Registry {
   }
 
   @Override
-  public ClusterStanding standing() {
+  public MembershipStatus standing() {
     return FakeBus.ALONE;
   }
 

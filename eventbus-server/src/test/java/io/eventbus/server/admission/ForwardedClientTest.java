@@ -15,7 +15,7 @@ class ForwardedClientTest {
       new ForwardedClient(ProxyNetworks.of(List.of("10.0.0.0/8", "2001:db8:a::/48")));
 
   private static @Nullable String text(java.util.Optional<InetSocketAddress> found) {
-    return found.map(a -> ConnectionAccount.unlimited(a, null).toString()).orElse(null);
+    return found.map(a -> ConnectionUsage.unlimited(a, null).toString()).orElse(null);
   }
 
   @ParameterizedTest

@@ -57,8 +57,8 @@ public final class DrivenBalancer {
   public DrivenBalancer(
       Stand stand, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
     bus = stand.bus();
-    Calls calls =
-        new Calls() {
+    PeerQueries calls =
+        new PeerQueries() {
           @Override
           public CompletableFuture<byte[]> call(
               InetSocketAddress address,

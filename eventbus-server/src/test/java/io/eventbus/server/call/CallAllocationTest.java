@@ -94,7 +94,7 @@ class CallAllocationTest {
         UnpooledByteBufAllocator.DEFAULT, memory, DeliveryKind.CONTROL, new byte[128], 0);
   }
 
-  private final class Caller implements CallerEnd {
+  private final class Caller implements CallerPort {
     @Override
     public void reply(long call, long member, int queued, int handled, Delivery reply) {
       replies++;
@@ -113,9 +113,9 @@ class CallAllocationTest {
     }
   }
 
-  private final class Member implements MemberEnd {
+  private final class Member implements MemberPort {
     private final long[] given = new long[64];
-    private final ServingClient client;
+    private final MemberConnection client;
     private int size;
 
     Member(LoopCalls calls, long number) {
@@ -124,7 +124,7 @@ class CallAllocationTest {
     }
 
     @Override
-    public void invoke(Invocation invocation) {
+    public void invoke(MemberInvocation invocation) {
       given[size++] = invocation.call();
     }
 
@@ -151,7 +151,7 @@ class CallAllocationTest {
     for (int i = 0; i < 2; i++) {
       fakes.get(i).made = bus.start(i, fakes.get(i), new CallStats());
     }
-    List<CallingClient> callers = new ArrayList<>();
+    List<CallerConnection> callers = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       callers.add(
           fakes.get(0).calls().caller(new Caller(), new CallerInfo(i + 1, new byte[0], "s" + i)));

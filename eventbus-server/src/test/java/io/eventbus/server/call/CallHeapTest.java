@@ -24,10 +24,10 @@ class CallHeapTest {
 
   private final CallKit kit = new CallKit(2);
   private final Delivery body = kit.delivery("body");
-  private final List<CallingClient> callers = new ArrayList<>();
+  private final List<CallerConnection> callers = new ArrayList<>();
   private final List<ServiceShare> shares = new ArrayList<>();
 
-  private static final class Caller implements CallerEnd {
+  private static final class Caller implements CallerPort {
     @Override
     public void reply(long call, long member, int queued, int handled, Delivery reply) {}
 
@@ -47,9 +47,9 @@ class CallHeapTest {
   }
 
   /** Keeps nothing of the calls that it gets. */
-  private static final class Member implements MemberEnd {
+  private static final class Member implements MemberPort {
     @Override
-    public void invoke(Invocation call) {}
+    public void invoke(MemberInvocation call) {}
 
     @Override
     public void cancel(long call, String reason) {}
@@ -77,7 +77,7 @@ class CallHeapTest {
   }
 
   private void member(int i, String service) {
-    ServingClient client = kit.loops.get(0).server(new Member(), 1L + i);
+    MemberConnection client = kit.loops.get(0).server(new Member(), 1L + i);
     assertThat(client.register(1, service, 1_024)).isNotNull();
   }
 
@@ -121,7 +121,7 @@ class CallHeapTest {
         "a service waited for",
         (ReachableHeap.bytes(kit, callers) - before) / MANY,
         held() - body.size());
-    kit.on(0, () -> callers.forEach(CallingClient::close));
+    kit.on(0, () -> callers.forEach(CallerConnection::close));
     assertThat(held()).isZero();
     assertThat(kit.memory.services().used()).isZero();
   }

@@ -216,10 +216,10 @@ final class CallKit {
   }
 
   /** A caller with its connection. */
-  final class FakeCaller implements CallerEnd {
+  final class FakeCaller implements CallerPort {
     final int loop;
     final CallerInfo info;
-    final CallingClient client;
+    final CallerConnection client;
     final Map<Long, String> outcomes = new HashMap<>();
     final CallRequest request = new CallRequest();
     long retryAfter;
@@ -230,7 +230,7 @@ final class CallKit {
     FakeCaller(int loop, String account, String share) {
       this.loop = loop;
       info = new CallerInfo(1_000 + order++, new byte[0], account, share);
-      CallingClient[] made = new CallingClient[1];
+      CallerConnection[] made = new CallerConnection[1];
       on(loop, () -> made[0] = loops.get(loop).caller(this, info));
       client = made[0];
     }
@@ -340,10 +340,10 @@ final class CallKit {
   }
 
   /** A member of the service "s" with its connection. */
-  final class FakeMember implements MemberEnd {
+  final class FakeMember implements MemberPort {
     final int loop;
     final long number;
-    final ServingClient client;
+    final MemberConnection client;
     final List<Given> given = new ArrayList<>();
     // From the first on.
     final List<Given> invocations = new ArrayList<>();
@@ -357,7 +357,7 @@ final class CallKit {
     FakeMember(int loop, String account, long number, int concurrency) {
       this.loop = loop;
       this.number = number;
-      ServingClient[] made = new ServingClient[1];
+      MemberConnection[] made = new MemberConnection[1];
       LoopCalls at = loops.get(loop);
       ServiceShare held = at.share(ServiceShare.Address.UNBOUNDED);
       on(loop, () -> made[0] = at.server(this, account, number, held));
@@ -387,7 +387,7 @@ final class CallKit {
     }
 
     @Override
-    public void invoke(Invocation i) {
+    public void invoke(MemberInvocation i) {
       if (i.registration() != 5 || i.call() >= 0 || i.timeoutMillis() < 1) {
         throw new AssertionError("registration " + i.registration() + ", call " + i.call());
       }

@@ -162,7 +162,7 @@ class CallProperties {
       settle();
       kit.slow(true);
       for (FakeMember member : members) {
-        Service service = member.member().service();
+        LocalService service = member.member().service();
         if (member.window().hasFree()) {
           assertThat(service.waiting().any()).as("a place is free, and a call waits").isFalse();
         }
@@ -241,7 +241,7 @@ class CallProperties {
       assertThat(loop.deadlines().size()).isZero();
     }
     // A stopped member that closes takes its deadline back, but not the tick that was asked for.
-    run.kit.advance(Deadlines.TICK_NANOS);
+    run.kit.advance(TimerWheel.TICK_NANOS);
     assertThat(run.kit.hasTimers()).isFalse();
   }
 }

@@ -101,8 +101,8 @@ class CallStressTest {
     }
   }
 
-  private final class Caller implements CallerEnd {
-    private final CallingClient client;
+  private final class Caller implements CallerPort {
+    private final CallerConnection client;
     private final CallRequest request = new CallRequest();
     private long last;
 
@@ -144,9 +144,9 @@ class CallStressTest {
     }
   }
 
-  private final class Member implements MemberEnd {
+  private final class Member implements MemberPort {
     private final ThreadLoop loop;
-    private final ServingClient client;
+    private final MemberConnection client;
     private final ServiceMember member;
 
     Member(ThreadLoop loop, long number) {
@@ -160,7 +160,7 @@ class CallStressTest {
     }
 
     @Override
-    public void invoke(Invocation invocation) {
+    public void invoke(MemberInvocation invocation) {
       long call = invocation.call();
       boolean refuse = invocation.request() % 31 == 0;
       loop.execute(

@@ -152,7 +152,7 @@ class CallsTest {
     long next = caller.call();
     kit.advance(31 * MILLIS);
     assertThat(caller.outcome(call)).isEqualTo("TIMEOUT UNKNOWN");
-    assertThat(member.cancelled.values()).containsExactly(Texts.TIME_IS_OVER);
+    assertThat(member.cancelled.values()).containsExactly(FailureMessages.TIME_IS_OVER);
     assertThat(caller.client.inFlight()).isEqualTo(2);
     assertThat(member.given).hasSize(1);
     assertThat(member.reply()).isTrue();
@@ -330,7 +330,7 @@ class CallsTest {
     caller.call();
     caller.close();
     assertThat(caller.outcomes).isEmpty();
-    assertThat(member.cancelled.values()).containsExactly(Texts.CALLER_GONE);
+    assertThat(member.cancelled.values()).containsExactly(FailureMessages.CALLER_GONE);
     assertThat(kit.sum(s -> s.inFlight.get())).isZero();
     FakeCaller other = caller();
     long call = other.call();
@@ -608,9 +608,9 @@ class CallsTest {
   }
 
   /** Another bus, which answers nothing. */
-  private static final class FarEnd implements MemberEnd {
+  private static final class FarEnd implements MemberPort {
     @Override
-    public void invoke(Invocation call) {}
+    public void invoke(MemberInvocation call) {}
 
     @Override
     public void cancel(long call, String reason) {}
@@ -827,7 +827,7 @@ class CallsTest {
     assertThat(kit.loops.get(loop).deadlines().size()).isZero();
     // The tick that was asked for is still to come, and is the last one.
     assertThat(kit.hasTimers()).isTrue();
-    kit.advance(Deadlines.TICK_NANOS);
+    kit.advance(TimerWheel.TICK_NANOS);
     assertThat(kit.hasTimers()).isFalse();
     assertThat(other.window().hasFree()).isTrue();
   }
@@ -837,7 +837,7 @@ class CallsTest {
     FakeCaller one = kit.caller(0, "user");
     FakeCaller other = kit.caller(0, "user");
     assertThat(one.client.share()).isSameAs(other.client.share());
-    Share share = one.client.share();
+    FairnessGroup share = one.client.share();
     one.close();
     assertThat(kit.caller(0, "user").client.share()).isSameAs(share);
     other.close();

@@ -3,7 +3,7 @@ package io.eventbus.server.call;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.call.ServingClient.Undone;
+import io.eventbus.server.call.MemberConnection.Undone;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
@@ -129,11 +129,11 @@ final class FarKit {
   }
 
   /** One bus as another one calls it: what federation does with streams that are never cut. */
-  final class Link implements MemberEnd, CallerEnd {
-    final ServingClient serving;
+  final class Link implements MemberPort, CallerPort {
+    final MemberConnection serving;
     final ServiceMember member;
-    final CallingClient calling;
-    final Asker asker;
+    final CallerConnection calling;
+    final PeerDemand asker;
     private final CallRequest request = new CallRequest();
     long sent;
     long back;
@@ -148,11 +148,11 @@ final class FarKit {
         throw new AssertionError("a member already");
       }
       member = made;
-      member.grant(Asker.FIRST_GRANT);
+      member.grant(PeerDemand.FIRST_GRANT);
     }
 
     @Override
-    public void invoke(Invocation i) {
+    public void invoke(MemberInvocation i) {
       sent++;
       long call = i.call();
       int queued = i.waiting();
@@ -265,9 +265,9 @@ final class FarKit {
   }
 
   /** A member that works on some calls at once. */
-  final class Server implements MemberEnd {
+  final class Server implements MemberPort {
     private final long serviceNanos;
-    final ServingClient client;
+    final MemberConnection client;
     final ServiceMember member;
     private final Queue<Long> waiting = new ArrayDeque<>();
     private int idle;
@@ -286,7 +286,7 @@ final class FarKit {
     }
 
     @Override
-    public void invoke(Invocation i) {
+    public void invoke(MemberInvocation i) {
       long call = i.call();
       most = Math.max(most, member.window().outstanding());
       schedule(
@@ -323,8 +323,8 @@ final class FarKit {
   }
 
   /** A client with always so many calls open. */
-  final class Caller implements CallerEnd {
-    final CallingClient client;
+  final class Caller implements CallerPort {
+    final CallerConnection client;
     final CallRequest request = new CallRequest();
     final Map<String, Integer> outcomes = new HashMap<>();
     final List<Long> nanos = new ArrayList<>();

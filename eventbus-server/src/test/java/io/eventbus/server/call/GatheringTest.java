@@ -18,7 +18,7 @@ class GatheringTest {
   private final FakeGatherer caller = new FakeGatherer(kit);
 
   /** A caller on loop 0. */
-  private static final class FakeGatherer implements GatherEnd {
+  private static final class FakeGatherer implements GatherPort {
     final List<String> answers = new ArrayList<>();
     final GatheringClient client;
     private final CallKit kit;

@@ -20,7 +20,7 @@ class ServiceQueueTest {
   private final FakeCaller c = kit.caller(0, "c");
   private final LoopService service =
       new LoopService(
-          new Service(new ServiceKey("", "s"), 1, ServedHere.NOBODY),
+          new LocalService(new ServiceKey("", "s"), 1, ServedHere.NOBODY),
           new NameKey(),
           0,
           10,

@@ -8,8 +8,8 @@ import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
@@ -48,7 +48,10 @@ class AccountsProperties {
 
   /** A subscriber, with what it was to get and what it got. */
   private record Client(
-      int bus, SubscriptionIndex index, Subscription subscription, FakeSubscriber subscriber) {}
+      int bus,
+      SubscriptionIndex index,
+      RoutedSubscription subscription,
+      FakeSubscriber subscriber) {}
 
   @Provide
   Arbitrary<List<Step>> steps() {
@@ -125,8 +128,8 @@ class AccountsProperties {
     private void subscribe(Subscribe step) {
       SubscriptionIndex index = enter(step.bus(), step.account());
       FakeSubscriber subscriber = new FakeSubscriber(0);
-      Subscription subscription =
-          new Subscription(
+      RoutedSubscription subscription =
+          new RoutedSubscription(
               subscriber,
               clients.size(),
               TopicFilter.parse(step.filter()),

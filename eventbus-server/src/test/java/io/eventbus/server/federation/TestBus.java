@@ -8,19 +8,19 @@ import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.federation.interest.InterestExchange;
 import io.eventbus.server.federation.lane.ClockAndRandom;
-import io.eventbus.server.federation.lane.Gate;
 import io.eventbus.server.federation.lane.Lane;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.LaneReceiver;
+import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Loops;
 import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.Subscriber;
-import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.LoopStats;
@@ -193,7 +193,7 @@ public final class TestBus {
     return federation.exchange();
   }
 
-  public Gate startGate() {
+  public OneShotLatch startGate() {
     return federation.startGate();
   }
 
@@ -265,9 +265,10 @@ public final class TestBus {
     }
   }
 
-  public Subscription subscribe(Subscriber who, String filter) {
-    Subscription s =
-        new Subscription(who, nextSubscription++, TopicFilter.parse(filter), null, Overflow.BLOCK);
+  public RoutedSubscription subscribe(Subscriber who, String filter) {
+    RoutedSubscription s =
+        new RoutedSubscription(
+            who, nextSubscription++, TopicFilter.parse(filter), null, Overflow.BLOCK);
     index.add(s);
     return s;
   }

@@ -7,8 +7,8 @@ import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
@@ -67,7 +67,7 @@ class InternalClientTest {
 
   private void subscribe(
       FakeSubscriber who, String filter, @Nullable String group, Overflow overflow) {
-    index.add(new Subscription(who, nextId++, TopicFilter.parse(filter), group, overflow));
+    index.add(new RoutedSubscription(who, nextId++, TopicFilter.parse(filter), group, overflow));
   }
 
   private void publish(String topic, String payload) {

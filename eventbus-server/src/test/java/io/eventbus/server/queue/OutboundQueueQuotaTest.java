@@ -7,8 +7,8 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
+import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.quota.QuotaAccounts;
-import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.security.AuthenticationMethod;
@@ -33,11 +33,11 @@ class OutboundQueueQuotaTest {
   private final QueueHandler handler = wire.connectQueue();
   private final OutboundQueue queue = handler.queue;
   private final QuotaAccounts accounts = new QuotaAccounts(new Advisories(), System::nanoTime);
-  private final QuotaShare own = share();
-  private final QuotaShare sibling = share();
+  private final ConnectionQuota own = share();
+  private final ConnectionQuota sibling = share();
   private long sequence;
 
-  private QuotaShare share() {
+  private ConnectionQuota share() {
     ClientQuotas quotas =
         new ClientQuotas(new Quotas(Map.of(Quota.QUEUE_BYTES, QUOTA)), Quotas.NONE);
     Principal who =

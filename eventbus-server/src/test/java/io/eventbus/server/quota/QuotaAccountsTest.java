@@ -51,9 +51,9 @@ class QuotaAccountsTest {
     return accounts.enter(who(account, subject, quotas), false);
   }
 
-  private QuotaShare enter(String account, String subject, ClientQuotas quotas) {
+  private ConnectionQuota enter(String account, String subject, ClientQuotas quotas) {
     QuotaAccounts.Entry entry = entry(account, subject, quotas);
-    @Nullable QuotaShare share =
+    @Nullable ConnectionQuota share =
         entry instanceof QuotaAccounts.Entry.Open open ? open.share() : null;
     assertThat(share).as("%s", entry).isNotNull();
     return Objects.requireNonNull(share);
@@ -75,7 +75,7 @@ class QuotaAccountsTest {
   @Test
   void connectionsOfAnIdentityAreBoundedAndThoseOfOthersAreNot() {
     ClientQuotas two = each(Quota.CONNECTIONS, 2);
-    QuotaShare first = enter("acme", "u1", two);
+    ConnectionQuota first = enter("acme", "u1", two);
     enter("acme", "u1", two);
     assertThat(refusal(entry("acme", "u1", two)))
         .isEqualTo(
@@ -129,10 +129,10 @@ class QuotaAccountsTest {
                     Quota.CONNECTIONS, 2L,
                     Quota.SUBSCRIPTIONS, 2L,
                     Quota.PUBLISH_EVENTS, 1L)));
-    QuotaShare greedy = enter("acme", "u1", one);
+    ConnectionQuota greedy = enter("acme", "u1", one);
     enter("acme", "u2", one);
-    QuotaShare modest = enter("other", "u1", one);
-    QuotaShare unnamed = enter("", "u1", one);
+    ConnectionQuota modest = enter("other", "u1", one);
+    ConnectionQuota unnamed = enter("", "u1", one);
     refusal(entry("acme", "u3", one));
     for (int i = 0; i < 2; i++) {
       assertThat(greedy.takeSubscription()).isNull();
@@ -140,7 +140,7 @@ class QuotaAccountsTest {
     assertThat(greedy.takeSubscription()).contains("account 'acme'");
     greedy.published(1_000, 10, now);
     assertThat(greedy.publishWaitNanos(now)).isPositive();
-    for (QuotaShare spared : List.of(modest, unnamed)) {
+    for (ConnectionQuota spared : List.of(modest, unnamed)) {
       assertThat(spared.takeSubscription()).isNull();
       assertThat(spared.publishWaitNanos(now)).isZero();
     }
@@ -152,7 +152,7 @@ class QuotaAccountsTest {
   @Test
   void whoReplacesAConnectionNeedsNoRoom() {
     ClientQuotas one = each(Quota.CONNECTIONS, 1);
-    QuotaShare before = enter("acme", "u1", one);
+    ConnectionQuota before = enter("acme", "u1", one);
     assertThat(accounts.enter(who("acme", "u1", one), true))
         .isInstanceOf(QuotaAccounts.Entry.Open.class);
     assertThat(accounts.enter(who("acme", "u1", one), true))
@@ -166,9 +166,9 @@ class QuotaAccountsTest {
   @Test
   void subscriptionsAreBoundedTogetherAndGivenBack() {
     ClientQuotas three = new ClientQuotas(of(Quota.SUBSCRIPTIONS, 2), of(Quota.SUBSCRIPTIONS, 3));
-    QuotaShare one = enter("acme", "u1", three);
-    QuotaShare two = enter("acme", "u1", three);
-    QuotaShare other = enter("acme", "u2", three);
+    ConnectionQuota one = enter("acme", "u1", three);
+    ConnectionQuota two = enter("acme", "u1", three);
+    ConnectionQuota other = enter("acme", "u2", three);
     assertThat(one.takeSubscription()).isNull();
     assertThat(two.takeSubscription()).isNull();
     assertThat(two.takeSubscription())
@@ -191,12 +191,12 @@ class QuotaAccountsTest {
   @Test
   void whoPublishesTooMuchWaitsAndTheOthersOfTheIdentityToo() {
     ClientQuotas hundred = each(Quota.PUBLISH_EVENTS, 100);
-    QuotaShare one = enter("acme", "u1", hundred);
-    QuotaShare two = enter("acme", "u1", hundred);
-    QuotaShare other = enter("acme", "u2", hundred);
+    ConnectionQuota one = enter("acme", "u1", hundred);
+    ConnectionQuota two = enter("acme", "u1", hundred);
+    ConnectionQuota other = enter("acme", "u2", hundred);
     assertThat(one.publishWaitNanos(now)).isZero();
     one.published(200, 1, now);
-    for (QuotaShare waiting : List.of(one, two)) {
+    for (ConnectionQuota waiting : List.of(one, two)) {
       assertThat(waiting.publishWaitNanos(now)).isBetween(SECOND, SECOND + MAX_JITTER + 1);
       assertThat(waiting.publishWaitNanos(now)).as("counted once").isPositive();
     }
@@ -209,8 +209,8 @@ class QuotaAccountsTest {
   @Test
   void bytesOfAnAccountCountWhoeverPublishes() {
     ClientQuotas kilo = all(Quota.PUBLISH_BYTES, 1024);
-    QuotaShare one = enter("acme", "u1", kilo);
-    QuotaShare two = enter("acme", "u2", kilo);
+    ConnectionQuota one = enter("acme", "u1", kilo);
+    ConnectionQuota two = enter("acme", "u2", kilo);
     one.published(1, 3 * 1024, now);
     assertThat(two.publishWaitNanos(now)).isBetween(2 * SECOND, 2 * SECOND + MAX_JITTER + 1);
     assertThat(accounts.waits()).containsEntry("account_publish_bytes", 1L);
@@ -219,12 +219,12 @@ class QuotaAccountsTest {
   @Test
   void requestsOverTheRateAreRefusedAndSayWhenToTryAgain() {
     ClientQuotas two = new ClientQuotas(of(Quota.REQUESTS, 10), of(Quota.REQUESTS, 15));
-    QuotaShare one = enter("acme", "u1", two);
-    QuotaShare other = enter("acme", "u2", two);
+    ConnectionQuota one = enter("acme", "u1", two);
+    ConnectionQuota other = enter("acme", "u2", two);
     for (int i = 0; i < 10; i++) {
       assertThat(one.takeCall(now)).isNull();
     }
-    QuotaShare.RefusedCall refused = one.takeCall(now);
+    ConnectionQuota.RefusedCall refused = one.takeCall(now);
     assertThat(refused).isNotNull();
     assertThat(refused.message())
         .contains("the clients of 'u1' of account 'acme'")
@@ -241,16 +241,16 @@ class QuotaAccountsTest {
     assertThat(one.takeCall(now)).isNull();
   }
 
-  private String refusal(QuotaShare share) {
+  private String refusal(ConnectionQuota share) {
     return Objects.requireNonNull(share.takeCall(now)).message();
   }
 
   @Test
   void callsInFlightAreBoundedTogetherAndGivenBack() {
     ClientQuotas three = new ClientQuotas(of(Quota.CALLS, 2), of(Quota.CALLS, 3));
-    QuotaShare one = enter("acme", "u1", three);
-    QuotaShare two = enter("acme", "u1", three);
-    QuotaShare other = enter("acme", "u2", three);
+    ConnectionQuota one = enter("acme", "u1", three);
+    ConnectionQuota two = enter("acme", "u1", three);
+    ConnectionQuota other = enter("acme", "u2", three);
     assertThat(one.takeCall(now)).isNull();
     one.callsInFlight(1);
     assertThat(two.takeCall(now)).isNull();
@@ -272,10 +272,10 @@ class QuotaAccountsTest {
   @Test
   void nothingIsWonByConnectingAgain() {
     ClientQuotas ten = each(Quota.PUBLISH_EVENTS, 10);
-    QuotaShare one = enter("acme", "u1", ten);
+    ConnectionQuota one = enter("acme", "u1", ten);
     one.published(100, 1, now);
     one.close();
-    QuotaShare again = enter("acme", "u1", ten);
+    ConnectionQuota again = enter("acme", "u1", ten);
     assertThat(again.publishWaitNanos(now)).isPositive();
     again.close();
     assertThat(accounts.find("acme", "u1")).hasSize(1);
@@ -288,8 +288,8 @@ class QuotaAccountsTest {
   void queuesAreCutToTheirPartWhileThereIsTooMuch() {
     long mega = 1 << 20;
     ClientQuotas two = each(Quota.QUEUE_BYTES, 2 * mega);
-    QuotaShare one = enter("acme", "u1", two);
-    QuotaShare other = enter("acme", "u1", two);
+    ConnectionQuota one = enter("acme", "u1", two);
+    ConnectionQuota other = enter("acme", "u1", two);
     assertThat(one.queueBound(8 * mega)).isEqualTo(8 * mega);
     one.holds(3 * mega);
     assertThat(one.queueBound(8 * mega)).isEqualTo(mega);
@@ -308,16 +308,16 @@ class QuotaAccountsTest {
   @Test
   void aPartIsNeverNothing() {
     ClientQuotas small = all(Quota.QUEUE_BYTES, 1);
-    QuotaShare one = enter("acme", "u1", small);
+    ConnectionQuota one = enter("acme", "u1", small);
     enter("acme", "u2", small);
     one.holds(1 << 20);
-    assertThat(one.queueBound(8 << 20)).isEqualTo(Sharers.MIN_QUEUE_BYTES);
+    assertThat(one.queueBound(8 << 20)).isEqualTo(QuotaHolder.MIN_QUEUE_BYTES);
   }
 
   @Test
   void whatWasSaidLastHoldsForAll() {
-    QuotaShare one = enter("acme", "u1", each(Quota.SUBSCRIPTIONS, 1));
-    QuotaShare two = enter("acme", "u1", each(Quota.SUBSCRIPTIONS, 1));
+    ConnectionQuota one = enter("acme", "u1", each(Quota.SUBSCRIPTIONS, 1));
+    ConnectionQuota two = enter("acme", "u1", each(Quota.SUBSCRIPTIONS, 1));
     assertThat(one.takeSubscription()).isNull();
     assertThat(one.takeSubscription()).isNotNull();
     two.renew(each(Quota.SUBSCRIPTIONS, 2));
@@ -325,7 +325,7 @@ class QuotaAccountsTest {
     two.renew(each(Quota.SUBSCRIPTIONS, 1));
     one.giveSubscription();
     assertThat(one.takeSubscription()).as("no room, and nothing ended").isNotNull();
-    QuotaShare late = accounts.join(who("acme", "u1", each(Quota.CONNECTIONS, 1)));
+    ConnectionQuota late = accounts.join(who("acme", "u1", each(Quota.CONNECTIONS, 1)));
     late.hasSubscriptions(4);
     QuotaUse use = accounts.find("acme", "u1").get(0);
     assertThat(use.connections()).isEqualTo(3);

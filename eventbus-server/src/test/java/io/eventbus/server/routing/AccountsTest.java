@@ -24,8 +24,8 @@ class AccountsTest {
     return Objects.requireNonNull(accounts.enter(account, MAX));
   }
 
-  private static Subscription subscription(String filter) {
-    return new Subscription(
+  private static RoutedSubscription subscription(String filter) {
+    return new RoutedSubscription(
         new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK);
   }
 
@@ -80,7 +80,7 @@ class AccountsTest {
     accounts.onLocalChange(new Listener("", heard));
     unnamed.add(subscription("t"));
     SubscriptionIndex a = enter("a");
-    Subscription s = subscription("u");
+    RoutedSubscription s = subscription("u");
     a.add(s);
     a.remove(s);
     assertThat(heard).containsExactly("+t", "a+u", "a-u");
@@ -93,17 +93,17 @@ class AccountsTest {
     }
 
     @Override
-    public void added(Subscription s) {
+    public void added(RoutedSubscription s) {
       heard.add(account + "+" + s.filter());
     }
 
     @Override
-    public void withdrawn(Subscription s) {
+    public void withdrawn(RoutedSubscription s) {
       heard.add(account + "?" + s.filter());
     }
 
     @Override
-    public void removed(Subscription s) {
+    public void removed(RoutedSubscription s) {
       heard.add(account + "-" + s.filter());
     }
   }

@@ -19,8 +19,8 @@ class HandOverQueueTest {
   private final HandOverQueue queue = new HandOverQueue(loops.executor(0));
   private final FakeSubscriber one = new FakeSubscriber(0);
   private final FakeSubscriber two = new FakeSubscriber(0);
-  private final Target[] both = {
-    new Target(one, Overflow.BLOCK), new Target(two, Overflow.DROP_OLDEST)
+  private final RouteTarget[] both = {
+    new RouteTarget(one, Overflow.BLOCK), new RouteTarget(two, Overflow.DROP_OLDEST)
   };
 
   private Delivery delivery(long sequence, int bytes) {

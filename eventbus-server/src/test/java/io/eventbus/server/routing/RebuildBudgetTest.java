@@ -16,14 +16,14 @@ class RebuildBudgetTest {
   private static final int MAX_CHANGES = 1_000;
 
   private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final Matches matches = new Matches();
-  private final List<Subscription> added = new ArrayList<>();
+  private final MatchResult matches = new MatchResult();
+  private final List<RoutedSubscription> added = new ArrayList<>();
   private long nowNanos;
 
   private void add(String filter, int count) {
     for (int i = 0; i < count; i++) {
-      Subscription s =
-          new Subscription(
+      RoutedSubscription s =
+          new RoutedSubscription(
               new FakeSubscriber(0), i, TopicFilter.parse(filter), null, Overflow.BLOCK);
       index.add(s);
       added.add(s);

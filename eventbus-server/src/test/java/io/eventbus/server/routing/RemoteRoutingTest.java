@@ -72,8 +72,8 @@ class RemoteRoutingTest {
     }
 
     @Override
-    public Target[] targets(long producer, int turn) {
-      return new Target[] {new Target(way, Overflow.BLOCK)};
+    public RouteTarget[] targets(long producer, int turn) {
+      return new RouteTarget[] {new RouteTarget(way, Overflow.BLOCK)};
     }
 
     @Override
@@ -107,21 +107,23 @@ class RemoteRoutingTest {
     assertThat(allocator.metric().usedDirectMemory()).isZero();
   }
 
-  private Subscription subscribe(
+  private RoutedSubscription subscribe(
       FakeSubscriber who, String filter, @Nullable String group, Overflow overflow) {
-    Subscription s = new Subscription(who, nextId++, TopicFilter.parse(filter), group, overflow);
+    RoutedSubscription s =
+        new RoutedSubscription(who, nextId++, TopicFilter.parse(filter), group, overflow);
     index.add(s);
     return s;
   }
 
-  private Subscription subscribe(FakeSubscriber who, String filter) {
+  private RoutedSubscription subscribe(FakeSubscriber who, String filter) {
     return subscribe(who, filter, null, Overflow.BLOCK);
   }
 
   @Test
   void aPlanThatHasGrownIsCountedAndTopicsGoWhereItIsTooMuch() {
     index.add(
-        new Subscription(new RemoteBus() {}, 0, TopicFilter.parse("t.*"), null, Overflow.BLOCK));
+        new RoutedSubscription(
+            new RemoteBus() {}, 0, TopicFilter.parse("t.*"), null, Overflow.BLOCK));
     planBytes = 1_000;
     for (int i = 0; i < 100; i++) {
       publish("t." + i, 1, "x");
@@ -178,11 +180,12 @@ class RemoteRoutingTest {
 
   @Test
   void whatAnotherBusWantsLeavesOnce() {
-    Subscription far =
-        new Subscription(
+    RoutedSubscription far =
+        new RoutedSubscription(
             new RemoteBus() {}, 0, TopicFilter.parse("a.*"), null, Overflow.DROP_OLDEST);
-    Subscription farGroup =
-        new Subscription(new RemoteBus() {}, 0, TopicFilter.parse("a.b"), "g", Overflow.BLOCK);
+    RoutedSubscription farGroup =
+        new RoutedSubscription(
+            new RemoteBus() {}, 0, TopicFilter.parse("a.b"), "g", Overflow.BLOCK);
     index.add(far);
     index.add(farGroup);
     assertThat(index.size()).as("subscriptions of clients").isZero();
@@ -219,7 +222,7 @@ class RemoteRoutingTest {
   void whatAnotherBusHasSentIsDeliveredAsItIs() {
     subscribe(here, "a.b");
     subscribe(there, "a.*");
-    Subscription member = subscribe(elsewhere, "a.b", "g", Overflow.BLOCK);
+    RoutedSubscription member = subscribe(elsewhere, "a.b", "g", Overflow.BLOCK);
     subscribe(alsoThere, "a.b", "other", Overflow.BLOCK);
     byte[] frame = frame("a.b", 7, "x", "y");
     take(frame, true, List.of("g"));
@@ -253,6 +256,6 @@ class RemoteRoutingTest {
   private int take(byte[] frame, boolean plain, List<String> groups) {
     assertThat(selectForwarded(frame)).isNull();
     assertThat(router.mustWait(plain, groups, retries::incrementAndGet)).isFalse();
-    return router.deliver(in, 0, frame.length, forwarded, plain, groups, 1, 0, new Target[0]);
+    return router.deliver(in, 0, frame.length, forwarded, plain, groups, 1, 0, new RouteTarget[0]);
   }
 }

@@ -41,12 +41,12 @@ class RouteMemoryTest {
         () -> {});
   }
 
-  private static List<Subscription> subscribe(
+  private static List<RoutedSubscription> subscribe(
       SubscriptionIndex index, int subscribers, String filter, @Nullable String group) {
-    List<Subscription> all = new ArrayList<>();
+    List<RoutedSubscription> all = new ArrayList<>();
     for (int i = 0; i < subscribers; i++) {
-      Subscription s =
-          new Subscription(
+      RoutedSubscription s =
+          new RoutedSubscription(
               new FakeSubscriber(0), i, TopicFilter.parse(filter), group, Overflow.BLOCK);
       index.add(s);
       all.add(s);
@@ -157,7 +157,7 @@ class RouteMemoryTest {
   @Test
   void routesGoWithTheirSubscribersAndTheCountsStay() {
     SubscriptionIndex index = new SubscriptionIndex(2);
-    List<Subscription> subscriptions = subscribe(index, 10, "prices.>", null);
+    List<RoutedSubscription> subscriptions = subscribe(index, 10, "prices.>", null);
     Router router = router(index);
     long empty = index.routeBytes();
     for (int i = 0; i < 1000; i++) {

@@ -113,7 +113,7 @@ class RouterAllocationTest {
     SubscriptionIndex index = new SubscriptionIndex(2);
     Quick subscriber = new Quick(subscribersLoop);
     index.add(
-        new Subscription(
+        new RoutedSubscription(
             subscriber, 1, TopicFilter.parse("flights.ESSA.landed"), null, Overflow.BLOCK));
     BusMemory memory = new BusMemory(1 << 30);
     Router router =

@@ -54,14 +54,15 @@ class RouterTest {
     assertThat(allocator.metric().usedDirectMemory()).isZero();
   }
 
-  private Subscription subscribe(
+  private RoutedSubscription subscribe(
       FakeSubscriber who, String filter, @Nullable String group, Overflow overflow) {
-    Subscription s = new Subscription(who, nextId++, TopicFilter.parse(filter), group, overflow);
+    RoutedSubscription s =
+        new RoutedSubscription(who, nextId++, TopicFilter.parse(filter), group, overflow);
     index.add(s);
     return s;
   }
 
-  private Subscription subscribe(FakeSubscriber who, String filter) {
+  private RoutedSubscription subscribe(FakeSubscriber who, String filter) {
     return subscribe(who, filter, null, Overflow.BLOCK);
   }
 
@@ -171,11 +172,11 @@ class RouterTest {
   @Test
   void theIndexIsSeenAtOnce() {
     publish("a", 1, "nobody");
-    Subscription s = subscribe(here, "a");
+    RoutedSubscription s = subscribe(here, "a");
     publish("a", 2, "x");
     index.remove(s);
     publish("a", 3, "nobody");
-    Subscription wild = subscribe(here, "*");
+    RoutedSubscription wild = subscribe(here, "*");
     publish("a", 4, "y");
     index.remove(wild);
     publish("a", 5, "nobody");
@@ -307,7 +308,7 @@ class RouterTest {
     assertThat(retries).hasValueGreaterThan(1);
     here.full(true);
     there.full(true);
-    Subscription dropping = subscribe(elsewhere, "j", "g", Overflow.DROP_OLDEST);
+    RoutedSubscription dropping = subscribe(elsewhere, "j", "g", Overflow.DROP_OLDEST);
     elsewhere.full(true);
     for (int i = 1; i <= 6; i++) {
       assertThat(publish("j", i, "x")).isTrue();
@@ -322,8 +323,8 @@ class RouterTest {
   @Test
   void twoGroupsAndAPlainSubscriptionOfOneConnectionMakeOneDelivery() {
     subscribe(here, "j", null, Overflow.BLOCK);
-    Subscription g = subscribe(here, "j", "g", Overflow.DROP_OLDEST);
-    Subscription h = subscribe(here, "*", "h", Overflow.CONFLATE);
+    RoutedSubscription g = subscribe(here, "j", "g", Overflow.DROP_OLDEST);
+    RoutedSubscription h = subscribe(here, "*", "h", Overflow.CONFLATE);
     subscribe(there, "j", null, Overflow.DROP_OLDEST);
     publish("j", 1, "x");
     runAll();
@@ -488,7 +489,7 @@ class RouterTest {
     assertThat(there.got.get(0).payloads()).containsExactly(payload, "z");
   }
 
-  private void publish(Hold hold, String topic) {
+  private void publish(PublisherStall hold, String topic) {
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
     PublishView view = SampleFrames.view(in);
     assertThat(router.select(in, view)).isNull();
@@ -502,7 +503,7 @@ class RouterTest {
 
   @Test
   void whoHoldsAPublisherBackFromOthersIsChargedForIt() {
-    Hold hold = new Hold();
+    PublisherStall hold = new PublisherStall();
     subscribe(here, ">");
     subscribe(there, "t", null, Overflow.DROP_OLDEST);
     publish(hold, "t");
@@ -525,7 +526,7 @@ class RouterTest {
   /** Routes that are not used are forgotten after a while; one that is waited for is in use. */
   @Test
   void whoHoldsAPublisherBackIsChargedForAsLongAsThatTakes() {
-    Hold hold = new Hold();
+    PublisherStall hold = new PublisherStall();
     subscribe(here, "own");
     subscribe(there, "other");
     publish(hold, "other");
@@ -542,7 +543,7 @@ class RouterTest {
 
   @Test
   void whoHoldsBackWhatOnlyItReadsIsNotCharged() {
-    Hold hold = new Hold();
+    PublisherStall hold = new PublisherStall();
     subscribe(here, "own");
     here.full(true);
     publish(hold, "own");
@@ -553,7 +554,7 @@ class RouterTest {
 
   @Test
   void otherTopicsOfThePublisherCountAsWell() {
-    Hold hold = new Hold();
+    PublisherStall hold = new PublisherStall();
     subscribe(there, "other");
     subscribe(here, "own");
     publish(hold, "other");

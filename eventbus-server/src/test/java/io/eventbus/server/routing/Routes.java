@@ -18,7 +18,7 @@ public final class Routes {
   /** Looks a topic up as a loop does. */
   static TopicRoute lookup(SubscriptionIndex index, String topic) {
     TopicRoute found = new TopicRoute(topic, index);
-    index.refresh(found, new Matches());
+    index.refresh(found, new MatchResult());
     return found;
   }
 }

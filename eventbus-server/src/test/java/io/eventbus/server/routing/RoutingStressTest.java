@@ -73,7 +73,7 @@ class RoutingStressTest {
 
   @Test
   void nobodyWhoWaitsForAQueueIsForgotten() throws Exception {
-    Waiters waiters = new Waiters();
+    WakeupList waiters = new WakeupList();
     AtomicBoolean full = new AtomicBoolean();
     Rounds rounds = new Rounds();
     runAll(
@@ -200,7 +200,7 @@ class RoutingStressTest {
             throw new AssertionError("never full");
           }
         };
-    Target[] targets = {new Target(counter, Overflow.BLOCK)};
+    RouteTarget[] targets = {new RouteTarget(counter, Overflow.BLOCK)};
     Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     HandOverQueue queue = new HandOverQueue(tasks::add);
     runAll(
@@ -248,8 +248,8 @@ class RoutingStressTest {
     for (String filter : List.of("plain.a", "wild.*")) {
       Known topic = new Known(new AtomicLong(), new AtomicBoolean());
       known.add(topic);
-      Subscription s =
-          new Subscription(
+      RoutedSubscription s =
+          new RoutedSubscription(
               new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK);
       tasks.add(
           () -> {
@@ -274,7 +274,7 @@ class RoutingStressTest {
           TopicRoute[] routes = {
             Routes.lookup(index, topics.get(0)), Routes.lookup(index, topics.get(1))
           };
-          Matches matches = new Matches();
+          MatchResult matches = new MatchResult();
           while (judged.get() < ROUNDS && !Thread.currentThread().isInterrupted()) {
             for (int t = 0; t < 2; t++) {
               Known topic = known.get(t);

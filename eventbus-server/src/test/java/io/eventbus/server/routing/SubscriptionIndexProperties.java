@@ -73,14 +73,14 @@ class SubscriptionIndexProperties {
     for (int i = 0; i < 6; i++) {
       subscribers.add(new FakeSubscriber(i % LOOPS));
     }
-    List<Subscription> model = new ArrayList<>();
+    List<RoutedSubscription> model = new ArrayList<>();
     Map<String, TopicRoute> remembered = new LinkedHashMap<>();
-    Matches matches = new Matches();
+    MatchResult matches = new MatchResult();
     long id = 0;
     for (Step step : steps) {
       if (step instanceof Add add) {
-        Subscription s =
-            new Subscription(
+        RoutedSubscription s =
+            new RoutedSubscription(
                 subscribers.get(add.subscriber()),
                 id++,
                 TopicFilter.parse(add.filter()),
@@ -89,11 +89,12 @@ class SubscriptionIndexProperties {
         index.add(s);
         model.add(s);
       } else if (step instanceof Remove remove && !model.isEmpty()) {
-        Subscription gone = model.remove(remove.which() % model.size());
+        RoutedSubscription gone = model.remove(remove.which() % model.size());
         index.remove(gone);
         // Twice, or never added: no effect.
         index.remove(gone);
-        index.remove(new Subscription(gone.subscriber(), 0, gone.filter(), null, gone.overflow()));
+        index.remove(
+            new RoutedSubscription(gone.subscriber(), 0, gone.filter(), null, gone.overflow()));
       } else if (step instanceof Lookup lookup) {
         TopicRoute route =
             remembered.computeIfAbsent(lookup.topic(), topic -> new TopicRoute(topic, index));
@@ -125,9 +126,9 @@ class SubscriptionIndexProperties {
   }
 
   /** Filters with the names of their tokens left out. */
-  private static long patterns(List<Subscription> model) {
+  private static long patterns(List<RoutedSubscription> model) {
     return model.stream()
-        .map(Subscription::filter)
+        .map(RoutedSubscription::filter)
         .filter(f -> !f.isExact())
         .map(f -> f.toString().replaceAll("[^.*>]+", "name"))
         .distinct()
@@ -135,10 +136,10 @@ class SubscriptionIndexProperties {
   }
 
   private static void check(
-      SubscriptionIndex index, Route route, List<Subscription> model, String topic) {
+      SubscriptionIndex index, Route route, List<RoutedSubscription> model, String topic) {
     Map<Subscriber, Overflow> plain = new LinkedHashMap<>();
     Map<String, Set<Subscriber>> groups = new LinkedHashMap<>();
-    for (Subscription s : model) {
+    for (RoutedSubscription s : model) {
       String group = s.group();
       if (s.filter().matches(topic)) {
         if (group == null) {
@@ -151,7 +152,7 @@ class SubscriptionIndexProperties {
     Map<Subscriber, Overflow> found = new LinkedHashMap<>();
     assertThat(route.byLoop).hasNumberOfRows(LOOPS);
     for (int loop = 0; loop < LOOPS; loop++) {
-      for (Target target : route.byLoop[loop]) {
+      for (RouteTarget target : route.byLoop[loop]) {
         assertThat(target.subscriber().loop()).isEqualTo(loop);
         assertThat(found.put(target.subscriber(), target.overflow())).as("once").isNull();
       }
@@ -171,7 +172,7 @@ class SubscriptionIndexProperties {
       String name = route.groups.member(g, 0).group();
       assertThat(index.group(route, String.valueOf(name))).isEqualTo(g);
       for (int i = 0; i < route.groups.size(g); i++) {
-        Subscription s = route.groups.member(g, i);
+        RoutedSubscription s = route.groups.member(g, i);
         assertThat(once.add(s.subscriber())).as("once in a group").isTrue();
         assertThat(s.filter().matches(topic)).isTrue();
         assertThat(s.group()).isEqualTo(name);

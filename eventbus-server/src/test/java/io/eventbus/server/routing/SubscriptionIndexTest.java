@@ -15,15 +15,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SubscriptionIndexTest {
   private final SubscriptionIndex index = new SubscriptionIndex(1);
 
-  private Subscription add(String filter) {
-    Subscription s =
-        new Subscription(new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK);
+  private RoutedSubscription add(String filter) {
+    RoutedSubscription s =
+        new RoutedSubscription(
+            new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK);
     index.add(s);
     return s;
   }
 
   private void comeAndGo(String filter) {
-    Subscription s = add(filter);
+    RoutedSubscription s = add(filter);
     index.remove(s);
   }
 
@@ -72,23 +73,23 @@ class SubscriptionIndexTest {
     Route before = topic.route;
     comeAndGo(">");
     assertThat(index.holds(topic)).isFalse();
-    index.refresh(topic, new Matches());
+    index.refresh(topic, new MatchResult());
     assertThat(index.holds(topic)).isTrue();
     assertThat(topic.route).isSameAs(before);
   }
 
   @Test
   void oneThatCameAndWentInTheSameSetIsNotTheSame() {
-    Subscription first = add("flights.>");
+    RoutedSubscription first = add("flights.>");
     TopicRoute topic = Routes.lookup(index, "flights.JFK");
     Route before = topic.route;
-    Subscription second = add("flights.>");
+    RoutedSubscription second = add("flights.>");
     index.remove(first);
-    index.refresh(topic, new Matches());
+    index.refresh(topic, new MatchResult());
     assertThat(topic.route).isNotSameAs(before);
     assertThat(topic.route.byLoop[0]).containsExactly(second.target());
     index.remove(second);
-    index.refresh(topic, new Matches());
+    index.refresh(topic, new MatchResult());
     assertThat(topic.route).isSameAs(index.nobody());
   }
 
@@ -117,7 +118,7 @@ class SubscriptionIndexTest {
     FakeSubscriber elsewhere = new FakeSubscriber(9);
     for (String group : Arrays.asList(null, "workers", "others")) {
       TopicFilter filter = TopicFilter.parse("flights.*");
-      index.add(new Subscription(elsewhere, 1, filter, group, Overflow.BLOCK));
+      index.add(new RoutedSubscription(elsewhere, 1, filter, group, Overflow.BLOCK));
     }
     add("flights.JFK");
     add("flights.JFK");
@@ -131,7 +132,7 @@ class SubscriptionIndexTest {
     SubscriptionIndex small = new SubscriptionIndex(1, 1000);
     for (String filter : new String[] {"a", "b", "c"}) {
       small.add(
-          new Subscription(
+          new RoutedSubscription(
               new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK));
     }
     TopicRoute a = Routes.lookup(small, "a");
@@ -152,13 +153,13 @@ class SubscriptionIndexTest {
   void aTopicIsWantedByClientsAndByOtherBuses() {
     add(">");
     assertThat(index.isWanted("$SYS.bus.a.stats")).isFalse();
-    Subscription here = add("$SYS.bus.*.stats");
+    RoutedSubscription here = add("$SYS.bus.*.stats");
     assertThat(index.isWanted("$SYS.bus.a.stats")).isTrue();
     assertThat(index.isWanted("$SYS.bus.a.events")).isFalse();
     index.remove(here);
     assertThat(index.isWanted("$SYS.bus.a.stats")).isFalse();
     index.add(
-        new Subscription(
+        new RoutedSubscription(
             new RemoteBus() {}, 0, TopicFilter.parse("$SYS.>"), null, Overflow.DROP_OLDEST));
     assertThat(index.isWanted("$SYS.bus.a.stats")).isTrue();
   }

@@ -3,7 +3,7 @@ package io.eventbus.server.samples;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
-import io.eventbus.server.routing.Waiters;
+import io.eventbus.server.routing.WakeupList;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +16,7 @@ public final class FakeSubscriber implements Subscriber {
   /** With which policies. */
   public final List<Overflow> policies = new ArrayList<>();
 
-  private final Waiters waiters = new Waiters();
+  private final WakeupList waiters = new WakeupList();
   private final int loop;
   private volatile boolean full;
   private volatile boolean crowded;

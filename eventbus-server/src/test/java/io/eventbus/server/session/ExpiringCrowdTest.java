@@ -50,7 +50,7 @@ class ExpiringCrowdTest {
   // Each look at it takes so long.
   private long step;
   private long nanos;
-  private final TurnBudget budget = new TurnBudget(() -> nanos += step);
+  private final WorkBudget budget = new WorkBudget(() -> nanos += step);
   private final LoopContext context = context();
   private final List<Session> sessions = new ArrayList<>();
   private final List<FakeLink> links = new ArrayList<>();

@@ -77,7 +77,7 @@ class LateAnswerToHelloTest {
             new LoopBarrier(loops),
             counters,
             clock);
-    return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
+    return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> 0));
   }
 
   @AfterEach

@@ -50,7 +50,7 @@ class PublishAllocationTest {
   private static final int TOPICS = 20;
 
   private final BusMemory memory = new BusMemory(1 << 30);
-  private final TurnBudget budget = new TurnBudget();
+  private final WorkBudget budget = new WorkBudget();
 
   private Session session(Map<Action, FilterRules> limited, Quotas quotas) {
     FakeLoops loops = new FakeLoops(1);

@@ -52,7 +52,7 @@ class RevokedSessionTest {
   // Each look at it takes so long.
   private long step;
   private long nanos;
-  private final TurnBudget budget = new TurnBudget(() -> nanos += step);
+  private final WorkBudget budget = new WorkBudget(() -> nanos += step);
   private final Advisories advisories = new Advisories();
   private final List<Advisory> audited = new ArrayList<>();
   private final Revocations revocations = new Revocations();
@@ -77,7 +77,7 @@ class RevokedSessionTest {
             new LoopBarrier(loops),
             counters,
             clock,
-            ClusterPromises.ALONE,
+            ClusterGuarantees.ALONE,
             advisories,
             new QuotaAccounts(new Advisories(), System::nanoTime),
             revocations,

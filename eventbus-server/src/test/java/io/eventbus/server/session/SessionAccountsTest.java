@@ -83,12 +83,12 @@ class SessionAccountsTest {
             new LoopBarrier(loops),
             new BusCounters(1),
             Clock.systemUTC(),
-            ClusterPromises.ALONE,
+            ClusterGuarantees.ALONE,
             new Advisories(),
             new QuotaAccounts(new Advisories(), () -> 7),
             new Revocations(),
             ServerConfig.defaults().services());
-    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new TurnBudget(() -> 7));
+    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new WorkBudget(() -> 7));
   }
 
   private Authentication accepted() {
@@ -201,9 +201,8 @@ class SessionAccountsTest {
         sessions
             .tokens()
             .issue(
-                new ChangeTokens.Grant(first.session.producer(), "bus-b", 1),
-                Duration.ofMinutes(1));
-    ChangeTokens.Redeemed redeemed =
+                new MoveTokens.Grant(first.session.producer(), "bus-b", 1), Duration.ofMinutes(1));
+    MoveTokens.Redeemed redeemed =
         sessions.tokens().redeem(Objects.requireNonNull(token), thief.session.producer());
     assertThat(redeemed.refusal()).isEqualTo("Hello.change is another client's");
   }

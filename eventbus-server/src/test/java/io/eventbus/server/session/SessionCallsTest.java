@@ -103,7 +103,7 @@ class SessionCallsTest {
         bus,
         loops,
         new UnpooledByteBufAllocator(true),
-        new TurnBudget(() -> nanos += cost),
+        new WorkBudget(() -> nanos += cost),
         SampleCalls.calls(loops, memory, counters.loops().get(0).calls, port));
   }
 

@@ -25,7 +25,7 @@ import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.LoopBarrier;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.TestAccess;
@@ -64,23 +64,23 @@ class SessionInClusterTest {
   /** What other buses would be told of. */
   private final class Told implements LocalSubscriptions {
     @Override
-    public void added(Subscription s) {
+    public void added(RoutedSubscription s) {
       toldToOthers.add("added " + s.id());
     }
 
     @Override
-    public void withdrawn(Subscription s) {
+    public void withdrawn(RoutedSubscription s) {
       toldToOthers.add("withdrawn " + s.id());
     }
 
     @Override
-    public void removed(Subscription s) {
+    public void removed(RoutedSubscription s) {
       toldToOthers.add("removed " + s.id());
     }
   }
 
   /** Other buses, which answer when they are told to. */
-  private static final class Others implements ClusterPromises {
+  private static final class Others implements ClusterGuarantees {
     final Deque<Consumer<Boolean>> known = new ArrayDeque<>();
     final Deque<Consumer<Boolean>> arrived = new ArrayDeque<>();
     final Deque<Consumer<Boolean>> reached = new ArrayDeque<>();
@@ -143,7 +143,7 @@ class SessionInClusterTest {
             new QuotaAccounts(new Advisories(), System::nanoTime),
             new Revocations(),
             ServerConfig.defaults().services());
-    return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
+    return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> 0));
   }
 
   @BeforeEach
@@ -399,7 +399,7 @@ class SessionInClusterTest {
         sessions
             .tokens()
             .issue(
-                new ChangeTokens.Grant(Resume.producer(resume, Principal.UNKNOWN), "one", 1),
+                new MoveTokens.Grant(Resume.producer(resume, Principal.UNKNOWN), "one", 1),
                 Duration.ofHours(1));
     FakeLink there = new FakeLink();
     Session arriving = new Session(context(), there);
@@ -431,7 +431,7 @@ class SessionInClusterTest {
   }
 
   /** What a bus hears of a client that it has asked to go; nothing here. */
-  private static final class Unheard implements ChangeListener {
+  private static final class Unheard implements MoveListener {
     @Override
     public void progresses() {}
 

@@ -73,7 +73,7 @@ class SessionMembersTest {
               clock),
           loops,
           new UnpooledByteBufAllocator(true),
-          new TurnBudget(() -> 0));
+          new WorkBudget(() -> 0));
   private final FakeLink callersLink = new FakeLink();
   private final FakeLink oneLink = new FakeLink();
   private final FakeLink otherLink = new FakeLink();

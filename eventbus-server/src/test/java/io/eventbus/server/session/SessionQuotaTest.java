@@ -83,12 +83,12 @@ class SessionQuotaTest {
             new LoopBarrier(loops),
             new BusCounters(1),
             Clock.systemUTC(),
-            ClusterPromises.ALONE,
+            ClusterGuarantees.ALONE,
             new Advisories(),
             quotas,
             new Revocations(),
             ServerConfig.defaults().services());
-    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new TurnBudget(() -> now));
+    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new WorkBudget(() -> now));
   }
 
   private static Authentication accepted(ClientQuotas quotas) {

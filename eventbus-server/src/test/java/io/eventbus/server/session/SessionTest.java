@@ -30,7 +30,7 @@ import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
@@ -108,7 +108,7 @@ class SessionTest {
             new LoopBarrier(loops),
             counters,
             Clock.fixed(NOW, ZoneOffset.UTC));
-    return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
+    return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> 0));
   }
 
   /** Lets something happen when a session has just been found by its number. */
@@ -363,8 +363,8 @@ class SessionTest {
   @Test
   void aTokenIsNotTakenFromWhoHasMadeUpTheResume() {
     String chosen = "A".repeat(43);
-    ChangeTokens.Grant grant =
-        new ChangeTokens.Grant(Resume.producer(chosen, Principal.UNKNOWN), "one", 1);
+    MoveTokens.Grant grant =
+        new MoveTokens.Grant(Resume.producer(chosen, Principal.UNKNOWN), "one", 1);
     String token = sessions.tokens().issue(grant, Duration.ofSeconds(10));
     handle(
         ControlFrames.encode(
@@ -381,7 +381,7 @@ class SessionTest {
   }
 
   /** Hears what became of a change of bus. */
-  private static final class Hearer implements ChangeListener {
+  private static final class Hearer implements MoveListener {
     final List<String> heard = new ArrayList<>();
     int steps;
 
@@ -514,7 +514,7 @@ class SessionTest {
   @Test
   void aConnectionWithATokenDoesNotReplaceTheOther() {
     Welcome first = welcome();
-    ChangeTokens.Grant grant = new ChangeTokens.Grant(first.getProducer(), "one", 1);
+    MoveTokens.Grant grant = new MoveTokens.Grant(first.getProducer(), "one", 1);
     String token = sessions.tokens().issue(grant, Duration.ofSeconds(10));
     byte[] hello =
         ControlFrames.encode(
@@ -548,7 +548,7 @@ class SessionTest {
   @Test
   void bothConnectionsMayEndAtOnce() throws InterruptedException {
     Welcome first = welcome();
-    ChangeTokens.Grant grant = new ChangeTokens.Grant(first.getProducer(), "one", 1);
+    MoveTokens.Grant grant = new MoveTokens.Grant(first.getProducer(), "one", 1);
     String token = sessions.tokens().issue(grant, Duration.ofSeconds(10));
     Session second = new Session(context, new FakeLink());
     handle(
@@ -574,7 +574,7 @@ class SessionTest {
   @Test
   void theFirstConnectionMayEndBeforeTheSecond() {
     Welcome first = welcome();
-    ChangeTokens.Grant grant = new ChangeTokens.Grant(first.getProducer(), "one", 1);
+    MoveTokens.Grant grant = new MoveTokens.Grant(first.getProducer(), "one", 1);
     String token = sessions.tokens().issue(grant, Duration.ofSeconds(10));
     FakeLink other = new FakeLink();
     Session second = new Session(context, other);
@@ -598,7 +598,7 @@ class SessionTest {
   @Test
   void aTokenWithoutAResumeIsNobodys() {
     String token =
-        sessions.tokens().issue(new ChangeTokens.Grant(0, "one", 1), Duration.ofSeconds(10));
+        sessions.tokens().issue(new MoveTokens.Grant(0, "one", 1), Duration.ofSeconds(10));
     handle(
         ControlFrames.encode(
             TypeCode.HELLO,
@@ -1000,11 +1000,11 @@ class SessionTest {
   @Test
   void theSubscriptionsOfAllConnectionsHaveABound() {
     welcome();
-    List<Subscription> filled = new ArrayList<>();
+    List<RoutedSubscription> filled = new ArrayList<>();
     for (long id = 1; index.bytes() < SUBSCRIPTION_BYTES; id++) {
       TopicFilter filter = TopicFilter.parse("a." + id);
-      Subscription subscription =
-          new Subscription(link.subscriber, id, filter, null, Overflow.BLOCK);
+      RoutedSubscription subscription =
+          new RoutedSubscription(link.subscriber, id, filter, null, Overflow.BLOCK);
       index.keep(subscription);
       index.add(subscription);
       filled.add(subscription);
@@ -1162,10 +1162,11 @@ class SessionTest {
   @Test
   void aFrameForManySubscribersCountsForAsMuch() {
     welcome();
-    List<Subscription> many = new ArrayList<>();
+    List<RoutedSubscription> many = new ArrayList<>();
     for (int i = 0; i < 700; i++) {
       many.add(
-          new Subscription(new FakeSubscriber(0), i, TopicFilter.parse("t"), null, Overflow.BLOCK));
+          new RoutedSubscription(
+              new FakeSubscriber(0), i, TopicFilter.parse("t"), null, Overflow.BLOCK));
     }
     many.forEach(index::add);
     byte[] frame = SampleFrames.publish("t", 1, false, "");

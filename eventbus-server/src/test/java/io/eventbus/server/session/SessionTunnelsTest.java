@@ -82,7 +82,7 @@ class SessionTunnelsTest {
         bus,
         loops,
         new UnpooledByteBufAllocator(true),
-        new TurnBudget(() -> 0),
+        new WorkBudget(() -> 0),
         SampleCalls.calls(
             loops, memory, counters.loops().get(0).calls, new SampleCalls.FakePort()));
   }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.ReachableHeap;
@@ -30,11 +30,11 @@ class SubscriptionHeapTest {
   private final List<Kept> sessions = new ArrayList<>();
 
   /** What a session keeps. */
-  private record Kept(Map<Long, Subscription> byId, DeduplicatedSubscriptions equal) {}
+  private record Kept(Map<Long, RoutedSubscription> byId, DeduplicatedSubscriptions equal) {}
 
   private void subscribe(long id, String filter) {
-    Subscription subscription =
-        new Subscription(subscriber, id, TopicFilter.parse(filter), null, Overflow.BLOCK);
+    RoutedSubscription subscription =
+        new RoutedSubscription(subscriber, id, TopicFilter.parse(filter), null, Overflow.BLOCK);
     if (id % OF_ONE_SESSION == 0) {
       sessions.add(new Kept(new ConcurrentHashMap<>(4), new DeduplicatedSubscriptions(index)));
     }
@@ -99,8 +99,8 @@ class SubscriptionHeapTest {
     subscribe(0, "a.*.b");
     subscribe(1, "a.*.c");
     long both = index.bytes();
-    Subscription never =
-        new Subscription(subscriber, 3, TopicFilter.parse("a.*.b"), null, Overflow.BLOCK);
+    RoutedSubscription never =
+        new RoutedSubscription(subscriber, 3, TopicFilter.parse("a.*.b"), null, Overflow.BLOCK);
     index.remove(never);
     assertThat(index.bytes()).isEqualTo(both);
     assertThat(index.size()).isEqualTo(2);

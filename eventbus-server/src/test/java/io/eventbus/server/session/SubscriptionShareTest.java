@@ -15,7 +15,7 @@ import io.eventbus.schema.Unsubscribe;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
@@ -76,7 +76,7 @@ class SubscriptionShareTest {
             new LoopBarrier(loops),
             counters,
             Clock.systemUTC());
-    return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> NOW));
+    return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> NOW));
   }
 
   /** A client that was welcomed. */
@@ -150,7 +150,7 @@ class SubscriptionShareTest {
 
   /** Subscriptions to a topic of very many come and go, and events are published between. */
   private boolean makeRoutesAnew(Client publisher) {
-    Subscription guest = other(">");
+    RoutedSubscription guest = other(">");
     for (long n = 1; n < 10_000; n++) {
       publisher.handle(SampleFrames.publish("a.b", n, false, "x"));
       if (index.waitNanos(guest.filter(), NOW) > 0) {
@@ -163,14 +163,14 @@ class SubscriptionShareTest {
     return false;
   }
 
-  private Subscription other(String filter) {
-    return new Subscription(
+  private RoutedSubscription other(String filter) {
+    return new RoutedSubscription(
         new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.DROP_OLDEST);
   }
 
   @Test
   void whereRoutesOfManyAreMadeAnewTooOftenChangesWait() {
-    List<Subscription> crowd = IntStream.range(0, 1_000).mapToObj(i -> other("a.*")).toList();
+    List<RoutedSubscription> crowd = IntStream.range(0, 1_000).mapToObj(i -> other("a.*")).toList();
     crowd.forEach(index::add);
     Client client = new Client();
     assertThat(client.subscribe("x.*")).isEmpty();

@@ -12,7 +12,7 @@ final class TestLoop {
   private TestLoop() {}
 
   static LoopContext of(
-      BusContext bus, FakeLoops loops, ByteBufAllocator allocator, TurnBudget budget) {
+      BusContext bus, FakeLoops loops, ByteBufAllocator allocator, WorkBudget budget) {
     return of(
         bus,
         loops,
@@ -25,7 +25,7 @@ final class TestLoop {
       BusContext bus,
       FakeLoops loops,
       ByteBufAllocator allocator,
-      TurnBudget budget,
+      WorkBudget budget,
       LoopCalls calls) {
     Router router =
         new Router(

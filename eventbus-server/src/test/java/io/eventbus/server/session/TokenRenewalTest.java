@@ -59,7 +59,7 @@ class TokenRenewalTest {
   // Each look at it takes so long.
   private long step;
   private long nanos;
-  private final TurnBudget budget = new TurnBudget(() -> nanos += step);
+  private final WorkBudget budget = new WorkBudget(() -> nanos += step);
   private final LoopContext context = context();
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context, link);

@@ -8,8 +8,8 @@ import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.internal.InternalClient;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
@@ -46,7 +46,8 @@ class AccountEventsProperties {
 
   record Tell(Advisory advisory) implements Step {}
 
-  private record Observer(SubscriptionIndex index, Subscription filter, FakeSubscriber client) {}
+  private record Observer(
+      SubscriptionIndex index, RoutedSubscription filter, FakeSubscriber client) {}
 
   @Provide
   Arbitrary<List<Step>> steps() {
@@ -97,8 +98,8 @@ class AccountEventsProperties {
       }
       SubscriptionIndex entered = Objects.requireNonNull(index.accounts().enter(account, 9));
       FakeSubscriber client = new FakeSubscriber(0);
-      Subscription filter =
-          new Subscription(client, 1, TopicFilter.parse("$SYS.>"), null, Overflow.BLOCK);
+      RoutedSubscription filter =
+          new RoutedSubscription(client, 1, TopicFilter.parse("$SYS.>"), null, Overflow.BLOCK);
       entered.add(filter);
       observers.put(account, new Observer(entered, filter, client));
     }

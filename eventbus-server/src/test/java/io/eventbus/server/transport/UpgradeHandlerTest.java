@@ -3,13 +3,13 @@ package io.eventbus.server.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.CloseReason;
-import io.eventbus.server.admission.AddressAccounts;
+import io.eventbus.server.admission.AddressUsages;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.admission.ProxyNetworks;
 import io.eventbus.server.log.RateLimitedLog;
-import io.eventbus.server.transport.websocket.Handshake;
 import io.eventbus.server.transport.websocket.OriginCheck;
+import io.eventbus.server.transport.websocket.UpgradeHandshake;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -33,10 +33,10 @@ class UpgradeHandlerTest {
   private final Wire wire = new Wire();
 
   private UpgradeHandler handler() {
-    FrontDoor door =
-        new FrontDoor(
+    ConnectionAdmission door =
+        new ConnectionAdmission(
             ConnectionLimit.ofProcess(10, false),
-            new AddressAccounts(
+            new AddressUsages(
                 wire.config.addresses(),
                 wire.memory.limit(),
                 wire.config.limits().subscriptionBudget(),
@@ -48,8 +48,8 @@ class UpgradeHandlerTest {
                 System::nanoTime),
             ProxyNetworks.of(List.of()),
             wire.counters);
-    Handshake handshake =
-        new Handshake(
+    UpgradeHandshake handshake =
+        new UpgradeHandshake(
             "/bus",
             wire.config.diagnostics().echoPath(),
             false,

@@ -18,7 +18,7 @@ import io.eventbus.server.security.Authentications;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
-import io.eventbus.server.session.TurnBudget;
+import io.eventbus.server.session.WorkBudget;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.transport.websocket.Opcode;
@@ -121,7 +121,7 @@ public final class Wire {
             stats,
             allocator,
             SampleCalls.calls(loops, memory, stats.calls),
-            new TurnBudget(() -> workNanos)),
+            new WorkBudget(() -> workNanos)),
         budgets);
   }
 

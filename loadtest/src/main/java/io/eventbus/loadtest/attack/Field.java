@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 public final class Field {
   private final Wires wires;
   private final Map<String, Long> knobs;
-  private final Tally tally;
+  private final AttackTally tally;
   private final long end;
 
   /**
@@ -20,7 +20,7 @@ public final class Field {
    * @param tally what it observes
    * @param seconds how long it lasts
    */
-  public Field(Wires wires, Map<String, Long> knobs, Tally tally, long seconds) {
+  public Field(Wires wires, Map<String, Long> knobs, AttackTally tally, long seconds) {
     this.wires = wires;
     this.knobs = Map.copyOf(knobs);
     this.tally = tally;
@@ -50,7 +50,7 @@ public final class Field {
    *
    * @return for any thread
    */
-  public Tally tally() {
+  public AttackTally tally() {
     return tally;
   }
 

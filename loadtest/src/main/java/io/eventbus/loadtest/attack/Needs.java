@@ -327,7 +327,7 @@ public final class Needs {
    *
    * @return the targets
    */
-  public Targets targets() {
-    return new Targets(maxMillis, logLinesPerSecond, log, p99Factor);
+  public AttackTargets targets() {
+    return new AttackTargets(maxMillis, logLinesPerSecond, log, p99Factor);
   }
 }

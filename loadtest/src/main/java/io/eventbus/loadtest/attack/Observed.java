@@ -8,7 +8,7 @@ import java.util.Map;
  *
  * @param figures counts by name
  * @param closes connections that the bus ended, by the code, see {@link
- *     io.eventbus.loadtest.attack.wire.Peer#closed}
+ *     io.eventbus.loadtest.attack.wire.AttackPeer#closed}
  * @param checks what was expected of the bus
  * @param error what ended the attack early, empty for nothing
  */

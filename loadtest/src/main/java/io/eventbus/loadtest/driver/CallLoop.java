@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * many places is free, and the end of its future frees the place. Any thread may complete the
  * futures and call {@link #serve}.
  */
-public final class CallLoop implements Calls {
+public final class CallLoop implements DriverCalls {
   private static final Duration ANSWERS = Duration.ofSeconds(30);
   private static final long POLL_MILLIS = 100;
   private static final int DIGITS = 3;

@@ -141,7 +141,7 @@ public interface Driver {
      * @return ready to call; closed with the session
      * @throws DriverException if they cannot connect, or the system has no calls
      */
-    default Calls calls() {
+    default DriverCalls calls() {
       throw new DriverException("no calls (expected: a system that has them)");
     }
 

@@ -79,7 +79,7 @@ public final class FaultyDriver implements Driver {
     }
 
     @Override
-    public Calls calls() {
+    public DriverCalls calls() {
       return session.calls();
     }
 

@@ -27,13 +27,13 @@ public final class ServerProcess implements AutoCloseable {
   private final String name;
   private final Process process;
   private final Path output;
-  private final StopHook hook;
+  private final DriverStopHook hook;
 
   private ServerProcess(String name, Process process, Path output) {
     this.name = name;
     this.process = process;
     this.output = output;
-    this.hook = StopHook.add(name, this::end);
+    this.hook = DriverStopHook.add(name, this::end);
   }
 
   /**
@@ -48,7 +48,7 @@ public final class ServerProcess implements AutoCloseable {
   public static ServerProcess start(
       String name, List<String> command, Map<String, String> environment) {
     try {
-      return StopHook.whole(
+      return DriverStopHook.whole(
           name,
           () -> {
             Path output = Files.createTempFile("loadtest-" + name + "-", ".log");

@@ -61,9 +61,10 @@ public class AvroLibraryBenchmark {
   @Setup
   public void prepare() throws IOException {
     List<Event> events = new ArrayList<>();
-    byte[] payload = PublishFrame.payload(payloadBytes);
+    byte[] payload = PublishFrameSamples.payload(payloadBytes);
     for (int i = 0; i < batch; i++) {
-      events.add(new Event(PublishFrame.PUBLISHED_AT, null, Map.of(), ByteBuffer.wrap(payload)));
+      events.add(
+          new Event(PublishFrameSamples.PUBLISHED_AT, null, Map.of(), ByteBuffer.wrap(payload)));
     }
     deliver =
         new Deliver(
@@ -71,7 +72,7 @@ public class AvroLibraryBenchmark {
             1L,
             1_000_000L,
             0L,
-            PublishFrame.PUBLISHED_AT,
+            PublishFrameSamples.PUBLISHED_AT,
             -1L,
             events,
             List.of());

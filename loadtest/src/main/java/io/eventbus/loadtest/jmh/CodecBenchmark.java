@@ -42,7 +42,7 @@ public class CodecBenchmark {
   @Param({"16", "128", "1024"})
   public int payloadBytes;
 
-  private final byte[] topic = PublishFrame.topic("flights.zrh.departed");
+  private final byte[] topic = PublishFrameSamples.topic("flights.zrh.departed");
   private final PublishView publishView = new PublishView();
   private final DeliverView deliverView = new DeliverView();
   private final FrameCursor frames = new FrameCursor();
@@ -55,9 +55,9 @@ public class CodecBenchmark {
   /** Makes the frames. */
   @Setup
   public void prepare() {
-    payload = PublishFrame.payload(payloadBytes);
-    publish = PublishFrame.of(topic, 1_000_000, batch, payload);
-    PublishFrame.read(publish, publishView);
+    payload = PublishFrameSamples.payload(payloadBytes);
+    publish = PublishFrameSamples.of(topic, 1_000_000, batch, payload);
+    PublishFrameSamples.read(publish, publishView);
     out = ByteBuffer.allocateDirect(publish.limit() + 1024);
     deliver = ByteBuffer.allocateDirect(publish.limit() + 1024);
     block = ByteBuffer.allocateDirect(publish.limit());
@@ -67,7 +67,7 @@ public class CodecBenchmark {
 
   private void writeDeliver(ByteBuffer to) {
     Frames.writeDeliver(
-        to, publish, publishView, PRODUCER, PublishFrame.PUBLISHED_AT, -1, NO_GROUPS, 0);
+        to, publish, publishView, PRODUCER, PublishFrameSamples.PUBLISHED_AT, -1, NO_GROUPS, 0);
   }
 
   /**
@@ -82,8 +82,9 @@ public class CodecBenchmark {
     for (int i = 0; i < batch; i++) {
       size +=
           Frames.eventSize(
-              PublishFrame.PUBLISHED_AT, -1, EncodedHeaders.NONE.size(), payload.length);
-      Frames.writeEvent(block, PublishFrame.PUBLISHED_AT, null, EncodedHeaders.NONE, payload);
+              PublishFrameSamples.PUBLISHED_AT, -1, EncodedHeaders.NONE.size(), payload.length);
+      Frames.writeEvent(
+          block, PublishFrameSamples.PUBLISHED_AT, null, EncodedHeaders.NONE, payload);
     }
     block.flip();
     out.clear();
@@ -114,7 +115,8 @@ public class CodecBenchmark {
   public int writeDeliver() {
     out.clear();
     int size =
-        Frames.deliverSize(publishView, PRODUCER, PublishFrame.PUBLISHED_AT, -1, NO_GROUPS, 0);
+        Frames.deliverSize(
+            publishView, PRODUCER, PublishFrameSamples.PUBLISHED_AT, -1, NO_GROUPS, 0);
     writeDeliver(out);
     return size + out.position();
   }

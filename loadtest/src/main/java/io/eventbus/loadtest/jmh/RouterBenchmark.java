@@ -7,8 +7,8 @@ import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -70,14 +70,14 @@ public class RouterBenchmark {
   public void prepare() {
     TopicFilter filter = TopicFilter.parse("flights.zrh.departed");
     for (int i = 0; i < subscribers; i++) {
-      index.add(new Subscription(new IgnoringSubscriber(), 1, filter, null, Overflow.BLOCK));
+      index.add(new RoutedSubscription(new IgnoringSubscriber(), 1, filter, null, Overflow.BLOCK));
     }
     frame =
-        PublishFrame.of(
-            PublishFrame.topic("flights.zrh.departed"),
+        PublishFrameSamples.of(
+            PublishFrameSamples.topic("flights.zrh.departed"),
             1,
             batch,
-            PublishFrame.payload(payloadBytes));
+            PublishFrameSamples.payload(payloadBytes));
   }
 
   private void neverAgain() {
@@ -97,7 +97,7 @@ public class RouterBenchmark {
     if (router.select(frame, publish) != null || router.mustWait(1, retry)) {
       throw new IllegalStateException("not routed");
     }
-    router.deliver(frame, publish, 1, PublishFrame.PUBLISHED_AT, System.nanoTime());
+    router.deliver(frame, publish, 1, PublishFrameSamples.PUBLISHED_AT, System.nanoTime());
     return publish.eventCount();
   }
 }

@@ -5,8 +5,8 @@ import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -74,8 +74,10 @@ public class TopicTableBenchmark {
     int stride = Math.max(1, subscriptions / TOPICS);
     for (int i = 0; i < TOPICS; i++) {
       topics[i] = topic(i * stride % subscriptions);
-      frames[i] = PublishFrame.of(PublishFrame.topic(topics[i]), 1, 1, PublishFrame.payload(128));
-      views[i] = PublishFrame.read(frames[i], new PublishView());
+      frames[i] =
+          PublishFrameSamples.of(
+              PublishFrameSamples.topic(topics[i]), 1, 1, PublishFrameSamples.payload(128));
+      views[i] = PublishFrameSamples.read(frames[i], new PublishView());
     }
   }
 
@@ -83,8 +85,8 @@ public class TopicTableBenchmark {
     return "flights." + number + ".departed";
   }
 
-  private Subscription subscription(TopicFilter filter) {
-    return new Subscription(subscriber, 1, filter, null, Overflow.BLOCK);
+  private RoutedSubscription subscription(TopicFilter filter) {
+    return new RoutedSubscription(subscriber, 1, filter, null, Overflow.BLOCK);
   }
 
   private int next() {
@@ -121,7 +123,7 @@ public class TopicTableBenchmark {
    */
   @Benchmark
   public long addAndRemove() {
-    Subscription extra = subscription(OTHER);
+    RoutedSubscription extra = subscription(OTHER);
     index.add(extra);
     index.remove(extra);
     return index.size();

@@ -22,7 +22,7 @@ public record Chapter(
     String systems,
     List<String> remarks,
     List<Section> sections,
-    List<Target> targets) {
+    List<SpeedTarget> targets) {
   /** Takes copies. */
   public Chapter {
     remarks = List.copyOf(remarks);

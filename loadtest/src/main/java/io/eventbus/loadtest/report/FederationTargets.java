@@ -18,13 +18,13 @@ final class FederationTargets {
   private static final double MAX_ADDED_MICROS = 100;
 
   private final List<Summary> summaries;
-  private final List<Target> targets = new ArrayList<>();
+  private final List<SpeedTarget> targets = new ArrayList<>();
 
   private FederationTargets(List<Summary> summaries) {
     this.summaries = summaries;
   }
 
-  static List<Target> of(List<Summary> summaries) {
+  static List<SpeedTarget> of(List<Summary> summaries) {
     FederationTargets all = new FederationTargets(summaries);
     all.atLeast(0.6, TWO, BUS, ONE, BUS);
     all.atLeast(2, TWO, BUS, TWO, NATS);
@@ -40,12 +40,12 @@ final class FederationTargets {
     Optional<Double> one = figure(ONE + "-10k", BUS, Summary::p50);
     Optional<Double> two = figure(TWO + "-10k", BUS, Summary::p50);
     if (one.isEmpty() || two.isEmpty()) {
-      targets.add(Target.notMeasured(goal, "no figure of both"));
+      targets.add(SpeedTarget.notMeasured(goal, "no figure of both"));
       return;
     }
     double added = two.get() - one.get();
     targets.add(
-        Target.of(
+        SpeedTarget.of(
             goal,
             String.format(
                 Locale.ROOT,
@@ -72,11 +72,11 @@ final class FederationTargets {
     Optional<Double> mine = figure(workload, driver, Summary::deliveredPerSecond);
     Optional<Double> theirs = figure(other, otherDriver, Summary::deliveredPerSecond);
     if (mine.isEmpty() || theirs.isEmpty()) {
-      targets.add(Target.notMeasured(goal, "no figure of both"));
+      targets.add(SpeedTarget.notMeasured(goal, "no figure of both"));
       return;
     }
     targets.add(
-        Target.of(
+        SpeedTarget.of(
             goal,
             String.format(
                 Locale.ROOT,

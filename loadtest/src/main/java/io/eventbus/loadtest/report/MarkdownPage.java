@@ -63,33 +63,34 @@ public final class MarkdownPage {
 
   private static void targets(StringBuilder out, List<Source> sources) {
     out.append("## Targets\n\n");
-    long reached = count(sources, Target.Verdict.REACHED);
-    long missed = count(sources, Target.Verdict.MISSED);
+    long reached = count(sources, SpeedTarget.Verdict.REACHED);
+    long missed = count(sources, SpeedTarget.Verdict.MISSED);
     out.append(reached).append(" reached, ").append(missed).append(" not.\n");
     if (reached + missed == 0) {
       return;
     }
     out.append("\n| target | measured | |\n|---|---|---|\n");
     // What is missed is what a reader wants to know first.
-    targets(out, sources, target -> target.verdict() == Target.Verdict.MISSED);
-    targets(out, sources, target -> target.verdict() == Target.Verdict.REACHED);
+    targets(out, sources, target -> target.verdict() == SpeedTarget.Verdict.MISSED);
+    targets(out, sources, target -> target.verdict() == SpeedTarget.Verdict.REACHED);
   }
 
-  private static long count(List<Source> sources, Target.Verdict verdict) {
+  private static long count(List<Source> sources, SpeedTarget.Verdict verdict) {
     return sources.stream()
         .flatMap(source -> source.chapter().targets().stream())
         .filter(target -> target.verdict() == verdict)
         .count();
   }
 
-  private static void targets(StringBuilder out, List<Source> sources, Predicate<Target> which) {
+  private static void targets(
+      StringBuilder out, List<Source> sources, Predicate<SpeedTarget> which) {
     sources.stream()
         .flatMap(source -> source.chapter().targets().stream())
         .filter(which)
         .forEach(
             target -> {
               String verdict = target.verdict().toString();
-              boolean missed = target.verdict() == Target.Verdict.MISSED;
+              boolean missed = target.verdict() == SpeedTarget.Verdict.MISSED;
               row(
                   out,
                   List.of(

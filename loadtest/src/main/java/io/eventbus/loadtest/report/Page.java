@@ -113,7 +113,7 @@ public final class Page {
    * @param textColumns so many columns at the left hold text
    */
   void rows(List<List<String>> rows, int textColumns) {
-    rows(rows, textColumns, Set.of(Target.Verdict.MISSED.toString()));
+    rows(rows, textColumns, Set.of(SpeedTarget.Verdict.MISSED.toString()));
   }
 
   /**

@@ -76,8 +76,8 @@ public record Report(
    *
    * @return a line for each target, also for those of which something was not measured
    */
-  public List<Target> targets() {
-    return Targets.of(this);
+  public List<SpeedTarget> targets() {
+    return SpeedTargets.of(this);
   }
 
   /** Says whether a workload is one of calls. */

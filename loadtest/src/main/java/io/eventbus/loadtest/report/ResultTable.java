@@ -187,15 +187,15 @@ public final class ResultTable {
 
   /** Writes the targets of which something was measured: rows of cells, the first one the head. */
   static List<List<String>> measuredTargets(Report report) {
-    return targets(report, target -> target.verdict() != Target.Verdict.NOT_MEASURED);
+    return targets(report, target -> target.verdict() != SpeedTarget.Verdict.NOT_MEASURED);
   }
 
   /** Writes the others, likewise. */
   static List<List<String>> otherTargets(Report report) {
-    return targets(report, target -> target.verdict() == Target.Verdict.NOT_MEASURED);
+    return targets(report, target -> target.verdict() == SpeedTarget.Verdict.NOT_MEASURED);
   }
 
-  private static List<List<String>> targets(Report report, Predicate<Target> which) {
+  private static List<List<String>> targets(Report report, Predicate<SpeedTarget> which) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(List.of("target", "measured", "verdict"));
     report.targets().stream()

@@ -73,7 +73,7 @@ public final class ResultsJson {
    * @param targets what was to be reached
    * @throws IOException if it cannot be written
    */
-  public static void write(Path file, Object report, List<Target> targets) throws IOException {
+  public static void write(Path file, Object report, List<SpeedTarget> targets) throws IOException {
     ObjectNode tree = JSON.valueToTree(report);
     tree.set("targets", JSON.valueToTree(targets));
     WholeFile.write(file, JSON.writeValueAsBytes(tree));

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.run;
 
-import io.eventbus.loadtest.driver.Calls;
 import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.DriverCalls;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.workload.Workload;
 import java.time.Clock;
@@ -40,20 +40,20 @@ final class CallRun {
     this.clock = clock;
   }
 
-  private record Snapshot(long nanos, Calls.Counts counts, long serverCpu, long clientCpu) {}
+  private record Snapshot(long nanos, DriverCalls.Counts counts, long serverCpu, long clientCpu) {}
 
   /** Runs as often as it is told to; {@code first} is the number of the first run. */
   void run(Driver.Session session, int first, WorkloadRun.Rounds rounds)
       throws InterruptedException {
     int run = first;
     String startedAt = clock.instant().toString();
-    try (Calls calls = session.calls()) {
+    try (DriverCalls calls = session.calls()) {
       ProcessMeter server = new ProcessMeter(session.serverPids());
       ProcessMeter client = new ProcessMeter(calls.clientPids());
       Duration warmUp = workload.warmUp();
       while (run > 0) {
         startedAt = clock.instant().toString();
-        Calls.Counts before = calls.counts();
+        DriverCalls.Counts before = calls.counts();
         timeline.clear();
         calls.start();
         spend(Progress.Phase.WARM_UP, warmUp, calls);
@@ -90,19 +90,19 @@ final class CallRun {
     }
   }
 
-  private Snapshot snapshot(Calls calls, ProcessMeter server, ProcessMeter client) {
+  private Snapshot snapshot(DriverCalls calls, ProcessMeter server, ProcessMeter client) {
     return new Snapshot(System.nanoTime(), calls.counts(), server.cpuNanos(), client.cpuNanos());
   }
 
   /** Lets time pass, and tells of every second. */
-  private void spend(Progress.Phase phase, Duration duration, Calls calls) {
+  private void spend(Progress.Phase phase, Duration duration, DriverCalls calls) {
     long start = System.nanoTime();
     long end = start + duration.toNanos();
     long second = start;
-    Calls.Counts last = calls.counts();
+    DriverCalls.Counts last = calls.counts();
     for (long now = start; now - end < 0; now = System.nanoTime()) {
       if (now - second >= SECOND) {
-        Calls.Counts counts = calls.counts();
+        DriverCalls.Counts counts = calls.counts();
         double length = (now - second) / SECOND;
         double answered = (counts.answered() - last.answered()) / length;
         if (phase == Progress.Phase.MEASURE) {
@@ -125,8 +125,8 @@ final class CallRun {
       LatencySummary latency,
       long serverRss,
       long clientRss,
-      Calls.Counts before,
-      Calls.Counts after) {
+      DriverCalls.Counts before,
+      DriverCalls.Counts after) {
     long called = after.called() - before.called();
     long failed = after.failed() - before.failed();
     return new RunResult(

@@ -2,7 +2,7 @@ package io.eventbus.loadtest.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.loadtest.driver.Calls.Counts;
+import io.eventbus.loadtest.driver.DriverCalls.Counts;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;

@@ -61,7 +61,7 @@ public final class MemoryDriver implements Driver {
     }
 
     @Override
-    public Calls calls() {
+    public DriverCalls calls() {
       CallLoop loop = new CallLoop(workload.calls(), workload.payloadBytes());
       return loop.with(payload -> CompletableFuture.completedFuture(loop.serve(payload)));
     }

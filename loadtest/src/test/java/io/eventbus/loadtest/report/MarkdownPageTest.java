@@ -19,9 +19,9 @@ class MarkdownPageTest {
               new Section("Medians", List.of(List.of("a", "b"), List.of("x | <y>", "1")), 1),
               new Section("Nothing", List.of(List.of("a", "b")), 1)),
           List.of(
-              Target.of("fast", "3 x", true),
-              Target.of("small", "9 MB", false),
-              Target.notMeasured("cheap", "no run")));
+              SpeedTarget.of("fast", "3 x", true),
+              SpeedTarget.of("small", "9 MB", false),
+              SpeedTarget.notMeasured("cheap", "no run")));
 
   @Test
   void aFileIsShownWithItsCommandMachineAndTables() {

@@ -6,11 +6,11 @@ import io.eventbus.loadtest.Nightly;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.hostile.Attacks;
 import io.eventbus.loadtest.attack.report.AttackTable;
-import io.eventbus.loadtest.attack.report.Verdict;
+import io.eventbus.loadtest.attack.report.AttackVerdict;
+import io.eventbus.loadtest.attack.run.AttackExperiment;
 import io.eventbus.loadtest.attack.run.AttackPlan;
 import io.eventbus.loadtest.attack.run.AttackResult;
 import io.eventbus.loadtest.attack.run.BusSpec;
-import io.eventbus.loadtest.attack.run.Experiment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +54,7 @@ class AttackSystemIT {
             Path.of(System.getProperty("java.home")),
             HEAP,
             Map.of());
-    return new Experiment(attack, bus, new AttackPlan(2, 1, seconds, 1, 0, Map.of())).play(1);
+    return new AttackExperiment(attack, bus, new AttackPlan(2, 1, seconds, 1, 0, Map.of())).play(1);
   }
 
   @Test
@@ -81,7 +81,7 @@ class AttackSystemIT {
 
   /** What was missed that no slow machine is to blame for. */
   private static List<String> missed(AttackResult result) {
-    return Verdict.missed(result).stream()
+    return AttackVerdict.missed(result).stream()
         .filter(missed -> SPEED.stream().noneMatch(missed::startsWith))
         .toList();
   }

@@ -1,6 +1,6 @@
 package io.eventbus.raft.repair;
 
-import io.eventbus.raft.members.Members;
+import io.eventbus.raft.members.RaftMembers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,10 +39,10 @@ public final class VoterChanges {
   /** The group at its leader. */
   public interface Group {
     /** The members now. */
-    Members members();
+    RaftMembers members();
 
     /** Changes the members, if they are the current ones. */
-    CompletableFuture<Void> change(Members current, Members next);
+    CompletableFuture<Void> change(RaftMembers current, RaftMembers next);
 
     /** How long ago each of the others was heard of, in milliseconds. */
     Map<String, Long> followerSilenceMillis();
@@ -59,12 +59,12 @@ public final class VoterChanges {
    * @param in the listener that gets a vote; null for none
    */
   public static CompletableFuture<Void> apply(
-      Group group, Members members, @Nullable String out, @Nullable String in) {
-    List<Members> row = row(members, out, in);
+      Group group, RaftMembers members, @Nullable String out, @Nullable String in) {
+    List<RaftMembers> row = row(members, out, in);
     CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
     for (int i = 1; i < row.size(); i++) {
-      Members current = row.get(i - 1);
-      Members next = row.get(i);
+      RaftMembers current = row.get(i - 1);
+      RaftMembers next = row.get(i);
       done = done.thenCompose(nothing -> group.change(current, next));
     }
     return out == null || !isThere(group, out)
@@ -78,15 +78,15 @@ public final class VoterChanges {
   }
 
   /** The members before, between and after the changes of votes. */
-  static List<Members> row(Members members, @Nullable String out, @Nullable String in) {
-    List<Members> row = new ArrayList<>(List.of(members));
-    Members now = members;
+  static List<RaftMembers> row(RaftMembers members, @Nullable String out, @Nullable String in) {
+    List<RaftMembers> row = new ArrayList<>(List.of(members));
+    RaftMembers now = members;
     if (in != null) {
       now = members.without(in);
       row.add(now);
       List<RaftPeer> voters = new ArrayList<>(now.voters());
       voters.addAll(find(members.listeners(), in));
-      now = new Members(voters, now.listeners());
+      now = new RaftMembers(voters, now.listeners());
       row.add(now);
     }
     if (out != null) {
@@ -97,11 +97,11 @@ public final class VoterChanges {
 
   /** A bus that has lost its vote listens, if it is there; otherwise it asks when it is back. */
   private static CompletableFuture<Void> listen(
-      Group group, Members before, Members now, String bus) {
+      Group group, RaftMembers before, RaftMembers now, String bus) {
     List<RaftPeer> listeners = new ArrayList<>(now.listeners());
     listeners.addAll(find(before.voters(), bus));
     return group
-        .change(now, new Members(now.voters(), listeners))
+        .change(now, new RaftMembers(now.voters(), listeners))
         .exceptionally(
             error -> {
               log.info("Bus {} does not listen yet: {}", bus, unwrap(error).toString());
@@ -121,7 +121,7 @@ public final class VoterChanges {
 
   /** Takes a bus out of the members, if it is one. */
   public static CompletableFuture<Void> expel(Group group, String bus) {
-    Members now = group.members();
+    RaftMembers now = group.members();
     return now.contains(bus)
         ? group.change(now, now.without(bus))
         : CompletableFuture.completedFuture(null);

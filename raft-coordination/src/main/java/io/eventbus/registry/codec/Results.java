@@ -3,7 +3,7 @@ package io.eventbus.registry.codec;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.schema.BusRegisteredData;
 import io.eventbus.registry.schema.BusRemovedData;
 import io.eventbus.registry.schema.BusStateChangedData;
@@ -22,11 +22,11 @@ import java.util.Set;
 
 /** Results and their records. */
 final class Results {
-  private static final Set<RefusalReason> OF_FORMAT_2 =
+  private static final Set<RegistryRefusalReason> OF_FORMAT_2 =
       EnumSet.of(
-          RefusalReason.TOO_MANY_REVOCATIONS,
-          RefusalReason.UNKNOWN_REVOCATION,
-          RefusalReason.BUSES_TOO_OLD);
+          RegistryRefusalReason.TOO_MANY_REVOCATIONS,
+          RegistryRefusalReason.UNKNOWN_REVOCATION,
+          RegistryRefusalReason.BUSES_TOO_OLD);
 
   private Results() {}
 
@@ -79,7 +79,7 @@ final class Results {
     }
     if (outcome instanceof RefusedData d) {
       return new CommandResult.Refused(
-          version, RefusalReason.valueOf(d.getReason()), d.getMessage());
+          version, RegistryRefusalReason.valueOf(d.getReason()), d.getMessage());
     }
     throw new IllegalArgumentException("outcome: " + outcome.getClass().getSimpleName());
   }

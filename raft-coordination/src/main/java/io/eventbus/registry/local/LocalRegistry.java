@@ -141,7 +141,7 @@ public final class LocalRegistry implements Registry {
       }
       case FULL -> {
         refusedForLoad.incrementAndGet();
-        yield CompletableFuture.failedStage(Refusals.overloaded(queue, pending, options));
+        yield CompletableFuture.failedStage(RegistryRefusals.overloaded(queue, pending, options));
       }
       case CLOSED -> CompletableFuture.failedStage(lifecycle.notRunning());
     };

@@ -1,8 +1,8 @@
 package io.eventbus.registry.ratis;
 
 import io.eventbus.raft.RatisGroup;
-import io.eventbus.raft.members.Members;
-import io.eventbus.raft.repair.CutShortChange;
+import io.eventbus.raft.members.RaftMembers;
+import io.eventbus.raft.repair.AbortedReconfiguration;
 import io.eventbus.raft.repair.VoterChanges;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusId;
@@ -42,7 +42,7 @@ final class LeaderDuties {
   static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** The registry's group. */
-  interface Raft extends CutShortChange.Group {
+  interface Raft extends AbortedReconfiguration.Group {
     /** As {@link RatisGroup#leader}. */
     @Nullable String leader();
 
@@ -50,13 +50,13 @@ final class LeaderDuties {
     boolean isLeaderReady();
 
     /** As {@link RatisGroup#members}. */
-    Members members();
+    RaftMembers members();
 
     /** As {@link RatisGroup#transferLeadership}. */
     CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis);
 
     /** As {@link VoterChanges#apply}. */
-    CompletableFuture<Void> change(Members members, VoterPolicy.Step step);
+    CompletableFuture<Void> change(RaftMembers members, VoterPolicy.Step step);
 
     static Raft of(RatisGroup group) {
       return new Raft() {
@@ -76,7 +76,7 @@ final class LeaderDuties {
         }
 
         @Override
-        public Members members() {
+        public RaftMembers members() {
           return group.members();
         }
 
@@ -91,7 +91,7 @@ final class LeaderDuties {
         }
 
         @Override
-        public CompletableFuture<Void> change(Members members, VoterPolicy.Step step) {
+        public CompletableFuture<Void> change(RaftMembers members, VoterPolicy.Step step) {
           return VoterChanges.apply(group, members, step.out(), step.in());
         }
       };
@@ -99,7 +99,7 @@ final class LeaderDuties {
   }
 
   private final Raft raft;
-  private final CutShortChange cutShort;
+  private final AbortedReconfiguration cutShort;
   private final CommandGate gate;
   private final RegistryClock clock;
   private final Supplier<RegistrySnapshot> snapshot;
@@ -124,7 +124,7 @@ final class LeaderDuties {
       VoterPolicy policy,
       String self) {
     this.raft = raft;
-    this.cutShort = new CutShortChange(raft);
+    this.cutShort = new AbortedReconfiguration(raft);
     this.gate = gate;
     this.clock = clock;
     this.snapshot = snapshot;
@@ -197,7 +197,7 @@ final class LeaderDuties {
       }
       log.warn("A change of the voters has not ended within 3 minutes; trying again");
     }
-    Members members = raft.members();
+    RaftMembers members = raft.members();
     VoterPolicy.Step step =
         policy.next(
             new VoterPolicy.Situation(
@@ -219,7 +219,7 @@ final class LeaderDuties {
   }
 
   /** To another voter that is there; the next leader does the rest. */
-  private CompletableFuture<Void> handOver(Members members, VoterPolicy.Step step) {
+  private CompletableFuture<Void> handOver(RaftMembers members, VoterPolicy.Step step) {
     for (String voter : members.voterIds()) {
       BusInfo bus = snapshot.get().bus(new BusId(voter));
       if (!voter.equals(self) && bus != null && bus.state() == BusState.UP) {

@@ -24,8 +24,8 @@ import io.eventbus.registry.ratis.admin.MemberView;
 import io.eventbus.registry.ratis.disk.DataDirectory;
 import io.eventbus.registry.ratis.forward.CommandService;
 import io.eventbus.registry.ratis.forward.Services;
-import io.eventbus.registry.ratis.join.Admission;
 import io.eventbus.registry.ratis.join.BootstrapElection;
+import io.eventbus.registry.ratis.join.JoinAdmission;
 import io.eventbus.registry.ratis.join.Joining;
 import io.eventbus.registry.ratis.join.ProbeService;
 import io.eventbus.registry.ratis.join.SeedScanner;
@@ -61,8 +61,8 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
   private final RegistryClock clock;
   private final RegistryStateMachine machine;
   private final ChangeStream changes;
-  private final Admission.Joiner self;
-  private final Admission admission;
+  private final JoinAdmission.Joiner self;
+  private final JoinAdmission admission;
   private final ProbeService probes;
   private final MemberThreads threads;
   private final MemberView view;
@@ -89,9 +89,9 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
         new RegistryStateMachine(
             RegistryState.empty(options.limits(), 1), clock, applied::reached, this);
     this.changes = new ChangeStream(options.maxListeners(), options.bus().value());
-    this.self = new Admission.Joiner(options.bus(), options.advertised());
+    this.self = new JoinAdmission.Joiner(options.bus(), options.advertised());
     this.admission =
-        new Admission(
+        new JoinAdmission(
             links, peers, self, options.snapshotEntries(), this::admitting, this::isAlive);
     this.probes = new ProbeService(links, peers, self, this::isAlive);
     this.policy = new VoterPolicy(options.voters(), options.replaceVoterAfter().toMillis());
@@ -200,9 +200,9 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
     return info != null && info.state() != BusState.DOWN && !info.lease().isExpiredAt(clock.now());
   }
 
-  private Admission.@Nullable Running admitting() {
+  private JoinAdmission.@Nullable Running admitting() {
     MemberRuntime now = running;
-    return now == null ? null : new Admission.Running(now.group(), now.gate());
+    return now == null ? null : new JoinAdmission.Running(now.group(), now.gate());
   }
 
   /**

@@ -6,8 +6,8 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Lease;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryChange;
+import io.eventbus.registry.RegistryRefusalReason;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +54,7 @@ final class BusTransitions {
     if (previous != null && isInUse(previous, command.replacesEpoch(), view.timeMillis())) {
       return StateMachine.refused(
           state,
-          RefusalReason.BUS_ID_IN_USE,
+          RegistryRefusalReason.BUS_ID_IN_USE,
           "bus "
               + id
               + " is "
@@ -73,14 +73,14 @@ final class BusTransitions {
     if (previous == null && view.busesById().size() >= max) {
       return StateMachine.refused(
           state,
-          RefusalReason.TOO_MANY_BUSES,
+          RegistryRefusalReason.TOO_MANY_BUSES,
           "buses: " + view.busesById().size() + " (expected: < " + max + ")");
     }
     long number = state.nextNumber();
     if (number > Integer.MAX_VALUE) {
       return StateMachine.refused(
           state,
-          RefusalReason.NO_NUMBER_LEFT,
+          RegistryRefusalReason.NO_NUMBER_LEFT,
           "number: " + number + " (expected: <= " + Integer.MAX_VALUE + ")");
     }
     long epoch = view.version();
@@ -103,7 +103,7 @@ final class BusTransitions {
     if (!bus.state().canBecome(next)) {
       return StateMachine.refused(
           state,
-          RefusalReason.ILLEGAL_TRANSITION,
+          RegistryRefusalReason.ILLEGAL_TRANSITION,
           "bus "
               + bus.id()
               + " is "
@@ -124,7 +124,7 @@ final class BusTransitions {
     if (bus.state() == BusState.DOWN) {
       return StateMachine.refused(
           state,
-          RefusalReason.BUS_IS_DOWN,
+          RegistryRefusalReason.BUS_IS_DOWN,
           "bus " + bus.id() + " is DOWN (expected: JOINING, UP or DRAINING)");
     }
     StateSnapshot view = state.view();
@@ -159,7 +159,7 @@ final class BusTransitions {
     if (bus.state() != BusState.DOWN) {
       return StateMachine.refused(
           state,
-          RefusalReason.BUS_NOT_DOWN,
+          RegistryRefusalReason.BUS_NOT_DOWN,
           "bus " + bus.id() + " is " + bus.state() + " (expected: DOWN)");
     }
     StateSnapshot view = state.view();
@@ -180,11 +180,11 @@ final class BusTransitions {
       RegistryState state, @Nullable BusInfo bus, BusId id, long epoch) {
     if (bus == null) {
       return StateMachine.refused(
-          state, RefusalReason.UNKNOWN_BUS, "bus " + id + " is not registered");
+          state, RegistryRefusalReason.UNKNOWN_BUS, "bus " + id + " is not registered");
     }
     return StateMachine.refused(
         state,
-        RefusalReason.STALE_EPOCH,
+        RegistryRefusalReason.STALE_EPOCH,
         "epoch of bus " + id + ": " + epoch + " (expected: " + bus.epoch() + ")");
   }
 }

@@ -2,8 +2,8 @@ package io.eventbus.registry.state;
 
 import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryChange;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.Revocation;
 import io.eventbus.registry.RevocationCommand;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ final class RevocationTransitions {
     if (present == null && view.revocationsByWho().size() >= max) {
       return StateMachine.refused(
           state,
-          RefusalReason.TOO_MANY_REVOCATIONS,
+          RegistryRefusalReason.TOO_MANY_REVOCATIONS,
           "revocations: " + view.revocationsByWho().size() + " (expected: < " + max + ")");
     }
     long now = view.timeMillis();
@@ -60,7 +60,9 @@ final class RevocationTransitions {
     Revocation present = view.revocation(who);
     if (present == null) {
       return StateMachine.refused(
-          state, RefusalReason.UNKNOWN_REVOCATION, who + " has no revocation (expected: one)");
+          state,
+          RegistryRefusalReason.UNKNOWN_REVOCATION,
+          who + " has no revocation (expected: one)");
     }
     return new Applied(
         state.with(view.without(present), state.nextNumber()),

@@ -4,8 +4,8 @@ import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.CommandResult.Refused;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import java.util.List;
@@ -41,13 +41,13 @@ public final class StateMachine {
     if (id.basis() < state.memory().forgottenUpTo()) {
       return unheard(
           state,
-          RefusalReason.ID_FORGOTTEN,
+          RegistryRefusalReason.ID_FORGOTTEN,
           "id.basis: " + id.basis() + " (expected: >= " + state.memory().forgottenUpTo() + ")");
     }
     if (id.basis() > before.version()) {
       return unheard(
           state,
-          RefusalReason.ID_FROM_THE_FUTURE,
+          RegistryRefusalReason.ID_FROM_THE_FUTURE,
           "id.basis: " + id.basis() + " (expected: <= " + before.version() + ")");
     }
     long time = Math.max(before.timeMillis(), command.timeMillis());
@@ -72,11 +72,12 @@ public final class StateMachine {
   }
 
   /** An answer that leaves no trace, not even a version. */
-  private static Applied unheard(RegistryState state, RefusalReason reason, String message) {
+  private static Applied unheard(
+      RegistryState state, RegistryRefusalReason reason, String message) {
     return refused(state, reason, message);
   }
 
-  static Applied refused(RegistryState state, RefusalReason reason, String message) {
+  static Applied refused(RegistryState state, RegistryRefusalReason reason, String message) {
     return new Applied(state, new Refused(state.view().version(), reason, message), List.of());
   }
 }

@@ -1,8 +1,8 @@
 package io.eventbus.registry.state;
 
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryChange;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
 import java.util.List;
@@ -31,14 +31,14 @@ final class TopicTransitions {
     if (present != null) {
       return StateMachine.refused(
           state,
-          RefusalReason.TOPIC_EXISTS,
+          RegistryRefusalReason.TOPIC_EXISTS,
           "the topic has a configuration of revision " + present.revision() + " (expected: none)");
     }
     int max = state.limits().maxTopics();
     if (view.topicsByName().size() >= max) {
       return StateMachine.refused(
           state,
-          RefusalReason.TOO_MANY_TOPICS,
+          RegistryRefusalReason.TOO_MANY_TOPICS,
           "topics: " + view.topicsByName().size() + " (expected: < " + max + ")");
     }
     TopicConfig topic = new TopicConfig(command.spec(), view.version(), view.version());
@@ -77,11 +77,13 @@ final class TopicTransitions {
       RegistryState state, @Nullable TopicConfig present, long expectedRevision) {
     if (present == null) {
       return StateMachine.refused(
-          state, RefusalReason.UNKNOWN_TOPIC, "the topic has no configuration (expected: one)");
+          state,
+          RegistryRefusalReason.UNKNOWN_TOPIC,
+          "the topic has no configuration (expected: one)");
     }
     return StateMachine.refused(
         state,
-        RefusalReason.STALE_REVISION,
+        RegistryRefusalReason.STALE_REVISION,
         "expectedRevision: " + expectedRevision + " (expected: " + present.revision() + ")");
   }
 }

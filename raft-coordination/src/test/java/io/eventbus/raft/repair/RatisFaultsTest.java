@@ -355,7 +355,7 @@ class RatisFaultsTest {
     }
   }
 
-  /** {@link CutShortChange}. */
+  /** {@link AbortedReconfiguration}. */
   @Test
   void aNewLeaderGoesOnServingTheMemberThatAChangeTookOut() throws Exception {
     RaftConfigurationProto.Builder change =

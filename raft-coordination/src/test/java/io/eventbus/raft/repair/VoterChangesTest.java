@@ -2,7 +2,7 @@ package io.eventbus.raft.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.raft.members.Members;
+import io.eventbus.raft.members.RaftMembers;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class VoterChangesTest {
-  private static final Members MEMBERS = new Members(peers("a", "b", "c"), peers("d", "e"));
+  private static final RaftMembers MEMBERS = new RaftMembers(peers("a", "b", "c"), peers("d", "e"));
 
   private static List<RaftPeer> peers(String... buses) {
     return Arrays.stream(buses)
@@ -26,11 +26,11 @@ class VoterChangesTest {
   @CsvSource({"a, d, 'b,c,d'", "a, , 'b,c'", ", d, 'a,b,c,d'"})
   void noChangeAltersTwoVotesOrGivesABusAnotherRole(
       @Nullable String out, @Nullable String in, String voters) {
-    List<Members> row = VoterChanges.row(MEMBERS, out, in);
+    List<RaftMembers> row = VoterChanges.row(MEMBERS, out, in);
     assertThat(row.get(0)).isEqualTo(MEMBERS);
     for (int i = 1; i < row.size(); i++) {
-      Members before = row.get(i - 1);
-      Members after = row.get(i);
+      RaftMembers before = row.get(i - 1);
+      RaftMembers after = row.get(i);
       assertThat(difference(before.voterIds(), after.voterIds())).hasSizeLessThan(2);
       assertThat(before.voterIds()).doesNotContainAnyElementsOf(after.listenerIds());
       assertThat(before.listenerIds()).doesNotContainAnyElementsOf(after.voterIds());

@@ -7,8 +7,8 @@ import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
@@ -116,9 +116,9 @@ class FormatUpgradeTest {
             new CommandResult.SubjectRevoked(1, 2, 3),
             new CommandResult.RevocationLifted(1),
             new CommandResult.RevocationsExpired(1, 2),
-            new CommandResult.Refused(1, RefusalReason.UNKNOWN_REVOCATION, ""),
-            new CommandResult.Refused(1, RefusalReason.TOO_MANY_REVOCATIONS, ""),
-            new CommandResult.Refused(1, RefusalReason.BUSES_TOO_OLD, ""));
+            new CommandResult.Refused(1, RegistryRefusalReason.UNKNOWN_REVOCATION, ""),
+            new CommandResult.Refused(1, RegistryRefusalReason.TOO_MANY_REVOCATIONS, ""),
+            new CommandResult.Refused(1, RegistryRefusalReason.BUSES_TOO_OLD, ""));
     for (CommandResult result : results) {
       assertThat(RegistryCodec.encodeResult(result)[0]).isEqualTo((byte) 2);
     }

@@ -1,6 +1,6 @@
 package io.eventbus.registry.faults;
 
-import io.eventbus.registry.RefusalReason;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.history.Operation;
 import io.eventbus.registry.history.Operation.Kind;
 import io.eventbus.registry.history.Outcome;
@@ -191,12 +191,13 @@ final class Client implements Runnable {
     if (answer.kind().equals("applied")) {
       return new Outcome.Applied(answer.number(1));
     }
-    RefusalReason reason = RefusalReason.valueOf(answer.word(1));
-    if (reason == RefusalReason.ID_FROM_THE_FUTURE) {
+    RegistryRefusalReason reason = RegistryRefusalReason.valueOf(answer.word(1));
+    if (reason == RegistryRefusalReason.ID_FROM_THE_FUTURE) {
       recorder.finding(name + "@" + bus.name() + ": the registry has gone back: " + answer);
     }
     // Of these two the registry itself says that it cannot tell.
-    return reason == RefusalReason.ID_FORGOTTEN || reason == RefusalReason.ID_FROM_THE_FUTURE
+    return reason == RegistryRefusalReason.ID_FORGOTTEN
+            || reason == RegistryRefusalReason.ID_FROM_THE_FUTURE
         ? new Outcome.Unknown()
         : new Outcome.Refused(reason, answer.number(2));
   }

@@ -2,7 +2,7 @@ package io.eventbus.registry.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.registry.RefusalReason;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.history.Linearizability.Verdict;
 import io.eventbus.registry.history.Operation.Kind;
 import java.util.ArrayList;
@@ -147,9 +147,15 @@ class HistoryCheckTest {
   @Test
   void aRefusalHasToHaveItsReason() {
     create("a", 0, 10, 1);
-    add(Kind.CREATE, "b", "", 20, 30, new Outcome.Refused(RefusalReason.TOPIC_EXISTS, 2));
+    add(Kind.CREATE, "b", "", 20, 30, new Outcome.Refused(RegistryRefusalReason.TOPIC_EXISTS, 2));
     assertThat(verdict()).isEqualTo(Verdict.LINEARIZABLE);
-    add(Kind.CHANGE, "c", "a", 40, 50, new Outcome.Refused(RefusalReason.STALE_REVISION, 3));
+    add(
+        Kind.CHANGE,
+        "c",
+        "a",
+        40,
+        50,
+        new Outcome.Refused(RegistryRefusalReason.STALE_REVISION, 3));
     assertThat(verdict()).isEqualTo(Verdict.NOT_LINEARIZABLE);
   }
 
@@ -236,7 +242,7 @@ class HistoryCheckTest {
                 "",
                 invoked,
                 returned,
-                new Outcome.Refused(RefusalReason.TOPIC_EXISTS, version));
+                new Outcome.Refused(RegistryRefusalReason.TOPIC_EXISTS, version));
           }
         }
         case 1 -> {

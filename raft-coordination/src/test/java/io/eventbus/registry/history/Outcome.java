@@ -1,6 +1,6 @@
 package io.eventbus.registry.history;
 
-import io.eventbus.registry.RefusalReason;
+import io.eventbus.registry.RegistryRefusalReason;
 
 /** What a client learned about its operation. */
 public sealed interface Outcome {
@@ -17,7 +17,7 @@ public sealed interface Outcome {
    * @param reason why
    * @param version the version that it led to
    */
-  record Refused(RefusalReason reason, long version) implements Outcome {}
+  record Refused(RegistryRefusalReason reason, long version) implements Outcome {}
 
   /**
    * A read's answer about one topic.

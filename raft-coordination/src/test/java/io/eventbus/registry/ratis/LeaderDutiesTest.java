@@ -3,7 +3,7 @@ package io.eventbus.registry.ratis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.raft.GateLimits;
-import io.eventbus.raft.members.Members;
+import io.eventbus.raft.members.RaftMembers;
 import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusCommand;
@@ -70,7 +70,7 @@ class LeaderDutiesTest {
   /** The group of a bus that leads, or not. */
   private static final class Leading implements LeaderDuties.Raft {
     private @Nullable String leader = "a";
-    private Members members = Members.NONE;
+    private RaftMembers members = RaftMembers.NONE;
     private final List<VoterPolicy.Step> changes = new ArrayList<>();
 
     @Override
@@ -89,7 +89,7 @@ class LeaderDutiesTest {
     }
 
     @Override
-    public Members members() {
+    public RaftMembers members() {
       return members;
     }
 
@@ -104,7 +104,7 @@ class LeaderDutiesTest {
     }
 
     @Override
-    public CompletableFuture<Void> change(Members members, VoterPolicy.Step step) {
+    public CompletableFuture<Void> change(RaftMembers members, VoterPolicy.Step step) {
       changes.add(step);
       return new CompletableFuture<>();
     }
@@ -208,7 +208,7 @@ class LeaderDutiesTest {
           .toCompletableFuture()
           .get(60, TimeUnit.SECONDS);
     }
-    raft.members = new Members(List.of(peer("a")), List.of(peer("c")));
+    raft.members = new RaftMembers(List.of(peer("a")), List.of(peer("c")));
     LeaderDuties more = duties(3);
     more.perform();
     assertThat(raft.changes).containsExactly(new VoterPolicy.Step(null, "c", false));

@@ -8,7 +8,7 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.TopicCommand;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -58,7 +58,7 @@ class NewIncarnationTest {
     assertThat(StateMachine.apply(first, CREATE).result())
         .isInstanceOfSatisfying(
             CommandResult.Refused.class,
-            refused -> assertThat(refused.reason()).isEqualTo(RefusalReason.ID_FORGOTTEN));
+            refused -> assertThat(refused.reason()).isEqualTo(RegistryRefusalReason.ID_FORGOTTEN));
     assertThat(first.rememberedCommands()).isZero();
   }
 

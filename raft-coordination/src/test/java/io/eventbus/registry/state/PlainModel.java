@@ -8,8 +8,8 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.CommandResult.Refused;
 import io.eventbus.registry.Lease;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.Revocation;
 import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
@@ -55,10 +55,10 @@ final class PlainModel {
           && old.state() != BusState.DOWN
           && old.lease().expiresAtMillis() > time
           && old.epoch() != c.replacesEpoch()) {
-        return refused(RefusalReason.BUS_ID_IN_USE);
+        return refused(RegistryRefusalReason.BUS_ID_IN_USE);
       }
       if (old == null && buses.size() == limits.maxBuses()) {
-        return refused(RefusalReason.TOO_MANY_BUSES);
+        return refused(RegistryRefusalReason.TOO_MANY_BUSES);
       }
       Lease lease = new Lease(c.leaseMillis(), time + c.leaseMillis());
       BusInfo bus = new BusInfo(c.description(), nextNumber++, version, BusState.JOINING, lease);
@@ -74,7 +74,7 @@ final class PlainModel {
       String move = bus.state() + ">" + c.next();
       if (!List.of("JOINING>UP", "UP>DRAINING", "DRAINING>UP").contains(move)
           && (c.next() != BusState.DOWN || bus.state() == BusState.DOWN)) {
-        return refused(RefusalReason.ILLEGAL_TRANSITION);
+        return refused(RegistryRefusalReason.ILLEGAL_TRANSITION);
       }
       buses.put(c.bus(), bus.withState(c.next()));
       return new CommandResult.BusStateChanged(version, bus.state(), c.next());
@@ -85,7 +85,7 @@ final class PlainModel {
         return notMeant(bus);
       }
       if (bus.state() == BusState.DOWN) {
-        return refused(RefusalReason.BUS_IS_DOWN);
+        return refused(RegistryRefusalReason.BUS_IS_DOWN);
       }
       if (time + c.leaseMillis() > bus.lease().expiresAtMillis()) {
         bus = bus.withLease(new Lease(c.leaseMillis(), time + c.leaseMillis()));
@@ -109,7 +109,7 @@ final class PlainModel {
         return notMeant(bus);
       }
       if (bus.state() != BusState.DOWN) {
-        return refused(RefusalReason.BUS_NOT_DOWN);
+        return refused(RegistryRefusalReason.BUS_NOT_DOWN);
       }
       buses.remove(c.bus());
       return new CommandResult.BusRemoved(version);
@@ -133,7 +133,7 @@ final class PlainModel {
     }
     if (command instanceof RevocationCommand.Lift c) {
       return revocations.remove(c.who()) == null
-          ? refused(RefusalReason.UNKNOWN_REVOCATION)
+          ? refused(RegistryRefusalReason.UNKNOWN_REVOCATION)
           : new CommandResult.RevocationLifted(version);
     }
     int before = revocations.size();
@@ -144,10 +144,10 @@ final class PlainModel {
   private CommandResult topicResult(TopicCommand command) {
     if (command instanceof TopicCommand.Create c) {
       if (topics.containsKey(c.spec().name())) {
-        return refused(RefusalReason.TOPIC_EXISTS);
+        return refused(RegistryRefusalReason.TOPIC_EXISTS);
       }
       if (topics.size() == limits.maxTopics()) {
-        return refused(RefusalReason.TOO_MANY_TOPICS);
+        return refused(RegistryRefusalReason.TOO_MANY_TOPICS);
       }
       topics.put(c.spec().name(), new TopicConfig(c.spec(), version, version));
       return new CommandResult.TopicCreated(version);
@@ -155,10 +155,10 @@ final class PlainModel {
     if (command instanceof TopicCommand.Change c) {
       TopicConfig topic = topics.get(c.spec().name());
       if (topic == null) {
-        return refused(RefusalReason.UNKNOWN_TOPIC);
+        return refused(RegistryRefusalReason.UNKNOWN_TOPIC);
       }
       if (topic.revision() != c.expectedRevision()) {
-        return refused(RefusalReason.STALE_REVISION);
+        return refused(RegistryRefusalReason.STALE_REVISION);
       }
       topics.put(c.spec().name(), new TopicConfig(c.spec(), topic.created(), version));
       return new CommandResult.TopicChanged(version);
@@ -166,20 +166,21 @@ final class PlainModel {
     TopicCommand.Delete c = (TopicCommand.Delete) command;
     TopicConfig topic = topics.get(c.name());
     if (topic == null) {
-      return refused(RefusalReason.UNKNOWN_TOPIC);
+      return refused(RegistryRefusalReason.UNKNOWN_TOPIC);
     }
     if (topic.revision() != c.expectedRevision()) {
-      return refused(RefusalReason.STALE_REVISION);
+      return refused(RegistryRefusalReason.STALE_REVISION);
     }
     topics.remove(c.name());
     return new CommandResult.TopicDeleted(version);
   }
 
   private Refused notMeant(@Nullable BusInfo bus) {
-    return refused(bus == null ? RefusalReason.UNKNOWN_BUS : RefusalReason.STALE_EPOCH);
+    return refused(
+        bus == null ? RegistryRefusalReason.UNKNOWN_BUS : RegistryRefusalReason.STALE_EPOCH);
   }
 
-  private Refused refused(RefusalReason reason) {
+  private Refused refused(RegistryRefusalReason reason) {
     return new Refused(version, reason, "");
   }
 }

@@ -10,9 +10,9 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.CommandResult.Refused;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.Revocation;
 import io.eventbus.registry.RevocationCommand;
@@ -80,13 +80,13 @@ class StateMachineProperties {
     run.results.stream().map(Run::kind).distinct().forEach(Statistics::collect);
     Statistics.coverage(
         coverage -> {
-          for (RefusalReason reason : RefusalReason.values()) {
+          for (RegistryRefusalReason reason : RegistryRefusalReason.values()) {
             // Covered by StateMachineTest: these need other first states than the ones here; and
             // by OlderBusesTest.
-            if (reason != RefusalReason.NO_NUMBER_LEFT
-                && reason != RefusalReason.TOO_MANY_REVOCATIONS
-                && reason != RefusalReason.BUSES_TOO_OLD
-                && reason != RefusalReason.ID_FROM_THE_FUTURE) {
+            if (reason != RegistryRefusalReason.NO_NUMBER_LEFT
+                && reason != RegistryRefusalReason.TOO_MANY_REVOCATIONS
+                && reason != RegistryRefusalReason.BUSES_TOO_OLD
+                && reason != RegistryRefusalReason.ID_FROM_THE_FUTURE) {
               coverage.check(reason.name()).count(count -> count > 0);
             }
           }
@@ -139,7 +139,7 @@ class StateMachineProperties {
       if (first != null) {
         checkRepeated(before, applied, command.id(), first);
       } else if (applied.result() instanceof Refused refused
-          && refused.reason() == RefusalReason.ID_FORGOTTEN) {
+          && refused.reason() == RegistryRefusalReason.ID_FORGOTTEN) {
         // A new command with a basis that is too old: allowed, if it is really that old.
         assertThat(command.id().basis())
             .isLessThanOrEqualTo(model.version - LIMITS.rememberedCommands());
@@ -158,7 +158,7 @@ class StateMachineProperties {
       boolean mustBeRemembered = first.version() > model.version - LIMITS.rememberedCommands();
       if (mustBeRemembered
           || !(applied.result() instanceof Refused refused)
-          || refused.reason() != RefusalReason.ID_FORGOTTEN) {
+          || refused.reason() != RegistryRefusalReason.ID_FORGOTTEN) {
         assertThat(withoutMessage(applied.result())).isEqualTo(first);
       } else {
         assertThat(id.basis()).isLessThan(first.version());

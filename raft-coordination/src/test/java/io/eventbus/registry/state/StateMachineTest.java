@@ -14,9 +14,9 @@ import io.eventbus.registry.CommandResult.BusRegistered;
 import io.eventbus.registry.CommandResult.LeasesExpired;
 import io.eventbus.registry.CommandResult.Refused;
 import io.eventbus.registry.CommandResult.TopicCreated;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
@@ -46,9 +46,9 @@ class StateMachineTest {
     apply(1_300, new BusCommand.ChangeState(A, 1, BusState.DOWN));
     assertThat(bus().state()).isEqualTo(BusState.DOWN);
     assertThat(refusal(apply(1_400, new BusCommand.ChangeState(A, 1, BusState.UP))))
-        .isEqualTo(RefusalReason.ILLEGAL_TRANSITION);
+        .isEqualTo(RegistryRefusalReason.ILLEGAL_TRANSITION);
     assertThat(refusal(apply(1_400, new BusCommand.RenewLease(A, 1, 5_000))))
-        .isEqualTo(RefusalReason.BUS_IS_DOWN);
+        .isEqualTo(RegistryRefusalReason.BUS_IS_DOWN);
   }
 
   @Test
@@ -61,7 +61,7 @@ class StateMachineTest {
     assertThat(state.snapshot().bus(1)).isNull();
     assertThat(state.snapshot().bus(2)).isEqualTo(bus());
     assertThat(refusal(apply(0, new BusCommand.ChangeState(A, 1, BusState.DOWN))))
-        .isEqualTo(RefusalReason.STALE_EPOCH);
+        .isEqualTo(RegistryRefusalReason.STALE_EPOCH);
   }
 
   @Test
@@ -71,14 +71,14 @@ class StateMachineTest {
     apply(0, new BusCommand.Remove(A, 1)).expect(CommandResult.BusRemoved.class);
     registerA(0, 0);
     assertThat(refusal(apply(0, new BusCommand.ChangeState(A, 1, BusState.DOWN))))
-        .isEqualTo(RefusalReason.STALE_EPOCH);
+        .isEqualTo(RegistryRefusalReason.STALE_EPOCH);
   }
 
   @Test
   void anIdInUseIsRefusedUntilItsLeaseIsOverOrItsEpochIsKnown() {
     registerA(0, 0);
     CommandResult refused = registerA(4_999, 0);
-    assertThat(refusal(refused)).isEqualTo(RefusalReason.BUS_ID_IN_USE);
+    assertThat(refusal(refused)).isEqualTo(RegistryRefusalReason.BUS_ID_IN_USE);
     assertThat(((Refused) refused).message())
         .isEqualTo(
             "bus a is JOINING in epoch 1, with a lease for another 1 ms (expected: DOWN, or"
@@ -117,7 +117,7 @@ class StateMachineTest {
   void numbersAreNeverReusedAndEnd() {
     state = RegistryState.empty(RegistryLimits.DEFAULT, Integer.MAX_VALUE);
     assertThat(registerA(0, 0).expect(BusRegistered.class).number()).isEqualTo(Integer.MAX_VALUE);
-    assertThat(refusal(registerA(5_000, 0))).isEqualTo(RefusalReason.NO_NUMBER_LEFT);
+    assertThat(refusal(registerA(5_000, 0))).isEqualTo(RegistryRefusalReason.NO_NUMBER_LEFT);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> RegistryState.empty(RegistryLimits.DEFAULT, 0));
   }
@@ -129,7 +129,8 @@ class StateMachineTest {
     CommandResult late = apply(0, new TopicCommand.Change(Samples.topic("t", "3"), 1));
     assertThat(late)
         .isEqualTo(
-            new Refused(3, RefusalReason.STALE_REVISION, "expectedRevision: 1 (expected: 2)"));
+            new Refused(
+                3, RegistryRefusalReason.STALE_REVISION, "expectedRevision: 1 (expected: 2)"));
     assertThat(state.snapshot().topic("t"))
         .isEqualTo(new TopicConfig(Samples.topic("t", "2"), 1, 2));
   }
@@ -140,7 +141,7 @@ class StateMachineTest {
     apply(0, new TopicCommand.Delete("t", 1));
     apply(0, new TopicCommand.Create(Samples.topic("t", "1")));
     assertThat(refusal(apply(0, new TopicCommand.Delete("t", 1))))
-        .isEqualTo(RefusalReason.STALE_REVISION);
+        .isEqualTo(RegistryRefusalReason.STALE_REVISION);
   }
 
   @Test
@@ -170,7 +171,8 @@ class StateMachineTest {
     assertThat(StateMachine.apply(state, first).result()).isInstanceOf(TopicCreated.class);
     apply(0, new BusCommand.ExpireLeases());
     assertThat(StateMachine.apply(state, first).result())
-        .isEqualTo(new Refused(8, RefusalReason.ID_FORGOTTEN, "id.basis: 0 (expected: >= 4)"));
+        .isEqualTo(
+            new Refused(8, RegistryRefusalReason.ID_FORGOTTEN, "id.basis: 0 (expected: >= 4)"));
     assertThat(state.snapshot().topic("t")).isNull();
   }
 
@@ -180,7 +182,8 @@ class StateMachineTest {
         new TimedCommand(new CommandId(5, 0, 0), 0, new BusCommand.ExpireLeases());
     assertThat(StateMachine.apply(state, strange).result())
         .isEqualTo(
-            new Refused(0, RefusalReason.ID_FROM_THE_FUTURE, "id.basis: 5 (expected: <= 0)"));
+            new Refused(
+                0, RegistryRefusalReason.ID_FROM_THE_FUTURE, "id.basis: 5 (expected: <= 0)"));
   }
 
   @Test
@@ -188,10 +191,10 @@ class StateMachineTest {
     state = RegistryState.empty(new RegistryLimits(1, 1, 10), 1);
     registerA(0, 0);
     assertThat(refusal(apply(0, new BusCommand.Register(Samples.bus("b"), 0, 5_000))))
-        .isEqualTo(RefusalReason.TOO_MANY_BUSES);
+        .isEqualTo(RegistryRefusalReason.TOO_MANY_BUSES);
     apply(0, new TopicCommand.Create(Samples.topic("t", "1")));
     assertThat(refusal(apply(0, new TopicCommand.Create(Samples.topic("u", "1")))))
-        .isEqualTo(RefusalReason.TOO_MANY_TOPICS);
+        .isEqualTo(RegistryRefusalReason.TOO_MANY_TOPICS);
   }
 
   @Test
@@ -215,7 +218,7 @@ class StateMachineTest {
         .extracting(RegistryChange::describe)
         .containsExactly("client 'u1' of account 'acme': no longer revoked");
     assertThat(refusal(apply(1_500, new RevocationCommand.Lift(who("u1")))))
-        .isEqualTo(RefusalReason.UNKNOWN_REVOCATION);
+        .isEqualTo(RegistryRefusalReason.UNKNOWN_REVOCATION);
   }
 
   @Test
@@ -224,7 +227,7 @@ class StateMachineTest {
       apply(0, revoke("u" + i, 0, 1_000)).expect(CommandResult.SubjectRevoked.class);
     }
     assertThat(refusal(apply(0, revoke("one-more", 0, 1_000))))
-        .isEqualTo(RefusalReason.TOO_MANY_REVOCATIONS);
+        .isEqualTo(RegistryRefusalReason.TOO_MANY_REVOCATIONS);
     apply(0, revoke("u7", 5, 1_000)).expect(CommandResult.SubjectRevoked.class);
     apply(0, new RevocationCommand.Lift(who("u0"))).expect(CommandResult.RevocationLifted.class);
     apply(0, revoke("one-more", 0, 1_000)).expect(CommandResult.SubjectRevoked.class);
@@ -271,7 +274,7 @@ class StateMachineTest {
     return bus;
   }
 
-  private static RefusalReason refusal(CommandResult result) {
+  private static RegistryRefusalReason refusal(CommandResult result) {
     assertThat(result).isInstanceOf(Refused.class);
     return ((Refused) result).reason();
   }

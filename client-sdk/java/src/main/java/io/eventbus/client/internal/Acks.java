@@ -23,7 +23,7 @@ final class Acks {
     onFirst = task;
   }
 
-  void handled(Delivery delivery) {
+  void handled(InboundDelivery delivery) {
     handled(delivery.origin, delivery.lastSequence());
   }
 

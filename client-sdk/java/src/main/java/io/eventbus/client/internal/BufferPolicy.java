@@ -37,7 +37,7 @@ final class BufferPolicy {
 
   /** Deliveries and notices that a policy has taken out of a buffer. */
   static final class Dropped {
-    final List<Delivery> deliveries = new ArrayList<>();
+    final List<InboundDelivery> deliveries = new ArrayList<>();
     final List<Gap> gaps = new ArrayList<>();
     final List<Interruption> interruptions = new ArrayList<>();
 
@@ -98,7 +98,7 @@ final class BufferPolicy {
     while (!waiting.isEmpty() && left + marks.bytes > target) {
       Inbound oldest = waiting.removeFirst();
       left -= bytes(oldest);
-      if (oldest instanceof Delivery events) {
+      if (oldest instanceof InboundDelivery events) {
         Gap gap = gap(events, events.skip, events.count - 1, Gap.Reason.BUFFER_FULL);
         if (latest != null) {
           latest.forget(events);
@@ -133,7 +133,7 @@ final class BufferPolicy {
     for (Iterator<Inbound> items = waiting.iterator(); items.hasNext(); ) {
       Inbound item = items.next();
       left -= bytes(item);
-      if (item instanceof Delivery events) {
+      if (item instanceof InboundDelivery events) {
         conflate(events, kept, dropped, known, now);
       } else {
         kept.add(item);
@@ -145,7 +145,7 @@ final class BufferPolicy {
   }
 
   private void conflate(
-      Delivery events, Marks kept, Dropped dropped, LatestEvents known, long now) {
+      InboundDelivery events, Marks kept, Dropped dropped, LatestEvents known, long now) {
     boolean[] stays = new boolean[events.count];
     int staying = 0;
     cursor.wrap(events.message, events.eventsStart, events.eventsEnd, FrameLimits.UNLIMITED);
@@ -181,7 +181,7 @@ final class BufferPolicy {
    * Copies some events, so that the message they came in can go. The cursor is at the first of them
    * or before it, and then at the one behind them.
    */
-  private Delivery part(Delivery events, int from, int to) {
+  private InboundDelivery part(InboundDelivery events, int from, int to) {
     while (cursor.index() < from) {
       cursor.next();
     }
@@ -203,7 +203,7 @@ final class BufferPolicy {
     return events.part(own, from, to - from);
   }
 
-  private Gap gap(Delivery events, int first, int last, Gap.Reason reason) {
+  private Gap gap(InboundDelivery events, int first, int last, Gap.Reason reason) {
     return new Gap(
         events.origin.topic.name,
         events.origin.producer,
@@ -265,7 +265,7 @@ final class BufferPolicy {
           return;
         }
         open.put(stream, all.size());
-      } else if (what instanceof Delivery events) {
+      } else if (what instanceof InboundDelivery events) {
         for (Gap.Reason reason : Gap.Reason.values()) {
           open.remove(new Stream(events.origin.topic.name, events.origin.producer, reason));
         }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * taken from the old bus, and whatever fails leaves the client where it is. Confined to the
  * conductor, except for what is said to be called by others.
  */
-final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
+final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby {
   /** What the client waits for when the bus names no useful deadline. */
   private static final Duration MIN = Duration.ofMillis(100);
 
@@ -43,7 +43,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
      *
      * @param until when its calls are not waited for any longer, in the clock's nanoseconds
      */
-    void moved(Link link, Welcome welcome, long until);
+    void moved(BusLink link, Welcome welcome, long until);
 
     /** The client stays at its old bus. */
     void stayed(URI url, String why);
@@ -54,10 +54,10 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   private final Connector.Environment environment;
   private final Scheduler conductor;
-  private final Traffic traffic;
-  private final Link.Parts parts;
+  private final ConnectionTraffic traffic;
+  private final BusLink.Parts parts;
   private final Home home;
-  private final Link old;
+  private final BusLink old;
   private final ChangeTarget target;
   // By the new bus.
   private final Set<Long> unconfirmed = new HashSet<>();
@@ -76,7 +76,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   // What the new bus gives to this client it gives to nobody else.
   private boolean exclusive;
   private boolean grouped;
-  private final ReadFence fence;
+  private final PingFence fence;
 
   /**
    * Makes a move; {@link #start} begins it.
@@ -92,7 +92,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
       Home home,
       List<URI> urls,
       Hello hello,
-      Link old,
+      BusLink old,
       long producer) {
     this.environment = environment;
     this.conductor = environment.conductor();
@@ -100,7 +100,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     this.parts = environment.parts();
     this.home = home;
     this.old = old;
-    this.fence = new ReadFence(conductor);
+    this.fence = new PingFence(conductor);
     this.target =
         new ChangeTarget(
             options, environment, new ChangeTarget.Parts(this, this, home), urls, hello, producer);

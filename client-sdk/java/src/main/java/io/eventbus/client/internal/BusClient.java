@@ -23,7 +23,7 @@ import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.Tunnel;
 import io.eventbus.client.TunnelOptions;
-import io.eventbus.client.internal.call.Calls;
+import io.eventbus.client.internal.call.CallTable;
 import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.Topic;
@@ -253,7 +253,7 @@ final class BusClient implements EventBusClient {
     Objects.requireNonNull(handler, "handler");
     checkService(name);
     long id = subscriptions.takeId();
-    Calls calls = parts.calls().calls();
+    CallTable calls = parts.calls().calls();
     ServiceState service =
         new ServiceState(
             id,

@@ -91,7 +91,7 @@ final class CallDepartures {
    * @param over the connection
    * @param departures whose arrays are used
    */
-  @Nullable ByteBuffer next(Transport.Channel over, Departures departures, long nowNanos) {
+  @Nullable ByteBuffer next(Transport.Channel over, SendQueue departures, long nowNanos) {
     if (bulkFirst) {
       // The message before had no room for it.
       fill(bulk, over, departures, nowNanos);
@@ -116,7 +116,7 @@ final class CallDepartures {
   }
 
   private void fill(
-      Deque<CallFrame> from, Transport.Channel over, Departures departures, long nowNanos) {
+      Deque<CallFrame> from, Transport.Channel over, SendQueue departures, long nowNanos) {
     for (CallFrame frame = from.peekFirst(); frame != null; frame = from.peekFirst()) {
       int size = frame.size(nowNanos);
       if (size > 0) {

@@ -1,7 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.internal.call.CallFrame;
-import io.eventbus.client.internal.call.Calls;
+import io.eventbus.client.internal.call.CallTable;
 import io.eventbus.client.internal.call.InboundCalls;
 import io.eventbus.schema.Welcome;
 import java.util.List;
@@ -10,19 +10,19 @@ import org.jspecify.annotations.Nullable;
 
 /** The calls of a client as its connections see them. */
 final class CallTraffic {
-  private final Calls calls;
+  private final CallTable calls;
   private final CallOutlet outlet;
   private final EventEncoder encoder;
   private String bus = "";
   private boolean serves;
 
-  CallTraffic(Calls calls, CallOutlet outlet, EventEncoder encoder) {
+  CallTraffic(CallTable calls, CallOutlet outlet, EventEncoder encoder) {
     this.calls = calls;
     this.outlet = outlet;
     this.encoder = encoder;
   }
 
-  Calls calls() {
+  CallTable calls() {
     return calls;
   }
 
@@ -86,11 +86,11 @@ final class CallTraffic {
           }
           outlet.whenWritten(channel, () -> conductor.execute(once));
           // The network may take nothing.
-          conductor.schedule(once, Calls.LOOK_NANOS);
+          conductor.schedule(once, CallTable.LOOK_NANOS);
         });
   }
 
-  /** Runs a task when no call is under way over a connection; see {@link Calls#whenQuiet}. */
+  /** Runs a task when no call is under way over a connection; see {@link CallTable#whenQuiet}. */
   void whenQuiet(Transport.Channel channel, long until, Runnable task) {
     calls.whenQuiet(channel, until, task);
   }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * client, and watches the connection from then on. Confined to the conductor, except for what links
  * tell.
  */
-final class ChangeTarget implements Link.Owner {
+final class ChangeTarget implements BusLink.Owner {
   /** Hears about the connection; called on the conductor. */
   interface Listener {
     /** A bus has welcomed this client. */
@@ -36,16 +36,16 @@ final class ChangeTarget implements Link.Owner {
   /** Whose connection it is in the end; called on the conductor. */
   interface Heir {
     /** A connection that was handed over has ended. */
-    void ended(Link link, int code, String reason, @Nullable EventBusException failure);
+    void ended(BusLink link, int code, String reason, @Nullable EventBusException failure);
 
     /** Its bus asks to go on, and did so at this time of the clock. */
-    void onChangeBus(Link link, ChangeBus request, long heardNanos);
+    void onChangeBus(BusLink link, ChangeBus request, long heardNanos);
 
     /** Its bus has taken a new token; any thread. */
-    void renewed(Link link, long expiresAt);
+    void renewed(BusLink link, long expiresAt);
 
     /** Its bus has not taken a new token; any thread. */
-    void notRenewed(Link link);
+    void notRenewed(BusLink link);
   }
 
   /** What the bus has asked for already. */
@@ -53,7 +53,7 @@ final class ChangeTarget implements Link.Owner {
 
   private final ClientOptions options;
   private final Connector.Environment environment;
-  private final InboundFrames.Standby standby;
+  private final FrameDispatcher.Standby standby;
   private final Listener listener;
   private final Heir heir;
   private final Hello hello;
@@ -62,7 +62,7 @@ final class ChangeTarget implements Link.Owner {
 
   private URI url;
   private String why = "none of its addresses can be used";
-  private @Nullable Link link;
+  private @Nullable BusLink link;
   private volatile @Nullable Ready ready;
   // Also used by the thread that sends.
   private volatile @Nullable StandbyWriter writer;
@@ -99,7 +99,7 @@ final class ChangeTarget implements Link.Owner {
   }
 
   /** Who has to do with the connection. */
-  record Parts(InboundFrames.Standby standby, Listener listener, Heir heir) {}
+  record Parts(FrameDispatcher.Standby standby, Listener listener, Heir heir) {}
 
   /** The address that is or was tried last. */
   URI url() {
@@ -107,7 +107,7 @@ final class ChangeTarget implements Link.Owner {
   }
 
   /** The connection that a bus has welcomed this client over, and what the bus has said. */
-  record Ready(Link link, Transport.Channel channel, Welcome welcome) {}
+  record Ready(BusLink link, Transport.Channel channel, Welcome welcome) {}
 
   /**
    * Returns the connection, also when it has ended meanwhile.
@@ -152,7 +152,7 @@ final class ChangeTarget implements Link.Owner {
       return;
     }
     url = to;
-    Link made = new Link(to, hello, environment.parts(), this, environment.clock(), standby);
+    BusLink made = new BusLink(to, hello, environment.parts(), this, environment.clock(), standby);
     link = made;
     Duration patience = options.connection().connectTimeout();
     connecting =
@@ -164,23 +164,23 @@ final class ChangeTarget implements Link.Owner {
     made.attempt(environment.transport().connect(to, patience, made));
   }
 
-  private void giveUp(Link which, String reason) {
+  private void giveUp(BusLink which, String reason) {
     which.abort();
     fail(which, reason);
   }
 
   @Override
-  public void welcomed(Link by, Welcome said) {
+  public void welcomed(BusLink by, Welcome said) {
     environment.conductor().execute(() -> onWelcome(by, said));
   }
 
   @Override
-  public void ended(Link by, int code, String reason, @Nullable EventBusException failure) {
+  public void ended(BusLink by, int code, String reason, @Nullable EventBusException failure) {
     environment.conductor().execute(() -> onEnd(by, code, reason, failure));
   }
 
   @Override
-  public void changeBus(Link by, ChangeBus request) {
+  public void changeBus(BusLink by, ChangeBus request) {
     long heardNanos = environment.clock().nanoTime();
     environment
         .conductor()
@@ -195,16 +195,16 @@ final class ChangeTarget implements Link.Owner {
   }
 
   @Override
-  public void renewed(Link by, long expiresAt) {
+  public void renewed(BusLink by, long expiresAt) {
     heir.renewed(by, expiresAt);
   }
 
   @Override
-  public void notRenewed(Link by) {
+  public void notRenewed(BusLink by) {
     heir.notRenewed(by);
   }
 
-  private void onWelcome(Link by, Welcome said) {
+  private void onWelcome(BusLink by, Welcome said) {
     Transport.Channel channel = by.channel();
     if (over || by != link || channel == null) {
       by.abort();
@@ -233,7 +233,7 @@ final class ChangeTarget implements Link.Owner {
     return null;
   }
 
-  private void watch(Link by) {
+  private void watch(BusLink by) {
     Duration patience = options.connection().silenceTimeout();
     SilenceWatch started =
         new SilenceWatch(
@@ -246,7 +246,7 @@ final class ChangeTarget implements Link.Owner {
     started.start();
   }
 
-  private void onEnd(Link by, int code, String reason, @Nullable EventBusException failure) {
+  private void onEnd(BusLink by, int code, String reason, @Nullable EventBusException failure) {
     if (handedOver) {
       heir.ended(by, code, reason, failure);
     } else {
@@ -254,7 +254,7 @@ final class ChangeTarget implements Link.Owner {
     }
   }
 
-  private void fail(Link by, String reason) {
+  private void fail(BusLink by, String reason) {
     if (over || by != link) {
       return;
     }
@@ -294,7 +294,7 @@ final class ChangeTarget implements Link.Owner {
 
   /** Tells the new owner what the bus has asked for meanwhile. */
   void passOn() {
-    Link by = link;
+    BusLink by = link;
     Next then = next;
     if (by != null && then != null) {
       heir.onChangeBus(by, then.request(), then.heardNanos());
@@ -304,7 +304,7 @@ final class ChangeTarget implements Link.Owner {
   /** The connection is not needed. */
   void drop() {
     stopWatching();
-    Link by = link;
+    BusLink by = link;
     boolean ended = over;
     over = true;
     if (by == null || ended) {

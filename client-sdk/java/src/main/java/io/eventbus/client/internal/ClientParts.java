@@ -6,7 +6,7 @@ import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
-import io.eventbus.client.internal.call.Calls;
+import io.eventbus.client.internal.call.CallTable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -70,8 +70,8 @@ record ClientParts(
             subscriptions, acks, counters, notifier, gate, clock, options.trackedProducers());
     Barriers barriers = new Barriers(outbox, notifier, outside.conductor());
     CallTraffic calls = calls(options, outside, outbox, encoder, notifier, executor);
-    Link.Parts linkParts =
-        new Link.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier, calls);
+    BusLink.Parts linkParts =
+        new BusLink.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier, calls);
     Sender sender =
         new Sender(outbox, clock, options.connection().sendTimeout().toNanos(), outside.senders());
     outbox.onWork(sender::wake, sender::wakeForEvent);
@@ -86,7 +86,7 @@ record ClientParts(
                 outside.random(),
                 clock,
                 linkParts,
-                new Traffic(linkParts, sender, encoder),
+                new ConnectionTraffic(linkParts, sender, encoder),
                 executor),
             () -> {
               OpenClients.ALL.remove(outbox);
@@ -122,7 +122,8 @@ record ClientParts(
     CallOutlet outlet =
         new CallOutlet(
             outbox, encoder, notifier, outside, executor, options.outbound().batchBytes());
-    Calls calls = new Calls(outlet, options.calls().interceptors(), options.calls().bufferBytes());
+    CallTable calls =
+        new CallTable(outlet, options.calls().interceptors(), options.calls().bufferBytes());
     outbox.onRoomForAnswers(calls::hasRoom);
     return new CallTraffic(calls, outlet, encoder);
   }

@@ -13,14 +13,14 @@ final class Confirmations {
   private final Lock lock;
   private final PublishedTopics topics;
   private final Budget budget;
-  private final Departures departures;
+  private final SendQueue departures;
   private final Unconfirmed unconfirmed;
 
   Confirmations(
       Lock lock,
       PublishedTopics topics,
       Budget budget,
-      Departures departures,
+      SendQueue departures,
       Unconfirmed unconfirmed) {
     this.lock = lock;
     this.topics = topics;
@@ -81,9 +81,10 @@ final class Confirmations {
       if (!departures.hasUnsentBornBefore(bornBefore)) {
         return List.of();
       }
-      Recut recut = Recut.withdrawing(departures.batchBytes(), bornBefore, topics::get);
+      BatchSplitter recut =
+          BatchSplitter.withdrawing(departures.batchBytes(), bornBefore, topics::get);
       departures.waiting().forEach(recut::add);
-      Recut.Result result = recut.result();
+      BatchSplitter.Result result = recut.result();
       departures.replaceWaiting(result.batches());
       budget.release(result.freed());
       return result.refused();

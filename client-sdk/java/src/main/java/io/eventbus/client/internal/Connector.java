@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * The connection's state machine: connects, reconnects, gives up. Confined to the conductor; what
  * others may read is volatile.
  */
-final class Connector implements Link.Owner, BusChange.Home {
+final class Connector implements BusLink.Owner, BusChange.Home {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
   /** Of a reason why this client stays. */
@@ -38,13 +38,13 @@ final class Connector implements Link.Owner, BusChange.Home {
   private final Transport transport;
   private final Scheduler conductor;
   private final MicroClock clock;
-  private final Link.Parts parts;
-  private final Traffic traffic;
-  private final Addresses addresses;
-  private final Retries retries;
+  private final BusLink.Parts parts;
+  private final ConnectionTraffic traffic;
+  private final BusUrls addresses;
+  private final ReconnectBackoff retries;
   private final TokenSource tokens;
   private final TokenRefresh refresh;
-  private final HopBound hops = new HopBound();
+  private final MoveLimit hops = new MoveLimit();
   private final Environment environment;
   private final Runnable onClosed;
   private final CompletableFuture<Void> firstConnection = new CompletableFuture<>();
@@ -54,7 +54,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   private volatile @Nullable ConnectionInfo connection;
   private volatile @Nullable EventBusException endReason;
 
-  private @Nullable Link current;
+  private @Nullable BusLink current;
   private Scheduler.@Nullable Timer timer;
   private @Nullable SilenceWatch watch;
   private @Nullable String resume;
@@ -66,7 +66,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   private long firstDeadline;
   private @Nullable BusChange change;
   // Over which the bus has asked to go on elsewhere, while there is no token for that yet.
-  private @Nullable Link askedToLeave;
+  private @Nullable BusLink askedToLeave;
   // How the connection has ended that the client is about to leave.
   private @Nullable End oldEnd;
   private String changeToken = "";
@@ -81,8 +81,8 @@ final class Connector implements Link.Owner, BusChange.Home {
       Scheduler conductor,
       DoubleSupplier random,
       MicroClock clock,
-      Link.Parts parts,
-      Traffic traffic,
+      BusLink.Parts parts,
+      ConnectionTraffic traffic,
       Executor executor) {}
 
   Connector(ClientOptions options, Environment environment, Runnable onClosed) {
@@ -93,8 +93,8 @@ final class Connector implements Link.Owner, BusChange.Home {
     this.clock = environment.clock();
     this.parts = environment.parts();
     this.traffic = environment.traffic();
-    this.addresses = new Addresses(options.urls());
-    this.retries = new Retries(options.connection().reconnect(), environment.random());
+    this.addresses = new BusUrls(options.urls());
+    this.retries = new ReconnectBackoff(options.connection().reconnect(), environment.random());
     this.tokens =
         new TokenSource(options.token(), options.tokens(), environment.executor(), conductor);
     this.refresh =
@@ -153,7 +153,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   void closeSoon() {
     conductor.execute(
         () -> {
-          Link link = current;
+          BusLink link = current;
           Transport.Channel channel = link == null ? null : link.channel();
           if (state != ClientState.CLOSED && channel != null && connection != null) {
             traffic.hold();
@@ -166,28 +166,28 @@ final class Connector implements Link.Owner, BusChange.Home {
   // ---- Told by links, on their threads
 
   @Override
-  public void welcomed(Link link, Welcome welcome) {
+  public void welcomed(BusLink link, Welcome welcome) {
     conductor.execute(() -> onWelcome(link, welcome));
   }
 
   @Override
-  public void ended(Link link, int code, String reason, @Nullable EventBusException failure) {
+  public void ended(BusLink link, int code, String reason, @Nullable EventBusException failure) {
     conductor.execute(() -> onEnd(link, code, reason, failure));
   }
 
   @Override
-  public void changeBus(Link link, ChangeBus request) {
+  public void changeBus(BusLink link, ChangeBus request) {
     long heardNanos = clock.nanoTime();
     conductor.execute(() -> onChangeBus(link, request, heardNanos));
   }
 
   @Override
-  public void renewed(Link link, long expiresAt) {
+  public void renewed(BusLink link, long expiresAt) {
     conductor.execute(() -> refresh.renewed(link, expiresAt));
   }
 
   @Override
-  public void notRenewed(Link link) {
+  public void notRenewed(BusLink link) {
     conductor.execute(() -> refresh.refused(link));
   }
 
@@ -251,7 +251,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   private void open(URI url, @Nullable String token) {
-    Link link = new Link(url, hello(token, null), parts, this, clock);
+    BusLink link = new BusLink(url, hello(token, null), parts, this, clock);
     current = link;
     Duration patience = patience();
     timer =
@@ -284,7 +284,7 @@ final class Connector implements Link.Owner, BusChange.Home {
         change == null ? session : null);
   }
 
-  private void onWelcome(Link link, Welcome welcome) {
+  private void onWelcome(BusLink link, Welcome welcome) {
     Transport.Channel channel = link.channel();
     if (link != current || channel == null) {
       link.abort();
@@ -302,7 +302,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     parts.notifier().complete(() -> firstConnection.complete(null));
   }
 
-  private ConnectionInfo connected(Link link, Welcome welcome) {
+  private ConnectionInfo connected(BusLink link, Welcome welcome) {
     cancelTimers();
     welcomed = true;
     welcomedAt = clock.nanoTime();
@@ -317,7 +317,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     return info;
   }
 
-  private void watch(Link link) {
+  private void watch(BusLink link) {
     Duration patience = options.connection().silenceTimeout();
     SilenceWatch started =
         new SilenceWatch(
@@ -348,7 +348,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
   }
 
-  private void onEnd(Link link, int code, String reason, @Nullable EventBusException failure) {
+  private void onEnd(BusLink link, int code, String reason, @Nullable EventBusException failure) {
     if (link != current || state == ClientState.CLOSED) {
       // It may be one that the client has left, where calls were still under way.
       parts.calls().lost(link.channel());
@@ -407,7 +407,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     EventBusException cause =
         failure != null ? failure : new EventBusException.NotConnected(what, null);
     boolean inTime = firstDeadline - clock.nanoTime() > 0;
-    if (Retries.isVerdict(cause) || !inTime) {
+    if (ReconnectBackoff.isVerdict(cause) || !inTime) {
       finish(cause);
     } else if (addresses.configuredLeft() > 0) {
       connect();
@@ -468,7 +468,7 @@ final class Connector implements Link.Owner, BusChange.Home {
             reason.getMessage());
       }
     }
-    Link link = current;
+    BusLink link = current;
     current = null;
     // Before its connection is lost, which would be what requests end with.
     parts.calls().calls().close(closed(reason));
@@ -490,7 +490,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   // ---- A change of bus, on the conductor
 
   @Override
-  public void onChangeBus(Link link, ChangeBus request, long heardNanos) {
+  public void onChangeBus(BusLink link, ChangeBus request, long heardNanos) {
     ConnectionInfo now = connection;
     if (link != current || now == null || state != ClientState.CONNECTED) {
       return;
@@ -507,7 +507,7 @@ final class Connector implements Link.Owner, BusChange.Home {
           urls.isEmpty()
               ? "none of the addresses can be used"
               : "this client was moved "
-                  + HopBound.MAX_IN_A_MINUTE
+                  + MoveLimit.MAX_IN_A_MINUTE
                   + " times within a minute already");
       return;
     }
@@ -533,7 +533,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   /** Whether a connection is still the client's, and nothing else has to be done with it. */
-  private boolean stillLeaves(Link link) {
+  private boolean stillLeaves(BusLink link) {
     if (askedToLeave == link) {
       askedToLeave = null;
     }
@@ -541,7 +541,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   private void leave(
-      Link link, ChangeBus request, long heardNanos, List<URI> urls, @Nullable String token) {
+      BusLink link, ChangeBus request, long heardNanos, List<URI> urls, @Nullable String token) {
     ConnectionInfo now = connection;
     if (now == null) {
       return;
@@ -556,8 +556,8 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   @Override
-  public void moved(Link link, Welcome welcome, long until) {
-    Link before = current;
+  public void moved(BusLink link, Welcome welcome, long until) {
+    BusLink before = current;
     ConnectionInfo from = connection;
     boolean hasEnded = oldEnd != null;
     change = null;
@@ -590,7 +590,7 @@ final class Connector implements Link.Owner, BusChange.Home {
 
   @Override
   public void lostBoth(String why) {
-    Link link = current;
+    BusLink link = current;
     End end = oldEnd;
     change = null;
     if (link == null) {

@@ -27,13 +27,13 @@ public final class DefaultClientProvider implements ClientProvider {
                             + TransportProvider.class.getName()
                             + " (expected: one, named in"
                             + " META-INF/services)"));
-    Shared.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
+    RefCounted.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
     Transport transport;
     try {
       transport =
           provider.create(
               new TransportProvider.Settings(
-                  SUB_PROTOCOL, Link.messageBytes(0), options.sslContext()));
+                  SUB_PROTOCOL, BusLink.messageBytes(0), options.sslContext()));
     } catch (RuntimeException | Error e) {
       // No selectors, for instance: without a client nothing else would let go of the threads.
       threads.release();

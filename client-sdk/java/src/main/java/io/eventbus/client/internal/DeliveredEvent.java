@@ -21,7 +21,7 @@ final class DeliveredEvent implements ReceivedEvent {
   private final @Nullable String key;
   private final Map<String, String> headers;
 
-  DeliveredEvent(Delivery delivery, io.eventbus.protocol.EventCursor event) {
+  DeliveredEvent(InboundDelivery delivery, io.eventbus.protocol.EventCursor event) {
     memory = delivery.message;
     payloadStart = event.payloadStart();
     payloadLength = event.payloadLength();

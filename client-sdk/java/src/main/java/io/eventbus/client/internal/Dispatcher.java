@@ -80,7 +80,7 @@ final class Dispatcher {
     if (count == 0) {
       return;
     }
-    TopicRoute topic = route(message);
+    TopicHandlers topic = route(message);
     ProducerState origin = routes.producer(topic, view.producer());
     HeldDeliveries holding = held;
     if (holding != null && topic.inGroups.length > 0) {
@@ -95,13 +95,13 @@ final class Dispatcher {
     }
   }
 
-  private void judge(ByteBuffer message, TopicRoute topic, ProducerState origin) {
+  private void judge(ByteBuffer message, TopicHandlers topic, ProducerState origin) {
     int skip = duplicates(topic, origin);
     findTargets(topic);
     give(message, origin, skip);
   }
 
-  private int duplicates(TopicRoute topic, ProducerState origin) {
+  private int duplicates(TopicHandlers topic, ProducerState origin) {
     boolean complete = topic.everyEvent.length > 0;
     int count = view.eventCount();
     int skip =
@@ -126,8 +126,8 @@ final class Dispatcher {
       acks.handled(origin, view.sequence() + count - 1);
       return;
     }
-    Delivery delivery =
-        new Delivery(
+    InboundDelivery delivery =
+        new InboundDelivery(
             message,
             view.eventsStart(),
             view.eventsEnd(),
@@ -150,21 +150,21 @@ final class Dispatcher {
     target.arrive(what);
   }
 
-  private TopicRoute route(ByteBuffer message) {
+  private TopicHandlers route(ByteBuffer message) {
     int start = message.arrayOffset() + view.topicStart();
-    TopicRoute topic = routes.topic(message.array(), start, view.topicLength(), view::topic);
+    TopicHandlers topic = routes.topic(message.array(), start, view.topicLength(), view::topic);
     rematch(topic);
     return topic;
   }
 
-  private void rematch(TopicRoute topic) {
+  private void rematch(TopicHandlers topic) {
     Subscriptions.Snapshot now = subscriptions.snapshot();
     if (topic.version != now.version() && !topic.match(now.all(), now.version())) {
       topic.producers.values().forEach(ProducerState::forgetBaseline);
     }
   }
 
-  private void findTargets(TopicRoute topic) {
+  private void findTargets(TopicHandlers topic) {
     targets.clear();
     for (SubscriptionState subscription : topic.everyEvent) {
       targets.add(subscription);
@@ -172,7 +172,7 @@ final class Dispatcher {
     findMembers(topic);
   }
 
-  private void findMembers(TopicRoute topic) {
+  private void findMembers(TopicHandlers topic) {
     for (int i = 0; i < view.groupCount(); i++) {
       SubscriptionState member = topic.inGroup(view.group(i));
       if (member != null && !targets.contains(member)) {
@@ -192,7 +192,7 @@ final class Dispatcher {
 
   private ProducerState origin(io.eventbus.schema.Gap frame) {
     byte[] name = frame.getTopic().getBytes(java.nio.charset.StandardCharsets.UTF_8);
-    TopicRoute topic = routes.topic(name, 0, name.length, frame::getTopic);
+    TopicHandlers topic = routes.topic(name, 0, name.length, frame::getTopic);
     rematch(topic);
     return routes.producer(topic, frame.getProducer());
   }
@@ -213,7 +213,7 @@ final class Dispatcher {
     };
   }
 
-  private void tellGap(TopicRoute topic, long producer, long from, long to, Gap.Reason reason) {
+  private void tellGap(TopicHandlers topic, long producer, long from, long to, Gap.Reason reason) {
     Gap gap = new Gap(topic.name, producer, from, to, reason);
     counters.missing.add(gap.count());
     for (SubscriptionState subscription : topic.everyEvent) {
@@ -260,7 +260,7 @@ final class Dispatcher {
     if (dropped == null) {
       return;
     }
-    for (Delivery delivery : dropped.deliveries) {
+    for (InboundDelivery delivery : dropped.deliveries) {
       if (delivery.handled()) {
         acks.handled(delivery);
       }
@@ -317,7 +317,7 @@ final class Dispatcher {
     }
     view.read(message, from, to, FrameLimits.UNLIMITED);
     if (view.eventCount() > 0) {
-      TopicRoute topic = route(message);
+      TopicHandlers topic = route(message);
       if (topic.inGroups.length > 0) {
         ProducerState origin = routes.producer(topic, view.producer());
         holding.add(origin, view.sequence(), message, from, to, true);
@@ -383,7 +383,7 @@ final class Dispatcher {
       return;
     }
     view.read(message, delivery.from(), delivery.to(), FrameLimits.UNLIMITED);
-    TopicRoute topic = route(message);
+    TopicHandlers topic = route(message);
     ProducerState origin = routes.producer(topic, view.producer());
     if (topic.everyEvent.length == 0) {
       judge(message, topic, origin);

@@ -22,7 +22,7 @@ final class EventReader {
   private final long releaseAt;
   private final EventCursor cursor = new EventCursor();
   private Deque<Inbound> taken = new ArrayDeque<>();
-  private @Nullable Delivery current;
+  private @Nullable InboundDelivery current;
   private long finishedBytes;
   private volatile Consumer<Gap> onGap = gap -> {};
   private volatile Consumer<Interruption> onInterruption = interruption -> {};
@@ -74,7 +74,7 @@ final class EventReader {
   /** Returns the next event, or null if there is none now. */
   @Nullable ReceivedEvent next() {
     while (true) {
-      Delivery delivery = current;
+      InboundDelivery delivery = current;
       if (delivery != null) {
         if (cursor.next()) {
           if (latest == null || latest.take(delivery, cursor)) {
@@ -97,7 +97,7 @@ final class EventReader {
         tellSkipped();
         return null;
       }
-      if (next instanceof Delivery events) {
+      if (next instanceof InboundDelivery events) {
         start(events);
       } else if (next instanceof MissingEvents missing) {
         finished(missing);
@@ -111,7 +111,7 @@ final class EventReader {
     }
   }
 
-  private void start(Delivery delivery) {
+  private void start(InboundDelivery delivery) {
     current = delivery;
     cursor.wrap(delivery.message, delivery.eventsStart, delivery.eventsEnd, FrameLimits.UNLIMITED);
     for (int i = 0; i < delivery.skip; i++) {
@@ -145,7 +145,7 @@ final class EventReader {
     }
   }
 
-  private void finish(Delivery delivery) {
+  private void finish(InboundDelivery delivery) {
     current = null;
     received.add(delivery.count - delivery.skip - skippedHere);
     skippedHere = 0;
@@ -171,7 +171,7 @@ final class EventReader {
 
   /** Says whether {@link #next} would find nothing of what was taken from the queue. */
   boolean isEmpty() {
-    Delivery delivery = current;
+    InboundDelivery delivery = current;
     return taken.isEmpty() && (delivery == null || cursor.index() >= delivery.count - 1);
   }
 

@@ -144,7 +144,7 @@ final class InboundQueue {
     int count = waiting.size();
     for (int i = 0; i < count; i++) {
       Inbound first = waiting.removeFirst();
-      waiting.addLast(first instanceof Delivery events ? events.compact() : first);
+      waiting.addLast(first instanceof InboundDelivery events ? events.compact() : first);
     }
     messageBytes = 0;
   }

@@ -38,11 +38,13 @@ final class LatestEvents {
 
   /** What the events of a frame may take here; counts for the buffer of the subscription. */
   static long bytes(Inbound what) {
-    return what instanceof Delivery events ? (long) ENTRY_BYTES * (events.count - events.skip) : 0;
+    return what instanceof InboundDelivery events
+        ? (long) ENTRY_BYTES * (events.count - events.skip)
+        : 0;
   }
 
   /** Notes events that will be in the queue. */
-  synchronized void add(Delivery delivery) {
+  synchronized void add(InboundDelivery delivery) {
     arriving.wrap(
         delivery.message, delivery.eventsStart, delivery.eventsEnd, FrameLimits.UNLIMITED);
     for (int i = 0; i < delivery.count; i++) {
@@ -60,7 +62,7 @@ final class LatestEvents {
    *
    * @return false if a later one of the same topic and key has arrived
    */
-  synchronized boolean take(Delivery delivery, EventCursor event) {
+  synchronized boolean take(InboundDelivery delivery, EventCursor event) {
     if (!isLatest(delivery, event)) {
       return false;
     }
@@ -69,7 +71,7 @@ final class LatestEvents {
   }
 
   /** Says, without counting it as asked for, whether an event is the last of its topic and key. */
-  synchronized boolean isLatest(Delivery delivery, EventCursor event) {
+  synchronized boolean isLatest(InboundDelivery delivery, EventCursor event) {
     Latest last = latest.get(new Key(delivery.origin.topic.name, event.key()));
     return last != null
         && last.producer == delivery.origin.producer
@@ -77,7 +79,7 @@ final class LatestEvents {
   }
 
   /** Forgets events that nobody will ask for. */
-  synchronized void forget(Delivery delivery) {
+  synchronized void forget(InboundDelivery delivery) {
     arriving.wrap(
         delivery.message, delivery.eventsStart, delivery.eventsEnd, FrameLimits.UNLIMITED);
     while (arriving.next()) {

@@ -18,7 +18,7 @@ final class Maintenance {
   private final ClientOptions options;
   private final Scheduler conductor;
   private final MicroClock clock;
-  private final Link.Parts parts;
+  private final BusLink.Parts parts;
   private final Acks acks;
   private final Sender sender;
   private final HoldUps holdUps;
@@ -27,7 +27,7 @@ final class Maintenance {
       ClientOptions options,
       Scheduler conductor,
       MicroClock clock,
-      Link.Parts parts,
+      BusLink.Parts parts,
       Acks acks,
       Sender sender) {
     this.options = options;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * The outbound buffer: takes events from any thread, gives messages to the {@link Sender}, and
  * keeps what is not confirmed. Bounded in bytes.
  *
- * <p>A message's way: {@link OpenBatch} (being filled) → {@link Departures} (waiting) → {@code
+ * <p>A message's way: {@link OpenBatch} (being filled) → {@link SendQueue} (waiting) → {@code
  * inFlight} → {@code unconfirmed} (only if it asks for confirmations). When a connection is lost,
  * what is unconfirmed goes back to the front of the departures, in order, so that the order of each
  * topic is kept and nothing overtakes it.
@@ -32,7 +32,7 @@ final class Outbox {
   private final PublishedTopics topics;
   private final PublishedTopics.Quiet quiet = this::isQuiet;
   private final Budget budget;
-  private final Departures departures;
+  private final SendQueue departures;
   private final Unconfirmed unconfirmed = new Unconfirmed();
   private final Confirmations confirmations;
   private final CallDepartures calls = new CallDepartures();
@@ -54,7 +54,7 @@ final class Outbox {
     this.clock = clock;
     this.topics = new PublishedTopics(mostTopics);
     this.budget = new Budget(options, lock);
-    this.departures = new Departures(options.batchBytes());
+    this.departures = new SendQueue(options.batchBytes());
     this.confirmations = new Confirmations(lock, topics, budget, departures, unconfirmed);
   }
 
@@ -444,13 +444,13 @@ final class Outbox {
    * @param fits whether the bus takes an event
    * @return among other things what it does not take, which is not here any more
    */
-  Recut.Result recut(Predicate<OpenBatch.EncodedEvent> fits) {
+  BatchSplitter.Result recut(Predicate<OpenBatch.EncodedEvent> fits) {
     lock.lock();
     try {
       departures.seal();
-      Recut recut = Recut.toLimits(departures.batchBytes(), fits, this::topic);
+      BatchSplitter recut = BatchSplitter.toLimits(departures.batchBytes(), fits, this::topic);
       departures.waiting().forEach(recut::add);
-      Recut.Result result = recut.result();
+      BatchSplitter.Result result = recut.result();
       departures.replaceWaiting(result.batches());
       budget.release(result.freed());
       return result;

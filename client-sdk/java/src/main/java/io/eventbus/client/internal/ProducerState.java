@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * tell.
  */
 final class ProducerState {
-  final TopicRoute topic;
+  final TopicHandlers topic;
   final long producer;
   // Set when it is used, taken away when the tracker looks for what to forget.
   boolean touched;
@@ -30,7 +30,7 @@ final class ProducerState {
   private final RangeList told = new RangeList();
   private final RangeList seen = new RangeList();
 
-  ProducerState(TopicRoute topic, long producer) {
+  ProducerState(TopicHandlers topic, long producer) {
     this.topic = topic;
     this.producer = producer;
   }

@@ -15,26 +15,26 @@ import java.util.function.Supplier;
  * 1968). Confined to the {@link Dispatcher}'s lock.
  */
 final class Routes {
-  private final Map<TopicRoute.Key, TopicRoute> topics = new HashMap<>();
+  private final Map<TopicHandlers.Key, TopicHandlers> topics = new HashMap<>();
   private final Deque<ProducerState> pairs = new ArrayDeque<>();
-  private final TopicRoute.Key probe = new TopicRoute.Key();
+  private final TopicHandlers.Key probe = new TopicHandlers.Key();
   private final int mostPairs;
 
   Routes(int mostPairs) {
     this.mostPairs = mostPairs;
   }
 
-  TopicRoute topic(byte[] array, int start, int length, Supplier<String> name) {
-    TopicRoute route = topics.get(probe.point(array, start, length));
+  TopicHandlers topic(byte[] array, int start, int length, Supplier<String> name) {
+    TopicHandlers route = topics.get(probe.point(array, start, length));
     if (route == null) {
-      TopicRoute.Key key = probe.copy();
-      route = new TopicRoute(name.get(), key);
+      TopicHandlers.Key key = probe.copy();
+      route = new TopicHandlers(name.get(), key);
       topics.put(key, route);
     }
     return route;
   }
 
-  ProducerState producer(TopicRoute topic, long producer) {
+  ProducerState producer(TopicHandlers topic, long producer) {
     ProducerState state = topic.latest;
     if (state == null || state.producer != producer) {
       state = topic.producers.get(producer);
@@ -67,7 +67,7 @@ final class Routes {
   }
 
   private void forget(ProducerState pair) {
-    TopicRoute topic = pair.topic;
+    TopicHandlers topic = pair.topic;
     topic.producers.remove(pair.producer);
     if (topic.latest == pair) {
       topic.latest = null;

@@ -38,7 +38,7 @@ final class ServiceState implements Service, Registration {
   /** What a service needs around it. */
   record Environment(
       Subscriptions subscriptions,
-      io.eventbus.client.internal.call.Calls calls,
+      io.eventbus.client.internal.call.CallTable calls,
       Notifier notifier,
       Scheduler conductor,
       PushConsumer.Environment consumers) {}

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class SharedThreads {
   /** Held by every client. */
-  static final Shared<SharedThreads> ALL =
-      new Shared<>(SharedThreads::new, SharedThreads::shutdown);
+  static final RefCounted<SharedThreads> ALL =
+      new RefCounted<>(SharedThreads::new, SharedThreads::shutdown);
 
   // More would not send faster than the sockets take it.
   private static final int MAX_SENDERS = 4;

@@ -96,11 +96,11 @@ final class SubscriptionState implements Subscription, Registration {
   void arrive(Inbound what) {
     arrived.add(what);
     arrivedBytes += what.bytes();
-    if (what instanceof Delivery events && events.message != lastMessage) {
+    if (what instanceof InboundDelivery events && events.message != lastMessage) {
       lastMessage = events.message;
       arrivedMessageBytes += events.message.capacity();
     }
-    if (latest != null && what instanceof Delivery events) {
+    if (latest != null && what instanceof InboundDelivery events) {
       latest.add(events);
       arrivedBytes += LatestEvents.bytes(events);
     }

@@ -36,7 +36,7 @@ final class TokenRefresh {
   private final DoubleSupplier random;
   private final Notifier notifier;
 
-  private @Nullable Link link;
+  private @Nullable BusLink link;
   private Scheduler.@Nullable Timer timer;
   private int failures;
   // Of the connection, so that what was asked for another one has no effect.
@@ -63,7 +63,7 @@ final class TokenRefresh {
    * @param over the connection
    * @param expiresAt microseconds since the epoch; 0 for never
    */
-  void begin(Link over, long expiresAt) {
+  void begin(BusLink over, long expiresAt) {
     end();
     if (source.hasNew()) {
       link = over;
@@ -80,7 +80,7 @@ final class TokenRefresh {
   }
 
   /** The bus has taken a token. */
-  void renewed(Link by, long expiresAt) {
+  void renewed(BusLink by, long expiresAt) {
     if (by == link) {
       stopTimer();
       failures = 0;
@@ -89,7 +89,7 @@ final class TokenRefresh {
   }
 
   /** The bus has refused a token, which the listener has heard. */
-  void refused(Link by) {
+  void refused(BusLink by) {
     if (by == link) {
       retryLater();
     }
@@ -112,7 +112,7 @@ final class TokenRefresh {
         new TokenSource.Taker() {
           @Override
           public void got(@Nullable String token) {
-            Link over = link;
+            BusLink over = link;
             if (asked == round && over != null && token != null) {
               show(over, token);
             }
@@ -127,7 +127,7 @@ final class TokenRefresh {
         });
   }
 
-  private void show(Link over, String token) {
+  private void show(BusLink over, String token) {
     later(
         () ->
             fail(

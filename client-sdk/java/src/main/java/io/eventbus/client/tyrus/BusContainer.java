@@ -11,7 +11,7 @@ import org.glassfish.tyrus.spi.ClientEngine;
  * connects. Tyrus keeps the handshake, the session and the control frames.
  */
 public final class BusContainer implements ClientContainer {
-  /** The property of an endpoint under which its {@link Wire} is. */
+  /** The property of an endpoint under which its {@link TyrusWire} is. */
   static final String WIRE = "io.eventbus.wire";
 
   /** For Tyrus, which makes it by its name. */
@@ -20,7 +20,7 @@ public final class BusContainer implements ClientContainer {
   @Override
   public void openClientSocket(
       ClientEndpointConfig config, Map<String, Object> properties, ClientEngine engine) {
-    if (config.getUserProperties().get(WIRE) instanceof Wire wire) {
+    if (config.getUserProperties().get(WIRE) instanceof TyrusWire wire) {
       wire.engine(engine);
     }
   }

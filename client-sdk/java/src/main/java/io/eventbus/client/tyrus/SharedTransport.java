@@ -1,6 +1,6 @@
 package io.eventbus.client.tyrus;
 
-import io.eventbus.client.internal.Shared;
+import io.eventbus.client.internal.RefCounted;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  */
 final class SharedTransport {
   /** Held by every client. */
-  static final Shared<SharedTransport> ALL =
-      new Shared<>(SharedTransport::new, SharedTransport::shutdown);
+  static final RefCounted<SharedTransport> ALL =
+      new RefCounted<>(SharedTransport::new, SharedTransport::shutdown);
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedTransport.class);
   private static final int MAX_SELECTORS = 4;

@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One connection: Tyrus' and Grizzly's callbacks on one side, the port's on the other. */
-final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.Endpoint {
+final class TyrusConnection extends Endpoint implements Transport.Channel, TyrusWire.Endpoint {
   private static final Logger LOG = LoggerFactory.getLogger(TyrusConnection.class);
 
   /** From one to the next; a connection that does not come about is over at once. */
@@ -32,7 +32,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
   private final URI url;
   private final Transport.Listener listener;
   private final Consumer<TyrusConnection> onOver;
-  private final Wire wire;
+  private final TyrusWire wire;
   // Tyrus and Grizzly both tell the end, and Tyrus does it twice.
   private final AtomicReference<State> state = new AtomicReference<>(State.CONNECTING);
   private volatile @Nullable Session session;
@@ -55,10 +55,10 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
     this.url = url;
     this.listener = listener;
     this.onOver = onOver;
-    this.wire = new Wire(sendBuffers, settings.maxMessageBytes(), this);
+    this.wire = new TyrusWire(sendBuffers, settings.maxMessageBytes(), this);
   }
 
-  Wire wire() {
+  TyrusWire wire() {
     return wire;
   }
 

@@ -1,6 +1,6 @@
 package io.eventbus.client.tyrus;
 
-import io.eventbus.client.internal.Shared;
+import io.eventbus.client.internal.RefCounted;
 import io.eventbus.client.internal.Transport;
 import io.eventbus.client.internal.TransportProvider;
 import java.io.IOException;
@@ -17,7 +17,7 @@ final class TyrusTransport implements Transport {
   private static final HostAddresses.Resolver JDK = InetAddress::getAllByName;
 
   private final TransportProvider.Settings settings;
-  private final Shared.Lease<SharedTransport> shared = SharedTransport.ALL.acquire();
+  private final RefCounted.Lease<SharedTransport> shared = SharedTransport.ALL.acquire();
   private final Set<TyrusConnection> connections = ConcurrentHashMap.newKeySet();
   private final HostAddresses addresses = new HostAddresses();
   private final HostAddresses.Resolver resolver;
@@ -37,13 +37,13 @@ final class TyrusTransport implements Transport {
     TyrusConnection connection =
         new TyrusConnection(settings, url, transport.sendBuffers(), listener, connections::remove);
     connections.add(connection);
-    Opening.Environment environment =
-        new Opening.Environment(transport, settings, resolver, addresses);
+    TyrusHandshake.Environment environment =
+        new TyrusHandshake.Environment(transport, settings, resolver, addresses);
     long deadline = System.nanoTime() + patience.toNanos();
     try {
       transport
           .openings()
-          .execute(() -> new Opening(environment, url, connection, deadline).open());
+          .execute(() -> new TyrusHandshake(environment, url, connection, deadline).open());
     } catch (RejectedExecutionException e) {
       connection.failed(e);
     }

@@ -638,7 +638,7 @@ class BusChangeTest {
   void aNewBusThatAnswersNoPingIsNotWaitedForLong() throws Exception {
     EventBusClient client = connect();
     drainedMember(client);
-    scheduler.advance(ReadFence.DEADLINE.minusMillis(1));
+    scheduler.advance(PingFence.DEADLINE.minusMillis(1));
     assertThat(got).isEmpty();
     scheduler.advance(Duration.ofMillis(1));
     assertThat(take(1)).containsExactly("g:3");
@@ -772,7 +772,7 @@ class BusChangeTest {
   void aClientLetsItselfBeSentOnOnlySoOftenInAMinute() throws Exception {
     connect();
     int connection = 1;
-    for (int i = 0; i < HopBound.MAX_IN_A_MINUTE; i++) {
+    for (int i = 0; i < MoveLimit.MAX_IN_A_MINUTE; i++) {
       askToChange(connection, "tok", connection % 2 == 1 ? TWO : ONE);
       take(told);
       connection++;

@@ -13,7 +13,7 @@ class CallDeparturesTest {
   private static final int BATCH = 1024;
 
   private final FakeBus bus = new FakeBus();
-  private final Departures departures = new Departures(BATCH);
+  private final SendQueue departures = new SendQueue(BATCH);
   private final CallDepartures calls = new CallDepartures();
   private final Transport.Channel channel = channel();
 

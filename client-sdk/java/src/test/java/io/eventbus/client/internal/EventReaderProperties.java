@@ -56,7 +56,7 @@ class EventReaderProperties {
   private void arrive(int topic, String keys) {
     ProducerState origin =
         topics.computeIfAbsent(
-            topic, t -> new ProducerState(new TopicRoute("t" + t, new TopicRoute.Key()), 7));
+            topic, t -> new ProducerState(new TopicHandlers("t" + t, new TopicHandlers.Key()), 7));
     ByteBuffer events = ByteBuffer.allocate(1024);
     // One block, whose count is so small that it is one byte, and the end.
     events.put((byte) (2 * keys.length()));
@@ -69,8 +69,8 @@ class EventReaderProperties {
     }
     events.put((byte) 0);
     sequences.put(topic, first + keys.length());
-    Delivery delivery =
-        new Delivery(events, 0, events.position(), origin, first, 0, 1, keys.length(), 0);
+    InboundDelivery delivery =
+        new InboundDelivery(events, 0, events.position(), origin, first, 0, 1, keys.length(), 0);
     latest.add(delivery);
     queue.offer(List.of(delivery), delivery.bytes() + LatestEvents.bytes(delivery), 1024);
   }

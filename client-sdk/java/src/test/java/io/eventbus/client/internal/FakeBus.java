@@ -126,7 +126,7 @@ final class FakeBus implements Transport {
 
   /** What a client needs that is connected to this bus. */
   ClientParts.Outside outside(Scheduler scheduler, MicroClock clock) {
-    Shared.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
+    RefCounted.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
     return new ClientParts.Outside(
         this,
         scheduler,

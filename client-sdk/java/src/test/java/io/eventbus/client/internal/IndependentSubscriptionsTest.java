@@ -320,15 +320,16 @@ class IndependentSubscriptionsTest {
       keys[i] = i % 2 == 0 ? "same" : "k" + i;
       payloads[i] = "x";
     }
-    ProducerState origin = new ProducerState(new TopicRoute("t", new TopicRoute.Key()), 7);
+    ProducerState origin = new ProducerState(new TopicHandlers("t", new TopicHandlers.Key()), 7);
     byte[] frame = FakeBus.deliver("t", 7, 1, NO_GROUP, keys, payloads);
     ByteBuffer message = ByteBuffer.wrap(frame);
     FrameCursor cursor = new FrameCursor().wrap(message, 0, frame.length);
     assertThat(cursor.next()).isTrue();
     DeliverView view = new DeliverView();
     view.read(message, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
-    Delivery delivery =
-        new Delivery(message, view.eventsStart(), view.eventsEnd(), origin, 1, 0, 1, events, 0);
+    InboundDelivery delivery =
+        new InboundDelivery(
+            message, view.eventsStart(), view.eventsEnd(), origin, 1, 0, 1, events, 0);
     LatestEvents latest = new LatestEvents();
     latest.add(delivery);
     BufferPolicy policy =
@@ -337,7 +338,7 @@ class IndependentSubscriptionsTest {
     long before = THREADS.getCurrentThreadAllocatedBytes();
     policy.apply(waiting, delivery.bytes(), new BufferPolicy.Dropped());
     long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
-    assertThat(waiting.stream().filter(Delivery.class::isInstance)).hasSize(events / 2 - 1);
+    assertThat(waiting.stream().filter(InboundDelivery.class::isInstance)).hasSize(events / 2 - 1);
     assertThat(waiting.stream().filter(MissingEvents.class::isInstance)).hasSize(events / 2 - 1);
     assertThat(allocated).isLessThan(events * 2_000L);
   }
@@ -444,7 +445,7 @@ class IndependentSubscriptionsTest {
   @ParameterizedTest
   @EnumSource(names = {"BLOCK", "DROP_OLDEST", "CONFLATE"})
   void framesOfOthersInTheSameMessagesDoNotStayInMemory(Overflow overflow) {
-    ProducerState origin = new ProducerState(new TopicRoute("t", new TopicRoute.Key()), 7);
+    ProducerState origin = new ProducerState(new TopicHandlers("t", new TopicHandlers.Key()), 7);
     InboundQueue queue =
         new InboundQueue(
             BUFFER,
@@ -459,8 +460,8 @@ class IndependentSubscriptionsTest {
       FrameCursor cursor = new FrameCursor().wrap(message, 0, frame.length);
       assertThat(cursor.next()).isTrue();
       view.read(message, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
-      Delivery delivery =
-          new Delivery(message, view.eventsStart(), view.eventsEnd(), origin, n, 0, 1, 1, 0);
+      InboundDelivery delivery =
+          new InboundDelivery(message, view.eventsStart(), view.eventsEnd(), origin, n, 0, 1, 1, 0);
       queue.makeRoom();
       queue.offer(List.of(delivery), delivery.bytes(), message.capacity());
     }
@@ -472,8 +473,8 @@ class IndependentSubscriptionsTest {
     do {
       taken.clear();
       for (Inbound one : queue.take(taken)) {
-        kept += ((Delivery) one).message.capacity();
-        texts.add("x" + ((Delivery) one).sequence);
+        kept += ((InboundDelivery) one).message.capacity();
+        texts.add("x" + ((InboundDelivery) one).sequence);
       }
     } while (!texts.get(texts.size() - 1).equals("x100"));
     assertThat(texts).hasSize(100);

@@ -158,9 +158,9 @@ class LoggingListenerTest {
     byte[] name = {'a', '.', 'b'};
     ProducerState origin =
         new ProducerState(
-            new TopicRoute("a.b", new TopicRoute.Key().point(name, 0, name.length)), 5);
-    Delivery delivery =
-        new Delivery(
+            new TopicHandlers("a.b", new TopicHandlers.Key().point(name, 0, name.length)), 5);
+    InboundDelivery delivery =
+        new InboundDelivery(
             ByteBuffer.wrap(frame), view.eventsStart(), view.eventsEnd(), origin, 1, 0, 9, 1, 0);
     io.eventbus.protocol.EventCursor events =
         new io.eventbus.protocol.EventCursor()

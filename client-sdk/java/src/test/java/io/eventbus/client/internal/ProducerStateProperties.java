@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** What a subscriber is told about sequence numbers, against a plain model: sets of numbers. */
 class ProducerStateProperties {
   private static ProducerState state() {
-    return new ProducerState(new TopicRoute("t", new TopicRoute.Key()), 1);
+    return new ProducerState(new TopicHandlers("t", new TopicHandlers.Key()), 1);
   }
 
   /** A frame of events, or a Gap frame of the bus for the events before what comes next. */

@@ -56,8 +56,8 @@ public final class MovePlanner {
   private final long refusalPauseNanos;
   private final OverloadDetector detector;
   private final LoadCredit departed;
-  private final Pace pace;
-  private final Pace emptying;
+  private final MovePace pace;
+  private final MovePace emptying;
   private final TargetChooser targets;
   private final Map<String, Long> refusedAt = new HashMap<>();
   private final Map<String, Long> givenAt = new HashMap<>();
@@ -133,9 +133,9 @@ public final class MovePlanner {
     this.refusalPauseNanos = settings.refusalPause().toNanos();
     this.detector = new OverloadDetector(settings.high(), settings.low(), settings.sustain());
     this.departed = new LoadCredit(settings.smoothing());
-    this.pace = new Pace(settings.movesPerSecond(), settings.movesPerSecond() * AT_ONCE);
+    this.pace = new MovePace(settings.movesPerSecond(), settings.movesPerSecond() * AT_ONCE);
     // A few at a time, because those that move together make each other wait.
-    this.emptying = new Pace(settings.movesPerSecond(), settings.movesPerSecond() / 20.0);
+    this.emptying = new MovePace(settings.movesPerSecond(), settings.movesPerSecond() / 20.0);
     this.targets = new TargetChooser(zone, random);
   }
 

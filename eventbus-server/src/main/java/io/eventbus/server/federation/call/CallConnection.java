@@ -4,10 +4,10 @@ import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.BusCallFrames;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PeerFrames;
-import io.eventbus.server.federation.call.KeptFrames.Kept;
+import io.eventbus.server.federation.call.RetransmitQueue.Kept;
+import io.eventbus.server.federation.lane.Keepalive;
 import io.eventbus.server.federation.lane.LaneDecoder;
-import io.eventbus.server.federation.lane.LaneEnd;
-import io.eventbus.server.federation.lane.SignsOfLife;
+import io.eventbus.server.federation.lane.StreamEndpoint;
 import io.eventbus.server.routing.Delivery;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 /** This bus's end of the connection of a stream of calls. Confined to its loop. */
 // A write that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class CallConnection extends LaneDecoder implements LaneEnd {
+final class CallConnection extends LaneDecoder implements StreamEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(CallConnection.class);
 
   /** As much is copied together into one buffer. */
@@ -63,7 +63,7 @@ final class CallConnection extends LaneDecoder implements LaneEnd {
   private final LoopStreams loop;
   private final LinkPeer who;
   private final End end;
-  private final SignsOfLife signs;
+  private final Keepalive signs;
   private @Nullable Channel channel;
   private boolean ending;
 
@@ -72,7 +72,7 @@ final class CallConnection extends LaneDecoder implements LaneEnd {
     this.loop = loop;
     this.who = who;
     this.end = end;
-    this.signs = new SignsOfLife(loop.lanes().config(), loop.now());
+    this.signs = new Keepalive(loop.lanes().config(), loop.now());
   }
 
   LinkPeer who() {
@@ -119,7 +119,7 @@ final class CallConnection extends LaneDecoder implements LaneEnd {
   }
 
   /** Writes some of the frames that were not sent. */
-  void write(KeptFrames kept) {
+  void write(RetransmitQueue kept) {
     int size = 0;
     long now = loop.now();
     ByteBuf large = null;
@@ -185,7 +185,7 @@ final class CallConnection extends LaneDecoder implements LaneEnd {
   }
 
   @Override
-  public SignsOfLife signs() {
+  public Keepalive signs() {
     return signs;
   }
 

@@ -6,13 +6,13 @@ import io.eventbus.server.federation.lane.LaneFrameTable;
 
 /**
  * The numbered frames of a stream of calls, and what is done with them: a line for each type, for
- * each of the two directions. What else comes is looked at by {@link FarBus} and {@link CallIntake}
- * themselves.
+ * each of the two directions. What else comes is looked at by {@link PeerCallStream} and {@link
+ * InboundCallStream} themselves.
  */
 final class CallFrameHandlers {
   /** What the bus that has opened a stream sends. */
-  static final LaneFrameTable<CallIntake> OF_INTAKE =
-      new LaneFrameTable<CallIntake>()
+  static final LaneFrameTable<InboundCallStream> OF_INTAKE =
+      new LaneFrameTable<InboundCallStream>()
           .with(
               PeerFrames.CALL,
               (intake, in, from, to) -> {
@@ -33,8 +33,8 @@ final class CallFrameHandlers {
               });
 
   /** What comes back to it. */
-  static final LaneFrameTable<FarAnswers> OF_OPENER =
-      new LaneFrameTable<FarAnswers>()
+  static final LaneFrameTable<PeerReplies> OF_OPENER =
+      new LaneFrameTable<PeerReplies>()
           .with(
               PeerFrames.RETURN,
               (answers, in, from, to) -> {

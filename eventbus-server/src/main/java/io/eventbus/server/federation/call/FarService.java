@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.call;
 
-import io.eventbus.server.call.Asker;
+import io.eventbus.server.call.PeerDemand;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.call.ServiceMember;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,7 @@ final class FarService {
   @Nullable ServiceMember member;
 
   /** How many calls may be open there; 0 if the bus has said that nobody serves it. */
-  int grant = Asker.FIRST_GRANT;
+  int grant = PeerDemand.FIRST_GRANT;
 
   FarService(ServiceKey key) {
     this.key = key;

@@ -5,10 +5,10 @@ import io.eventbus.protocol.BusCallFrames;
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.call.LoopCalls;
 import io.eventbus.server.call.ServiceKey;
-import io.eventbus.server.federation.lane.LaneEnd;
+import io.eventbus.server.federation.lane.AttachedStreams;
 import io.eventbus.server.federation.lane.LaneLoop;
-import io.eventbus.server.federation.lane.OtherStreams;
 import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.federation.lane.StreamEndpoint;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryAllocator;
 import io.eventbus.server.routing.DeliveryKind;
@@ -28,15 +28,15 @@ import org.jspecify.annotations.Nullable;
  * The streams of calls of one event loop: those that it has opened to other buses, and those that
  * others have opened to it. Confined to the loop but for what says so.
  */
-final class LoopStreams implements OtherStreams {
+final class LoopStreams implements AttachedStreams {
   private record Incoming(String bus, int number) {}
 
   private final LaneLoop lanes;
   private final LoopCalls calls;
   private final CallStreamCounters counters = new CallStreamCounters();
   private final DeliveryAllocator bodies;
-  private final Map<Peer, FarBus> buses = new LinkedHashMap<>();
-  private final Map<Incoming, CallIntake> intakes = new HashMap<>();
+  private final Map<Peer, PeerCallStream> buses = new LinkedHashMap<>();
+  private final Map<Incoming, InboundCallStream> intakes = new HashMap<>();
   private final Set<CallConnection> connections = new LinkedHashSet<>();
   private boolean ending;
   private volatile int up;
@@ -93,15 +93,15 @@ final class LoopStreams implements OtherStreams {
   /** Another bus serves a service, or does not any more. */
   void serves(Peer bus, ServiceKey service, boolean serves, boolean drains) {
     if (serves) {
-      FarBus far = buses.get(bus);
+      PeerCallStream far = buses.get(bus);
       if (far == null) {
-        far = new FarBus(this, bus);
+        far = new PeerCallStream(this, bus);
         far.draining(drains);
         buses.put(bus, far);
       }
       far.serves(service);
     } else {
-      FarBus far = buses.get(bus);
+      PeerCallStream far = buses.get(bus);
       if (far != null) {
         far.servesNoMore(service);
       }
@@ -109,21 +109,21 @@ final class LoopStreams implements OtherStreams {
   }
 
   void draining(Peer bus, boolean drains) {
-    FarBus far = buses.get(bus);
+    PeerCallStream far = buses.get(bus);
     if (far != null) {
       far.draining(drains);
     }
   }
 
   void abandoned(Peer bus) {
-    FarBus far = buses.get(bus);
+    PeerCallStream far = buses.get(bus);
     if (far != null) {
       far.abandon();
     }
   }
 
   void forget(Peer bus) {
-    FarBus far = buses.remove(bus);
+    PeerCallStream far = buses.remove(bus);
     if (far != null) {
       far.close();
     }
@@ -137,7 +137,7 @@ final class LoopStreams implements OtherStreams {
   /** A connection that another bus has opened: it says first which of its streams it is. */
   private final class Accepted implements CallConnection.End {
     private final LinkPeer who;
-    private @Nullable CallIntake intake;
+    private @Nullable InboundCallStream intake;
 
     Accepted(LinkPeer who) {
       this.who = who;
@@ -148,7 +148,7 @@ final class LoopStreams implements OtherStreams {
 
     @Override
     public void onFrame(CallConnection from, ByteBuffer in, int typeCode, int begin, int end) {
-      CallIntake known = intake;
+      InboundCallStream known = intake;
       if (known != null) {
         if (known.isBy(from)) {
           known.onFrame(in, typeCode, begin, end);
@@ -161,18 +161,18 @@ final class LoopStreams implements OtherStreams {
       if (lanes.peers().of(who) == null) {
         throw new CorruptedFrameException("a stream to itself, or too many buses");
       }
-      int number = LaneLoop.numberOf(FarServices.KIND, who);
-      CallIntake entered =
+      int number = LaneLoop.numberOf(PeerServices.KIND, who);
+      InboundCallStream entered =
           intakes.computeIfAbsent(
               new Incoming(who.bus(), number),
-              i -> new CallIntake(LoopStreams.this, i.bus(), number));
+              i -> new InboundCallStream(LoopStreams.this, i.bus(), number));
       intake = entered;
       entered.onHello(from, BusCallFrames.hello(in, begin, end));
     }
 
     @Override
     public void onReadEnd(CallConnection from) {
-      CallIntake known = intake;
+      InboundCallStream known = intake;
       if (known != null && known.isBy(from)) {
         known.onReadEnd();
       }
@@ -180,7 +180,7 @@ final class LoopStreams implements OtherStreams {
 
     @Override
     public void onWritable() {
-      CallIntake known = intake;
+      InboundCallStream known = intake;
       if (known != null) {
         known.onWritable();
       }
@@ -188,7 +188,7 @@ final class LoopStreams implements OtherStreams {
 
     @Override
     public void onGoodbye(CallConnection from) {
-      CallIntake known = intake;
+      InboundCallStream known = intake;
       if (known != null && known.isBy(from)) {
         known.drop();
       }
@@ -196,7 +196,7 @@ final class LoopStreams implements OtherStreams {
 
     @Override
     public void onClosed(CallConnection closed) {
-      CallIntake known = intake;
+      InboundCallStream known = intake;
       if (known != null) {
         known.onClosed(closed);
       }
@@ -207,16 +207,16 @@ final class LoopStreams implements OtherStreams {
   public void onTick(long now) {
     int nowUp = 0;
     long held = 0;
-    for (FarBus bus : new ArrayList<>(buses.values())) {
+    for (PeerCallStream bus : new ArrayList<>(buses.values())) {
       bus.onTick(now);
       nowUp += bus.isUp() ? 1 : 0;
       held += bus.bytes();
     }
-    for (CallIntake intake : new ArrayList<>(intakes.values())) {
+    for (InboundCallStream intake : new ArrayList<>(intakes.values())) {
       intake.onTick(now);
       held += intake.bytes();
     }
-    intakes.values().removeIf(CallIntake::isIdle);
+    intakes.values().removeIf(InboundCallStream::isIdle);
     for (CallConnection connection : new ArrayList<>(connections)) {
       connection.onTick(now);
     }
@@ -227,12 +227,12 @@ final class LoopStreams implements OtherStreams {
 
   @Override
   public boolean areNear() {
-    return buses.values().stream().anyMatch(FarBus::isNear)
-        || intakes.values().stream().anyMatch(CallIntake::isWaiting);
+    return buses.values().stream().anyMatch(PeerCallStream::isNear)
+        || intakes.values().stream().anyMatch(InboundCallStream::isWaiting);
   }
 
   @Override
-  public List<? extends LaneEnd> ends() {
+  public List<? extends StreamEndpoint> ends() {
     return List.copyOf(connections);
   }
 
@@ -243,8 +243,8 @@ final class LoopStreams implements OtherStreams {
     for (CallConnection connection : List.copyOf(connections)) {
       closed.add(connection.end());
     }
-    buses.values().forEach(FarBus::end);
-    intakes.values().forEach(CallIntake::end);
+    buses.values().forEach(PeerCallStream::end);
+    intakes.values().forEach(InboundCallStream::end);
     bodies.close();
     return closed;
   }

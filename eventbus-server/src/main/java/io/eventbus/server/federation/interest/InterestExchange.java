@@ -3,10 +3,10 @@ package io.eventbus.server.federation.interest;
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Interest;
 import io.eventbus.server.federation.interest.PeerInterest.Outcome;
-import io.eventbus.server.federation.lane.Gate;
 import io.eventbus.server.federation.lane.LaneReceiver;
 import io.eventbus.server.federation.lane.LaneSender;
 import io.eventbus.server.federation.lane.Lanes;
+import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.PeerListener;
 import io.eventbus.server.routing.SubscriptionIndex;
@@ -32,7 +32,7 @@ public final class InterestExchange implements PeerListener {
 
   private final Lanes lanes;
   private final SubscriptionIndex index;
-  private final Gate startGate;
+  private final OneShotLatch startGate;
   private final LocalInterest local;
   private final BusServices services;
   private final Map<Peer, PeerStatus> statuses = new HashMap<>();
@@ -54,7 +54,7 @@ public final class InterestExchange implements PeerListener {
       Lanes lanes,
       SubscriptionIndex index,
       LocalInterest local,
-      Gate startGate,
+      OneShotLatch startGate,
       BusServices services) {
     this.services = services;
     this.lanes = lanes;

@@ -7,8 +7,8 @@ import io.eventbus.schema.InterestEntry;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Accounts;
 import io.eventbus.server.routing.LocalSubscriptions;
-import io.eventbus.server.routing.Subscription;
-import io.eventbus.server.routing.Target;
+import io.eventbus.server.routing.RouteTarget;
+import io.eventbus.server.routing.RoutedSubscription;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -47,7 +47,7 @@ public final class LocalInterest implements LocalSubscriptions {
       return ORDER.compare(this, other);
     }
 
-    static Key of(String account, Subscription s) {
+    static Key of(String account, RoutedSubscription s) {
       return new Key(account, s.filter().toString(), s.group());
     }
 
@@ -83,7 +83,7 @@ public final class LocalInterest implements LocalSubscriptions {
 
   private final Runnable changed;
   private final Map<Key, int[]> counts = new HashMap<>();
-  private final Set<Subscription> withdrawn = new HashSet<>(4);
+  private final Set<RoutedSubscription> withdrawn = new HashSet<>(4);
   private Map<Key, Integer> changes = new LinkedHashMap<>();
   private long version;
   private long digest;
@@ -108,49 +108,49 @@ public final class LocalInterest implements LocalSubscriptions {
     }
 
     @Override
-    public void added(Subscription s) {
+    public void added(RoutedSubscription s) {
       change(account, s, 1);
     }
 
     @Override
-    public void withdrawn(Subscription s) {
+    public void withdrawn(RoutedSubscription s) {
       LocalInterest.this.withdrawn(account, s);
     }
 
     @Override
-    public void removed(Subscription s) {
+    public void removed(RoutedSubscription s) {
       LocalInterest.this.removed(account, s);
     }
   }
 
   @Override
-  public void added(Subscription s) {
+  public void added(RoutedSubscription s) {
     change(Accounts.DEFAULT, s, 1);
   }
 
   @Override
-  public void withdrawn(Subscription s) {
+  public void withdrawn(RoutedSubscription s) {
     withdrawn(Accounts.DEFAULT, s);
   }
 
   @Override
-  public void removed(Subscription s) {
+  public void removed(RoutedSubscription s) {
     removed(Accounts.DEFAULT, s);
   }
 
-  private synchronized void withdrawn(String account, Subscription s) {
+  private synchronized void withdrawn(String account, RoutedSubscription s) {
     if (withdrawn.add(s)) {
       change(account, s, -1);
     }
   }
 
-  private synchronized void removed(String account, Subscription s) {
+  private synchronized void removed(String account, RoutedSubscription s) {
     if (!withdrawn.remove(s)) {
       change(account, s, -1);
     }
   }
 
-  private void change(String account, Subscription s, int by) {
+  private void change(String account, RoutedSubscription s, int by) {
     Key key = Key.of(account, s);
     if (ServiceEntry.service(key) == null) {
       change(key, s.overflow(), by);
@@ -195,7 +195,7 @@ public final class LocalInterest implements LocalSubscriptions {
             strictest == PolicyCode.NONE
                 ? i
                 : PolicyCode.of(
-                    Target.stricter(PolicyCode.overflow(strictest), PolicyCode.overflow(i)));
+                    RouteTarget.stricter(PolicyCode.overflow(strictest), PolicyCode.overflow(i)));
       }
     }
     return strictest;

@@ -7,7 +7,7 @@ import io.eventbus.schema.Interest;
 import io.eventbus.schema.InterestEntry;
 import io.eventbus.server.routing.Accounts;
 import io.eventbus.server.routing.RemoteBus;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -53,8 +53,8 @@ final class PeerInterest {
   }
 
   /** Subscribers: where, and what stands there for the bus. */
-  private record OfSubscribers(SubscriptionIndex index, Subscription subscription, int overflow)
-      implements Entry {
+  private record OfSubscribers(
+      SubscriptionIndex index, RoutedSubscription subscription, int overflow) implements Entry {
     @Override
     public void begin() {
       index.add(subscription);
@@ -227,7 +227,7 @@ final class PeerInterest {
     return service == null
         ? new OfSubscribers(
             accounts.keep(key.account()),
-            new Subscription(
+            new RoutedSubscription(
                 bus,
                 0,
                 TopicFilter.parse(key.filter()),

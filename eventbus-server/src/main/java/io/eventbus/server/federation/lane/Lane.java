@@ -39,7 +39,7 @@ public final class Lane {
   private final LaneLoop loop;
   private final Peer peer;
   private final LaneRing ring = new LaneRing();
-  private final LaneRoom room;
+  private final LaneQuota room;
   private final AckWaiters acknowledged = new AckWaiters();
   private final Bypass bypass;
   private final Reconnect reconnect;
@@ -60,7 +60,7 @@ public final class Lane {
   Lane(LaneLoop loop, Peer peer) {
     this.loop = loop;
     this.peer = peer;
-    this.room = new LaneRoom(loop);
+    this.room = new LaneQuota(loop);
     this.reconnect = new Reconnect(loop);
     this.bypass = new Bypass(loop, this, ring);
     this.downSince = loop.nanoTime();

@@ -76,7 +76,7 @@ final class LaneDeadlines {
   /** Looks at all deadlines; returns for how long it need not be done again. */
   private long look(long now) {
     boolean quiet = true;
-    List<LaneEnd> ends = new ArrayList<>();
+    List<StreamEndpoint> ends = new ArrayList<>();
     for (Peer peer : loop.peers().all()) {
       Lane lane = peer.lane(loop.number());
       check(lane, now);
@@ -92,11 +92,11 @@ final class LaneDeadlines {
       ends.add(receiver);
     }
     if (loop.number() == 0) {
-      Deadlines others = loop.otherDeadlines();
+      DeadlineScheduler others = loop.otherDeadlines();
       check(others, now);
       quiet &= !others.areNear();
     }
-    OtherStreams streams = loop.others();
+    AttachedStreams streams = loop.others();
     if (streams != null) {
       check(streams, now);
       quiet &= !streams.areNear();
@@ -124,7 +124,7 @@ final class LaneDeadlines {
     }
   }
 
-  private static void check(OtherStreams streams, long now) {
+  private static void check(AttachedStreams streams, long now) {
     try {
       streams.onTick(now);
     } catch (RuntimeException | Error e) {
@@ -132,7 +132,7 @@ final class LaneDeadlines {
     }
   }
 
-  private static void check(Deadlines others, long now) {
+  private static void check(DeadlineScheduler others, long now) {
     try {
       others.onTick(now);
     } catch (RuntimeException | Error e) {
@@ -140,7 +140,7 @@ final class LaneDeadlines {
     }
   }
 
-  private static void showLife(LaneEnd end) {
+  private static void showLife(StreamEndpoint end) {
     try {
       end.showLife();
     } catch (RuntimeException | Error e) {
@@ -150,11 +150,11 @@ final class LaneDeadlines {
   }
 
   /** Says on the lanes where it is time that this bus lives; returns when it is next. */
-  private static long showLife(List<LaneEnd> ends, long now) {
+  private static long showLife(List<StreamEndpoint> ends, long now) {
     boolean due = ends.stream().anyMatch(end -> end.signs().untilDue(now) <= 0);
     long next = MAX_TICK_NANOS;
-    for (LaneEnd end : ends) {
-      SignsOfLife signs = end.signs();
+    for (StreamEndpoint end : ends) {
+      Keepalive signs = end.signs();
       if (due && signs.isNearlyDue(now) && !signs.isSilent(now)) {
         showLife(end);
       }

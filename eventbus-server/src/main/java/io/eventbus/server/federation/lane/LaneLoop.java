@@ -54,7 +54,7 @@ public final class LaneLoop {
   private ByteBuffer scratch = ByteBuffer.allocate(256);
   private @Nullable Router router;
   private @Nullable ForwardHandler forwards;
-  private @Nullable OtherStreams others;
+  private @Nullable AttachedStreams others;
 
   LaneLoop(int number, EventLoop eventLoop, Lanes lanes) {
     this.number = number;
@@ -71,11 +71,11 @@ public final class LaneLoop {
   }
 
   /** Has streams of another kind looked after together with the lanes; once, on the loop. */
-  public void with(OtherStreams streams) {
+  public void with(AttachedStreams streams) {
     others = streams;
   }
 
-  @Nullable OtherStreams others() {
+  @Nullable AttachedStreams others() {
     return others;
   }
 
@@ -144,7 +144,7 @@ public final class LaneLoop {
     return handler;
   }
 
-  Deadlines otherDeadlines() {
+  DeadlineScheduler otherDeadlines() {
     return lanes.deadlines();
   }
 
@@ -245,8 +245,8 @@ public final class LaneLoop {
   }
 
   /** Opens when all that this loop has sent to some buses until now has arrived. */
-  public Gate gateBehind(Collection<Peer> buses) {
-    Gate gate = new Gate();
+  public OneShotLatch gateBehind(Collection<Peer> buses) {
+    OneShotLatch gate = new OneShotLatch();
     lanes.acknowledgement().of(this, -1, buses, gate::open);
     return gate;
   }
@@ -379,7 +379,7 @@ public final class LaneLoop {
       }
     }
     receivers().forEach(receiver -> open.add(receiver.end()));
-    OtherStreams streams = others;
+    AttachedStreams streams = others;
     if (streams != null) {
       open.addAll(streams.end());
     }

@@ -22,14 +22,14 @@ import org.slf4j.LoggerFactory;
  */
 // A write that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
-public final class LaneReceiver extends LaneDecoder implements LaneEnd {
+public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(LaneReceiver.class);
 
   private final LaneLoop loop;
   private final LinkPeer who;
   private final Runnable retry = this::retry;
   private @Nullable ChannelHandlerContext context;
-  private final SignsOfLife signs;
+  private final Keepalive signs;
   private final ForwardHandler forwards;
   private final ForwardHold hold = new ForwardHold();
   private @Nullable IncomingLane lane;
@@ -41,7 +41,7 @@ public final class LaneReceiver extends LaneDecoder implements LaneEnd {
     this.loop = loop;
     this.who = who;
     this.forwards = forwards;
-    this.signs = new SignsOfLife(loop.config(), loop.nanoTime());
+    this.signs = new Keepalive(loop.config(), loop.nanoTime());
   }
 
   @Override
@@ -196,7 +196,7 @@ public final class LaneReceiver extends LaneDecoder implements LaneEnd {
   }
 
   @Override
-  public SignsOfLife signs() {
+  public Keepalive signs() {
     return signs;
   }
 

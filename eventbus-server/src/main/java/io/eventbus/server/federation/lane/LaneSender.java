@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** The connection of a lane at the bus that has opened it. Confined to its loop. */
 // A write that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
-public final class LaneSender extends LaneDecoder implements LaneEnd {
+public final class LaneSender extends LaneDecoder implements StreamEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(LaneSender.class);
 
   /** Answers are small. */
@@ -35,7 +35,7 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
   private final LaneLoop loop;
   private final Lane lane;
   private final LinkPeer who;
-  private final SignsOfLife signs;
+  private final Keepalive signs;
   private @Nullable Channel channel;
 
   LaneSender(LaneLoop loop, Lane lane, LinkPeer who) {
@@ -43,7 +43,7 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
     this.loop = loop;
     this.lane = lane;
     this.who = who;
-    this.signs = new SignsOfLife(loop.config(), loop.nanoTime());
+    this.signs = new Keepalive(loop.config(), loop.nanoTime());
   }
 
   @Override
@@ -163,7 +163,7 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
   }
 
   @Override
-  public SignsOfLife signs() {
+  public Keepalive signs() {
     return signs;
   }
 

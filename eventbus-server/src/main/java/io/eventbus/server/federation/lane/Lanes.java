@@ -45,7 +45,7 @@ public final class Lanes {
   private final Peers peers;
   private final Acknowledgement acknowledgement;
   private @Nullable PeerListener listener;
-  private @Nullable Deadlines deadlines;
+  private @Nullable DeadlineScheduler deadlines;
   private volatile @Nullable Opener opener;
 
   /**
@@ -83,7 +83,7 @@ public final class Lanes {
    * @param told is told what is no event
    * @param others looked at on the first loop
    */
-  public void listen(PeerListener told, Deadlines others) {
+  public void listen(PeerListener told, DeadlineScheduler others) {
     listener = told;
     deadlines = others;
   }
@@ -172,8 +172,8 @@ public final class Lanes {
     return told;
   }
 
-  Deadlines deadlines() {
-    Deadlines others = deadlines;
+  DeadlineScheduler deadlines() {
+    DeadlineScheduler others = deadlines;
     if (others == null) {
       throw new IllegalStateException("the lanes have no listener");
     }

@@ -4,7 +4,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.Peer;
-import io.eventbus.server.routing.Target;
+import io.eventbus.server.routing.RouteTarget;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -47,7 +47,7 @@ final class BusTrees {
   private final Set<Peer> numbered;
   private final int rotations;
   // For each rotation of the tree and each lane, made when it is first needed.
-  private final Target[] @Nullable [] known;
+  private final RouteTarget[] @Nullable [] known;
   private final @Nullable Map<Peer, LanePath>[] paths;
   private final @Nullable List<Tree.Branch<Peer>>[] branches;
   private long bytes;
@@ -69,7 +69,7 @@ final class BusTrees {
             .collect(Collectors.toCollection(LinkedHashSet::new));
     this.rotations = isFlat() ? 1 : ungrouped.size();
     int slots = rotations * loop.count();
-    this.known = new Target[slots][];
+    this.known = new RouteTarget[slots][];
     this.paths = newPaths(slots);
     this.branches = newBranches(rotations);
     this.bytes =
@@ -122,12 +122,12 @@ final class BusTrees {
   }
 
   /** The paths that begin a tree, for frames that are for no group. */
-  Target[] targets(int rotation, int lane) {
+  RouteTarget[] targets(int rotation, int lane) {
     int at = rotation * loop.count() + lane;
-    Target[] targets = known[at];
+    RouteTarget[] targets = known[at];
     if (targets == null) {
       List<Tree.Branch<Peer>> tree = tree(rotation);
-      targets = new Target[tree.size()];
+      targets = new RouteTarget[tree.size()];
       for (int i = 0; i < targets.length; i++) {
         targets[i] = target(tree.get(i), lane, Map.of());
       }
@@ -157,11 +157,11 @@ final class BusTrees {
   }
 
   /** Makes a path for a branch, with the groups at each of its buses that it is for. */
-  Target target(Tree.Branch<Peer> branch, int lane, Map<Peer, List<String>> picked) {
+  RouteTarget target(Tree.Branch<Peer> branch, int lane, Map<Peer, List<String>> picked) {
     Overflow strictest = policies.getOrDefault(branch.child(), Overflow.BLOCK);
     List<LanePath.Pick> picks = new ArrayList<>();
     for (Peer peer : branch.behind()) {
-      strictest = Target.stricter(strictest, policies.getOrDefault(peer, Overflow.BLOCK));
+      strictest = RouteTarget.stricter(strictest, policies.getOrDefault(peer, Overflow.BLOCK));
       picked
           .getOrDefault(peer, List.of())
           .forEach(group -> picks.add(new LanePath.Pick(peer, group)));
@@ -180,7 +180,7 @@ final class BusTrees {
             strictest,
             null);
     // A group's members are at their own bus: the policy there decides, the lane must not drop.
-    return new Target(path, hasPicks ? Overflow.BLOCK : strictest);
+    return new RouteTarget(path, hasPicks ? Overflow.BLOCK : strictest);
   }
 
   /** The path by which each bus is reached in a tree. */
@@ -189,7 +189,7 @@ final class BusTrees {
     Map<Peer, LanePath> found = paths[at];
     if (found == null) {
       found = new HashMap<>();
-      for (Target target : targets(rotation, lane)) {
+      for (RouteTarget target : targets(rotation, lane)) {
         LanePath path = (LanePath) target.subscriber();
         found.put(path.child(), path);
         for (Peer behind : path.behind()) {

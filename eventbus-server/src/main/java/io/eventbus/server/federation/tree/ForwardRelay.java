@@ -13,8 +13,8 @@ import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.RelayToken;
+import io.eventbus.server.routing.RouteTarget;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.routing.Target;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Confined to its loop.
  */
 public final class ForwardRelay implements ForwardHandler {
-  private static final Target[] NOWHERE = {};
+  private static final RouteTarget[] NOWHERE = {};
 
   private final LaneLoop loop;
   private final ForwardView forward = new ForwardView();
@@ -90,7 +90,7 @@ public final class ForwardRelay implements ForwardHandler {
       return false;
     }
     int relayLoop = loop.lane(deliver.producer());
-    Target[] relays = NOWHERE;
+    RouteTarget[] relays = NOWHERE;
     RelayToken token = null;
     if (forward.targetCount() > 0) {
       int[] numbers = forward.targets();
@@ -165,12 +165,12 @@ public final class ForwardRelay implements ForwardHandler {
       return false;
     }
 
-    Target[] targets(
+    RouteTarget[] targets(
         ForwardView forward,
         List<Tree.Branch<Peer>> branches,
         int lane,
         @Nullable RelayToken token) {
-      Target[] targets = new Target[branches.size()];
+      RouteTarget[] targets = new RouteTarget[branches.size()];
       for (int i = 0; i < targets.length; i++) {
         Tree.Branch<Peer> branch = branches.get(i);
         LanePath path =
@@ -184,7 +184,7 @@ public final class ForwardRelay implements ForwardHandler {
                 picksOf(forward, branch.behind()),
                 Overflow.BLOCK,
                 token);
-        targets[i] = new Target(path, Overflow.BLOCK);
+        targets[i] = new RouteTarget(path, Overflow.BLOCK);
       }
       return targets;
     }

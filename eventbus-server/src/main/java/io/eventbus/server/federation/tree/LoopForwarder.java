@@ -1,8 +1,8 @@
 package io.eventbus.server.federation.tree;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.federation.lane.Gate;
 import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.RemotePlan;
@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 public final class LoopForwarder implements RemoteForwarder {
   private final LaneLoop loop;
   private final TreeTable trees;
-  private final Gate startGate;
+  private final OneShotLatch startGate;
 
   /**
    * Makes the forwarder of a loop.
    *
    * @param startGate closed until this bus knows what the others subscribe to
    */
-  public LoopForwarder(LaneLoop loop, Gate startGate) {
+  public LoopForwarder(LaneLoop loop, OneShotLatch startGate) {
     this.loop = loop;
     this.trees = new TreeTable(loop);
     this.startGate = startGate;

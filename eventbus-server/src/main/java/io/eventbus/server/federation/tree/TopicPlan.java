@@ -1,14 +1,14 @@
 package io.eventbus.server.federation.tree;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.federation.lane.Gate;
 import io.eventbus.server.federation.lane.Lane;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LanePath;
+import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemotePlan;
-import io.eventbus.server.routing.Target;
+import io.eventbus.server.routing.RouteTarget;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -43,7 +43,7 @@ final class TopicPlan implements RemotePlan {
   private final int topicHash;
   private final Map<String, List<Peer>> groups;
   private final int ownBytes;
-  private @Nullable Gate gate;
+  private @Nullable OneShotLatch gate;
   private int reached;
 
   TopicPlan(
@@ -76,12 +76,12 @@ final class TopicPlan implements RemotePlan {
     return groups;
   }
 
-  private @Nullable Gate gate(@Nullable TopicPlan old) {
+  private @Nullable OneShotLatch gate(@Nullable TopicPlan old) {
     if (old == null) {
       // The producers may have come from another loop, or the plan was forgotten.
       return trees.isFlat() ? null : loop.gateBehind(trees.buses());
     }
-    Gate before = old.gate;
+    OneShotLatch before = old.gate;
     if (before != null && !before.isOpen()) {
       // Nothing has gone by the old plan: what went before that one is what counts.
       return before;
@@ -104,13 +104,13 @@ final class TopicPlan implements RemotePlan {
     return trees.rotation(producer, topicHash);
   }
 
-  private Target[] base(long producer) {
+  private RouteTarget[] base(long producer) {
     return trees.targets(rotation(producer), loop.lane(producer));
   }
 
   @Override
-  public Target[] targets(long producer, int roundRobin) {
-    Target[] base = base(producer);
+  public RouteTarget[] targets(long producer, int roundRobin) {
+    RouteTarget[] base = base(producer);
     reached = trees.buses().size();
     if (groups.isEmpty()) {
       return base;
@@ -122,7 +122,7 @@ final class TopicPlan implements RemotePlan {
             picked
                 .computeIfAbsent(pick(buses, roundRobin, producer), p -> new ArrayList<>())
                 .add(group));
-    List<Target> targets = new ArrayList<>();
+    List<RouteTarget> targets = new ArrayList<>();
     List<Tree.Branch<Peer>> tree = trees.tree(rotation(producer));
     for (int i = 0; i < base.length; i++) {
       Tree.Branch<Peer> branch = tree.get(i);
@@ -146,10 +146,10 @@ final class TopicPlan implements RemotePlan {
                     List.of(),
                     Overflow.BLOCK,
                     null);
-            targets.add(new Target(path, Overflow.BLOCK));
+            targets.add(new RouteTarget(path, Overflow.BLOCK));
           }
         });
-    return targets.toArray(new Target[0]);
+    return targets.toArray(new RouteTarget[0]);
   }
 
   @Override
@@ -186,14 +186,14 @@ final class TopicPlan implements RemotePlan {
 
   @Override
   public boolean mustWait(long producer, Runnable retry) {
-    Gate before = gate;
+    OneShotLatch before = gate;
     if (before != null) {
       if (before.mustWait(retry)) {
         return true;
       }
       gate = null;
     }
-    for (Target target : base(producer)) {
+    for (RouteTarget target : base(producer)) {
       if (target.overflow() == Overflow.BLOCK && target.subscriber().isFull()) {
         target.subscriber().whenNotFull(retry);
         return true;

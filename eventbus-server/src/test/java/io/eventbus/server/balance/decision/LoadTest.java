@@ -79,7 +79,7 @@ class LoadTest {
 
   @Test
   void movesHaveAPace() {
-    Pace pace = new Pace(10, 5);
+    MovePace pace = new MovePace(10, 5);
     assertThat(pace.available(0)).isEqualTo(5);
     pace.take(5);
     assertThat(pace.available(seconds(0.05))).isZero();
@@ -89,7 +89,7 @@ class LoadTest {
 
   @Test
   void whereThereIsHurryMoreMayBegin() {
-    Pace pace = new Pace(10, 5);
+    MovePace pace = new MovePace(10, 5);
     assertThat(pace.available(0, 4)).isEqualTo(20);
     pace.take(20);
     assertThat(pace.available(seconds(0.1), 4)).isEqualTo(4);

@@ -16,16 +16,16 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.schema.Stop;
 import io.eventbus.server.call.CallRequest;
-import io.eventbus.server.call.CallerEnd;
+import io.eventbus.server.call.CallerConnection;
 import io.eventbus.server.call.CallerInfo;
-import io.eventbus.server.call.CallingClient;
-import io.eventbus.server.call.Invocation;
+import io.eventbus.server.call.CallerPort;
 import io.eventbus.server.call.LoopCalls;
-import io.eventbus.server.call.MemberEnd;
+import io.eventbus.server.call.MemberConnection;
+import io.eventbus.server.call.MemberInvocation;
+import io.eventbus.server.call.MemberPort;
 import io.eventbus.server.call.ServiceKey;
-import io.eventbus.server.call.ServingClient;
 import io.eventbus.server.federation.TestBus;
-import io.eventbus.server.federation.call.KeptFrames.Kept;
+import io.eventbus.server.federation.call.RetransmitQueue.Kept;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
@@ -120,9 +120,9 @@ class StreamsTest {
   }
 
   /** A caller at this bus. */
-  private final class Caller implements CallerEnd {
+  private final class Caller implements CallerPort {
     final List<String> ended = new ArrayList<>();
-    final CallingClient client =
+    final CallerConnection client =
         calls.caller(
             this,
             new CallerInfo(7, new byte[] {'a'}, "a user"),
@@ -164,17 +164,17 @@ class StreamsTest {
   }
 
   /** A member at this bus. */
-  private final class Member implements MemberEnd {
+  private final class Member implements MemberPort {
     final List<Long> invoked = new ArrayList<>();
     final List<String> cancelled = new ArrayList<>();
-    final ServingClient client = calls.server(this, 5);
+    final MemberConnection client = calls.server(this, 5);
 
     Member() {
       client.register(1, "s", 2);
     }
 
     @Override
-    public void invoke(Invocation call) {
+    public void invoke(MemberInvocation call) {
       invoked.add(call.call());
     }
 
@@ -248,7 +248,7 @@ class StreamsTest {
     for (int i = 0; i < 100; i++) {
       while (bus.isOpening()) {
         TestBus.Opening opening = bus.opening();
-        if (opening.channel().startsWith(FarServices.KIND)) {
+        if (opening.channel().startsWith(PeerServices.KIND)) {
           return opening;
         }
       }
@@ -618,7 +618,7 @@ class StreamsTest {
 
   @Test
   void keptFramesAreCountedAndAcknowledgedInOrder() {
-    KeptFrames kept = new KeptFrames(memory);
+    RetransmitQueue kept = new RetransmitQueue(memory);
     Delivery body = delivery(EVENT);
     for (int i = 0; i < 3; i++) {
       kept.add(new Kept(new byte[10], body, i, -1 - i, 0));

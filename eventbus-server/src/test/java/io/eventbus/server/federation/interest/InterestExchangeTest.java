@@ -9,7 +9,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.lane.Peer;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.netty.buffer.Unpooled;
@@ -92,7 +92,8 @@ class InterestExchangeTest {
     indexOfB.onLocalChange(ofB);
     for (int i = 0; i < 2_000; i++) {
       indexOfB.add(
-          new Subscription(subscriber, i, TopicFilter.parse("t" + i), null, Overflow.DROP_OLDEST));
+          new RoutedSubscription(
+              subscriber, i, TopicFilter.parse("t" + i), null, Overflow.DROP_OLDEST));
     }
     bus.work(400_000);
     fromB.writeInbound(Unpooled.wrappedBuffer(ofB.whole().toArray(new byte[0][])));

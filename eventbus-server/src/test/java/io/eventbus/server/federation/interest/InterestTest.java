@@ -12,7 +12,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.interest.PeerInterest.Outcome;
 import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.RemoteBus;
-import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
 import java.nio.ByteBuffer;
@@ -40,8 +40,9 @@ class InterestTest {
           BUS, new SubscriptionIndex(1).accounts(), 1_000, (account, service, serves) -> {});
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
 
-  private Subscription subscription(String filter, @Nullable String group, Overflow overflow) {
-    return new Subscription(subscriber, 1, TopicFilter.parse(filter), group, overflow);
+  private RoutedSubscription subscription(
+      String filter, @Nullable String group, Overflow overflow) {
+    return new RoutedSubscription(subscriber, 1, TopicFilter.parse(filter), group, overflow);
   }
 
   private static Interest read(byte[] frame) {
@@ -60,8 +61,8 @@ class InterestTest {
 
   @Test
   void onlyTheFirstAndTheLastOfAFilterAreTold() {
-    Subscription one = subscription("a.b", null, Overflow.DROP_OLDEST);
-    Subscription two = subscription("a.b", null, Overflow.DROP_OLDEST);
+    RoutedSubscription one = subscription("a.b", null, Overflow.DROP_OLDEST);
+    RoutedSubscription two = subscription("a.b", null, Overflow.DROP_OLDEST);
     local.added(one);
     local.added(two);
     assertThat(changes).hasValue(1);
@@ -78,8 +79,8 @@ class InterestTest {
 
   @Test
   void whatIsWithdrawnIsNotKnownAndNotTakenOffTwice() {
-    Subscription leaving = subscription("a.b", "g", Overflow.BLOCK);
-    Subscription staying = subscription("a.b", "g", Overflow.BLOCK);
+    RoutedSubscription leaving = subscription("a.b", "g", Overflow.BLOCK);
+    RoutedSubscription staying = subscription("a.b", "g", Overflow.BLOCK);
     local.added(leaving);
     local.withdrawn(leaving);
     local.withdrawn(leaving);
@@ -93,7 +94,7 @@ class InterestTest {
 
   @Test
   void theStrictestPolicyIsTold() {
-    Subscription dropping = subscription("a.b", null, Overflow.DROP_OLDEST);
+    RoutedSubscription dropping = subscription("a.b", null, Overflow.DROP_OLDEST);
     local.added(dropping);
     local.added(subscription("a.b", null, Overflow.BLOCK));
     Interest told = read(local.whole().get(0));
@@ -118,7 +119,7 @@ class InterestTest {
   @Test
   void whatOtherAccountsSubscribeToAddsUpByItself() {
     LocalSubscriptions acme = local.ofAccount("acme");
-    Subscription gone = subscription("a", null, Overflow.BLOCK);
+    RoutedSubscription gone = subscription("a", null, Overflow.BLOCK);
     local.added(subscription("a", null, Overflow.BLOCK));
     acme.added(gone);
     assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
@@ -161,7 +162,7 @@ class InterestTest {
             new SubscriptionIndex(1).accounts(),
             10,
             (account, service, serves) -> served.add(account + "/" + service + " " + serves));
-    Subscription broadcasts = subscription("$SRV.s", null, Overflow.DROP_OLDEST);
+    RoutedSubscription broadcasts = subscription("$SRV.s", null, Overflow.DROP_OLDEST);
     LocalSubscriptions acme = local.ofAccount("acme");
     acme.added(broadcasts);
     local.serves("acme", "s", true);
@@ -195,13 +196,13 @@ class InterestTest {
   @Test
   void anyHistoryEndsInTheSame() {
     Random random = new Random(11);
-    List<Subscription> open = new ArrayList<>();
+    List<RoutedSubscription> open = new ArrayList<>();
     assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
     for (int step = 0; step < 20_000; step++) {
       if (!open.isEmpty() && random.nextInt(100) < 48) {
         local.removed(open.remove(random.nextInt(open.size())));
       } else {
-        Subscription s =
+        RoutedSubscription s =
             subscription(
                 "t." + random.nextInt(40) + (random.nextBoolean() ? ".>" : ""),
                 random.nextInt(3) == 0 ? "g" + random.nextInt(3) : null,
@@ -233,7 +234,7 @@ class InterestTest {
 
   @Test
   void farTooManyFiltersAreIgnoredUntilThereIsRoom() {
-    List<Subscription> all = new ArrayList<>();
+    List<RoutedSubscription> all = new ArrayList<>();
     for (int i = 0; i < 2_001; i++) {
       all.add(subscription("many." + i, null, Overflow.BLOCK));
       local.added(all.get(i));

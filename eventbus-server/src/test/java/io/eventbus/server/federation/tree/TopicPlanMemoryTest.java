@@ -10,8 +10,8 @@ import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.RemotePlan;
+import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.ReachableHeap;
 import io.eventbus.server.samples.SampleFrames;
@@ -174,8 +174,8 @@ class TopicPlanMemoryTest {
     bus.close();
   }
 
-  private static Subscription subscription(Peer peer, String filter) {
-    return new Subscription(peer, 0, TopicFilter.parse(filter), null, Overflow.BLOCK);
+  private static RoutedSubscription subscription(Peer peer, String filter) {
+    return new RoutedSubscription(peer, 0, TopicFilter.parse(filter), null, Overflow.BLOCK);
   }
 
   private static void publish(Router router, String topic, long producer) {

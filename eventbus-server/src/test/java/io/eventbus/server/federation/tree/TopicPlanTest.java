@@ -11,7 +11,7 @@ import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemotePlan;
-import io.eventbus.server.routing.Target;
+import io.eventbus.server.routing.RouteTarget;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -192,7 +192,7 @@ class TopicPlanTest {
     int offered = 0;
     while (offered < 3_000 && !plan.mustWait(PRODUCER, retries::incrementAndGet)) {
       Delivery delivery = bus.delivery("t", PRODUCER, ++offered, "x".repeat(50));
-      for (Target target : plan.targets(PRODUCER, offered)) {
+      for (RouteTarget target : plan.targets(PRODUCER, offered)) {
         target.subscriber().offer(delivery, target.overflow());
       }
       largest = Math.max(largest, delivery.size());
@@ -228,7 +228,7 @@ class TopicPlanTest {
     fill(two, full);
     for (int turn = 0; turn < all.size(); turn++) {
       assertThat(plan.mustWait(PRODUCER, retries::incrementAndGet)).isFalse();
-      for (Target target : plan.targets(PRODUCER, turn)) {
+      for (RouteTarget target : plan.targets(PRODUCER, turn)) {
         boolean isFull = ((LanePath) target.subscriber()).child() == full;
         assertThat(target.overflow()).isEqualTo(isFull ? Overflow.DROP_OLDEST : Overflow.BLOCK);
       }
@@ -266,8 +266,8 @@ class TopicPlanTest {
   void aBusWithoutANumberIsReachedDirectly() {
     RemotePlan plan = plan(null, b, bus.peer("unnumbered", 0), c);
     int behind = 0;
-    Target[] targets = plan.targets(PRODUCER, 0);
-    for (Target target : targets) {
+    RouteTarget[] targets = plan.targets(PRODUCER, 0);
+    for (RouteTarget target : targets) {
       behind += ((LanePath) target.subscriber()).behind().size();
     }
     assertThat(targets).hasSize(2);

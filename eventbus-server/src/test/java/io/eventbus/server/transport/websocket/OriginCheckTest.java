@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Who hears of pages that were refused; which ones are, is in {@link HandshakeTest}. */
+/** Who hears of pages that were refused; which ones are, is in {@link UpgradeHandshakeTest}. */
 class OriginCheckTest {
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
   private final Logger logger = new LoggerContext().getLogger("test");

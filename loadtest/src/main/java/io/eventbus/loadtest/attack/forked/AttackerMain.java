@@ -2,8 +2,8 @@ package io.eventbus.loadtest.attack.forked;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.loadtest.attack.Attack;
+import io.eventbus.loadtest.attack.AttackTally;
 import io.eventbus.loadtest.attack.Field;
-import io.eventbus.loadtest.attack.Tally;
 import io.eventbus.loadtest.attack.hostile.Attacks;
 import io.eventbus.loadtest.attack.wire.Wires;
 import java.io.BufferedReader;
@@ -46,7 +46,7 @@ public final class AttackerMain {
             .filter(a -> a.name().equals(orders.attack()))
             .findFirst()
             .orElseThrow();
-    Tally tally = new Tally();
+    AttackTally tally = new AttackTally();
     Wires wires = new Wires(orders.bus(), THREADS, orders.sources(), tally.wires());
     Rehearsal.play(orders.bus());
     System.out.println(READY);

@@ -3,8 +3,8 @@ package io.eventbus.loadtest.attack.forked;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.loadtest.attack.Observed;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.driver.JavaCommand;
-import io.eventbus.loadtest.driver.StopHook;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -28,13 +28,13 @@ public final class AttackerProcess implements AutoCloseable {
   private final Process process;
   private final Path result;
   private final Path errors;
-  private final StopHook hook;
+  private final DriverStopHook hook;
 
   private AttackerProcess(Process process, Path result, Path errors) {
     this.process = process;
     this.result = result;
     this.errors = errors;
-    this.hook = StopHook.add("attackers", this::kill);
+    this.hook = DriverStopHook.add("attackers", this::kill);
   }
 
   /**
@@ -46,7 +46,7 @@ public final class AttackerProcess implements AutoCloseable {
    * @throws IOException if it cannot be started
    */
   public static AttackerProcess start(Orders orders, int nice) throws IOException {
-    AttackerProcess attacker = StopHook.whole("attackers", () -> launch(nice));
+    AttackerProcess attacker = DriverStopHook.whole("attackers", () -> launch(nice));
     attacker.say(JSON.writeValueAsString(orders));
     BufferedReader out =
         new BufferedReader(

@@ -1,8 +1,8 @@
 package io.eventbus.loadtest.attack.forked;
 
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.driver.JavaCommand;
-import io.eventbus.loadtest.driver.StopHook;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 /** The handle on the other end of the control's socket. For one thread. */
 public final class ControlProcess implements AutoCloseable {
   private final Process process;
-  private final StopHook hook;
+  private final DriverStopHook hook;
   private int port;
 
   private ControlProcess(Process process) {
     this.process = process;
-    this.hook = StopHook.add("control", process::destroyForcibly);
+    this.hook = DriverStopHook.add("control", process::destroyForcibly);
   }
 
   /**
@@ -32,7 +32,7 @@ public final class ControlProcess implements AutoCloseable {
         JavaCommand.of(
             List.of("-Xmx16m", "-XX:+UseSerialGC"), ControlMain.class.getName(), List.of());
     ControlProcess control =
-        StopHook.whole(
+        DriverStopHook.whole(
             "control",
             () ->
                 new ControlProcess(

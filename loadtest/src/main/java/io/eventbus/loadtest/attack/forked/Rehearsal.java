@@ -1,9 +1,9 @@
 package io.eventbus.loadtest.attack.forked;
 
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.BusAddress;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.loadtest.attack.wire.WireCounts;
 import io.eventbus.loadtest.attack.wire.Wires;
 import io.eventbus.schema.Welcome;
@@ -38,14 +38,14 @@ final class Rehearsal {
     }
   }
 
-  private record Visitor(Semaphore free) implements Peer {
+  private record Visitor(Semaphore free) implements AttackPeer {
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       wire.end();
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       free.release();
     }
   }

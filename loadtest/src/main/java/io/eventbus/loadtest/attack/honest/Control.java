@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.honest;
 
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.run.Ticker;
 import io.eventbus.loadtest.run.UniformRate;
 import io.netty.buffer.ByteBuf;
@@ -11,7 +11,7 @@ import io.netty.buffer.Unpooled;
  * A socket to another process, without the bus, which sends back what comes: what the machine does
  * to everybody. On one event loop.
  */
-final class Control implements Peer {
+final class Control implements AttackPeer {
   private final int perSecond;
   private final Phases phases;
   private final ByteBuf rest = Unpooled.buffer(Long.BYTES);
@@ -22,12 +22,12 @@ final class Control implements Peer {
   }
 
   @Override
-  public void connected(Wire wire) {
+  public void connected(AttackWire wire) {
     UniformRate rate = new UniformRate(Ticker.SYSTEM, System.nanoTime(), perSecond, 1, 0);
     next(wire, rate, rate.next());
   }
 
-  private void next(Wire wire, UniformRate rate, long at) {
+  private void next(AttackWire wire, UniformRate rate, long at) {
     wire.afterNanos(
         Math.max(0, at - System.nanoTime()),
         () -> {
@@ -37,7 +37,7 @@ final class Control implements Peer {
   }
 
   @Override
-  public void octets(Wire wire, ByteBuf octets) {
+  public void octets(AttackWire wire, ByteBuf octets) {
     while (octets.isReadable()) {
       rest.writeByte(octets.readByte());
       if (rest.readableBytes() == Long.BYTES) {

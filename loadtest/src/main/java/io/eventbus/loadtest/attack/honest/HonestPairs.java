@@ -30,7 +30,7 @@ public final class HonestPairs implements AutoCloseable {
   private final Phases controlPhases = new Phases();
   private final Wires wires;
   private final List<Pair> pairs = new ArrayList<>();
-  private final List<Caller> callers = new ArrayList<>();
+  private final List<HonestCaller> callers = new ArrayList<>();
   private final @Nullable Pair bulk;
   private long bulkReceived;
   private long bulkSince = System.nanoTime();
@@ -40,7 +40,7 @@ public final class HonestPairs implements AutoCloseable {
     long origin = System.nanoTime() - 1;
     for (int i = 0; i < count; i++) {
       pairs.add(new Pair(i, PER_SECOND, BYTES, phases, origin));
-      callers.add(new Caller(i, CALLS_PER_SECOND, CALL_BYTES, callPhases));
+      callers.add(new HonestCaller(i, CALLS_PER_SECOND, CALL_BYTES, callPhases));
     }
     // Its latency is that of its own queue: what it says is how much gets through.
     bulk =
@@ -67,7 +67,7 @@ public final class HonestPairs implements AutoCloseable {
       for (Pair pair : honest.all()) {
         pair.connect(honest.wires).get(CONNECT_SECONDS, TimeUnit.SECONDS);
       }
-      for (Caller caller : honest.callers) {
+      for (HonestCaller caller : honest.callers) {
         caller.connect(honest.wires).get(CONNECT_SECONDS, TimeUnit.SECONDS);
       }
     } catch (ExecutionException | TimeoutException e) {
@@ -75,7 +75,7 @@ public final class HonestPairs implements AutoCloseable {
       throw new DriverException("the honest cannot connect to " + bus + ": " + e, e);
     }
     honest.all().forEach(Pair::start);
-    honest.callers.forEach(Caller::start);
+    honest.callers.forEach(HonestCaller::start);
     honest.wires.openTcp(controlPort, new Control(PER_SECOND, honest.controlPhases));
     return honest;
   }
@@ -142,7 +142,7 @@ public final class HonestPairs implements AutoCloseable {
    */
   public void stop(Duration longest) throws InterruptedException {
     all().forEach(Pair::stop);
-    callers.forEach(Caller::stop);
+    callers.forEach(HonestCaller::stop);
     long end = System.nanoTime() + longest.toNanos();
     // One that was sent at this moment is counted a moment later.
     Thread.sleep(50);
@@ -153,7 +153,7 @@ public final class HonestPairs implements AutoCloseable {
 
   private boolean complete() {
     return all().stream().allMatch(p -> p.complete() || !p.outcome().closed().isEmpty())
-        && callers.stream().allMatch(Caller::complete);
+        && callers.stream().allMatch(HonestCaller::complete);
   }
 
   /**
@@ -173,7 +173,7 @@ public final class HonestPairs implements AutoCloseable {
         phases.afterLatency(),
         bulkQuiet,
         bulkAttack,
-        callers.stream().map(Caller::outcome).reduce(CallOutcome.NOTHING, CallOutcome::plus),
+        callers.stream().map(HonestCaller::outcome).reduce(CallOutcome.NOTHING, CallOutcome::plus),
         Timings.of(callPhases),
         Timings.of(controlPhases));
   }

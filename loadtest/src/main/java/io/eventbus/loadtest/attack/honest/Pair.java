@@ -1,9 +1,9 @@
 package io.eventbus.loadtest.attack.honest;
 
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.loadtest.attack.wire.Wires;
 import io.eventbus.loadtest.run.EventMark;
 import io.eventbus.loadtest.run.SequenceCheck;
@@ -38,7 +38,7 @@ final class Pair {
   private final AtomicLong confirmed = new AtomicLong();
   private final AtomicLong foreign = new AtomicLong();
   private final List<String> closed = new CopyOnWriteArrayList<>();
-  private final CompletableFuture<Wire> ready = new CompletableFuture<>();
+  private final CompletableFuture<AttackWire> ready = new CompletableFuture<>();
   private volatile boolean stopped;
 
   Pair(int number, int perSecond, int bytes, Phases phases, long origin) {
@@ -51,7 +51,7 @@ final class Pair {
   }
 
   /** Connects both; the future ends when events can flow. */
-  CompletableFuture<Wire> connect(Wires wires) {
+  CompletableFuture<AttackWire> connect(Wires wires) {
     Opening opening =
         Opening.client(wires.bus())
             .withHello(ClientFrames.hello("honest-" + number, wires.bus().token(), null));
@@ -63,7 +63,7 @@ final class Pair {
     ready.join().after(0, () -> begin(ready.join()));
   }
 
-  private void begin(Wire wire) {
+  private void begin(AttackWire wire) {
     publisher.rate = new UniformRate(Ticker.SYSTEM, System.nanoTime(), perSecond, 1, 0);
     publisher.due = publisher.rate.next();
     publisher.pump(wire);
@@ -93,13 +93,13 @@ final class Pair {
         List.copyOf(closed));
   }
 
-  private final class Publisher implements Peer {
+  private final class Publisher implements AttackPeer {
     private UniformRate rate = new UniformRate(Ticker.SYSTEM, 0, 1, 1, 0);
     private long due = Long.MAX_VALUE;
     private boolean scheduled;
 
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       ready.complete(wire);
     }
 
@@ -109,7 +109,7 @@ final class Pair {
     }
 
     @Override
-    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+    public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
       if (type == TypeCode.CONFIRM.code()) {
         confirmed.incrementAndGet();
       } else {
@@ -118,13 +118,13 @@ final class Pair {
     }
 
     @Override
-    public void writable(Wire wire) {
+    public void writable(AttackWire wire) {
       if (due != Long.MAX_VALUE) {
         pump(wire);
       }
     }
 
-    private void pump(Wire wire) {
+    private void pump(AttackWire wire) {
       while (!stopped && wire.isWritable() && !scheduled) {
         long left = due - System.nanoTime();
         if (left > 0) {
@@ -145,7 +145,7 @@ final class Pair {
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       lost("publisher", code);
     }
   }
@@ -156,7 +156,7 @@ final class Pair {
         new IllegalStateException("an honest " + who + " was closed with " + code));
   }
 
-  private final class Receiver implements Peer {
+  private final class Receiver implements AttackPeer {
     private final Wires wires;
     private final Opening opening;
     private final DeliverView deliver = new DeliverView();
@@ -167,7 +167,7 @@ final class Pair {
     }
 
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       wire.sendMessage(ClientFrames.subscribe(1, topic, Overflow.BLOCK));
     }
 
@@ -177,7 +177,7 @@ final class Pair {
     }
 
     @Override
-    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+    public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
       if (type == TypeCode.CONFIRM.code()) {
         wires.openHonest(opening, publisher);
       } else if (type == TypeCode.DELIVER.code()) {
@@ -202,7 +202,7 @@ final class Pair {
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       lost("subscriber", code);
     }
   }

@@ -2,8 +2,8 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -38,9 +38,9 @@ record AdminIdle() implements Attack {
     }
   }
 
-  private record Silent(AtomicInteger alive) implements Peer {
+  private record Silent(AtomicInteger alive) implements AttackPeer {
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       alive.decrementAndGet();
     }
   }

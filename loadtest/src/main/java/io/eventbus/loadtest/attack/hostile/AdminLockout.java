@@ -3,8 +3,8 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
@@ -99,7 +99,7 @@ record AdminLockout(long addresses) implements Attack {
   }
 
   /** Asks once. */
-  private static final class Asks implements Peer {
+  private static final class Asks implements AttackPeer {
     private final CompletableFuture<String> status = new CompletableFuture<>();
     private final StringBuilder answer = new StringBuilder();
     private final String token;
@@ -109,7 +109,7 @@ record AdminLockout(long addresses) implements Attack {
     }
 
     @Override
-    public void connected(Wire wire) {
+    public void connected(AttackWire wire) {
       String request =
           "GET /api/v1/bus HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
               + token
@@ -118,12 +118,12 @@ record AdminLockout(long addresses) implements Attack {
     }
 
     @Override
-    public void octets(Wire wire, ByteBuf octets) {
+    public void octets(AttackWire wire, ByteBuf octets) {
       answer.append(octets.toString(StandardCharsets.ISO_8859_1));
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       status.complete(
           answer.length() > STATUS_AT + 3 ? answer.substring(STATUS_AT, STATUS_AT + 3) : "None");
     }

@@ -2,8 +2,8 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -37,14 +37,14 @@ record AdminRequests(String name, String what, String request, long conns) imple
     }
   }
 
-  private record Asking(String request, AtomicInteger alive) implements Peer {
+  private record Asking(String request, AtomicInteger alive) implements AttackPeer {
     @Override
-    public void connected(Wire wire) {
+    public void connected(AttackWire wire) {
       wire.send(Unpooled.wrappedBuffer(request.getBytes(StandardCharsets.US_ASCII)));
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       alive.decrementAndGet();
     }
   }

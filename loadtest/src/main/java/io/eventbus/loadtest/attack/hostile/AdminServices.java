@@ -23,7 +23,7 @@ record AdminServices() implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    Crowd.members(
+    HostileCrowd.members(
         field, field.knob("members"), field.knob("each"), n -> "a.service.of.many.others." + n);
     new AdminRequests(
             name(),

@@ -47,26 +47,26 @@ record BacklogFill() implements Attack {
     int conns = field.knob("conns");
     int subs = field.knob("subs");
     byte[] publish = ClientFrames.publish(TOPIC, 1, false, 1, new byte[PAYLOAD]);
-    Crowd callers =
-        new Crowd(
+    HostileCrowd callers =
+        new HostileCrowd(
             field,
             conns,
             i ->
-                new ServiceClient(
+                new HostileServiceClient(
                     field.tally(), Stream.of(ClientCalls.request(1, "nobody", 1_000, 0, NOTHING))));
-    ServiceClient.await(field, "failures", conns);
+    HostileServiceClient.await(field, "failures", conns);
     new Swarm(
             field,
             Opening.client(field.bus()).withReceiveBuffer(4096),
             subs,
             i ->
-                new Subscriber(
+                new HostileSubscriber(
                     field.tally(),
                     List.of(ClientFrames.subscribe(1, TOPIC, Overflow.BLOCK)),
-                    Subscriber.NOTHING,
+                    HostileSubscriber.NOTHING,
                     false))
         .fill();
-    ServiceClient.await(field, "subscribed", subs);
+    HostileServiceClient.await(field, "subscribed", subs);
     callers.clients().get(0).send(Stream.generate(() -> publish).limit(FULL));
     field.sleep(FULL);
     callers.clients().forEach(client -> client.send(Stream.generate(() -> publish)));

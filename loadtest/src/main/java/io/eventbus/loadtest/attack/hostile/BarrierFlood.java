@@ -41,7 +41,7 @@ record BarrierFlood() implements Attack {
               Opening.client(field.bus()),
               field.knob("churn"),
               i ->
-                  new ServiceClient(
+                  new HostileServiceClient(
                       field.tally(),
                       LongStream.iterate(2, n -> n + 1)
                           .mapToObj(
@@ -56,7 +56,7 @@ record BarrierFlood() implements Attack {
             field,
             Opening.client(field.bus()),
             field.knob("conns"),
-            i -> new ServiceClient(field.tally(), Stream.generate(() -> barrier)))
+            i -> new HostileServiceClient(field.tally(), Stream.generate(() -> barrier)))
         .hold();
   }
 }

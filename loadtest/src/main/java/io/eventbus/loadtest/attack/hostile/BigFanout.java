@@ -32,7 +32,7 @@ record BigFanout() implements Attack {
             field,
             Opening.client(field.bus()),
             field.knob("subs"),
-            i -> new Subscriber(field.tally(), subscribe, Subscriber.ALL, false))
+            i -> new HostileSubscriber(field.tally(), subscribe, HostileSubscriber.ALL, false))
         .hold();
   }
 }

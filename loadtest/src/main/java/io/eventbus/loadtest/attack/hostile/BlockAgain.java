@@ -3,10 +3,10 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Welcome;
 import java.util.Map;
@@ -49,9 +49,9 @@ record BlockAgain() implements Attack {
     }
   }
 
-  private record Deaf(int life) implements Peer {
+  private record Deaf(int life) implements AttackPeer {
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       wire.stopReading();
       wire.sendMessage(ClientFrames.subscribe(1, ">", Overflow.BLOCK));
       wire.after(life, wire::end);

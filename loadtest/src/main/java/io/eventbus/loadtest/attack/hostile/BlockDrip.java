@@ -67,7 +67,7 @@ record BlockDrip(String name, long bytesPerSecond, boolean permitted) implements
             field,
             small,
             field.knob("conns"),
-            i -> new Subscriber(field.tally(), List.of(subscribe), drip, false))
+            i -> new HostileSubscriber(field.tally(), List.of(subscribe), drip, false))
         .hold();
   }
 }

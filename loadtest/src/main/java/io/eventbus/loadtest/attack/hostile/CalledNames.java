@@ -57,7 +57,7 @@ record CalledNames() implements Attack {
             Opening.client(field.bus()),
             field.knob("conns"),
             i ->
-                new ServiceClient(
+                new HostileServiceClient(
                     field.tally(),
                     Stream.concat(
                         requests.stream(),

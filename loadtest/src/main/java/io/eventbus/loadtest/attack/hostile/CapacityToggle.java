@@ -28,23 +28,23 @@ record CapacityToggle() implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    Crowd member = Crowd.members(field, 1, 1, n -> "toggled");
+    HostileCrowd member = HostileCrowd.members(field, 1, 1, n -> "toggled");
     int each = field.knob("each");
     byte[] none = ClientCalls.capacity(1, 0);
     byte[] one = ClientCalls.capacity(1, 1);
     // The waiting call is not to have a place first.
     member.clients().get(0).send(Stream.of(none));
-    new Crowd(
+    new HostileCrowd(
         field,
         field.knob("conns"),
         i ->
-            new ServiceClient(
+            new HostileServiceClient(
                 field.tally(),
-                ServiceClient.numbered(
+                HostileServiceClient.numbered(
                     each,
                     call ->
                         ClientCalls.request(call, "toggled", WAIT_MILLIS, WAIT_MILLIS, NOTHING))));
-    ServiceClient.await(field, "frames", (long) field.knob("conns") * each + 1);
+    HostileServiceClient.await(field, "frames", (long) field.knob("conns") * each + 1);
     member.clients().get(0).send(Stream.iterate(one, last -> last == one ? none : one));
     field.untilOver();
   }

@@ -42,11 +42,11 @@ record ClusterFilters(String name, boolean collides, long conns) implements Atta
 
   @Override
   public void run(Field field) throws InterruptedException {
-    new Crowd(
+    new HostileCrowd(
         field,
         field.knob("conns"),
         i ->
-            new ServiceClient(
+            new HostileServiceClient(
                 field.tally(),
                 IntStream.range(0, EACH)
                     .mapToObj(

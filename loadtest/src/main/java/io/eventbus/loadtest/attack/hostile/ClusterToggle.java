@@ -33,7 +33,8 @@ record ClusterToggle() implements Attack {
   @Override
   public void run(Field field) throws InterruptedException {
     int each = field.knob("each");
-    Crowd members = Crowd.members(field, field.knob("conns"), each, n -> "toggled." + n);
+    HostileCrowd members =
+        HostileCrowd.members(field, field.knob("conns"), each, n -> "toggled." + n);
     members
         .clients()
         .forEach(

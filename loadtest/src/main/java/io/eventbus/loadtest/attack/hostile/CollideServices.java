@@ -43,13 +43,13 @@ record CollideServices(String name, boolean collides) implements Attack {
     // The second half of the time is for those that call.
     long half = field.leftMillis() / 2;
     int services = field.knob("conns") * field.knob("each");
-    new Crowd(
+    new HostileCrowd(
         field,
         field.knob("conns"),
         i ->
-            new ServiceClient(
+            new HostileServiceClient(
                 field.tally(),
-                ServiceClient.numbered(
+                HostileServiceClient.numbered(
                     field.knob("each"),
                     n ->
                         ClientCalls.register(
@@ -58,11 +58,11 @@ record CollideServices(String name, boolean collides) implements Attack {
       field.sleep(10);
     }
     field.tally().add("registeringMillis", (System.nanoTime() - begin) / 1_000_000);
-    new Crowd(
+    new HostileCrowd(
         field,
         field.knob("callers"),
         i ->
-            new ServiceClient(
+            new HostileServiceClient(
                 field.tally(),
                 LongStream.iterate(1, n -> n + 1)
                     .mapToObj(

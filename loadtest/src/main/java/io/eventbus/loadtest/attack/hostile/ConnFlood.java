@@ -3,8 +3,8 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
 import java.util.Map;
 
 /** More connections than the bus's process has descriptors, again and again. */
@@ -35,6 +35,7 @@ record ConnFlood() implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    new Swarm(field, Opening.client(field.bus()), field.knob("conns"), i -> new Peer() {}).hold();
+    new Swarm(field, Opening.client(field.bus()), field.knob("conns"), i -> new AttackPeer() {})
+        .hold();
   }
 }

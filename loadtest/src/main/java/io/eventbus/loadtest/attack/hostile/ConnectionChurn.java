@@ -2,9 +2,9 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.schema.Welcome;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -65,26 +65,26 @@ record ConnectionChurn(String name, Kind kind, long conns) implements Attack {
         .hold();
   }
 
-  private static final class Asks implements Peer {
+  private static final class Asks implements AttackPeer {
     @Override
-    public void connected(Wire wire) {
+    public void connected(AttackWire wire) {
       wire.send(ascii("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
     }
   }
 
-  private static final class Goes implements Peer {
+  private static final class Goes implements AttackPeer {
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       wire.end();
     }
   }
 
-  private static final class Drips implements Peer {
+  private static final class Drips implements AttackPeer {
     private static final String REQUEST = "GET /bus HTTP/1.1\r\nHost: localhost\r\nX-Slow: ";
     private int at;
 
     @Override
-    public void connected(Wire wire) {
+    public void connected(AttackWire wire) {
       char next = at < REQUEST.length() ? REQUEST.charAt(at) : 'x';
       at++;
       wire.send(ascii(String.valueOf(next)));
@@ -92,12 +92,12 @@ record ConnectionChurn(String name, Kind kind, long conns) implements Attack {
     }
   }
 
-  private static final class Lines implements Peer {
+  private static final class Lines implements AttackPeer {
     private static final String REQUEST =
         "GET /bus HTTP/1.1\r\nHost: localhost\r\n" + "a:\r\n".repeat(3_900);
 
     @Override
-    public void connected(Wire wire) {
+    public void connected(AttackWire wire) {
       wire.send(ascii(REQUEST));
     }
   }

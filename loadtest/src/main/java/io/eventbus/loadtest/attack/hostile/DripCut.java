@@ -3,10 +3,10 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Welcome;
 import java.nio.ByteBuffer;
@@ -50,7 +50,7 @@ record DripCut() implements Attack {
     while (!field.over() && field.tally().get("subscribed") == 0) {
       field.sleep(20);
     }
-    Sender sender = Sender.connectHonest(field);
+    HostileSender sender = HostileSender.connectHonest(field);
     byte[] payload = new byte[EVENT];
     long sequence = 1;
     while (sender != null
@@ -67,14 +67,14 @@ record DripCut() implements Attack {
             reader.closeCode == 0 ? "connected" : "closed with " + reader.closeCode);
   }
 
-  private static final class Reader implements Peer {
-    private final Subscriber subscriber;
-    private volatile @Nullable Wire open;
+  private static final class Reader implements AttackPeer {
+    private final HostileSubscriber subscriber;
+    private volatile @Nullable AttackWire open;
     private volatile int closeCode;
 
     Reader(Field field) {
       subscriber =
-          new Subscriber(
+          new HostileSubscriber(
               field.tally(),
               List.of(ClientFrames.subscribe(1, "drip", Overflow.BLOCK)),
               field.knob("drip"),
@@ -82,7 +82,7 @@ record DripCut() implements Attack {
     }
 
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       open = wire;
       subscriber.welcomed(wire, welcome);
     }
@@ -93,13 +93,13 @@ record DripCut() implements Attack {
     }
 
     @Override
-    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+    public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
       subscriber.frame(wire, type, message, from, to);
     }
 
     /** Reads what is left: a Close may stand behind megabytes that it has not come to yet. */
     void drain() throws InterruptedException {
-      Wire now = open;
+      AttackWire now = open;
       if (now != null) {
         now.readAll();
       }
@@ -109,7 +109,7 @@ record DripCut() implements Attack {
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       closeCode = code;
     }
   }

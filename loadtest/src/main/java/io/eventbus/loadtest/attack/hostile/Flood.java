@@ -1,13 +1,13 @@
 package io.eventbus.loadtest.attack.hostile;
 
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.schema.Welcome;
 import io.netty.buffer.ByteBuf;
 import java.util.function.Supplier;
 
 /** Sends as fast as the socket takes it. On one event loop. */
-final class Flood implements Peer {
+final class Flood implements AttackPeer {
   /** After so many the other connections of the loop have their turn. */
   private static final int TURN = 16;
 
@@ -32,7 +32,7 @@ final class Flood implements Peer {
   }
 
   @Override
-  public void upgraded(Wire wire) {
+  public void upgraded(AttackWire wire) {
     if (early) {
       begun = true;
       pump(wire);
@@ -40,7 +40,7 @@ final class Flood implements Peer {
   }
 
   @Override
-  public void welcomed(Wire wire, Welcome welcome) {
+  public void welcomed(AttackWire wire, Welcome welcome) {
     if (!early) {
       begun = true;
       pump(wire);
@@ -48,13 +48,13 @@ final class Flood implements Peer {
   }
 
   @Override
-  public void writable(Wire wire) {
+  public void writable(AttackWire wire) {
     if (begun) {
       pump(wire);
     }
   }
 
-  private void pump(Wire wire) {
+  private void pump(AttackWire wire) {
     for (int i = 0; i < TURN && wire.isWritable(); i++) {
       wire.send(next.get());
     }

@@ -2,10 +2,10 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.schema.Welcome;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -66,15 +66,15 @@ record ForgedResume() implements Attack {
         .open(
             Opening.client(field.bus())
                 .withHello(ClientFrames.hello("forger", field.bus().token(), resume)),
-            new Peer() {
+            new AttackPeer() {
               @Override
-              public void welcomed(Wire wire, Welcome welcome) {
+              public void welcomed(AttackWire wire, Welcome welcome) {
                 found.complete(new Found(welcome, 0));
                 wire.end();
               }
 
               @Override
-              public void closed(Wire wire, int code) {
+              public void closed(AttackWire wire, int code) {
                 found.complete(new Found(null, code));
               }
             });

@@ -3,11 +3,11 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.BusAddress;
 import io.eventbus.loadtest.attack.wire.Octets;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.loadtest.attack.wire.Wires;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -75,7 +75,7 @@ record Fragments() implements Attack {
   }
 
   /** Sends and waits for the same. */
-  private static final class Echoed implements Peer {
+  private static final class Echoed implements AttackPeer {
     private final ByteBuf message;
     private final CompletableFuture<String> found = new CompletableFuture<>();
 
@@ -92,7 +92,7 @@ record Fragments() implements Attack {
     }
 
     @Override
-    public void upgraded(Wire wire) {
+    public void upgraded(AttackWire wire) {
       wire.send(message);
     }
 
@@ -102,12 +102,12 @@ record Fragments() implements Attack {
     }
 
     @Override
-    public void frame(Wire wire, int type, ByteBuffer whole, int from, int to) {
+    public void frame(AttackWire wire, int type, ByteBuffer whole, int from, int to) {
       found.complete((to - from) + " octets");
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       found.complete("closed with " + code);
     }
   }

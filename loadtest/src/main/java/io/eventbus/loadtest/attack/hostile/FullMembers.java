@@ -2,8 +2,8 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientCalls;
-import io.eventbus.loadtest.attack.wire.Wire;
 import java.util.Map;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -29,13 +29,14 @@ record FullMembers() implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    Crowd.members(field, field.knob("members"), 1, n -> "full", frames -> new Once(field, frames));
+    HostileCrowd.members(
+        field, field.knob("members"), 1, n -> "full", frames -> new Once(field, frames));
     field.tally().add("began", 1);
-    new Crowd(
+    new HostileCrowd(
         field,
         field.knob("conns"),
         i ->
-            new ServiceClient(
+            new HostileServiceClient(
                 field.tally(),
                 LongStream.iterate(1, n -> n + 1)
                     .mapToObj(n -> ClientCalls.request(n, "full", 1, 0, NOTHING))));
@@ -43,7 +44,7 @@ record FullMembers() implements Attack {
   }
 
   /** Answers one call. */
-  private static final class Once extends ServiceClient {
+  private static final class Once extends HostileServiceClient {
     private boolean answered;
 
     Once(Field field, Stream<byte[]> frames) {
@@ -51,7 +52,7 @@ record FullMembers() implements Attack {
     }
 
     @Override
-    void invoked(Wire wire, long call) {
+    void invoked(AttackWire wire, long call) {
       if (!answered) {
         answered = true;
         wire.sendMessage(ClientCalls.reply(call, NOTHING, 0));

@@ -27,12 +27,12 @@ record GatherFlood() implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    Crowd.members(field, field.knob("members"), 1, n -> "crowded");
-    new Crowd(
+    HostileCrowd.members(field, field.knob("members"), 1, n -> "crowded");
+    new HostileCrowd(
         field,
         field.knob("conns"),
         i ->
-            new ServiceClient(
+            new HostileServiceClient(
                 field.tally(),
                 LongStream.iterate(2, n -> n + 1)
                     .mapToObj(

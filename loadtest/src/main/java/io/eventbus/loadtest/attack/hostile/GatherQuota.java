@@ -41,12 +41,12 @@ record GatherQuota() implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    Crowd.members(field, field.knob("members"), 1, n -> "all");
-    new Crowd(
+    HostileCrowd.members(field, field.knob("members"), 1, n -> "all");
+    new HostileCrowd(
         field,
         1,
         i ->
-            new ServiceClient(
+            new HostileServiceClient(
                 field.tally(), Stream.of(ClientCalls.gather(1, "all", TIMEOUT_MILLIS))));
     field.sleep(SETTLE_MILLIS);
     long invoked = field.tally().get("invoked");

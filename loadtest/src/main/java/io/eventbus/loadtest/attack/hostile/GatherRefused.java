@@ -27,13 +27,13 @@ record GatherRefused() implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    Crowd.members(field, field.knob("members"), 1, n -> "crowded");
+    HostileCrowd.members(field, field.knob("members"), 1, n -> "crowded");
     field.tally().add("began", 1);
-    new Crowd(
+    new HostileCrowd(
         field,
         field.knob("conns"),
         i ->
-            new ServiceClient(
+            new HostileServiceClient(
                 field.tally(),
                 LongStream.iterate(1, n -> n + 1)
                     .mapToObj(n -> ClientCalls.gather(n, "crowded", TIMEOUT_MILLIS))));

@@ -48,10 +48,10 @@ record GroupCopies(String name, long groups, long events, boolean all) implement
                 Opening.client(field.bus()),
                 count,
                 i ->
-                    new Subscriber(
+                    new HostileSubscriber(
                         field.tally(),
                         List.of(ClientFrames.subscribe(1, "copies.>", "group-" + i)),
-                        Subscriber.ALL,
+                        HostileSubscriber.ALL,
                         true))
             .fill();
     swarm.awaitWelcomed(count, SETTLE_MILLIS);
@@ -62,7 +62,7 @@ record GroupCopies(String name, long groups, long events, boolean all) implement
             "all groups subscribed",
             field.tally().get("subscribed") == count,
             field.tally().get("subscribed") + " of " + count);
-    Sender sender = Sender.connect(field);
+    HostileSender sender = HostileSender.connect(field);
     if (sender == null) {
       field.tally().check("the publisher connects", false, "it does not");
       return;

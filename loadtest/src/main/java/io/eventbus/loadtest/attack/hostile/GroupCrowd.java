@@ -34,7 +34,7 @@ record GroupCrowd() implements Attack {
             field,
             Opening.client(field.bus()),
             field.knob("conns"),
-            i -> new Subscriber(field.tally(), subscribes(i), Subscriber.ALL, false))
+            i -> new HostileSubscriber(field.tally(), subscribes(i), HostileSubscriber.ALL, false))
         .hold();
   }
 

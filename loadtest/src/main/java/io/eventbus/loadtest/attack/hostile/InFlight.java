@@ -3,8 +3,8 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientCalls;
-import io.eventbus.loadtest.attack.wire.Wire;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -66,16 +66,16 @@ record InFlight(String name, End end, long conns, long each) implements Attack {
   @Override
   public void run(Field field) throws InterruptedException {
     while (!field.over()) {
-      Crowd members = members(field);
+      HostileCrowd members = members(field);
       long before = field.tally().get("frames");
       int hold = field.knob("hold") * 1_000;
       long end = System.nanoTime() + hold * 1_000_000L;
-      Crowd callers =
-          new Crowd(
+      HostileCrowd callers =
+          new HostileCrowd(
               field,
               field.knob("conns"),
-              i -> new ServiceClient(field.tally(), requests(field.knob("each"), end)));
-      ServiceClient.await(
+              i -> new HostileServiceClient(field.tally(), requests(field.knob("each"), end)));
+      HostileServiceClient.await(
           field, "frames", before + (long) field.knob("conns") * field.knob("each"));
       field.sleep(Math.max(hold / 2, (end - System.nanoTime()) / 1_000_000 + 500));
       switch (this.end) {
@@ -96,18 +96,18 @@ record InFlight(String name, End end, long conns, long each) implements Attack {
     }
   }
 
-  private Crowd members(Field field) throws InterruptedException {
+  private HostileCrowd members(Field field) throws InterruptedException {
     if (end != End.TUNNELS) {
-      return Crowd.members(field, MEMBERS, SERVICES, n -> "f" + n % SERVICES);
+      return HostileCrowd.members(field, MEMBERS, SERVICES, n -> "f" + n % SERVICES);
     }
     // A connection serves as many tunnels as it may ask for.
     int count = field.knob("conns");
-    return Crowd.members(
+    return HostileCrowd.members(
         field, count, 1, n -> "f" + n % SERVICES, frames -> new Accepts(field, frames));
   }
 
   private Stream<byte[]> requests(int count, long end) {
-    return ServiceClient.numbered(
+    return HostileServiceClient.numbered(
         count,
         call -> {
           String service = "f" + call % SERVICES;
@@ -124,13 +124,13 @@ record InFlight(String name, End end, long conns, long each) implements Attack {
   }
 
   /** Accepts tunnels. */
-  private static final class Accepts extends ServiceClient {
+  private static final class Accepts extends HostileServiceClient {
     Accepts(Field field, Stream<byte[]> frames) {
       super(field.tally(), frames);
     }
 
     @Override
-    void invoked(Wire wire, long call) {
+    void invoked(AttackWire wire, long call) {
       wire.sendMessage(ClientCalls.reply(call, NOTHING, 1_024));
     }
   }

@@ -53,7 +53,7 @@ record LookupBomb() implements Attack {
                 subscribes.add(
                     ClientFrames.subscribe(f + 1L, filter(f, bits), Overflow.DROP_OLDEST));
               }
-              return new Subscriber(field.tally(), subscribes, Subscriber.ALL, false);
+              return new HostileSubscriber(field.tally(), subscribes, HostileSubscriber.ALL, false);
             })
         .fill();
     long settled = System.nanoTime() + SETTLE_MILLIS * 1_000_000L;
@@ -62,7 +62,7 @@ record LookupBomb() implements Attack {
         && field.tally().get("subscribed") + field.tally().get("refused") < filters) {
       field.sleep(20);
     }
-    Sender sender = Sender.connect(field);
+    HostileSender sender = HostileSender.connect(field);
     if (sender == null) {
       return;
     }

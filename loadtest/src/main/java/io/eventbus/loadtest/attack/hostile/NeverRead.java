@@ -68,14 +68,16 @@ record NeverRead(
             field,
             Opening.client(field.bus()).withReceiveBuffer(4096),
             count,
-            i -> new Subscriber(field.tally(), List.of(subscribe), Subscriber.NOTHING, false));
+            i ->
+                new HostileSubscriber(
+                    field.tally(), List.of(subscribe), HostileSubscriber.NOTHING, false));
     ByteBuf message = message(field.knob("batch"), field.knob("bytes"), colliding);
     int times = field.knob("times");
     while (!field.over()) {
       swarm.fill();
       swarm.awaitWelcomed(count, PAUSE_MILLIS);
       field.sleep(times == 0 ? 0 : PAUSE_MILLIS / 2);
-      Sender sender = Sender.connect(field);
+      HostileSender sender = HostileSender.connect(field);
       int sent = 0;
       while (sender != null
           && (times == 0 || sent < times)

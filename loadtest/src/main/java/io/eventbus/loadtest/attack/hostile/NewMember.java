@@ -1,9 +1,9 @@
 package io.eventbus.loadtest.attack.hostile;
 
-import io.eventbus.loadtest.attack.Tally;
+import io.eventbus.loadtest.attack.AttackTally;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientCalls;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Welcome;
 import java.nio.ByteBuffer;
@@ -12,9 +12,9 @@ import java.nio.ByteBuffer;
  * A well-behaved client that registers one service. Counts {@code newcomersServe} and {@code
  * newcomersRefused}.
  */
-record NewMember(Tally tally, String service) implements Peer {
+record NewMember(AttackTally tally, String service) implements AttackPeer {
   @Override
-  public void welcomed(Wire wire, Welcome welcome) {
+  public void welcomed(AttackWire wire, Welcome welcome) {
     wire.sendMessage(ClientCalls.register(1, service, 1));
   }
 
@@ -24,7 +24,7 @@ record NewMember(Tally tally, String service) implements Peer {
   }
 
   @Override
-  public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+  public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
     if (type == TypeCode.CONFIRM.code() || type == TypeCode.PROBLEM.code()) {
       tally.add(type == TypeCode.CONFIRM.code() ? "newcomersServe" : "newcomersRefused", 1);
       wire.end();

@@ -1,9 +1,9 @@
 package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Field;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Overflow;
@@ -18,9 +18,9 @@ import java.nio.ByteBuffer;
  * @param filter of its subscription
  * @param overflow its policy
  */
-record Newcomer(Field field, String filter, Overflow overflow) implements Peer {
+record Newcomer(Field field, String filter, Overflow overflow) implements AttackPeer {
   @Override
-  public void welcomed(Wire wire, Welcome welcome) {
+  public void welcomed(AttackWire wire, Welcome welcome) {
     wire.sendMessage(ClientFrames.subscribe(1, filter, overflow));
   }
 
@@ -30,7 +30,7 @@ record Newcomer(Field field, String filter, Overflow overflow) implements Peer {
   }
 
   @Override
-  public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+  public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
     if (type == TypeCode.CONFIRM.code()) {
       field.tally().add("newcomersSubscribed", 1);
       wire.end();

@@ -3,10 +3,10 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.Octets;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.Map;
@@ -47,9 +47,9 @@ record PreauthFill() implements Attack {
             Opening.upgrade(field.bus(), ""),
             field.knob("conns"),
             i ->
-                new Peer() {
+                new AttackPeer() {
                   @Override
-                  public void upgraded(Wire wire) {
+                  public void upgraded(AttackWire wire) {
                     wire.send(part.retainedDuplicate());
                   }
                 })

@@ -3,8 +3,8 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientCalls;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.protocol.DataView;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.ReplyView;
@@ -54,9 +54,9 @@ record QuotaBypass(String name, boolean tunnel) implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    Crowd.members(field, 1, 1, n -> "carried", frames -> new Member(field, frames));
+    HostileCrowd.members(field, 1, 1, n -> "carried", frames -> new Member(field, frames));
     long begin = System.nanoTime();
-    new Crowd(field, 1, i -> new Caller(field));
+    new HostileCrowd(field, 1, i -> new Caller(field));
     field.untilOver();
     double seconds = (System.nanoTime() - begin) / 1e9;
     long carried = field.tally().get("carried");
@@ -75,7 +75,7 @@ record QuotaBypass(String name, boolean tunnel) implements Attack {
   }
 
   /** Sends as much as it may. */
-  private final class Caller extends ServiceClient {
+  private final class Caller extends HostileServiceClient {
     private final ReplyView reply = new ReplyView();
     private final DataView credit = new DataView();
     private final byte[] payload = new byte[PAYLOAD];
@@ -88,13 +88,13 @@ record QuotaBypass(String name, boolean tunnel) implements Attack {
     }
 
     @Override
-    public void writable(Wire wire) {
+    public void writable(AttackWire wire) {
       super.writable(wire);
       pump(wire);
     }
 
     @Override
-    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+    public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
       super.frame(wire, type, message, from, to);
       if (type == TypeCode.REPLY.code() && tunnel) {
         reply.read(message, from, to, FrameLimits.DEFAULT);
@@ -108,7 +108,7 @@ record QuotaBypass(String name, boolean tunnel) implements Attack {
       pump(wire);
     }
 
-    private void pump(Wire wire) {
+    private void pump(AttackWire wire) {
       while (wire.isWritable() && offset + PAYLOAD + ClientCalls.DATA_HEAD <= limit) {
         wire.sendMessage(ClientCalls.data(1, offset, payload));
         offset += PAYLOAD + ClientCalls.DATA_HEAD;
@@ -117,7 +117,7 @@ record QuotaBypass(String name, boolean tunnel) implements Attack {
   }
 
   /** Takes everything. */
-  private static final class Member extends ServiceClient {
+  private static final class Member extends HostileServiceClient {
     private final Field field;
     private final DataView data = new DataView();
     private long granted = WINDOW;
@@ -128,12 +128,12 @@ record QuotaBypass(String name, boolean tunnel) implements Attack {
     }
 
     @Override
-    void invoked(Wire wire, long call) {
+    void invoked(AttackWire wire, long call) {
       wire.sendMessage(ClientCalls.reply(call, NOTHING, WINDOW));
     }
 
     @Override
-    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+    public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
       super.frame(wire, type, message, from, to);
       if (type == TypeCode.INVOKE.code()) {
         field.tally().add("carried", to - from);

@@ -62,10 +62,10 @@ record QuotaFlood() implements Attack {
         .wires()
         .open(
             Opening.client(field.bus()),
-            new Subscriber(field.tally(), subscribe, Subscriber.ALL, true));
-    List<Sender> senders = new ArrayList<>();
+            new HostileSubscriber(field.tally(), subscribe, HostileSubscriber.ALL, true));
+    List<HostileSender> senders = new ArrayList<>();
     for (int i = 0; i < field.knob("clients"); i++) {
-      Sender sender = Sender.connect(field);
+      HostileSender sender = HostileSender.connect(field);
       if (sender == null) {
         throw new IllegalStateException("client " + i + " was not welcomed");
       }
@@ -81,7 +81,7 @@ record QuotaFlood() implements Attack {
             "no more than the quota comes through",
             taken <= field.knob("quota") * (seconds + 1) * SLACK,
             taken + " events in " + Math.round(seconds) + " s");
-    for (Sender sender : senders) {
+    for (HostileSender sender : senders) {
       field
           .tally()
           .check("nobody is closed", sender.closeCode() == 0, "closed: " + sender.closeCode());
@@ -89,7 +89,7 @@ record QuotaFlood() implements Attack {
   }
 
   /** As much as there is to offer by now, to whichever socket takes it. */
-  private static void offer(Field field, List<Sender> senders, long began)
+  private static void offer(Field field, List<HostileSender> senders, long began)
       throws InterruptedException {
     double perNano = field.knob("quota") * (double) field.knob("times") / 1e9;
     byte[] payload = new byte[PAYLOAD];

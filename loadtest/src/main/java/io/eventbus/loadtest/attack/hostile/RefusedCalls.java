@@ -33,7 +33,7 @@ record RefusedCalls() implements Attack {
             Opening.client(field.bus()),
             field.knob("conns"),
             i ->
-                new ServiceClient(
+                new HostileServiceClient(
                     field.tally(),
                     LongStream.iterate(1, n -> n + 1)
                         .mapToObj(n -> ClientCalls.request(n, "nobody", 1_000, 0, NOTHING))))

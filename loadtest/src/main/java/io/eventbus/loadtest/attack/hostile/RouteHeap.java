@@ -51,10 +51,12 @@ record RouteHeap(String name, boolean own) implements Attack {
                 field,
                 Opening.client(field.bus()),
                 conns,
-                i -> new Subscriber(field.tally(), List.of(subscribe), Subscriber.ALL, false))
+                i ->
+                    new HostileSubscriber(
+                        field.tally(), List.of(subscribe), HostileSubscriber.ALL, false))
             .fill();
     swarm.awaitWelcomed(conns, SETTLE_MILLIS);
-    Sender sender = Sender.connect(field);
+    HostileSender sender = HostileSender.connect(field);
     if (sender == null) {
       return;
     }
@@ -86,7 +88,7 @@ record RouteHeap(String name, boolean own) implements Attack {
                   t++) {
                 subscribes.add(ClientFrames.subscribe(t + 1, "routes." + t, Overflow.DROP_OLDEST));
               }
-              return new Subscriber(field.tally(), subscribes, Subscriber.ALL, false);
+              return new HostileSubscriber(field.tally(), subscribes, HostileSubscriber.ALL, false);
             })
         .fill();
     while (!field.over()

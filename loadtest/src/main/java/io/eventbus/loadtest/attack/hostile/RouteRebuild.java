@@ -49,7 +49,7 @@ record RouteRebuild(String name, boolean reconnects) implements Attack {
                 field,
                 Opening.client(field.bus()),
                 conns,
-                i -> new Subscriber(field.tally(), subscribes, Subscriber.ALL, false))
+                i -> new HostileSubscriber(field.tally(), subscribes, HostileSubscriber.ALL, false))
             .fill();
     swarm.awaitWelcomed(conns, SETTLE_MILLIS);
     int millis = (int) Math.max(1, 1_000L / Math.max(1, field.knob("rate")));
@@ -61,7 +61,7 @@ record RouteRebuild(String name, boolean reconnects) implements Attack {
       }
       return;
     }
-    Sender sender = Sender.connect(field);
+    HostileSender sender = HostileSender.connect(field);
     for (long id = 1; sender != null && !field.over(); id++) {
       byte[] come = ClientFrames.subscribe(id, ">", Overflow.CONFLATE);
       if (!sender.send(come, ClientFrames.unsubscribe(id))) {

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.hostile;
 
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.schema.Welcome;
 import io.netty.buffer.ByteBuf;
 
@@ -10,9 +10,9 @@ import io.netty.buffer.ByteBuf;
  *
  * @param bytes stay the caller's
  */
-record Says(ByteBuf bytes) implements Peer {
+record Says(ByteBuf bytes) implements AttackPeer {
   @Override
-  public void welcomed(Wire wire, Welcome welcome) {
+  public void welcomed(AttackWire wire, Welcome welcome) {
     wire.send(bytes.retainedDuplicate());
   }
 }

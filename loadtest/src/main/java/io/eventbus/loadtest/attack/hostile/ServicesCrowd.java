@@ -38,19 +38,19 @@ record ServicesCrowd() implements Attack {
   public void run(Field field) throws InterruptedException {
     int services = field.knob("conns") * field.knob("each");
     while (!field.over()) {
-      Crowd members =
-          Crowd.members(field, field.knob("conns"), field.knob("each"), n -> "crowd." + n);
+      HostileCrowd members =
+          HostileCrowd.members(field, field.knob("conns"), field.knob("each"), n -> "crowd." + n);
       long before = field.tally().get("frames");
       // Twice the callers: each service is called from more than one event loop.
       int callers = 2 * ((services + EACH_CALLER - 1) / EACH_CALLER);
-      Crowd calling =
-          new Crowd(
+      HostileCrowd calling =
+          new HostileCrowd(
               field,
               callers,
               i ->
-                  new ServiceClient(
+                  new HostileServiceClient(
                       field.tally(),
-                      ServiceClient.numbered(
+                      HostileServiceClient.numbered(
                           EACH_CALLER,
                           call ->
                               ClientCalls.request(
@@ -59,7 +59,7 @@ record ServicesCrowd() implements Attack {
                                   TIMEOUT_MILLIS,
                                   0,
                                   NOTHING))));
-      ServiceClient.await(field, "frames", before + (long) callers * EACH_CALLER);
+      HostileServiceClient.await(field, "frames", before + (long) callers * EACH_CALLER);
       field.sleep(PAUSE_MILLIS);
       members.reset();
       field.sleep(PAUSE_MILLIS);

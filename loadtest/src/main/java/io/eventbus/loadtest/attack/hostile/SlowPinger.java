@@ -2,11 +2,11 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Octets;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Welcome;
 import io.netty.buffer.ByteBuf;
@@ -43,15 +43,15 @@ record SlowPinger() implements Attack {
             field.knob("conns"),
             i ->
                 new Pings(
-                    new Subscriber(field.tally(), subscribe, field.knob("drip"), false),
+                    new HostileSubscriber(field.tally(), subscribe, field.knob("drip"), false),
                     Flood.of(pings, false)))
         .hold();
   }
 
   /** Reads slowly as the one, and writes all the time as the other. */
-  private record Pings(Subscriber subscriber, Flood flood) implements Peer {
+  private record Pings(HostileSubscriber subscriber, Flood flood) implements AttackPeer {
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       subscriber.welcomed(wire, welcome);
       flood.welcomed(wire, welcome);
     }
@@ -62,12 +62,12 @@ record SlowPinger() implements Attack {
     }
 
     @Override
-    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+    public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
       subscriber.frame(wire, type, message, from, to);
     }
 
     @Override
-    public void writable(Wire wire) {
+    public void writable(AttackWire wire) {
       flood.writable(wire);
     }
   }

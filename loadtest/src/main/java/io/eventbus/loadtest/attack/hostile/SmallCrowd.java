@@ -26,14 +26,14 @@ record SmallCrowd(String name, boolean registers) implements Attack {
 
   @Override
   public void run(Field field) throws InterruptedException {
-    Crowd crowd =
-        new Crowd(
+    HostileCrowd crowd =
+        new HostileCrowd(
             field,
             field.knob("conns"),
             i ->
-                new ServiceClient(
+                new HostileServiceClient(
                     field.tally(),
-                    ServiceClient.numbered(
+                    HostileServiceClient.numbered(
                         field.knob("each"),
                         n ->
                             registers

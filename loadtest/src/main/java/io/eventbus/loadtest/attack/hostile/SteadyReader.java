@@ -1,10 +1,10 @@
 package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Field;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Welcome;
@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * A well-behaved subscriber that reads evenly what comes in bursts of about a megabyte, so that
  * much of it waits at the bus, and the publisher of the bursts.
  */
-final class SteadyReader implements Peer {
+final class SteadyReader implements AttackPeer {
   private static final String TOPIC = "steady";
   private static final int READ_PER_SECOND = 1_500_000;
   private static final int EVENT = 2_000;
@@ -45,7 +45,7 @@ final class SteadyReader implements Peer {
   }
 
   @Override
-  public void welcomed(Wire wire, Welcome welcome) {
+  public void welcomed(AttackWire wire, Welcome welcome) {
     wire.sendMessage(ClientFrames.subscribe(1, TOPIC, Overflow.BLOCK));
   }
 
@@ -55,7 +55,7 @@ final class SteadyReader implements Peer {
   }
 
   @Override
-  public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+  public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
     if (type == TypeCode.CONFIRM.code()) {
       wire.readAt(READ_PER_SECOND);
       field.wires().openHonest(Opening.client(field.bus()), new Bursts());
@@ -65,7 +65,7 @@ final class SteadyReader implements Peer {
   }
 
   @Override
-  public void closed(Wire wire, int code) {
+  public void closed(AttackWire wire, int code) {
     closeCode = code;
   }
 
@@ -92,14 +92,14 @@ final class SteadyReader implements Peer {
   }
 
   /** Publishes. */
-  private final class Bursts implements Peer {
+  private final class Bursts implements AttackPeer {
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       begun = true;
       burst(wire);
     }
 
-    private void burst(Wire wire) {
+    private void burst(AttackWire wire) {
       if (field.leftMillis() < EVERY_MILLIS) {
         return;
       }
@@ -111,7 +111,7 @@ final class SteadyReader implements Peer {
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       publisherCode = code;
     }
   }

@@ -45,7 +45,7 @@ record SubBudget() implements Attack {
                 field,
                 Opening.client(field.bus()),
                 field.knob("conns"),
-                i -> new Subscriber(field.tally(), filters(i), Subscriber.ALL, false))
+                i -> new HostileSubscriber(field.tally(), filters(i), HostileSubscriber.ALL, false))
             .fill();
     int newcomers = 0;
     while (!field.over()) {

@@ -38,14 +38,14 @@ record SubscribersReset(String name, boolean cluster) implements Attack {
     String end = field.knob("wild") > 0 ? ".*" : "";
     while (!field.over()) {
       long before = answered(field);
-      Crowd crowd =
-          new Crowd(
+      HostileCrowd crowd =
+          new HostileCrowd(
               field,
               field.knob("conns"),
               i ->
-                  new ServiceClient(
+                  new HostileServiceClient(
                       field.tally(),
-                      ServiceClient.numbered(
+                      HostileServiceClient.numbered(
                           each,
                           n ->
                               ClientFrames.subscribe(

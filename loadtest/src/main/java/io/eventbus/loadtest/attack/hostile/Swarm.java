@@ -1,9 +1,9 @@
 package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Field;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.schema.Welcome;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
@@ -26,14 +26,14 @@ final class Swarm {
   private final Field field;
   private final Opening opening;
   private final int count;
-  private final IntFunction<Peer> peers;
+  private final IntFunction<AttackPeer> peers;
   private final Semaphore connecting = new Semaphore(CONNECTING);
   private final AtomicInteger alive = new AtomicInteger();
   private final AtomicInteger welcomed = new AtomicInteger();
   private int opened;
 
   /** Prepares connections; the peers get the numbers from 0, those opened again the next ones. */
-  Swarm(Field field, Opening opening, int count, IntFunction<Peer> peers) {
+  Swarm(Field field, Opening opening, int count, IntFunction<AttackPeer> peers) {
     this.field = field;
     this.opening = opening;
     this.count = count;
@@ -73,11 +73,11 @@ final class Swarm {
   }
 
   /** Counts on the way to the peer. */
-  private final class Member implements Peer {
-    private final Peer peer;
+  private final class Member implements AttackPeer {
+    private final AttackPeer peer;
     private final AtomicBoolean waiting = new AtomicBoolean(true);
 
-    Member(Peer peer) {
+    Member(AttackPeer peer) {
       this.peer = peer;
     }
 
@@ -88,18 +88,18 @@ final class Swarm {
     }
 
     @Override
-    public void connected(Wire wire) {
+    public void connected(AttackWire wire) {
       arrived();
       peer.connected(wire);
     }
 
     @Override
-    public void upgraded(Wire wire) {
+    public void upgraded(AttackWire wire) {
       peer.upgraded(wire);
     }
 
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       welcomed.incrementAndGet();
       peer.welcomed(wire, welcome);
     }
@@ -110,22 +110,22 @@ final class Swarm {
     }
 
     @Override
-    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+    public void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {
       peer.frame(wire, type, message, from, to);
     }
 
     @Override
-    public void octets(Wire wire, ByteBuf octets) {
+    public void octets(AttackWire wire, ByteBuf octets) {
       peer.octets(wire, octets);
     }
 
     @Override
-    public void writable(Wire wire) {
+    public void writable(AttackWire wire) {
       peer.writable(wire);
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       arrived();
       alive.decrementAndGet();
       peer.closed(wire, code);

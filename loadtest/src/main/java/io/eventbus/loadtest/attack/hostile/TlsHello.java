@@ -3,9 +3,9 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.BusAddress;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
@@ -69,20 +69,20 @@ record TlsHello() implements Attack {
   }
 
   /** Sends the recording, waits for the first octets of the answer, and goes. */
-  private record Replay(Field field, ByteBuf hello, AtomicInteger open) implements Peer {
+  private record Replay(Field field, ByteBuf hello, AtomicInteger open) implements AttackPeer {
     @Override
-    public void connected(Wire wire) {
+    public void connected(AttackWire wire) {
       wire.send(hello.retainedDuplicate());
     }
 
     @Override
-    public void octets(Wire wire, ByteBuf octets) {
+    public void octets(AttackWire wire, ByteBuf octets) {
       field.tally().add("answers", 1);
       wire.reset();
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       open.decrementAndGet();
     }
   }

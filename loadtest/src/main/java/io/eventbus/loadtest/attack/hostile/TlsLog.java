@@ -3,8 +3,8 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.netty.buffer.ByteBuf;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,15 +59,15 @@ record TlsLog() implements Attack {
   }
 
   /** Sends the hello and goes. */
-  private record Leaves(ByteBuf hello, AtomicInteger open) implements Peer {
+  private record Leaves(ByteBuf hello, AtomicInteger open) implements AttackPeer {
     @Override
-    public void connected(Wire wire) {
+    public void connected(AttackWire wire) {
       wire.send(hello.retainedDuplicate());
       wire.end();
     }
 
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       open.decrementAndGet();
     }
   }

@@ -3,10 +3,10 @@ package io.eventbus.loadtest.attack.hostile;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -59,9 +59,9 @@ record TokenGuess() implements Attack {
         .check("guesses are slowed down", perSecond <= MAX_PER_SECOND, perSecond + " a second");
   }
 
-  private record Guess(Field field, Semaphore free) implements Peer {
+  private record Guess(Field field, Semaphore free) implements AttackPeer {
     @Override
-    public void closed(Wire wire, int code) {
+    public void closed(AttackWire wire, int code) {
       free.release();
       // Others were never looked at: they are no guesses.
       if (code == UNAUTHENTICATED) {

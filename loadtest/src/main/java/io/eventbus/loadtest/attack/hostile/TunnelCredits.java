@@ -2,11 +2,11 @@ package io.eventbus.loadtest.attack.hostile;
 
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.Field;
+import io.eventbus.loadtest.attack.wire.AttackPeer;
+import io.eventbus.loadtest.attack.wire.AttackWire;
 import io.eventbus.loadtest.attack.wire.ClientCalls;
 import io.eventbus.loadtest.attack.wire.Octets;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
 import io.eventbus.schema.Welcome;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -39,8 +39,8 @@ record TunnelCredits() implements Attack {
     while (!field.over()) {
       int now = round++;
       int conns = field.knob("conns");
-      Crowd members =
-          Crowd.members(
+      HostileCrowd members =
+          HostileCrowd.members(
               field, conns, 1, n -> "granted" + now + "x" + n, frames -> new Grants(field, frames));
       Swarm callers =
           new Swarm(
@@ -57,12 +57,12 @@ record TunnelCredits() implements Attack {
   }
 
   /** Asks for tunnels, and never reads. */
-  private record Silent(String service) implements Peer {
+  private record Silent(String service) implements AttackPeer {
     @Override
-    public void welcomed(Wire wire, Welcome welcome) {
+    public void welcomed(AttackWire wire, Welcome welcome) {
       wire.send(
           Octets.message(
-              ServiceClient.numbered(
+              HostileServiceClient.numbered(
                       TUNNELS, n -> ClientCalls.tunnel(n, service, WAIT_MILLIS, 1_024))
                   .toArray(byte[][]::new)));
       wire.readAt(0);
@@ -70,7 +70,7 @@ record TunnelCredits() implements Attack {
   }
 
   /** Accepts tunnels, and grants them one octet after the other. */
-  private static final class Grants extends ServiceClient {
+  private static final class Grants extends HostileServiceClient {
     private final Field field;
 
     Grants(Field field, Stream<byte[]> frames) {
@@ -79,12 +79,12 @@ record TunnelCredits() implements Attack {
     }
 
     @Override
-    void invoked(Wire wire, long call) {
+    void invoked(AttackWire wire, long call) {
       wire.sendMessage(ClientCalls.reply(call, NOTHING, 1));
       field.tally().add("credits", CREDITS);
       wire.send(
           Octets.message(
-              ServiceClient.numbered(CREDITS, n -> ClientCalls.credit(call, n + 1L, 0))
+              HostileServiceClient.numbered(CREDITS, n -> ClientCalls.credit(call, n + 1L, 0))
                   .toArray(byte[][]::new)));
     }
   }

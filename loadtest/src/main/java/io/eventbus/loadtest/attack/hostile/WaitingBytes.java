@@ -43,9 +43,9 @@ record WaitingBytes() implements Attack {
             Opening.client(field.bus()),
             field.knob("conns"),
             i ->
-                new ServiceClient(
+                new HostileServiceClient(
                     field.tally(),
-                    ServiceClient.numbered(
+                    HostileServiceClient.numbered(
                         field.knob("each"),
                         call ->
                             ClientCalls.request(

@@ -33,10 +33,10 @@ record WaitingServices() implements Attack {
             Opening.client(field.bus()),
             field.knob("conns"),
             i ->
-                new ServiceClient(
+                new HostileServiceClient(
                     field.tally(),
-                    ServiceClient.numbered(
-                        ServiceClient.MAX_CALLS,
+                    HostileServiceClient.numbered(
+                        HostileServiceClient.MAX_CALLS,
                         call ->
                             ClientCalls.request(
                                 call, "w" + i + "." + call, WAIT_MILLIS, WAIT_MILLIS, NOTHING))))

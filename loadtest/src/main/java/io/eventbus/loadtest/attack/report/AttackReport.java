@@ -43,7 +43,7 @@ public record AttackReport(
       String startedAt, String command, BusSpec spec, List<AttackResult> results) {
     Map<String, List<String>> missed = new TreeMap<>();
     for (AttackResult result : results) {
-      List<String> found = Verdict.missed(result);
+      List<String> found = AttackVerdict.missed(result);
       if (!found.isEmpty()) {
         missed.put(result.attack() + "/" + result.round(), found);
       }

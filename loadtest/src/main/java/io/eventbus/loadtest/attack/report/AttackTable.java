@@ -55,7 +55,7 @@ public final class AttackTable {
     TextTable.write(out, rows, TEXT_COLUMNS);
     out.append('\n');
     for (AttackResult result : results) {
-      for (String missed : Verdict.missed(result)) {
+      for (String missed : AttackVerdict.missed(result)) {
         out.append(result.attack()).append(": ").append(missed).append('\n');
       }
       Map<String, Long> figures = new TreeMap<>(result.observed().figures());
@@ -72,7 +72,7 @@ public final class AttackTable {
    * @return for the terminal
    */
   public static String line(AttackResult result) {
-    List<String> missed = Verdict.missed(result);
+    List<String> missed = AttackVerdict.missed(result);
     return String.format(
         Locale.ROOT,
         "%-22s %s",
@@ -91,7 +91,7 @@ public final class AttackTable {
                 "exit %d, %.1f s",
                 result.bus().exitCode(),
                 result.bus().afterSeconds()),
-        Verdict.missed(result).isEmpty() ? "yes" : "NO",
+        AttackVerdict.missed(result).isEmpty() ? "yes" : "NO",
         events.lost() + "/" + events.doubled() + "/" + events.reordered(),
         Integer.toString(events.closed().size()),
         digits(result.honest().quiet().p50()),
@@ -105,10 +105,10 @@ public final class AttackTable {
         digits(result.honest().control().worst()),
         digits(result.health().worstMillis()),
         Long.toString(result.health().bad()),
-        digits(Verdict.megabytes(result.memory().heapBefore())),
-        digits(Verdict.megabytes(result.memory().heapAfter())),
-        digits(Verdict.megabytes(result.memory().countedAfter())),
-        digits(Verdict.megabytes(result.memory().rssPeak())),
+        digits(AttackVerdict.megabytes(result.memory().heapBefore())),
+        digits(AttackVerdict.megabytes(result.memory().heapAfter())),
+        digits(AttackVerdict.megabytes(result.memory().countedAfter())),
+        digits(AttackVerdict.megabytes(result.memory().rssPeak())),
         Long.toString(result.bus().logLines()),
         digits(result.bus().logBytes() / 1e3),
         digits(result.observed().figures().getOrDefault("bytesSent", 0L) / 1e6),

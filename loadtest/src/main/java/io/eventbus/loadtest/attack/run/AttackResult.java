@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.run;
 
+import io.eventbus.loadtest.attack.AttackTargets;
 import io.eventbus.loadtest.attack.Observed;
-import io.eventbus.loadtest.attack.Targets;
 import io.eventbus.loadtest.attack.honest.HonestOutcome;
 import java.util.Map;
 
@@ -25,7 +25,7 @@ public record AttackResult(
     int round,
     Map<String, Long> knobs,
     double seconds,
-    Targets targets,
+    AttackTargets targets,
     BusEnd bus,
     HonestOutcome honest,
     Health quietHealth,

@@ -59,7 +59,7 @@ public final class WireCounts {
   /**
    * Returns how connections ended that the bus ended.
    *
-   * @return how many for each code, see {@link Peer#closed}
+   * @return how many for each code, see {@link AttackPeer#closed}
    */
   public Map<Integer, Long> closes() {
     Map<Integer, Long> counts = new TreeMap<>();

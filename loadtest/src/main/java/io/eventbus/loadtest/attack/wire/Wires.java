@@ -80,7 +80,7 @@ public final class Wires implements AutoCloseable {
    * @param opening how it begins
    * @param peer hears of it, of its end also when it never began
    */
-  public void open(Opening opening, Peer peer) {
+  public void open(Opening opening, AttackPeer peer) {
     connect(opening, peer, bus.port(), source(), true);
   }
 
@@ -90,7 +90,7 @@ public final class Wires implements AutoCloseable {
    * @param opening how it begins
    * @param peer hears of it, of its end also when it never began
    */
-  public void openHonest(Opening opening, Peer peer) {
+  public void openHonest(Opening opening, AttackPeer peer) {
     connect(opening, peer, bus.port(), 1, true);
   }
 
@@ -100,7 +100,7 @@ public final class Wires implements AutoCloseable {
    * @param port where to
    * @param peer hears of it, of its end also when it never began
    */
-  public void openTcp(int port, Peer peer) {
+  public void openTcp(int port, AttackPeer peer) {
     connect(Opening.tcp(), peer, port, source(), false);
   }
 
@@ -111,7 +111,7 @@ public final class Wires implements AutoCloseable {
    * @param source its last octet
    * @param peer hears of it, of its end also when it never began
    */
-  public void openTcp(int port, int source, Peer peer) {
+  public void openTcp(int port, int source, AttackPeer peer) {
     connect(Opening.tcp(), peer, port, source, false);
   }
 
@@ -119,7 +119,7 @@ public final class Wires implements AutoCloseable {
     return sources == 0 ? 1 : FIRST_SOURCE + Math.floorMod(next.getAndIncrement(), sources);
   }
 
-  private void connect(Opening opening, Peer peer, int port, int source, boolean secure) {
+  private void connect(Opening opening, AttackPeer peer, int port, int source, boolean secure) {
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loops)
@@ -139,8 +139,8 @@ public final class Wires implements AutoCloseable {
         done -> {
           if (!done.isSuccess()) {
             counts.failed();
-            Wire wire = new Wire(connecting.channel(), peer, opening, counts);
-            peer.closed(wire, Peer.NO_CLOSE);
+            AttackWire wire = new AttackWire(connecting.channel(), peer, opening, counts);
+            peer.closed(wire, AttackPeer.NO_CLOSE);
           }
         });
   }
@@ -155,10 +155,10 @@ public final class Wires implements AutoCloseable {
 
   private final class Setup extends ChannelInitializer<Channel> {
     private final Opening opening;
-    private final Peer peer;
+    private final AttackPeer peer;
     private final boolean secure;
 
-    Setup(Opening opening, Peer peer, boolean secure) {
+    Setup(Opening opening, AttackPeer peer, boolean secure) {
       this.opening = opening;
       this.peer = peer;
       this.secure = secure;
@@ -169,7 +169,7 @@ public final class Wires implements AutoCloseable {
       if (secure && tls != null) {
         channel.pipeline().addLast(tls.newHandler(channel.alloc()));
       }
-      channel.pipeline().addLast(new Wire(channel, peer, opening, counts).handler());
+      channel.pipeline().addLast(new AttackWire(channel, peer, opening, counts).handler());
     }
   }
 

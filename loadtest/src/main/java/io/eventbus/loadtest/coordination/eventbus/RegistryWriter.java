@@ -9,9 +9,9 @@ import io.eventbus.loadtest.coordination.Register;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Endpoint;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryException;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.ratis.forward.RegistryClient;
@@ -88,7 +88,7 @@ final class RegistryWriter implements CoordinationClient {
     if (result instanceof CommandResult.TopicCreated created) {
       revisions.put(register, created.version());
     } else if (result instanceof CommandResult.Refused refused
-        && refused.reason() == RefusalReason.TOPIC_EXISTS) {
+        && refused.reason() == RegistryRefusalReason.TOPIC_EXISTS) {
       // An attempt before was carried out after all.
       revisions.put(register, readNewest(register).version());
     } else {
@@ -125,10 +125,10 @@ final class RegistryWriter implements CoordinationClient {
       return CompletableFuture.completedFuture(null);
     }
     if (result instanceof CommandResult.Refused refused) {
-      if (refused.reason() == RefusalReason.ID_FORGOTTEN) {
+      if (refused.reason() == RegistryRefusalReason.ID_FORGOTTEN) {
         // With a new id; the revision keeps it from being applied twice.
         put.identify(new Attempt(CommandId.random(newest.get()), attempt.command(), true));
-      } else if (refused.reason() == RefusalReason.STALE_REVISION) {
+      } else if (refused.reason() == RegistryRefusalReason.STALE_REVISION) {
         return stale(put, attempt, result);
       }
     }
@@ -227,7 +227,7 @@ final class RegistryWriter implements CoordinationClient {
       return true;
     }
     if (result instanceof CommandResult.Refused refused
-        && refused.reason() == RefusalReason.STALE_REVISION) {
+        && refused.reason() == RegistryRefusalReason.STALE_REVISION) {
       return false;
     }
     throw new CoordinationException("refused", result.toString());

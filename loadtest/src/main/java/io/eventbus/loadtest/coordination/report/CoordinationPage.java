@@ -1,6 +1,6 @@
 package io.eventbus.loadtest.coordination.report;
 
-import io.eventbus.loadtest.coordination.run.Experiment;
+import io.eventbus.loadtest.coordination.run.CoordinationExperiment;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
 import io.eventbus.loadtest.report.LineChart;
 import io.eventbus.loadtest.report.Page;
@@ -68,7 +68,7 @@ public final class CoordinationPage {
     for (int servers : report.plan().servers()) {
       List<Group> groups =
           report.groups().stream()
-              .filter(g -> g.cell().experiment().equals(Experiment.TABLE))
+              .filter(g -> g.cell().experiment().equals(CoordinationExperiment.TABLE))
               .filter(g -> g.cell().servers() == servers)
               .toList();
       if (!groups.isEmpty()) {
@@ -107,7 +107,7 @@ public final class CoordinationPage {
     report.groups().stream()
         .map(Group::cell)
         .distinct()
-        .filter(cell -> !cell.experiment().equals(Experiment.TABLE))
+        .filter(cell -> !cell.experiment().equals(CoordinationExperiment.TABLE))
         .forEach(
             cell -> {
               String title =
@@ -126,7 +126,7 @@ public final class CoordinationPage {
       overTime(
           "Warm-up, " + servers + " servers: commands/s",
           report.phases().stream()
-              .filter(p -> p.experiment().equals(Experiment.WARM_UP) && p.round() == 0)
+              .filter(p -> p.experiment().equals(CoordinationExperiment.WARM_UP) && p.round() == 0)
               .filter(p -> p.servers() == servers)
               .toList());
     }

@@ -2,8 +2,8 @@ package io.eventbus.loadtest.coordination.report;
 
 import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.Placement;
+import io.eventbus.loadtest.coordination.run.CoordinationExperiment;
 import io.eventbus.loadtest.coordination.run.Disk;
-import io.eventbus.loadtest.coordination.run.Experiment;
 import io.eventbus.loadtest.coordination.run.Findings;
 import io.eventbus.loadtest.coordination.run.FleetResult;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
@@ -121,6 +121,8 @@ public record CoordinationReport(
   /** The measured phases, by experiment, without those that warm up. */
   List<Group> groups() {
     return Group.of(
-        phases.stream().filter(phase -> !phase.experiment().equals(Experiment.WARM_UP)).toList());
+        phases.stream()
+            .filter(phase -> !phase.experiment().equals(CoordinationExperiment.WARM_UP))
+            .toList());
   }
 }

@@ -1,6 +1,6 @@
 package io.eventbus.loadtest.coordination.report;
 
-import io.eventbus.loadtest.coordination.run.Experiment;
+import io.eventbus.loadtest.coordination.run.CoordinationExperiment;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
 import io.eventbus.loadtest.report.Chapter;
 import io.eventbus.loadtest.report.Section;
@@ -75,12 +75,12 @@ public final class CoordinationTable {
   static List<Section> sections(CoordinationReport report) {
     List<Section> sections = new ArrayList<>();
     List<Group> groups = report.groups();
-    add(sections, "Closed-loop clients", cells(groups, Experiment.TABLE, false));
-    add(sections, "Pipelined clients", cells(groups, Experiment.PIPELINED, false));
+    add(sections, "Closed-loop clients", cells(groups, CoordinationExperiment.TABLE, false));
+    add(sections, "Pipelined clients", cells(groups, CoordinationExperiment.PIPELINED, false));
     add(
         sections,
         "Transactions: read a list, change it, write it back if it is unchanged",
-        cells(groups, Experiment.TRANSACTIONS, true));
+        cells(groups, CoordinationExperiment.TRANSACTIONS, true));
     add(sections, "Servers killed", failures(groups));
     add(sections, "Leader killed again and again", kills(groups));
     add(
@@ -217,10 +217,10 @@ public final class CoordinationTable {
             "late"));
     List<String> other =
         List.of(
-            Experiment.TABLE,
-            Experiment.PIPELINED,
-            Experiment.TRANSACTIONS,
-            Experiment.LEADER_KILL);
+            CoordinationExperiment.TABLE,
+            CoordinationExperiment.PIPELINED,
+            CoordinationExperiment.TRANSACTIONS,
+            CoordinationExperiment.LEADER_KILL);
     for (Group group : groups) {
       if (!other.contains(group.cell().experiment())) {
         rows.add(
@@ -252,7 +252,7 @@ public final class CoordinationTable {
             "worst client ms",
             "late"));
     for (Group group : groups) {
-      if (group.cell().experiment().equals(Experiment.LEADER_KILL)) {
+      if (group.cell().experiment().equals(CoordinationExperiment.LEADER_KILL)) {
         rows.add(
             List.of(
                 name(group.cell()),

@@ -1,6 +1,6 @@
 package io.eventbus.loadtest.coordination.report;
 
-import io.eventbus.loadtest.coordination.run.Experiment;
+import io.eventbus.loadtest.coordination.run.CoordinationExperiment;
 import io.eventbus.loadtest.coordination.run.Findings;
 import io.eventbus.loadtest.coordination.run.FleetResult;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
@@ -54,7 +54,7 @@ final class ServerTables {
     List<List<String>> rows = new ArrayList<>();
     rows.add(List.of("load", "system", "seconds", "first", "middle", "last"));
     for (PhaseResult phase : report.phases()) {
-      if (phase.experiment().equals(Experiment.WARM_UP) && phase.round() == 0) {
+      if (phase.experiment().equals(CoordinationExperiment.WARM_UP) && phase.round() == 0) {
         List<Long> tenths = phase.eachTenth();
         int span = Math.min(20, tenths.size());
         rows.add(

@@ -14,10 +14,10 @@ final class FailureExperiments {
   private static final int CLIENTS = 10;
   private static final int SMALL = 3;
 
-  private final Bench bench;
+  private final CoordinationBench bench;
   private final Plan plan;
 
-  FailureExperiments(Bench bench) {
+  FailureExperiments(CoordinationBench bench) {
     this.bench = bench;
     this.plan = bench.plan();
   }
@@ -36,7 +36,7 @@ final class FailureExperiments {
   private void failures(Turns turns, int servers) throws InterruptedException {
     turns.each(fleet -> bench.warmUp(fleet, CLIENTS, 1, Phase::write));
     for (int round = 1; round <= plan.rounds(); round++) {
-      for (Scenario scenario : Scenario.values()) {
+      for (CoordinationScenario scenario : CoordinationScenario.values()) {
         if (scenario.fits(servers)) {
           Load load = new Load(scenario.label(), CLIENTS, 1, round, FAILURE);
           turns.each(fleet -> fail(fleet, load, scenario.kills()));
@@ -46,20 +46,22 @@ final class FailureExperiments {
   }
 
   void leaderKills() throws InterruptedException {
-    List<Scenario.Kill> kills = List.of(new Scenario.Kill(true, Bench.LEAD_IN));
+    List<CoordinationScenario.Kill> kills =
+        List.of(new CoordinationScenario.Kill(true, CoordinationBench.LEAD_IN));
     bench.with(
-        bench.setup(Experiment.LEADER_KILL, SMALL, CLIENTS, 1, Placement.SPREAD),
+        bench.setup(CoordinationExperiment.LEADER_KILL, SMALL, CLIENTS, 1, Placement.SPREAD),
         bench.systems(),
         turns -> {
           turns.each(fleet -> bench.warmUp(fleet, CLIENTS, 1, Phase::write));
           for (int round = 1; round <= plan.kills(); round++) {
-            Load load = new Load(Experiment.LEADER_KILL, CLIENTS, 1, round, KILL);
+            Load load = new Load(CoordinationExperiment.LEADER_KILL, CLIENTS, 1, round, KILL);
             turns.each(fleet -> fail(fleet, load, kills));
           }
         });
   }
 
-  private void fail(Fleet fleet, Load load, List<Scenario.Kill> kills) throws InterruptedException {
+  private void fail(Fleet fleet, Load load, List<CoordinationScenario.Kill> kills)
+      throws InterruptedException {
     CoordinationCluster cluster = fleet.cluster();
     List<Integer> killed = new ArrayList<>();
     bench.measure(
@@ -67,7 +69,7 @@ final class FailureExperiments {
         load,
         Phase::write,
         phase -> {
-          for (Scenario.Kill kill : kills) {
+          for (CoordinationScenario.Kill kill : kills) {
             phase.awaitTime(kill.at());
             List<Integer> alive =
                 IntStream.range(0, cluster.servers())

@@ -26,7 +26,7 @@ final class Fleet implements AutoCloseable {
   private final CoordinationCluster cluster;
   private final List<CoordinationClient> clients = new ArrayList<>();
   private final List<List<Slot>> slots = new ArrayList<>();
-  private final List<Supplier<Integrity>> checks = new ArrayList<>();
+  private final List<Supplier<CoordinationIntegrity>> checks = new ArrayList<>();
   private final IdleCpu idle = new IdleCpu();
 
   private Fleet(Setup setup, CoordinationSystem system, CoordinationCluster cluster) {
@@ -98,7 +98,7 @@ final class Fleet implements AutoCloseable {
   }
 
   /** Adds lists, which are checked at the end as the registers are. */
-  void add(Subscriptions lists) throws InterruptedException {
+  void add(CoordinationSubscriptions lists) throws InterruptedException {
     CoordinationClient client = client(0);
     for (int i = 0; i < lists.lists(); i++) {
       int list = i;
@@ -197,8 +197,8 @@ final class Fleet implements AutoCloseable {
   FleetResult check() throws InterruptedException {
     idle.disturb();
     long end = System.nanoTime() + TIMEOUT.toNanos();
-    Integrity sum = Integrity.NONE;
-    for (Supplier<Integrity> check : checks) {
+    CoordinationIntegrity sum = CoordinationIntegrity.NONE;
+    for (Supplier<CoordinationIntegrity> check : checks) {
       sum = sum.plus(repeatedly(check, end));
     }
     return new FleetResult(

@@ -11,4 +11,8 @@ package io.eventbus.loadtest.coordination.run;
  *     core; -1 if unknown
  */
 public record FleetResult(
-    String experiment, String system, int servers, Integrity integrity, double idleCpuPercent) {}
+    String experiment,
+    String system,
+    int servers,
+    CoordinationIntegrity integrity,
+    double idleCpuPercent) {}

@@ -10,10 +10,10 @@ final class LoadExperiments {
   private static final int SMALL = 3;
   private static final int LISTS = 100;
 
-  private final Bench bench;
+  private final CoordinationBench bench;
   private final Plan plan;
 
-  LoadExperiments(Bench bench) {
+  LoadExperiments(CoordinationBench bench) {
     this.bench = bench;
     this.plan = bench.plan();
   }
@@ -21,7 +21,8 @@ final class LoadExperiments {
   void table() throws InterruptedException {
     for (int servers : plan.servers()) {
       bench.with(
-          bench.setup(Experiment.TABLE, servers, plan.mostClients(), 1, Placement.LEADER),
+          bench.setup(
+              CoordinationExperiment.TABLE, servers, plan.mostClients(), 1, Placement.LEADER),
           bench.systems(),
           this::table);
     }
@@ -31,7 +32,7 @@ final class LoadExperiments {
     turns.each(fleet -> bench.warmUp(fleet, plan.mostClients(), 1, Phase::write));
     for (int round = 1; round <= plan.rounds(); round++) {
       for (int clients : plan.clients()) {
-        Load load = new Load(Experiment.TABLE, clients, 1, round, plan.duration());
+        Load load = new Load(CoordinationExperiment.TABLE, clients, 1, round, plan.duration());
         turns.each(fleet -> bench.measure(fleet, load, Phase::write, Fleet.Meanwhile.NOTHING));
       }
     }
@@ -41,13 +42,18 @@ final class LoadExperiments {
     int clients = plan.pipelines();
     int inFlight = plan.inFlight();
     bench.with(
-        bench.setup(Experiment.PIPELINED, SMALL, clients, inFlight, Placement.LEADER),
+        bench.setup(CoordinationExperiment.PIPELINED, SMALL, clients, inFlight, Placement.LEADER),
         bench.systems(),
         turns -> {
           turns.each(fleet -> bench.warmUp(fleet, clients, inFlight, Phase::write));
           for (int round = 1; round <= plan.rounds(); round++) {
             Load load =
-                new Load(Experiment.PIPELINED, clients, inFlight, round, plan.pipelinedDuration());
+                new Load(
+                    CoordinationExperiment.PIPELINED,
+                    clients,
+                    inFlight,
+                    round,
+                    plan.pipelinedDuration());
             turns.each(fleet -> bench.measure(fleet, load, Phase::write, Fleet.Meanwhile.NOTHING));
           }
         });
@@ -56,7 +62,12 @@ final class LoadExperiments {
   void transactions() throws InterruptedException {
     for (int servers : plan.servers()) {
       bench.with(
-          bench.setup(Experiment.TRANSACTIONS, servers, plan.mostClients(), 1, Placement.LEADER),
+          bench.setup(
+              CoordinationExperiment.TRANSACTIONS,
+              servers,
+              plan.mostClients(),
+              1,
+              Placement.LEADER),
           bench.systems(),
           this::transactions);
     }
@@ -64,19 +75,20 @@ final class LoadExperiments {
 
   private void transactions(Turns turns) throws InterruptedException {
     int clients = plan.mostClients();
-    Map<Fleet, Subscriptions> lists = new HashMap<>();
+    Map<Fleet, CoordinationSubscriptions> lists = new HashMap<>();
     turns.each(
         fleet -> {
-          Subscriptions own = new Subscriptions(LISTS);
+          CoordinationSubscriptions own = new CoordinationSubscriptions(LISTS);
           fleet.add(own);
           lists.put(fleet, own);
           bench.warmUp(fleet, clients, 1, own::step);
         });
     for (int round = 1; round <= plan.rounds(); round++) {
-      Load load = new Load(Experiment.TRANSACTIONS, clients, 1, round, plan.duration());
+      Load load = new Load(CoordinationExperiment.TRANSACTIONS, clients, 1, round, plan.duration());
       turns.each(
           fleet -> {
-            Subscriptions own = Objects.requireNonNull(lists.get(fleet), "warmed up before");
+            CoordinationSubscriptions own =
+                Objects.requireNonNull(lists.get(fleet), "warmed up before");
             bench.measure(fleet, load, own::step, Fleet.Meanwhile.NOTHING);
           });
     }

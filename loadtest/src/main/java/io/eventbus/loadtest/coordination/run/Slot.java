@@ -19,7 +19,7 @@ final class Slot {
   private volatile long acknowledged;
   private volatile @Nullable Put pending;
   private long foreign;
-  private Integrity worst = Integrity.NONE;
+  private CoordinationIntegrity worst = CoordinationIntegrity.NONE;
 
   Slot(CoordinationClient client, String register, int payloadBytes) {
     this.client = client;
@@ -61,16 +61,16 @@ final class Slot {
    * Compares what the system holds with what it has acknowledged; nothing may be in flight. What an
    * earlier check has found wrong stays wrong.
    */
-  Integrity check() {
+  CoordinationIntegrity check() {
     long expected = acknowledged;
     long uncertain = pending == null ? 0 : 1;
     Register found = client.readNewest(register);
-    Integrity now =
+    CoordinationIntegrity now =
         found.isAbsent()
-            ? Integrity.absent(expected)
-            : Integrity.of(
+            ? CoordinationIntegrity.absent(expected)
+            : CoordinationIntegrity.of(
                 expected, Math.max(0, Counter.of(found.value())), found.writes(), uncertain);
-    worst = now.plus(new Integrity(0, 0, 0, foreign)).after(worst);
+    worst = now.plus(new CoordinationIntegrity(0, 0, 0, foreign)).after(worst);
     return worst;
   }
 

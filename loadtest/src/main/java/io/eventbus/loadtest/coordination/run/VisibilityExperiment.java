@@ -12,10 +12,10 @@ final class VisibilityExperiment {
   private static final int SMALL = 3;
   private static final int JOINS = 3;
 
-  private final Bench bench;
+  private final CoordinationBench bench;
   private final Plan plan;
 
-  VisibilityExperiment(Bench bench) {
+  VisibilityExperiment(CoordinationBench bench) {
     this.bench = bench;
     this.plan = bench.plan();
   }

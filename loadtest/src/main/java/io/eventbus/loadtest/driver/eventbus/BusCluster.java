@@ -2,8 +2,8 @@ package io.eventbus.loadtest.driver.eventbus;
 
 import io.eventbus.loadtest.driver.Directories;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.DriverStopHook;
 import io.eventbus.loadtest.driver.FreePorts;
-import io.eventbus.loadtest.driver.StopHook;
 import io.eventbus.loadtest.workload.Login;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -35,16 +35,16 @@ final class BusCluster implements AutoCloseable {
 
   private static final int KEY_BYTES = 32;
 
-  private final List<BusProcess> buses = new CopyOnWriteArrayList<>();
+  private final List<LoadTestBus> buses = new CopyOnWriteArrayList<>();
   private final Path directory;
-  private final StopHook hook;
+  private final DriverStopHook hook;
   private Logins logins;
 
   private BusCluster(Path directory) {
     this.directory = directory;
     this.logins = new Logins(Login.NONE, directory);
     // Whoever stops the load test is not to find what its buses have kept.
-    this.hook = StopHook.add("buses", this::clear);
+    this.hook = DriverStopHook.add("buses", this::clear);
   }
 
   /**
@@ -72,7 +72,7 @@ final class BusCluster implements AutoCloseable {
       List<String> jvmOptions,
       Map<String, String> settings,
       Login login) {
-    BusCluster cluster = StopHook.whole("buses", () -> new BusCluster(temporary()));
+    BusCluster cluster = DriverStopHook.whole("buses", () -> new BusCluster(temporary()));
     try {
       Path key = cluster.resumeKey();
       cluster.logins = new Logins(login, cluster.directory);
@@ -94,10 +94,10 @@ final class BusCluster implements AutoCloseable {
         arguments.addAll(List.of("--set", "auth.resume-key-file=" + key));
         all.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
         String shown = count == 1 ? "eventbus" : name(i);
-        cluster.buses.add(new BusProcess(shown, jar, jvmOptions, arguments));
+        cluster.buses.add(new LoadTestBus(shown, jar, jvmOptions, arguments));
       }
-      cluster.buses.forEach(BusProcess::start);
-      cluster.buses.forEach(BusProcess::awaitListening);
+      cluster.buses.forEach(LoadTestBus::start);
+      cluster.buses.forEach(LoadTestBus::awaitListening);
       cluster.awaitTogether();
       return cluster;
     } catch (RuntimeException e) {
@@ -156,7 +156,7 @@ final class BusCluster implements AutoCloseable {
     }
   }
 
-  private void awaitTogether(BusProcess bus) {
+  private void awaitTogether(LoadTestBus bus) {
     BusAdmin admin = bus.admin();
     int others = buses.size() - 1;
     await(
@@ -165,7 +165,7 @@ final class BusCluster implements AutoCloseable {
         bus);
   }
 
-  private static void await(BooleanSupplier condition, String problem, BusProcess bus) {
+  private static void await(BooleanSupplier condition, String problem, LoadTestBus bus) {
     long end = System.nanoTime() + TOGETHER.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - end > 0) {
@@ -182,21 +182,21 @@ final class BusCluster implements AutoCloseable {
   }
 
   /** Returns the buses, by number. */
-  List<BusProcess> buses() {
+  List<LoadTestBus> buses() {
     return List.copyOf(buses);
   }
 
   /** Kills all: nobody is to be sent to another bus any more, and nothing to be kept. */
   @Override
   public void close() {
-    buses.forEach(BusProcess::abandon);
+    buses.forEach(LoadTestBus::abandon);
     clear();
     hook.close();
   }
 
   /** Deletes what the buses have kept, once they are dead; those that still run are killed. */
   private void clear() {
-    List.copyOf(buses).forEach(BusProcess::killNow);
+    List.copyOf(buses).forEach(LoadTestBus::killNow);
     try {
       Directories.delete(directory);
     } catch (IOException e) {

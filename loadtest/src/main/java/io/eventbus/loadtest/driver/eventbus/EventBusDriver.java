@@ -47,7 +47,7 @@ public final class EventBusDriver implements Driver {
     if (jar != null) {
       return Availability.present(jar.toString());
     }
-    if (!BusProcess.isThere()) {
+    if (!LoadTestBus.isThere()) {
       return Availability.absent("the bus is not on the class path: build eventbus-server");
     }
     String version = EventBusClient.class.getPackage().getImplementationVersion();

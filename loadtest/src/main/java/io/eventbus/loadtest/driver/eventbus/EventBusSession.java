@@ -9,8 +9,8 @@ import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
 import io.eventbus.loadtest.driver.CallLoop;
-import io.eventbus.loadtest.driver.Calls;
 import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.DriverCalls;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.IdleHandshake;
 import io.eventbus.loadtest.workload.Login;
@@ -47,7 +47,7 @@ final class EventBusSession implements Driver.Session {
 
   private final BusCluster cluster;
   private final Workload workload;
-  private final List<BusProcess> buses;
+  private final List<LoadTestBus> buses;
   private final String[] topics;
   private final Queue<EventBusClient> clients = new ConcurrentLinkedQueue<>();
   private final Queue<EventBusClient> publishers = new ConcurrentLinkedQueue<>();
@@ -64,7 +64,7 @@ final class EventBusSession implements Driver.Session {
 
   @Override
   public List<Long> serverPids() {
-    return buses.stream().map(BusProcess::pid).toList();
+    return buses.stream().map(LoadTestBus::pid).toList();
   }
 
   @Override
@@ -120,7 +120,7 @@ final class EventBusSession implements Driver.Session {
   }
 
   @Override
-  public Calls calls() {
+  public DriverCalls calls() {
     CallLoop loop = new CallLoop(workload.calls(), workload.payloadBytes());
     ServiceOptions options = ServiceOptions.DEFAULT.withConcurrency(MEMBER_CONCURRENCY);
     Service service =

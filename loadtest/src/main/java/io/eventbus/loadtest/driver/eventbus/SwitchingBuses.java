@@ -15,7 +15,7 @@ public final class SwitchingBuses implements Buses {
   private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(10);
 
   private final BusCluster cluster;
-  private final List<BusProcess> buses;
+  private final List<LoadTestBus> buses;
   private final Queue<MovingClient> clients = new ConcurrentLinkedQueue<>();
 
   private SwitchingBuses(BusCluster cluster) {

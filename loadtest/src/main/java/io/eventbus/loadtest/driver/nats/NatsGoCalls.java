@@ -1,8 +1,8 @@
 package io.eventbus.loadtest.driver.nats;
 
-import io.eventbus.loadtest.driver.Calls;
+import io.eventbus.loadtest.driver.DriverCalls;
 import io.eventbus.loadtest.driver.DriverException;
-import io.eventbus.loadtest.driver.StopHook;
+import io.eventbus.loadtest.driver.DriverStopHook;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -17,7 +17,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** Caller and member in the process of a Go program, which takes a line and answers with a line. */
-final class NatsGoCalls implements Calls {
+final class NatsGoCalls implements DriverCalls {
   /** Longer than a request may take. */
   private static final long ANSWER_SECONDS = 40;
 
@@ -26,19 +26,19 @@ final class NatsGoCalls implements Calls {
 
   private final Process process;
   private final BufferedReader answers;
-  private final StopHook hook;
+  private final DriverStopHook hook;
 
   private NatsGoCalls(Process process) {
     this.process = process;
     this.answers =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-    this.hook = StopHook.add("nats-call", process::destroyForcibly);
+    this.hook = DriverStopHook.add("nats-call", process::destroyForcibly);
   }
 
   static NatsGoCalls start(List<String> command) {
     try {
       NatsGoCalls calls =
-          StopHook.whole(
+          DriverStopHook.whole(
               "nats-call",
               () ->
                   new NatsGoCalls(

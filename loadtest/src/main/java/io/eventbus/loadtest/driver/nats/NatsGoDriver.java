@@ -1,8 +1,8 @@
 package io.eventbus.loadtest.driver.nats;
 
 import io.eventbus.loadtest.driver.Availability;
-import io.eventbus.loadtest.driver.Calls;
 import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.DriverCalls;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.IdleHandshake;
 import io.eventbus.loadtest.driver.Programs;
@@ -78,7 +78,7 @@ public final class NatsGoDriver implements Driver {
     }
 
     @Override
-    public Calls calls() {
+    public DriverCalls calls() {
       return NatsGoCalls.start(
           List.of(
               program.toString(),

@@ -1,8 +1,8 @@
 package io.eventbus.loadtest.driver.nats;
 
 import io.eventbus.loadtest.driver.CallLoop;
-import io.eventbus.loadtest.driver.Calls;
 import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.DriverCalls;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.IdleHandshake;
 import io.eventbus.loadtest.workload.Workload;
@@ -82,7 +82,7 @@ final class NatsSession implements Driver.Session {
   }
 
   @Override
-  public Calls calls() {
+  public DriverCalls calls() {
     CallLoop loop = new CallLoop(workload.calls(), workload.payloadBytes());
     Connection member = connect("member", 0);
     Dispatcher dispatcher =

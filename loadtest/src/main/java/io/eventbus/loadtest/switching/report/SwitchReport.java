@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.switching.report;
 
 import io.eventbus.loadtest.report.Machine;
-import io.eventbus.loadtest.report.Target;
+import io.eventbus.loadtest.report.SpeedTarget;
 import io.eventbus.loadtest.switching.run.SwitchPlan;
 import io.eventbus.loadtest.switching.run.SwitchResult;
 import java.util.List;
@@ -33,7 +33,7 @@ public record SwitchReport(
    *
    * @return a line for each target
    */
-  public List<Target> targets() {
+  public List<SpeedTarget> targets() {
     return SwitchTargets.of(results);
   }
 

@@ -2,7 +2,7 @@ package io.eventbus.loadtest.switching.report;
 
 import io.eventbus.loadtest.report.Chapter;
 import io.eventbus.loadtest.report.Section;
-import io.eventbus.loadtest.report.Target;
+import io.eventbus.loadtest.report.SpeedTarget;
 import io.eventbus.loadtest.report.TextTable;
 import io.eventbus.loadtest.run.LatencySummary;
 import io.eventbus.loadtest.switching.run.Spread;
@@ -178,8 +178,8 @@ public final class SwitchTable {
   private static List<List<String>> targets(SwitchReport report) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(List.of("target", "measured", "verdict"));
-    for (Target target : report.targets()) {
-      if (target.verdict() != Target.Verdict.NOT_MEASURED) {
+    for (SpeedTarget target : report.targets()) {
+      if (target.verdict() != SpeedTarget.Verdict.NOT_MEASURED) {
         rows.add(List.of(target.goal(), target.figure(), target.verdict().toString()));
       }
     }

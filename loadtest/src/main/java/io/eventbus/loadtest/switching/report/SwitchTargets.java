@@ -1,6 +1,6 @@
 package io.eventbus.loadtest.switching.report;
 
-import io.eventbus.loadtest.report.Target;
+import io.eventbus.loadtest.report.SpeedTarget;
 import io.eventbus.loadtest.switching.run.Spread;
 import io.eventbus.loadtest.switching.run.SwitchResult;
 import java.util.ArrayList;
@@ -14,13 +14,13 @@ final class SwitchTargets {
   private static final double MAX = 100;
 
   private final List<SwitchResult> results;
-  private final List<Target> targets = new ArrayList<>();
+  private final List<SpeedTarget> targets = new ArrayList<>();
 
   private SwitchTargets(List<SwitchResult> results) {
     this.results = results;
   }
 
-  static List<Target> of(List<SwitchResult> results) {
+  static List<SpeedTarget> of(List<SwitchResult> results) {
     SwitchTargets all = new SwitchTargets(results);
     for (String one : List.of("one-subscriber", "one-publisher")) {
       all.atMost(one, "pause", SwitchResult::pauses, 50, 5);
@@ -51,12 +51,12 @@ final class SwitchTargets {
             .filter(spread -> !spread.millis().isEmpty())
             .findFirst();
     if (found.isEmpty()) {
-      targets.add(Target.notMeasured(goal, "no figure"));
+      targets.add(SpeedTarget.notMeasured(goal, "no figure"));
       return;
     }
     double value = found.get().at(percent);
     targets.add(
-        Target.of(
+        SpeedTarget.of(
             goal,
             SwitchTable.millis(value) + " ms of " + found.get().millis().size(),
             value <= most));
@@ -65,7 +65,7 @@ final class SwitchTargets {
   private void integrity(SwitchResult result) {
     boolean kill = result.experiment().equals("kill");
     targets.add(
-        Target.of(
+        SpeedTarget.of(
             result.experiment()
                 + (kill
                     ? ": 0/0/0 from publishers elsewhere to subscribers elsewhere"

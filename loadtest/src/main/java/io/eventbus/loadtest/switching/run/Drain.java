@@ -57,7 +57,7 @@ final class Drain implements Script {
   @Override
   public void play(Stage stage) throws InterruptedException {
     SwitchPlan plan = stage.plan();
-    Crowd crowd = stage.crowd();
+    MovingCrowd crowd = stage.crowd();
     crowd.begin(publishers, subscribers, client -> 0, perSecond, false);
     stage.tell("%d clients are connected; warm-up", publishers + subscribers);
     crowd.flow(plan.warmUp());
@@ -68,11 +68,11 @@ final class Drain implements Script {
   }
 
   private void round(Stage stage, int from, boolean counts) {
-    Crowd crowd = stage.crowd();
-    crowd.window(counts ? Latencies.Phase.BEFORE : Latencies.Phase.NONE);
+    MovingCrowd crowd = stage.crowd();
+    crowd.window(counts ? MoveLatencies.Phase.BEFORE : MoveLatencies.Phase.NONE);
     crowd.flow(STILL);
     List<Double> still = crowd.pauses();
-    crowd.window(counts ? Latencies.Phase.DURING : Latencies.Phase.NONE);
+    crowd.window(counts ? MoveLatencies.Phase.DURING : MoveLatencies.Phase.NONE);
     List<Client> clients = crowd.clients();
     long asked = System.nanoTime();
     stage.buses().drain(from, true);
@@ -84,7 +84,7 @@ final class Drain implements Script {
     // Until an event is due for each, and a moment.
     crowd.flow(Duration.ofNanos(crowd.intervalNanos() + TimeUnit.MILLISECONDS.toNanos(100)));
     List<Double> pauses = crowd.pauses();
-    crowd.window(counts ? Latencies.Phase.AFTER : Latencies.Phase.NONE);
+    crowd.window(counts ? MoveLatencies.Phase.AFTER : MoveLatencies.Phase.NONE);
     crowd.flow(STILL);
     stage.buses().drain(from, false);
     double millis = Stage.millis(last - asked);

@@ -49,13 +49,13 @@ final class Kill implements Script {
   }
 
   /** What was wrong with a stream before. */
-  private record Before(Member member, Integrity ofAll, Integrity ofLiving) {}
+  private record Before(MovingMember member, Integrity ofAll, Integrity ofLiving) {}
 
   private static void kill(Stage stage, int kill) {
-    Crowd crowd = stage.crowd();
+    MovingCrowd crowd = stage.crowd();
     int publishers = crowd.sources().size();
     int bus = kill % BUSES;
-    crowd.window(Latencies.Phase.BEFORE);
+    crowd.window(MoveLatencies.Phase.BEFORE);
     crowd.flow(STILL);
     stage.still(crowd.pauses());
     Set<Integer> dead = new HashSet<>();
@@ -67,13 +67,13 @@ final class Kill implements Script {
     IntPredicate living = publisher -> !dead.contains(publisher);
     List<Before> orphans = new ArrayList<>();
     List<Before> others = new ArrayList<>();
-    for (Member member : crowd.members()) {
+    for (MovingMember member : crowd.members()) {
       Integrity of = member.watch().integrity(p -> true);
       Before before = new Before(member, of, member.watch().integrity(living));
       (member.client().bus() == bus ? orphans : others).add(before);
     }
     List<Client> homeless = crowd.clients().stream().filter(client -> client.bus() == bus).toList();
-    crowd.window(Latencies.Phase.DURING);
+    crowd.window(MoveLatencies.Phase.DURING);
     long killed = System.nanoTime();
     stage.buses().kill(bus);
     crowd.await(
@@ -102,7 +102,7 @@ final class Kill implements Script {
     }
     unaffected.forEach(stage::otherPaused);
     stage.changed(homeless.size());
-    crowd.window(Latencies.Phase.AFTER);
+    crowd.window(MoveLatencies.Phase.AFTER);
     stage.buses().start(bus);
     crowd.flow(SETTLE);
     long lost = lost(orphans, others, living);

@@ -50,7 +50,7 @@ final class OneClient implements Script {
   @Override
   public void play(Stage stage) throws InterruptedException {
     SwitchPlan plan = stage.plan();
-    Crowd crowd = stage.crowd();
+    MovingCrowd crowd = stage.crowd();
     crowd.begin(1, 1, client -> 0, plan.rate(), false);
     stage.tell("warm-up, %d s and %d moves", plan.warmUp().toSeconds(), plan.warmUpMoves());
     crowd.flow(plan.warmUp());
@@ -60,14 +60,14 @@ final class OneClient implements Script {
         replace(crowd);
       }
       boolean counts = i >= plan.warmUpMoves();
-      crowd.window(counts ? Latencies.Phase.BEFORE : Latencies.Phase.NONE);
+      crowd.window(counts ? MoveLatencies.Phase.BEFORE : MoveLatencies.Phase.NONE);
       crowd.flow(STILL);
       List<Double> still = crowd.pauses();
-      crowd.window(counts ? Latencies.Phase.DURING : Latencies.Phase.NONE);
+      crowd.window(counts ? MoveLatencies.Phase.DURING : MoveLatencies.Phase.NONE);
       double millis = move(stage);
       crowd.flow(SETTLE);
       double pause = crowd.pauses().get(0);
-      crowd.window(counts ? Latencies.Phase.AFTER : Latencies.Phase.NONE);
+      crowd.window(counts ? MoveLatencies.Phase.AFTER : MoveLatencies.Phase.NONE);
       crowd.flow(STILL);
       if (counts) {
         stage.changed(1);
@@ -82,7 +82,7 @@ final class OneClient implements Script {
     }
   }
 
-  private void replace(Crowd crowd) {
+  private void replace(MovingCrowd crowd) {
     if (publisher) {
       crowd.replacePublisher();
     } else {
@@ -90,7 +90,7 @@ final class OneClient implements Script {
     }
   }
 
-  private Client client(Crowd crowd) {
+  private Client client(MovingCrowd crowd) {
     return publisher ? crowd.sources().get(0).client() : crowd.members().get(0).client();
   }
 

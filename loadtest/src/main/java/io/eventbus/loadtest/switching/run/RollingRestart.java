@@ -34,9 +34,9 @@ final class RollingRestart implements Script {
 
   @Override
   public void play(Stage stage) throws InterruptedException {
-    Crowd crowd = stage.crowd();
+    MovingCrowd crowd = stage.crowd();
     stage.beginOnAll(BUSES);
-    crowd.window(Latencies.Phase.BEFORE);
+    crowd.window(MoveLatencies.Phase.BEFORE);
     crowd.flow(STILL);
     stage.still(crowd.pauses());
     long begun = System.nanoTime();
@@ -44,20 +44,20 @@ final class RollingRestart implements Script {
       restart(stage, bus);
     }
     stage.tell("all restarted after %.1f s", Stage.millis(System.nanoTime() - begun) / 1000);
-    crowd.window(Latencies.Phase.AFTER);
+    crowd.window(MoveLatencies.Phase.AFTER);
     crowd.flow(STILL);
   }
 
   private static void restart(Stage stage, int bus) {
-    Crowd crowd = stage.crowd();
-    List<Member> leaving = new ArrayList<>();
-    for (Member member : crowd.members()) {
+    MovingCrowd crowd = stage.crowd();
+    List<MovingMember> leaving = new ArrayList<>();
+    for (MovingMember member : crowd.members()) {
       if (member.client().bus() == bus) {
         leaving.add(member);
       }
     }
     long clients = crowd.clients().stream().filter(client -> client.bus() == bus).count();
-    crowd.window(Latencies.Phase.DURING);
+    crowd.window(MoveLatencies.Phase.DURING);
     long asked = System.nanoTime();
     stage.buses().stop(bus, MAX);
     double ended = Stage.millis(System.nanoTime() - asked);
@@ -72,7 +72,7 @@ final class RollingRestart implements Script {
     stage.round(back);
     double longest = 0;
     for (int i = 0; i < crowd.members().size(); i++) {
-      Member member = crowd.members().get(i);
+      MovingMember member = crowd.members().get(i);
       double pause = Stage.millis(crowd.pauseNanos(member));
       longest = Math.max(longest, pause);
       if (leaving.contains(member)) {

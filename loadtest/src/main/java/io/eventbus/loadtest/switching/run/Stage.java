@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class Stage {
   private final SwitchPlan plan;
   private final Buses buses;
-  private final Latencies latencies = new Latencies();
-  private final Crowd crowd;
+  private final MoveLatencies latencies = new MoveLatencies();
+  private final MovingCrowd crowd;
   private final String experiment;
   private final Consumer<String> progress;
   private final List<Double> switching = new ArrayList<>();
@@ -37,7 +37,7 @@ final class Stage {
     this.plan = plan;
     this.experiment = experiment;
     this.progress = progress;
-    this.crowd = new Crowd(buses, plan, latencies);
+    this.crowd = new MovingCrowd(buses, plan, latencies);
   }
 
   /**
@@ -106,9 +106,9 @@ final class Stage {
         Spread.of(pauses),
         Spread.of(others),
         Spread.of(still),
-        latencies.summary(Latencies.Phase.BEFORE),
-        latencies.summary(Latencies.Phase.DURING),
-        latencies.summary(Latencies.Phase.AFTER),
+        latencies.summary(MoveLatencies.Phase.BEFORE),
+        latencies.summary(MoveLatencies.Phase.DURING),
+        latencies.summary(MoveLatencies.Phase.AFTER),
         all.minus(allowed),
         allowed.lost(),
         stayed(clients),
@@ -132,7 +132,7 @@ final class Stage {
     return buses;
   }
 
-  Crowd crowd() {
+  MovingCrowd crowd() {
     return crowd;
   }
 

@@ -25,7 +25,7 @@ final class Watch implements Driver.Receiver {
   private final long origin;
   private final int payloadBytes;
   private final boolean late;
-  private final Latencies latencies;
+  private final MoveLatencies latencies;
   private final Map<Integer, Stream> streams = new TreeMap<>();
   private long foreign;
   private long windowBegin;
@@ -48,7 +48,7 @@ final class Watch implements Driver.Receiver {
    *     first that comes, else with number 1
    * @param latencies takes how long each event took
    */
-  Watch(LongSupplier clock, long origin, int payloadBytes, boolean late, Latencies latencies) {
+  Watch(LongSupplier clock, long origin, int payloadBytes, boolean late, MoveLatencies latencies) {
     this.clock = clock;
     this.origin = origin;
     this.payloadBytes = payloadBytes;

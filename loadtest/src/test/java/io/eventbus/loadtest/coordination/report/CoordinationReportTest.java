@@ -2,9 +2,9 @@ package io.eventbus.loadtest.coordination.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.loadtest.coordination.run.CoordinationIntegrity;
 import io.eventbus.loadtest.coordination.run.Disk;
 import io.eventbus.loadtest.coordination.run.FleetResult;
-import io.eventbus.loadtest.coordination.run.Integrity;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
 import io.eventbus.loadtest.coordination.run.Plan;
 import io.eventbus.loadtest.report.Machine;
@@ -57,11 +57,11 @@ class CoordinationReportTest {
         List.of(operations));
   }
 
-  private static CoordinationReport report(Integrity integrity) {
+  private static CoordinationReport report(CoordinationIntegrity integrity) {
     return report(integrity, "");
   }
 
-  private static CoordinationReport report(Integrity integrity, String warning) {
+  private static CoordinationReport report(CoordinationIntegrity integrity, String warning) {
     return new CoordinationReport(
         "2026-01-01T00:00:00Z",
         "loadtest coordination",
@@ -87,7 +87,7 @@ class CoordinationReportTest {
 
   @Test
   void ratiosAreOfMedians() {
-    List<Group> groups = report(Integrity.NONE).groups();
+    List<Group> groups = report(CoordinationIntegrity.NONE).groups();
     Group zookeeper =
         groups.stream().filter(g -> g.system().equals("zookeeper")).findFirst().orElseThrow();
     // 200 to 80.
@@ -105,28 +105,28 @@ class CoordinationReportTest {
 
   @Test
   void whatIsAbsentIsNamed() {
-    assertThat(CoordinationTable.of(report(Integrity.NONE)))
+    assertThat(CoordinationTable.of(report(CoordinationIntegrity.NONE)))
         .contains("etcd: absent: no program etcd");
-    assertThat(CoordinationPage.page(report(Integrity.NONE)))
+    assertThat(CoordinationPage.page(report(CoordinationIntegrity.NONE)))
         .contains("etcd: absent: no program etcd");
   }
 
   @Test
   void aWarningAboutTheDiskIsEverywhere() {
-    CoordinationReport report = report(Integrity.NONE, "on paper");
+    CoordinationReport report = report(CoordinationIntegrity.NONE, "on paper");
     assertThat(CoordinationTable.of(report)).contains("WARNING: on paper");
     assertThat(CoordinationPage.page(report)).contains("on paper");
   }
 
   @Test
   void leaderChangesOfFailuresAreShown() {
-    assertThat(CoordinationTable.of(report(Integrity.NONE)))
+    assertThat(CoordinationTable.of(report(CoordinationIntegrity.NONE)))
         .containsSubsequence("Servers killed", "leader changes", "late", "1F, 3 servers");
   }
 
   @Test
   void thePageIsWholeAndSafe() {
-    assertThat(CoordinationPage.page(report(Integrity.NONE)))
+    assertThat(CoordinationPage.page(report(CoordinationIntegrity.NONE)))
         .contains("Throughput, 3 servers")
         .contains("Mean latency, 3 servers")
         .contains("1F, 3 servers")
@@ -137,23 +137,23 @@ class CoordinationReportTest {
 
   @Test
   void aLostOrDoubledCommandOfOursIsSeen() {
-    assertThat(report(new Integrity(5, 0, 0, 0)).whole()).isTrue();
-    assertThat(report(new Integrity(5, 1, 0, 0)).whole()).isFalse();
-    assertThat(report(new Integrity(5, 0, 1, 0)).whole()).isFalse();
-    assertThat(report(new Integrity(5, 0, 0, 1)).whole()).isFalse();
+    assertThat(report(new CoordinationIntegrity(5, 0, 0, 0)).whole()).isTrue();
+    assertThat(report(new CoordinationIntegrity(5, 1, 0, 0)).whole()).isFalse();
+    assertThat(report(new CoordinationIntegrity(5, 0, 1, 0)).whole()).isFalse();
+    assertThat(report(new CoordinationIntegrity(5, 0, 0, 1)).whole()).isFalse();
   }
 
   @Test
   void theJsonHasEveryPhase(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("results.json");
-    ResultsJson.write(file, report(Integrity.NONE));
+    ResultsJson.write(file, report(CoordinationIntegrity.NONE));
     assertThat(Files.readString(file)).contains("\"perSecond\"", "\"eachTenth\"", "PT1S");
   }
 
   @Test
   void aReportIsReadAsItWasWritten(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("results.json");
-    CoordinationReport report = report(new Integrity(5, 1, 0, 0), "no disk");
+    CoordinationReport report = report(new CoordinationIntegrity(5, 1, 0, 0), "no disk");
     ResultsJson.write(file, report);
     assertThat(ResultsJson.as(CoordinationReport.class, ResultsJson.read(file))).isEqualTo(report);
   }

@@ -31,14 +31,16 @@ class PhaseTest {
     return phase;
   }
 
-  private Integrity check() {
-    return slots.stream().map(Slot::check).reduce(Integrity.NONE, Integrity::plus);
+  private CoordinationIntegrity check() {
+    return slots.stream()
+        .map(Slot::check)
+        .reduce(CoordinationIntegrity.NONE, CoordinationIntegrity::plus);
   }
 
   @Test
   void everySuccessIsCountedOnce() throws Exception {
     Phase phase = threads();
-    Integrity integrity = check();
+    CoordinationIntegrity integrity = check();
     assertThat(integrity.lost() + integrity.doubled()).isZero();
     long recorded = phase.recorders().stream().mapToLong(r -> r.nanos.getTotalCount()).sum();
     assertThat(recorded).isPositive().isEqualTo(phase.timeline.total());
@@ -51,7 +53,7 @@ class PhaseTest {
     Phase phase = new Phase(slots, LENGTH);
     phase.startPipelines();
     phase.await();
-    Integrity integrity = check();
+    CoordinationIntegrity integrity = check();
     assertThat(integrity.lost() + integrity.doubled()).isZero();
     assertThat(integrity.acknowledged())
         .isBetween(phase.timeline.total(), phase.timeline.total() + slots.size());
@@ -61,7 +63,7 @@ class PhaseTest {
   void whatFailedIsRepeatedAndCounted() throws Exception {
     client.failBeforeEvery = 5;
     Phase phase = threads();
-    Integrity integrity = check();
+    CoordinationIntegrity integrity = check();
     assertThat(integrity.acknowledged()).isPositive();
     assertThat(integrity.lost() + integrity.doubled()).isZero();
     assertThat(errors(phase, "before")).isPositive();

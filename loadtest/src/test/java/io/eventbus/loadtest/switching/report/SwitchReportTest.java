@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.loadtest.report.Machine;
 import io.eventbus.loadtest.report.ResultsJson;
-import io.eventbus.loadtest.report.Target;
+import io.eventbus.loadtest.report.SpeedTarget;
 import io.eventbus.loadtest.run.Integrity;
 import io.eventbus.loadtest.run.LatencySummary;
 import io.eventbus.loadtest.switching.run.Spread;
@@ -54,7 +54,7 @@ class SwitchReportTest {
         "2026-01-01T00:00:00Z", Machine.here(), "loadtest switch", "1.0", PLAN, List.of(results));
   }
 
-  private static Target.Verdict verdict(SwitchReport report, String start) {
+  private static SpeedTarget.Verdict verdict(SwitchReport report, String start) {
     return report.targets().stream()
         .filter(target -> target.goal().startsWith(start))
         .findFirst()
@@ -70,14 +70,15 @@ class SwitchReportTest {
             result("one-publisher", 20, 26, 0, Integrity.WHOLE, 0, null),
             result("drain", 20, 251, 10_000, Integrity.WHOLE, 1, null),
             result("kill", 3_001, 0, 0, Integrity.WHOLE, 9, null));
-    assertThat(verdict(report, "one-subscriber: pause, p50")).isEqualTo(Target.Verdict.REACHED);
-    assertThat(verdict(report, "one-publisher: pause, p50")).isEqualTo(Target.Verdict.MISSED);
-    assertThat(verdict(report, "one-publisher: pause, p99")).isEqualTo(Target.Verdict.MISSED);
-    assertThat(verdict(report, "drain: all")).isEqualTo(Target.Verdict.REACHED);
-    assertThat(verdict(report, "drain: pause")).isEqualTo(Target.Verdict.MISSED);
-    assertThat(verdict(report, "drain: 0/0/0")).isEqualTo(Target.Verdict.MISSED);
-    assertThat(verdict(report, "kill: clients")).isEqualTo(Target.Verdict.MISSED);
-    assertThat(verdict(report, "kill: 0/0/0")).isEqualTo(Target.Verdict.REACHED);
+    assertThat(verdict(report, "one-subscriber: pause, p50"))
+        .isEqualTo(SpeedTarget.Verdict.REACHED);
+    assertThat(verdict(report, "one-publisher: pause, p50")).isEqualTo(SpeedTarget.Verdict.MISSED);
+    assertThat(verdict(report, "one-publisher: pause, p99")).isEqualTo(SpeedTarget.Verdict.MISSED);
+    assertThat(verdict(report, "drain: all")).isEqualTo(SpeedTarget.Verdict.REACHED);
+    assertThat(verdict(report, "drain: pause")).isEqualTo(SpeedTarget.Verdict.MISSED);
+    assertThat(verdict(report, "drain: 0/0/0")).isEqualTo(SpeedTarget.Verdict.MISSED);
+    assertThat(verdict(report, "kill: clients")).isEqualTo(SpeedTarget.Verdict.MISSED);
+    assertThat(verdict(report, "kill: 0/0/0")).isEqualTo(SpeedTarget.Verdict.REACHED);
     assertThat(report.whole()).isTrue();
     assertThat(report.complete()).isTrue();
   }
@@ -85,7 +86,7 @@ class SwitchReportTest {
   @Test
   void whatWasNotDoneIsNotMeasured() {
     SwitchReport report = report(result("hot-topic", 1, 1, 1, Integrity.WHOLE, 0, null));
-    assertThat(verdict(report, "drain: pause")).isEqualTo(Target.Verdict.NOT_MEASURED);
+    assertThat(verdict(report, "drain: pause")).isEqualTo(SpeedTarget.Verdict.NOT_MEASURED);
     assertThat(SwitchTable.of(report)).doesNotContain("drain").doesNotContain("the paper");
   }
 
@@ -94,7 +95,7 @@ class SwitchReportTest {
     SwitchReport report =
         report(result("one-subscriber", 1, 1, 1, new Integrity(1, 0, 0, 0), 0, null));
     assertThat(report.whole()).isFalse();
-    assertThat(verdict(report, "one-subscriber: 0/0/0")).isEqualTo(Target.Verdict.MISSED);
+    assertThat(verdict(report, "one-subscriber: 0/0/0")).isEqualTo(SpeedTarget.Verdict.MISSED);
     assertThat(SwitchTable.of(report)).contains("1/0/0").contains("30.33");
   }
 
@@ -103,7 +104,7 @@ class SwitchReportTest {
     SwitchReport report =
         report(result("rolling-restart", 1, 1, 1, Integrity.WHOLE, 0, "bus-1 did not <end>"));
     assertThat(report.complete()).isFalse();
-    assertThat(verdict(report, "rolling-restart: 0/0/0")).isEqualTo(Target.Verdict.MISSED);
+    assertThat(verdict(report, "rolling-restart: 0/0/0")).isEqualTo(SpeedTarget.Verdict.MISSED);
     assertThat(SwitchTable.of(report))
         .contains("rolling-restart failed: bus-1 did not <end>", "stayed 3 times: no room");
     assertThat(SwitchPage.page(report))

@@ -13,7 +13,7 @@ class WatchTest {
   private static final long INTERVAL = 10;
 
   private final AtomicLong clock = new AtomicLong(1_000);
-  private final Latencies latencies = new Latencies();
+  private final MoveLatencies latencies = new MoveLatencies();
   private final Watch watch = watch(false);
 
   private static boolean all(int publisher) {
@@ -125,12 +125,12 @@ class WatchTest {
 
   @Test
   void latencyGoesToWhatIsGoingOn() {
-    latencies.enter(Latencies.Phase.DURING);
+    latencies.enter(MoveLatencies.Phase.DURING);
     byte[] payload = new byte[BYTES];
     EventMark.write(payload, 0, 0, 1, 1_000);
     clock.set(6_000);
     watch.onEvent(ByteBuffer.wrap(payload));
-    assertThat(latencies.summary(Latencies.Phase.DURING).max()).isBetween(5.0, 5.01);
-    assertThat(latencies.summary(Latencies.Phase.AFTER).count()).isZero();
+    assertThat(latencies.summary(MoveLatencies.Phase.DURING).max()).isBetween(5.0, 5.01);
+    assertThat(latencies.summary(MoveLatencies.Phase.AFTER).count()).isZero();
   }
 }

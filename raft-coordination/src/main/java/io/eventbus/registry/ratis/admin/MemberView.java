@@ -3,7 +3,7 @@ package io.eventbus.registry.ratis.admin;
 import io.eventbus.raft.AppliedIndex;
 import io.eventbus.raft.GroupLog;
 import io.eventbus.raft.RatisGroup;
-import io.eventbus.raft.members.Members;
+import io.eventbus.raft.members.RaftMembers;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
@@ -111,7 +111,7 @@ public final class MemberView {
   /** What the policy needs to know; null without a leader. */
   public VoterPolicy.@Nullable Situation situation(RatisGroup group) {
     String leader = group.leader();
-    Members members = group.members();
+    RaftMembers members = group.members();
     return leader == null
         ? null
         : new VoterPolicy.Situation(
@@ -124,7 +124,7 @@ public final class MemberView {
       return new ClusterStatus(
           cluster.get(), bus, ClusterStatus.Role.NONE, null, -1, List.of(), List.of(), false, -1);
     }
-    Members members = group.members();
+    RaftMembers members = group.members();
     String leader = group.leader();
     return new ClusterStatus(
         cluster.get(),
@@ -138,7 +138,7 @@ public final class MemberView {
         applied.index());
   }
 
-  private static MemberRole role(Members members, @Nullable String leader, String bus) {
+  private static MemberRole role(RaftMembers members, @Nullable String leader, String bus) {
     if (bus.equals(leader)) {
       return MemberRole.LEADER;
     }
@@ -185,7 +185,7 @@ public final class MemberView {
   /** Members, and buses that are registered without being one. */
   public List<ClusterMember> members(@Nullable RatisGroup group) {
     RegistrySnapshot snapshot = registry.get();
-    Members members = group == null ? Members.NONE : group.members();
+    RaftMembers members = group == null ? RaftMembers.NONE : group.members();
     Map<String, Long> positions = group == null ? Map.of() : group.positions();
     String leader = group == null ? null : group.leader();
     TreeSet<String> ids = new TreeSet<>(members.voterIds());

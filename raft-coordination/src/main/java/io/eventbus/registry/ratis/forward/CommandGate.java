@@ -1,7 +1,7 @@
 package io.eventbus.registry.ratis.forward;
 
+import io.eventbus.raft.CommandBatcher;
 import io.eventbus.raft.GateLimits;
-import io.eventbus.raft.LeaderGate;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.CommitLatency;
@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
 public final class CommandGate {
   private record Command(CommandId id, RegistryCommand command) {}
 
-  private final LeaderGate<Command, CommandResult> gate;
+  private final CommandBatcher<Command, CommandResult> gate;
   private final CommitLatencies latencies = new CommitLatencies();
 
   /**
@@ -30,15 +30,15 @@ public final class CommandGate {
    * @param nanoTime the time of that timer
    */
   public CommandGate(
-      LeaderGate.Proposer<TimedCommand, CommandResult> proposer,
+      CommandBatcher.Proposer<TimedCommand, CommandResult> proposer,
       LongSupplier stamp,
       GateLimits limits,
-      LeaderGate.Timer timer,
+      CommandBatcher.Timer timer,
       LongSupplier nanoTime) {
     this.gate =
-        new LeaderGate<>(
+        new CommandBatcher<>(
             commands -> proposer.propose(timed(commands, stamp.getAsLong())),
-            new LeaderGate.Owner() {
+            new CommandBatcher.Owner() {
               @Override
               public RuntimeException overloaded(String message) {
                 return new RegistryOverloadedException(message);
@@ -62,12 +62,12 @@ public final class CommandGate {
     return timed;
   }
 
-  /** As {@link LeaderGate#submit}; too many are a {@link RegistryOverloadedException}. */
+  /** As {@link CommandBatcher#submit}; too many are a {@link RegistryOverloadedException}. */
   public CompletableFuture<CommandResult> submit(CommandId id, RegistryCommand command) {
     return gate.submit(new Command(id, command), command.estimatedBytes());
   }
 
-  /** As {@link LeaderGate#confirm}. */
+  /** As {@link CommandBatcher#confirm}. */
   public CompletableFuture<Void> confirm() {
     return gate.confirm();
   }

@@ -3,8 +3,8 @@ package io.eventbus.registry.ratis.forward;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RegistrySnapshot;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +38,7 @@ final class OlderBuses {
     }
     return new CommandResult.Refused(
         registry.version(),
-        RefusalReason.BUSES_TOO_OLD,
+        RegistryRefusalReason.BUSES_TOO_OLD,
         "an older version that does not know the command runs on "
             + older.size()
             + " buses: "

@@ -44,7 +44,7 @@ public final class Joining {
   private final BusId self;
   private final SeedScanner scanner;
   private final PeerBook peers;
-  private final Admission admission;
+  private final JoinAdmission admission;
   private final CompletableFuture<Void> stopping = new CompletableFuture<>();
   private volatile String waitsFor = "the other buses";
 
@@ -52,7 +52,7 @@ public final class Joining {
   private String refusal = "";
 
   /** Has not begun yet. */
-  public Joining(BusId self, SeedScanner scanner, PeerBook peers, Admission admission) {
+  public Joining(BusId self, SeedScanner scanner, PeerBook peers, JoinAdmission admission) {
     this.self = self;
     this.scanner = scanner;
     this.peers = peers;

@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 public final class ProbeService {
   private final LinkNode links;
   private final PeerBook peers;
-  private final Admission.Joiner self;
+  private final JoinAdmission.Joiner self;
   private final Predicate<String> alive;
 
   /**
@@ -23,7 +23,7 @@ public final class ProbeService {
    * @param alive whether a bus of that id holds a lease
    */
   public ProbeService(
-      LinkNode links, PeerBook peers, Admission.Joiner self, Predicate<String> alive) {
+      LinkNode links, PeerBook peers, JoinAdmission.Joiner self, Predicate<String> alive) {
     this.links = links;
     this.peers = peers;
     this.self = self;

@@ -40,7 +40,7 @@ public final class SeedScanner {
 
   private final LinkNode links;
   private final PeerBook peers;
-  private final Admission.Joiner self;
+  private final JoinAdmission.Joiner self;
   private final SeedSource source;
   private final BootstrapElection election;
 
@@ -55,7 +55,7 @@ public final class SeedScanner {
   public SeedScanner(
       LinkNode links,
       PeerBook peers,
-      Admission.Joiner self,
+      JoinAdmission.Joiner self,
       SeedSource source,
       BootstrapElection election) {
     this.links = links;

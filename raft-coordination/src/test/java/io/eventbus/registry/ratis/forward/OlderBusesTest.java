@@ -10,8 +10,8 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
-import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryRefusalReason;
 import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.state.Applied;
 import io.eventbus.registry.state.RegistryLimits;
@@ -65,7 +65,7 @@ class OlderBusesTest {
     assertThat(refusal(REVOKE))
         .satisfies(
             refused -> {
-              assertThat(refused.reason()).isEqualTo(RefusalReason.BUSES_TOO_OLD);
+              assertThat(refused.reason()).isEqualTo(RegistryRefusalReason.BUSES_TOO_OLD);
               assertThat(refused.version()).isEqualTo(registry.snapshot().version());
               assertThat(refused.message()).contains("on 1 buses: old (expected: upgrade");
             });

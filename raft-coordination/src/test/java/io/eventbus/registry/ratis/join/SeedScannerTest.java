@@ -74,7 +74,8 @@ class SeedScannerTest {
   }
 
   private SeedScanner scanner() {
-    Admission.Joiner joiner = new Admission.Joiner(new BusId("m"), new Endpoint("127.0.0.1", 1));
+    JoinAdmission.Joiner joiner =
+        new JoinAdmission.Joiner(new BusId("m"), new Endpoint("127.0.0.1", 1));
     return new SeedScanner(self, new PeerBook(), joiner, () -> seeds, election);
   }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A thread that waits for the answer; the thread that reads it wakes this one. */
-final class BlockedCaller implements Outcome {
+final class BlockedCaller implements CallResult {
   private final Thread thread = Thread.currentThread();
   private volatile @Nullable Response response;
   private volatile @Nullable EventBusException failure;

@@ -3,7 +3,7 @@ package io.eventbus.client.internal.call;
 import io.eventbus.client.Answer;
 
 /** Gets the answers of all members of a service; the last one and failures as any request does. */
-interface GatheredAnswers extends Outcome {
+interface GatheredAnswers extends CallResult {
   /**
    * An answer has come, and is not the last.
    *

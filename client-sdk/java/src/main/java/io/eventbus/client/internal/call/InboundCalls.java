@@ -11,13 +11,13 @@ import java.nio.ByteBuffer;
 
 /** Reads the frames of calls that come over one connection. Confined to its thread. */
 public final class InboundCalls {
-  private final Calls calls;
+  private final CallTable calls;
   private final InvokeView invoke = new InvokeView();
   private final ReplyView reply = new ReplyView();
   private final DataView data = new DataView();
 
   /** Makes one. */
-  public InboundCalls(Calls calls) {
+  public InboundCalls(CallTable calls) {
     this.calls = calls;
   }
 

@@ -170,7 +170,7 @@ public final class PendingCalls {
   }
 
   private @Nullable RequestCall begin(
-      String service, Event event, RequestOptions options, Outcome outcome) {
+      String service, Event event, RequestOptions options, CallResult outcome) {
     return begin(CallKind.REPLY, 0, service, CallScope.ONE, event, options, outcome);
   }
 
@@ -182,7 +182,7 @@ public final class PendingCalls {
       CallScope scope,
       Event event,
       RequestOptions options,
-      Outcome outcome) {
+      CallResult outcome) {
     checkName(service);
     Event sent = event;
     for (CallInterceptor interceptor : interceptors) {

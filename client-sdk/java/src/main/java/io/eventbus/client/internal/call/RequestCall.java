@@ -33,7 +33,7 @@ final class RequestCall implements CallFrame {
   final long number;
   final String service;
   final RequestOptions options;
-  final Outcome outcome;
+  final CallResult outcome;
   final long deadline;
   private final CallScope scope;
   final CallKind kind;
@@ -42,7 +42,7 @@ final class RequestCall implements CallFrame {
   private final byte[] method;
   private final AtomicLong budget;
 
-  private CallState state = CallState.WAITING;
+  private RequestState state = RequestState.WAITING;
   // Null when it will not be sent again.
   private @Nullable Body body;
   private int charged;
@@ -70,7 +70,7 @@ final class RequestCall implements CallFrame {
       CallScope scope,
       RequestOptions options,
       Body body,
-      Outcome outcome,
+      CallResult outcome,
       long deadline,
       AtomicLong budget) {
     this.kind = kind;
@@ -92,7 +92,7 @@ final class RequestCall implements CallFrame {
     return body.bytes() + OVERHEAD;
   }
 
-  private void become(CallState next) {
+  private void become(RequestState next) {
     if (!state.mayBecome(next)) {
       throw new IllegalStateException("call: " + state + " -> " + next + " (not in the table)");
     }
@@ -126,7 +126,7 @@ final class RequestCall implements CallFrame {
   public synchronized int size(long nowNanos) {
     Body sent = body;
     long left = deadline - nowNanos;
-    if (state != CallState.WAITING || sent == null || left <= 0) {
+    if (state != RequestState.WAITING || sent == null || left <= 0) {
       return 0;
     }
     CallFrames.RequestHead made =
@@ -156,13 +156,13 @@ final class RequestCall implements CallFrame {
   public synchronized boolean write(ByteBuffer out, CallPath connection) {
     Body sent = body;
     CallFrames.RequestHead made = head;
-    if (state != CallState.WAITING || sent == null || made == null) {
+    if (state != RequestState.WAITING || sent == null || made == null) {
       return false;
     }
     made.write(out, sent.bytes());
     sent.write(out);
     made.writeEnd(out);
-    become(CallState.SENT);
+    become(RequestState.SENT);
     over = connection;
     if (!mayBeSentAgain()) {
       letGoOfBody();
@@ -173,14 +173,14 @@ final class RequestCall implements CallFrame {
   // ---- What comes of it: each says whether it was this that settled the call
 
   private void end() {
-    become(CallState.DONE);
+    become(RequestState.DONE);
     pause.run();
     letGoOfBody();
   }
 
   /** An answer has come over a connection. */
   synchronized boolean answered(CallPath connection) {
-    if (state != CallState.SENT || over != connection) {
+    if (state != RequestState.SENT || over != connection) {
       // Late, or of a connection that has been given up.
       return false;
     }
@@ -189,11 +189,11 @@ final class RequestCall implements CallFrame {
   }
 
   synchronized boolean isSentOver(CallPath connection) {
-    return state == CallState.SENT && over == connection;
+    return state == RequestState.SENT && over == connection;
   }
 
   synchronized boolean isWaiting() {
-    return state == CallState.WAITING;
+    return state == RequestState.WAITING;
   }
 
   /** How much its event takes in a message of a bus; 0 if it will not be sent again. */
@@ -209,7 +209,7 @@ final class RequestCall implements CallFrame {
    * @return nanoseconds, or -1 if this is the outcome
    */
   synchronized long failed(CallPath connection, CallFailed failure, double random, long now) {
-    if (state != CallState.SENT || over != connection) {
+    if (state != RequestState.SENT || over != connection) {
       return NOT_CONCERNED;
     }
     boolean mayHelp =
@@ -229,7 +229,7 @@ final class RequestCall implements CallFrame {
         repetitions++;
         attempt++;
         perhapsExecuted |= failure.executed() != Execution.NO;
-        become(CallState.PAUSING);
+        become(RequestState.PAUSING);
         return delay.toNanos();
       }
     }
@@ -245,7 +245,7 @@ final class RequestCall implements CallFrame {
   /** Sets what stops the pause. */
   void pausing(Runnable stop) {
     synchronized (this) {
-      if (state == CallState.PAUSING) {
+      if (state == RequestState.PAUSING) {
         pause = stop;
         return;
       }
@@ -255,10 +255,10 @@ final class RequestCall implements CallFrame {
 
   /** The pause is over. */
   synchronized boolean goesOn() {
-    if (state != CallState.PAUSING) {
+    if (state != RequestState.PAUSING) {
       return false;
     }
-    become(CallState.WAITING);
+    become(RequestState.WAITING);
     return true;
   }
 
@@ -274,14 +274,14 @@ final class RequestCall implements CallFrame {
 
   /** A connection is lost, or is not waited for any longer. */
   synchronized Loss lost(CallPath connection, long now) {
-    if (state != CallState.SENT || over != connection) {
+    if (state != RequestState.SENT || over != connection) {
       return Loss.NONE;
     }
     over = null;
     if (options.idempotent() && deadline - now > 0) {
       attempt++;
       perhapsExecuted = true;
-      become(CallState.WAITING);
+      become(RequestState.WAITING);
       return Loss.AGAIN;
     }
     end();
@@ -297,16 +297,16 @@ final class RequestCall implements CallFrame {
 
   /** When it has to be looked at. */
   synchronized long due() {
-    return state == CallState.SENT ? deadline + VERDICT_NANOS : deadline;
+    return state == RequestState.SENT ? deadline + VERDICT_NANOS : deadline;
   }
 
   /** Its time is over: returns what it ends with, or null if that is not so. */
   synchronized @Nullable CallFailed expire(long now) {
-    if (state == CallState.DONE || now - due() < 0) {
+    if (state == RequestState.DONE || now - due() < 0) {
       return null;
     }
     Execution executed = execution();
-    boolean sent = state == CallState.SENT;
+    boolean sent = state == RequestState.SENT;
     end();
     return new CallFailed.DeadlineExceeded(
         service
@@ -330,7 +330,7 @@ final class RequestCall implements CallFrame {
 
   /** What is known while there is no answer. */
   private Execution execution() {
-    return state == CallState.SENT || perhapsExecuted ? Execution.UNKNOWN : Execution.NO;
+    return state == RequestState.SENT || perhapsExecuted ? Execution.UNKNOWN : Execution.NO;
   }
 
   /** What ends it from this side: what it ends with, and what is to be said to the bus. */
@@ -338,11 +338,11 @@ final class RequestCall implements CallFrame {
 
   /** Nobody waits for it any more; null if it has ended already. */
   synchronized @Nullable Ended cancel(String why) {
-    if (state == CallState.DONE) {
+    if (state == RequestState.DONE) {
       return null;
     }
     Execution executed = execution();
-    CallPath connection = state == CallState.SENT ? over : null;
+    CallPath connection = state == RequestState.SENT ? over : null;
     end();
     return new Ended(
         new CallFailed.Cancelled(
@@ -355,7 +355,7 @@ final class RequestCall implements CallFrame {
 
   /** It cannot be sent: returns what is known of it, or null if it has ended or is with a bus. */
   synchronized @Nullable Execution unsendable() {
-    if (state != CallState.WAITING && state != CallState.PAUSING) {
+    if (state != RequestState.WAITING && state != RequestState.PAUSING) {
       return null;
     }
     Execution executed = execution();

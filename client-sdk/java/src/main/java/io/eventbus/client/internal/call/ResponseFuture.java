@@ -5,7 +5,7 @@ import io.eventbus.client.Response;
 import java.util.concurrent.CompletableFuture;
 
 /** A future that cancels its request when the application completes it before the answer comes. */
-final class ResponseFuture extends CompletableFuture<Response> implements Outcome {
+final class ResponseFuture extends CompletableFuture<Response> implements CallResult {
   private final CallHost host;
   private volatile Runnable abandon = () -> {};
 

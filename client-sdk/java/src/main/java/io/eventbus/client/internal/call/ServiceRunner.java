@@ -126,11 +126,11 @@ public final class ServiceRunner {
     if (begins) {
       start(invocation);
     } else if (old != null) {
-      host.send(new Answer(old.body(), old.handledMicros(), null).frame(target), false);
+      host.send(new CallAnswer(old.body(), old.handledMicros(), null).frame(target), false);
     } else {
       String message =
           "the requests that wait in the member take " + options.bufferBytes() + " bytes already";
-      host.send(Answer.notBegun(FailureCode.OVERLOADED, message).frame(target), false);
+      host.send(CallAnswer.notBegun(FailureCode.OVERLOADED, message).frame(target), false);
     }
   }
 
@@ -149,7 +149,7 @@ public final class ServiceRunner {
     }
     answer(
         invocation,
-        Answer.notBegun(FailureCode.CANCELLED, "cancelled before it was begun with"),
+        CallAnswer.notBegun(FailureCode.CANCELLED, "cancelled before it was begun with"),
         false);
     tellIdle();
   }
@@ -173,7 +173,7 @@ public final class ServiceRunner {
                 e));
         answer(
             begun,
-            Answer.notBegun(FailureCode.OVERLOADED, "the member has no thread for it"),
+            CallAnswer.notBegun(FailureCode.OVERLOADED, "the member has no thread for it"),
             false);
         next = next();
       }
@@ -242,14 +242,14 @@ public final class ServiceRunner {
       }
       answer(
           invocation,
-          Answer.notBegun(FailureCode.TIMEOUT, "its time was over before it was begun with"),
+          CallAnswer.notBegun(FailureCode.TIMEOUT, "its time was over before it was begun with"),
           true);
       return true;
     }
     if (invocation.isCancelled()) {
       answer(
           invocation,
-          Answer.notBegun(FailureCode.CANCELLED, "cancelled before it was begun with"),
+          CallAnswer.notBegun(FailureCode.CANCELLED, "cancelled before it was begun with"),
           true);
       return true;
     }
@@ -258,7 +258,8 @@ public final class ServiceRunner {
       synchronized (this) {
         cancelled++;
       }
-      answer(invocation, Answer.notBegun(FailureCode.CANCELLED, "its connection is lost"), true);
+      answer(
+          invocation, CallAnswer.notBegun(FailureCode.CANCELLED, "its connection is lost"), true);
       return true;
     }
     invocation.begin();
@@ -288,7 +289,7 @@ public final class ServiceRunner {
       return;
     }
     boolean inCall = invocation.isInCall();
-    answer(invocation, Answer.of(host, invocation, begun, event, failure), true);
+    answer(invocation, CallAnswer.of(host, invocation, begun, event, failure), true);
     if (!inCall) {
       ReceivedInvocation next = next();
       if (next != null) {
@@ -297,7 +298,7 @@ public final class ServiceRunner {
     }
   }
 
-  private void answer(ReceivedInvocation invocation, Answer answer, boolean here) {
+  private void answer(ReceivedInvocation invocation, CallAnswer answer, boolean here) {
     List<ReceivedInvocation.Target> targets;
     Body body = answer.body();
     synchronized (this) {
@@ -357,7 +358,9 @@ public final class ServiceRunner {
     unbegun.forEach(
         invocation ->
             answer(
-                invocation, Answer.notBegun(FailureCode.REFUSED, "the member has ended"), false));
+                invocation,
+                CallAnswer.notBegun(FailureCode.REFUSED, "the member has ended"),
+                false));
     all.removeAll(unbegun);
     all.forEach(ReceivedInvocation::cancelAll);
   }

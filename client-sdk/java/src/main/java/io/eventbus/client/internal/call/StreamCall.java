@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A stream that this client asks for, on behalf of one subscriber: what is asked for before a
  * member has accepted it is passed on then.
  */
-final class StreamCall implements Outcome, Flow.Subscription {
+final class StreamCall implements CallResult, Flow.Subscription {
   private final CallHost host;
   private final Tunnels tunnels;
   private final String service;

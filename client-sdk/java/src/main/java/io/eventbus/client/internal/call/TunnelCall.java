@@ -7,7 +7,7 @@ import io.eventbus.client.TunnelOptions;
 import java.util.concurrent.CompletableFuture;
 
 /** A tunnel that this client has asked for, until a member has accepted it. */
-final class TunnelCall extends CompletableFuture<Tunnel> implements Outcome {
+final class TunnelCall extends CompletableFuture<Tunnel> implements CallResult {
   private final CallHost host;
   private final Tunnels tunnels;
   private final String service;

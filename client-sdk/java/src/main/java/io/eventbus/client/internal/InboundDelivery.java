@@ -1,0 +1,97 @@
+package io.eventbus.client.internal;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A checked {@code Deliver} frame on its way to handlers; immutable but for who has handled it. */
+final class InboundDelivery implements Inbound {
+  final ByteBuffer message;
+  final int eventsStart;
+  final int eventsEnd;
+  final ProducerState origin;
+  final long sequence;
+  final long schema;
+  final long receivedAt;
+  final int count;
+  // Events at the start that were received before.
+  final int skip;
+  final int bytes;
+  private @Nullable AtomicInteger sharers;
+
+  InboundDelivery(
+      ByteBuffer message,
+      int eventsStart,
+      int eventsEnd,
+      ProducerState origin,
+      long sequence,
+      long schema,
+      long receivedAt,
+      int count,
+      int skip) {
+    this.message = message;
+    this.eventsStart = eventsStart;
+    this.eventsEnd = eventsEnd;
+    this.origin = origin;
+    this.sequence = sequence;
+    this.schema = schema;
+    this.receivedAt = receivedAt;
+    this.count = count;
+    this.skip = skip;
+    this.bytes = eventsEnd - eventsStart + origin.topic.name.length();
+  }
+
+  @Override
+  public int bytes() {
+    return bytes;
+  }
+
+  /** Must be called before it is given to anybody. */
+  void shareAmong(int subscriptions) {
+    if (subscriptions > 1) {
+      sharers = new AtomicInteger(subscriptions);
+    }
+  }
+
+  /**
+   * Any thread: one of the subscriptions has handled it.
+   *
+   * @return true for the last of them
+   */
+  boolean handled() {
+    AtomicInteger left = sharers;
+    return left == null || left.decrementAndGet() == 0;
+  }
+
+  /**
+   * Makes a delivery of some of its events, for one subscription.
+   *
+   * @param own holds these events, and nothing else
+   * @param from the first of them, from 0
+   * @param events how many
+   */
+  InboundDelivery part(ByteBuffer own, int from, int events) {
+    return new InboundDelivery(
+        own, 0, own.capacity(), origin, sequence + from, schema, receivedAt, events, 0);
+  }
+
+  /**
+   * Returns the same events in memory of their own; this one where that is no gain, because they
+   * are most of the message that they came in.
+   */
+  InboundDelivery compact() {
+    int length = eventsEnd - eventsStart;
+    if (length >= message.capacity() / 2) {
+      return this;
+    }
+    ByteBuffer own = ByteBuffer.allocate(length).put(0, message, eventsStart, length);
+    InboundDelivery copy =
+        new InboundDelivery(own, 0, length, origin, sequence, schema, receivedAt, count, skip);
+    copy.sharers = sharers;
+    return copy;
+  }
+
+  long lastSequence() {
+    return sequence + count - 1;
+  }
+}

@@ -1,0 +1,89 @@
+package io.eventbus.client.internal;
+
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that all clients of a JVM use together, made for the first of them and ended with the
+ * last. Any thread may use it.
+ *
+ * @param <T> what is shared
+ */
+public final class RefCounted<T> {
+  private final Supplier<T> maker;
+  private final Consumer<T> ender;
+  private @Nullable T current;
+  private int users;
+
+  /**
+   * Makes a holder that holds nothing yet.
+   *
+   * @param maker makes what is shared; called again when it was ended and is needed anew
+   * @param ender ends it; must not block for long, and must not use this object
+   */
+  public RefCounted(Supplier<T> maker, Consumer<T> ender) {
+    this.maker = maker;
+    this.ender = ender;
+  }
+
+  /**
+   * Takes part.
+   *
+   * @return a lease that has to be released
+   */
+  public synchronized Lease<T> acquire() {
+    T shared = current;
+    if (shared == null) {
+      shared = maker.get();
+      current = shared;
+    }
+    users++;
+    return new Lease<>(this, shared);
+  }
+
+  private synchronized void leave() {
+    users--;
+    T shared = current;
+    if (users == 0 && shared != null) {
+      current = null;
+      ender.accept(shared);
+    }
+  }
+
+  /**
+   * One user's part.
+   *
+   * @param <T> what is shared
+   */
+  public static final class Lease<T> {
+    private final RefCounted<T> of;
+    private final T shared;
+    private boolean released;
+
+    private Lease(RefCounted<T> of, T shared) {
+      this.of = of;
+      this.shared = shared;
+    }
+
+    /**
+     * Returns what is shared.
+     *
+     * @return not to be used after {@link #release}
+     */
+    public T get() {
+      return shared;
+    }
+
+    /** Needs it no more; does nothing the second time. */
+    public void release() {
+      synchronized (this) {
+        if (released) {
+          return;
+        }
+        released = true;
+      }
+      of.leave();
+    }
+  }
+}

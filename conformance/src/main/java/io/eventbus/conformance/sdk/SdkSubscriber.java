@@ -1,0 +1,81 @@
+package io.eventbus.conformance.sdk;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.eventbus.client.EventHandler;
+import io.eventbus.client.Interruption;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Subscription;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** A subscription's handler, which can be held up. */
+final class SdkSubscriber implements EventHandler {
+  private final Output out;
+  private final String client;
+  private final String name;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition goesOn = lock.newCondition();
+  private boolean paused;
+  private volatile boolean ended;
+  volatile @Nullable Subscription subscription;
+
+  SdkSubscriber(Output out, String client, String name) {
+    this.out = out;
+    this.client = client;
+    this.name = name;
+  }
+
+  void pause(boolean pause) {
+    lock.lock();
+    try {
+      paused = pause && !ended;
+      goesOn.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Nothing is told and nothing waits any more. */
+  void end() {
+    ended = true;
+    pause(false);
+  }
+
+  @Override
+  public void onInterruption(Interruption interruption) {
+    if (!ended) {
+      ObjectNode line = out.event("interruption", client).put("subscription", name);
+      line.put("from", micros(interruption.from())).put("to", micros(interruption.to()));
+      out.write(line);
+    }
+  }
+
+  private static long micros(Instant time) {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, time);
+  }
+
+  @Override
+  public void onEvent(ReceivedEvent event) throws InterruptedException {
+    if (ended) {
+      return;
+    }
+    ObjectNode line = out.event("received", client).put("subscription", name);
+    line.put("topic", event.topic()).put("producer", Long.toString(event.producer()));
+    line.put("sequence", event.sequence()).put("payload", event.payload()).put("key", event.key());
+    ObjectNode headers = line.putObject("headers");
+    event.headers().forEach(headers::put);
+    line.put("publishedAt", event.publishedAtMicros()).put("receivedAt", event.receivedAtMicros());
+    out.write(line.put("schema", Long.toString(event.schema())));
+    lock.lockInterruptibly();
+    try {
+      while (paused) {
+        goesOn.await();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

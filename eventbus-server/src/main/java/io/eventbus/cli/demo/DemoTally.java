@@ -1,0 +1,113 @@
+package io.eventbus.cli.demo;
+
+import io.eventbus.client.ReceivedEvent;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * Compares what a subscriber (or all members of a group together) got with what the data says it
+ * had to get. Which events those are comes from the data alone, not from the bus's idea of a
+ * filter. Safe for use by several threads.
+ */
+final class DemoTally {
+  /** Carries the number of the line in the data, so that nothing is compared by guess. */
+  static final String LINE_HEADER = "line";
+
+  private final List<Flight> flights;
+  private final BitSet expected = new BitSet();
+  private final BitSet seen = new BitSet();
+  private long received;
+  private long doubled;
+  private long disordered;
+  private long wrong;
+
+  DemoTally(List<Flight> flights, Predicate<Flight> expectation) {
+    this.flights = flights;
+    flights.stream().filter(expectation).forEach(flight -> expected.set(flight.line()));
+  }
+
+  /** The order of one member: each has its own, since a group shares the events of a topic. */
+  Member member() {
+    return new Member();
+  }
+
+  synchronized long received() {
+    return received;
+  }
+
+  long expected() {
+    return expected.cardinality();
+  }
+
+  synchronized boolean complete() {
+    return received >= expected.cardinality();
+  }
+
+  synchronized Verdict verdict() {
+    BitSet missing = (BitSet) expected.clone();
+    missing.andNot(seen);
+    return new Verdict(
+        expected.cardinality(), received, missing.cardinality(), doubled, disordered, wrong);
+  }
+
+  private synchronized void count(int line, boolean inOrder, boolean genuine) {
+    received++;
+    if (!genuine) {
+      wrong++;
+      return;
+    }
+    if (seen.get(line)) {
+      doubled++;
+    } else if (!inOrder) {
+      disordered++;
+    }
+    seen.set(line);
+  }
+
+  /** One member of a group, or a subscriber alone. For one thread at a time. */
+  final class Member {
+    private final Map<String, Integer> lastLineByTopic = new HashMap<>();
+
+    void accept(ReceivedEvent event) {
+      int line = line(event.headers().getOrDefault(LINE_HEADER, ""));
+      boolean genuine = line >= 0 && expected.get(line) && same(flights.get(line), event);
+      Integer last = genuine ? lastLineByTopic.put(event.topic(), line) : null;
+      count(line, last == null || last < line, genuine);
+    }
+
+    private int line(String text) {
+      try {
+        int line = Integer.parseInt(text);
+        return line < flights.size() ? line : -1;
+      } catch (NumberFormatException e) {
+        return -1;
+      }
+    }
+
+    private static boolean same(Flight flight, ReceivedEvent event) {
+      return flight.topic().equals(event.topic())
+          && flight.key().equals(event.key())
+          && flight.payload().equals(event.text());
+    }
+  }
+
+  /**
+   * What came out.
+   *
+   * @param expected events that the data says it had to get
+   * @param received events that it got
+   * @param missing expected events that it did not get
+   * @param doubled events that it got again
+   * @param disordered events that came after a later one of their topic
+   * @param wrong events that it must not get, or with other content
+   */
+  record Verdict(
+      long expected, long received, long missing, long doubled, long disordered, long wrong) {
+    boolean good() {
+      return missing == 0 && doubled == 0 && disordered == 0 && wrong == 0 && expected == received;
+    }
+  }
+}

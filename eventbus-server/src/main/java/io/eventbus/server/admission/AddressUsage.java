@@ -1,0 +1,34 @@
+package io.eventbus.server.admission;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What the clients of one address have together. The counts of connections are read and changed
+ * while the entry of {@link AddressUsages} is locked, the others by any thread.
+ */
+final class AddressUsage {
+  final HandshakeRate rate;
+  final AtomicLong held = new AtomicLong();
+  final AtomicLong subscriptionBytes = new AtomicLong();
+  final AtomicLong interest = new AtomicLong();
+  final AtomicLong serviceBytes = new AtomicLong();
+  int connections;
+  int handshakes;
+
+  /** Whether it is among those that are looked at later because their rate is remembered. */
+  boolean lingers;
+
+  AddressUsage(HandshakeRate rate) {
+    this.rate = rate;
+  }
+
+  void enter(long nowNanos) {
+    rate.take(nowNanos);
+    connections++;
+    handshakes++;
+  }
+
+  boolean isForgettable(long nowNanos) {
+    return connections == 0 && rate.isFull(nowNanos);
+  }
+}

@@ -1,0 +1,233 @@
+package io.eventbus.server.admission;
+
+import io.eventbus.server.config.AddressLimitsConfig;
+import io.eventbus.server.stats.RefusalReason;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The accounts of all client addresses. Any thread.
+ *
+ * <p>An account exists while its address has a connection, and beyond that until its rate of
+ * handshakes is back at full, or {@value #MAX_LINGERING} others are remembered for the same reason:
+ * so there are never more than that and the open connections.
+ */
+public final class AddressUsages {
+  static final int MAX_LINGERING = 65_536;
+
+  /** How many that linger are looked at for each that comes: more than can be added by it. */
+  private static final int LOOKS = 4;
+
+  private final AddressLimitsConfig limits;
+  private final long heldShare;
+  private final long subscriptionShare;
+  private final long interestShare;
+  private final long serviceShare;
+  private final AuthenticationFailures failures;
+  private final LongSupplier nanoTime;
+  private final ConcurrentHashMap<ClientAddress, AddressUsage> accounts = new ConcurrentHashMap<>();
+  private final Queue<ClientAddress> lingering = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger lingerers = new AtomicInteger();
+
+  /**
+   * Makes a registry without accounts.
+   *
+   * @param limits what one address may have
+   * @param memoryBytes all that the bus may hold for clients
+   * @param subscriptionBytes all that subscriptions may take
+   * @param interest filters that other buses may be told of
+   * @param serviceBytes all that the bus may hold for services
+   * @param failures remembers the addresses of failed authentications, also on this machine
+   * @param nanoTime as {@link System#nanoTime}
+   */
+  public AddressUsages(
+      AddressLimitsConfig limits,
+      long memoryBytes,
+      long subscriptionBytes,
+      long interest,
+      long serviceBytes,
+      AuthenticationFailures failures,
+      LongSupplier nanoTime) {
+    this.failures = failures;
+    this.limits = limits;
+    this.heldShare = share(memoryBytes, limits.percent());
+    this.subscriptionShare = share(subscriptionBytes, limits.percent());
+    this.interestShare = share(interest, limits.percent());
+    this.serviceShare = share(serviceBytes, limits.percent());
+    this.nanoTime = nanoTime;
+  }
+
+  private static long share(long of, int percent) {
+    return of / 100 * percent + of % 100 * percent / 100;
+  }
+
+  /**
+   * Takes a connection in, if the limits of its address allow it.
+   *
+   * @param client where the client is; a port of 0 is not known
+   * @param exempt whether no limits hold, as for a client on this machine
+   * @return its account, or why not
+   */
+  public Admission admit(InetSocketAddress client, boolean exempt) {
+    InetAddress ip = client.getAddress();
+    if (exempt || ip == null) {
+      return new Admission.Admitted(ConnectionUsage.unlimited(client, failures));
+    }
+    long now = nanoTime.getAsLong();
+    lookAtLingering(now);
+    ClientAddress address = ClientAddress.of(ip);
+    Admission[] verdict = new Admission[1];
+    accounts.compute(
+        address,
+        (key, known) -> {
+          AddressUsage account =
+              known != null
+                  ? known
+                  : new AddressUsage(new HandshakeRate(limits.handshakesPerSecond(), now));
+          Admission.Refused refused = refusal(key, account, now);
+          if (refused == null) {
+            account.enter(now);
+            verdict[0] = new Admission.Admitted(new ConnectionUsage(client, this, key, account));
+          } else {
+            verdict[0] = refused;
+          }
+          return account.isForgettable(now) ? null : account;
+        });
+    return verdict[0];
+  }
+
+  /** The limit that is met, null for none. */
+  private Admission.@Nullable Refused refusal(
+      ClientAddress address, AddressUsage account, long now) {
+    if (limits.connections() != 0 && account.connections >= limits.connections()) {
+      return refused(
+          RefusalReason.ADDRESS_CONNECTIONS,
+          "limits.address-connections: " + address + " has " + account.connections + " connections",
+          limits.connections());
+    }
+    if (limits.handshakes() != 0 && account.handshakes >= limits.handshakes()) {
+      return refused(
+          RefusalReason.ADDRESS_HANDSHAKES,
+          "limits.address-handshakes: "
+              + address
+              + " has "
+              + account.handshakes
+              + " connections that have not been welcomed",
+          limits.handshakes());
+    }
+    if (!account.rate.mayTake(now)) {
+      return refused(
+          RefusalReason.ADDRESS_HANDSHAKE_RATE,
+          "limits.address-handshake-rate: too many new connections of "
+              + address
+              + " in a second on the average of ten",
+          limits.handshakesPerSecond());
+    }
+    return null;
+  }
+
+  private static Admission.Refused refused(RefusalReason reason, String what, int limit) {
+    return new Admission.Refused(reason, what + " (expected: at most " + limit + ")");
+  }
+
+  /** A connection was welcomed. */
+  void welcomed(ClientAddress address) {
+    accounts.computeIfPresent(
+        address,
+        (key, account) -> {
+          account.handshakes--;
+          return account;
+        });
+  }
+
+  /** A connection has ended. */
+  void left(ClientAddress address, boolean welcomed) {
+    long now = nanoTime.getAsLong();
+    accounts.computeIfPresent(
+        address,
+        (key, account) -> {
+          account.connections--;
+          if (!welcomed) {
+            account.handshakes--;
+          }
+          if (account.isForgettable(now)) {
+            return null;
+          }
+          if (account.connections == 0 && !account.lingers) {
+            account.lingers = true;
+            lingering.add(key);
+            lingerers.incrementAndGet();
+          }
+          return account;
+        });
+  }
+
+  private void lookAtLingering(long now) {
+    for (int i = 0; i < LOOKS; i++) {
+      ClientAddress oldest = lingering.poll();
+      if (oldest == null) {
+        return;
+      }
+      boolean tooMany = lingerers.getAndDecrement() > MAX_LINGERING;
+      accounts.computeIfPresent(
+          oldest,
+          (key, account) -> {
+            account.lingers = false;
+            if (account.connections > 0) {
+              return account;
+            }
+            if (tooMany || account.isForgettable(now)) {
+              return null;
+            }
+            account.lingers = true;
+            lingering.add(key);
+            lingerers.incrementAndGet();
+            return account;
+          });
+    }
+  }
+
+  AuthenticationFailures failures() {
+    return failures;
+  }
+
+  boolean isOverShare(AddressUsage account) {
+    return account.held.get() > heldShare;
+  }
+
+  boolean isInterestFull(AddressUsage account) {
+    return account.interest.get() >= interestShare;
+  }
+
+  boolean takeSubscriptionBytes(AddressUsage account, long bytes) {
+    return take(account.subscriptionBytes, bytes, subscriptionShare);
+  }
+
+  boolean takeServiceBytes(AddressUsage account, long bytes) {
+    return take(account.serviceBytes, bytes, serviceShare);
+  }
+
+  private static boolean take(AtomicLong taken, long bytes, long share) {
+    if (taken.addAndGet(bytes) > share) {
+      taken.addAndGet(-bytes);
+      return false;
+    }
+    return true;
+  }
+
+  /**
+   * Returns how many addresses are known.
+   *
+   * @return those with an account
+   */
+  public int size() {
+    return accounts.size();
+  }
+}

@@ -1,0 +1,295 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.tunnel.TunnelHalf;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.stats.RetryReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the calls of one loop's callers end, and which of them a member gets in place of another.
+ * Confined to the loop.
+ */
+final class CallCompletion {
+  private final LoopCalls calls;
+
+  CallCompletion(LoopCalls calls) {
+    this.calls = calls;
+  }
+
+  /** The member has given the call back with a reply. */
+  void replied(
+      Call call, int handledMicros, @Nullable TunnelHalf accepting, Delivery reply, long nowNanos) {
+    if (accepting != null && call.state() != CallState.ENDED && call.client().isClosed()) {
+      // The member has to hear that nobody is at the other end of its tunnel.
+      abandon(
+          call,
+          FailureCode.CANCELLED,
+          FailureMessages.CANCELLED,
+          FailureMessages.CALLER_GONE,
+          false,
+          nowNanos);
+    }
+    if (isOver(call, nowNanos)) {
+      return;
+    }
+    CallerConnection client = call.client();
+    long request = call.key();
+    long member = answeredBy(call);
+    int queued = call.queuedMicros();
+    TunnelHalf tunnel = call.tunnel();
+    call.stats().replies.add(1);
+    end(call, nowNanos);
+    recycle(call);
+    if (tunnel == null || accepting == null) {
+      client.end().reply(request, member, queued, handledMicros, reply);
+    } else {
+      long limit = tunnel.accepted(accepting);
+      client.end().accepted(request, member, queued, handledMicros, limit, reply);
+    }
+  }
+
+  /**
+   * The member has given the call back: says whether nobody waits for it any more, so that it goes
+   * to no other member and is gone altogether.
+   */
+  private boolean isOver(Call call, long nowNanos) {
+    if (call.state() != CallState.ENDED) {
+      if (!call.client().isClosed()) {
+        return false;
+      }
+      call.stats().failures(FailureCode.CANCELLED).add(1);
+      end(call, nowNanos);
+    }
+    recycle(call);
+    return true;
+  }
+
+  private long answeredBy(Call call) {
+    long member = call.answeredBy();
+    if (call.member().isFar()) {
+      calls.places().answered(member, call.member());
+    }
+    return member;
+  }
+
+  /** The member has given the call back with a failure. */
+  void failed(
+      Call call,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      Delivery failure,
+      long nowNanos) {
+    if (isOver(call, nowNanos)) {
+      return;
+    }
+    if (MemberConnection.isRefusal(code, executed) && goesToOther(call, nowNanos)) {
+      call.stats().retries(RetryReason.REFUSED).add(1);
+      call.queuedNanos = nowNanos;
+      call.become(CallState.READY);
+      calls.places().again(call, nowNanos);
+      return;
+    }
+    CallerConnection client = call.client();
+    long request = call.key();
+    long member = answeredBy(call);
+    // An earlier member may have executed it.
+    Execution sure = executed == Execution.NO ? call.executed() : executed;
+    call.stats().failures(code).add(1);
+    end(call, nowNanos);
+    recycle(call);
+    client.end().failure(request, member, code, sure, retryAfterMillis, failure);
+  }
+
+  private static boolean goesToOther(Call call, long nowNanos) {
+    if (call.pinned() != 0 || call.isLate(nowNanos) || !call.refusals.refused(call.member())) {
+      return false;
+    }
+    return isServedByOther(call);
+  }
+
+  private static boolean isServedByOther(Call call) {
+    LocalService service = call.service().service;
+    return isAnyOther(service.members(), call)
+        || (!call.isHome() && isAnyOther(call.owner().services().far(service), call));
+  }
+
+  private static boolean isAnyOther(ServiceMember[] members, Call call) {
+    for (ServiceMember other : members) {
+      if (other.serves() && !call.refusals.has(other)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The member's loop has given the call back without an answer. */
+  void returned(Call call, ReturnReason why, long nowNanos) {
+    if (isOver(call, nowNanos)) {
+      return;
+    }
+    switch (why) {
+      case UNWRITTEN -> {
+        call.stats().retries(RetryReason.UNWRITTEN).add(1);
+        call.become(CallState.READY);
+        calls.places().again(call, nowNanos);
+      }
+      case EXPIRED -> {
+        call.stats().expired.add(1);
+        call.become(CallState.READY);
+        fail(call, FailureCode.TIMEOUT, 0, FailureMessages.EXPIRED, nowNanos);
+      }
+      case LOST -> lost(call, FailureMessages.MEMBER_LOST, nowNanos);
+      case BUS_LOST -> lost(call, FailureMessages.BUS_LOST, nowNanos);
+      case BUSY -> {
+        call.stats().retries(RetryReason.BUSY).add(1);
+        call.refusals.sentBack(call.member(), call.pinned() != 0);
+        call.become(CallState.READY);
+        calls.places().again(call, nowNanos);
+      }
+      case NOT_THERE -> notThere(call, nowNanos);
+    }
+  }
+
+  /** The bus that had the call has no member for it. */
+  private void notThere(Call call, long nowNanos) {
+    boolean others = call.refusals.sentBack(call.member(), call.pinned() != 0);
+    call.become(CallState.READY);
+    if (call.pinned() != 0) {
+      calls.places().again(call, nowNanos);
+    } else if (others && (isServedByOther(call) || call.waitNanos() > 0)) {
+      call.stats().retries(RetryReason.BUSY).add(1);
+      calls.places().again(call, nowNanos);
+    } else {
+      fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
+    }
+  }
+
+  private void lost(Call call, String text, long nowNanos) {
+    if (mayRepeat(call, nowNanos)) {
+      call.stats().retries(RetryReason.LOST).add(1);
+      call.repeat();
+      call.queuedNanos = nowNanos;
+      call.become(CallState.READY);
+      calls.places().again(call, nowNanos);
+      return;
+    }
+    CallerConnection client = call.client();
+    long request = call.key();
+    long member = call.member().number();
+    call.stats().failures(FailureCode.MEMBER_LOST).add(1);
+    end(call, nowNanos);
+    recycle(call);
+    client.end().failure(request, member, FailureCode.MEMBER_LOST, Execution.UNKNOWN, 0, text);
+  }
+
+  private boolean mayRepeat(Call call, long nowNanos) {
+    LoopService to = call.service();
+    return call.isIdempotent()
+        && call.pinned() == 0
+        && call.retries < calls.settings().retries()
+        && !call.isLate(nowNanos)
+        && (call.isServed() || call.waitNanos() > 0)
+        && to.retries.take(nowNanos);
+  }
+
+  /** A deadline of the call has passed. */
+  void due(Call call, long nowNanos) {
+    if (call.state() == CallState.DISPATCHED) {
+      if (call.isLate(nowNanos)) {
+        abandon(
+            call,
+            FailureCode.TIMEOUT,
+            FailureMessages.TIMED_OUT,
+            FailureMessages.TIME_IS_OVER,
+            true,
+            nowNanos);
+      } else {
+        calls.deadlines().arm(call, call.deadlineNanos(), nowNanos);
+      }
+    } else if (call.isLate(nowNanos)) {
+      call.stats().expired.add(1);
+      fail(call, FailureCode.TIMEOUT, 0, FailureMessages.EXPIRED, nowNanos);
+    } else if (call.isReturnable() && nowNanos - call.memberDeadlineNanos >= 0) {
+      sendBack(call, nowNanos);
+    } else if (call.isServed()) {
+      calls.deadlines().arm(call, call.deadlineNanos(), nowNanos);
+    } else {
+      fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
+    }
+  }
+
+  /** A call of another bus has found no place: others may have one. */
+  private void sendBack(Call call, long nowNanos) {
+    CallerConnection client = call.client();
+    long request = call.key();
+    LoopService service = call.service();
+    calls.places().leave(call);
+    end(call, nowNanos);
+    recycle(call);
+    calls.services().forgetIdle(service);
+    client.end().sendBack(request);
+  }
+
+  /** The caller does not want the answer any more. */
+  void cancel(Call call, String reason, long nowNanos) {
+    if (call.state() == CallState.DISPATCHED) {
+      abandon(call, FailureCode.CANCELLED, FailureMessages.CANCELLED, reason, false, nowNanos);
+    } else {
+      fail(call, FailureCode.CANCELLED, 0, FailureMessages.CANCELLED, nowNanos);
+    }
+  }
+
+  /** Ends a call that a member has: the caller is told, the member keeps it. */
+  private void abandon(
+      Call call, FailureCode code, String text, String reason, boolean timedOut, long nowNanos) {
+    CallerConnection client = call.client();
+    ServiceMember member = call.member();
+    long request = call.key();
+    long number = call.number;
+    call.stats().failures(code).add(1);
+    end(call, nowNanos);
+    call.leavesCaller();
+    call.become(CallState.ENDED);
+    if (member.loop() == calls.number()) {
+      member.client().cancelled(number, timedOut, reason, nowNanos);
+    } else {
+      CallHandOverQueue.Note note = calls.tell(member.loop(), CallHandOverQueue.Kind.CANCEL);
+      note.member = member;
+      note.number = number;
+      note.timedOut = timedOut;
+      note.text = reason;
+    }
+    client.end().failure(request, member.number(), code, Execution.UNKNOWN, 0, text);
+  }
+
+  /** Ends a call that no member has. */
+  void fail(Call call, FailureCode code, long retryAfterMillis, String text, long nowNanos) {
+    CallerConnection client = call.client();
+    long request = call.key();
+    Execution executed = call.executed();
+    LoopService service = call.service();
+    calls.places().leave(call);
+    call.stats().failures(code).add(1);
+    end(call, nowNanos);
+    recycle(call);
+    calls.services().forgetIdle(service);
+    client.end().failure(request, 0, code, executed, retryAfterMillis, text);
+  }
+
+  /** The caller has nothing more to expect. */
+  private void end(Call call, long nowNanos) {
+    calls.deadlines().disarm(call);
+    call.stats().inFlight.add(-1);
+    call.stats().time.record(nowNanos - call.begunNanos());
+    call.client().ended(call);
+  }
+
+  private void recycle(Call call) {
+    call.client().left();
+    call.free();
+    calls.recycle(call);
+  }
+}

@@ -1,0 +1,441 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.tunnel.TunnelHalf;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.NumberMap;
+import io.eventbus.server.routing.ServiceShare;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection that serves: made with its first registration, by {@link LoopCalls#server}. Confined
+ * to the loop that owns the connection.
+ */
+public final class MemberConnection {
+  private static final MemberPort NOBODY =
+      new MemberPort() {
+        @Override
+        public void invoke(MemberInvocation invocation) {}
+
+        @Override
+        public void cancel(long call, String reason) {}
+      };
+
+  private final LoopCalls calls;
+  private MemberPort end;
+  private final String account;
+  private final long number;
+  private final boolean far;
+  private final ServiceShare held;
+  private final Map<ServiceKey, ServiceMember> members = new HashMap<>();
+  // What the client has not answered, by the bus's numbers.
+  private final NumberMap<Call> open = new NumberMap<>();
+  // Of those, what nobody waits for takes so much.
+  private long cancelledBytes;
+  // Made when the first is due.
+  private TimerWheel.@Nullable Dues dues;
+  private long invoked;
+  private boolean closed;
+
+  MemberConnection(
+      LoopCalls calls,
+      MemberPort end,
+      String account,
+      long number,
+      boolean far,
+      ServiceShare held) {
+    if (number == 0 && !far) {
+      throw new IllegalArgumentException("member: 0 (expected: a producer number)");
+    }
+    this.far = far;
+    this.held = held;
+    this.calls = calls;
+    this.end = end;
+    this.account = account;
+    this.number = number;
+  }
+
+  /**
+   * Makes the connection a member of a service. When this returns, the calls of every loop of this
+   * bus may be given to it; some may have been already, from within.
+   *
+   * @param registration what {@link MemberInvocation#registration} returns; of this connection's
+   *     own
+   * @param service a legal name
+   * @param concurrency calls that the client works on at once; 0: it takes none
+   * @return the member, or null if the connection is a member of that service already, or has ended
+   */
+  public @Nullable ServiceMember register(long registration, String service, int concurrency) {
+    calls.checkLoop();
+    ServiceKey key = new ServiceKey(account, service);
+    if (closed || members.containsKey(key)) {
+      return null;
+    }
+    LocalService joined = calls.directory().join(key);
+    ServiceMember member =
+        new ServiceMember(
+            this, joined, registration, concurrency, false, calls.loops(), calls.now());
+    members.put(key, member);
+    joined.add(member, concurrency > 0, calls.now());
+    joined.widened(member.window().limit());
+    calls.places().offer(member);
+    return member;
+  }
+
+  /**
+   * Makes another bus, for which this stands, one that serves. Calls wait for it, and of every loop
+   * may be given to it as soon as there are {@linkplain ServiceMember#grant places}.
+   *
+   * @param registration what {@link MemberInvocation#registration} returns
+   * @param service a legal name, of any account
+   * @return the bus as a member, or null if it is one already, or this has ended
+   */
+  public @Nullable ServiceMember serve(long registration, ServiceKey service) {
+    calls.checkLoop();
+    if (closed || members.containsKey(service)) {
+      return null;
+    }
+    LocalService joined = calls.directory().join(service);
+    ServiceMember member =
+        new ServiceMember(
+            this, joined, registration, PeerDemand.FIRST_GRANT, true, calls.loops(), calls.now());
+    members.put(service, member);
+    calls.services().far(member, true);
+    joined.serves(1, member, calls.now());
+    return member;
+  }
+
+  /** A member leaves. */
+  void remove(ServiceMember member) {
+    members.remove(member.service().key());
+  }
+
+  /** Gives the client a call, for which a place was taken. */
+  void invoke(Call call, long nowNanos) {
+    ServiceMember member = call.member();
+    if (member.isGone()) {
+      member.window().giveBack();
+      giveBack(call, ReturnReason.UNWRITTEN, nowNanos);
+    } else if (call.isLate(nowNanos)) {
+      giveBack(call, ReturnReason.EXPIRED, nowNanos);
+      calls.places().release(member);
+    } else {
+      call.invoked(invoked++, nowNanos);
+      open.put(call.number, call);
+      member.began(nowNanos);
+      end.invoke(call);
+    }
+  }
+
+  private void giveBack(Call call, ReturnReason why, long nowNanos) {
+    LoopCalls owner = call.owner();
+    if (owner == calls) {
+      calls.endings().returned(call, why, nowNanos);
+    } else {
+      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.RETURN);
+      note.call = call;
+      note.returned = why;
+    }
+  }
+
+  /** Nobody waits for a call any more; perhaps the client has answered it already. */
+  void cancelled(long call, boolean timedOut, String reason, long nowNanos) {
+    Call found = open.get(call);
+    if (found == null) {
+      end.cancelTunnel(call, reason);
+      return;
+    }
+    found.cancelled();
+    cancelledBytes += CallHeap.CALL;
+    held.add(CallHeap.CALL);
+    if (timedOut) {
+      found.member().timedOut(found, nowNanos);
+    }
+    end.cancel(call, reason);
+    long most = held.isLastRoom() ? ServiceShare.SMALL_BYTES : held.ownPart() / 2;
+    if (!far && cancelledBytes > most) {
+      end.owesTooMuch(
+          "the member has not answered calls that were cancelled, which take "
+              + cancelledBytes
+              + " bytes (expected: at most "
+              + most
+              + "); answer what is cancelled as well, or give up the connection");
+    }
+  }
+
+  /** A call has left the client. */
+  private void left(Call call) {
+    if (call.wasCancelled()) {
+      cancelledBytes -= CallHeap.CALL;
+      held.give(CallHeap.CALL, 0);
+    }
+  }
+
+  /**
+   * Takes a member's reply to a call.
+   *
+   * @param call the bus's number, from {@link MemberInvocation#call}
+   * @param handledMicros how long the member worked, in microseconds, as it says
+   * @param reply for {@link CallerPort#reply}, which may run on another loop; retained while it is
+   *     on its way
+   * @return false if this connection has no such call, as when it has answered it before; then
+   *     nothing was done
+   */
+  public boolean reply(long call, int handledMicros, Delivery reply) {
+    return reply(call, handledMicros, 0, reply);
+  }
+
+  /**
+   * Takes a member's reply to a call, which accepts it if it is a stream or tunnel.
+   *
+   * @param call the bus's number, from {@link MemberInvocation#call}
+   * @param handledMicros as above
+   * @param limit how much the member takes at first; nothing for one reply
+   * @param reply as above
+   * @return as above
+   */
+  public boolean reply(long call, int handledMicros, long limit, Delivery reply) {
+    calls.checkLoop();
+    Call found = open.remove(call);
+    if (found == null) {
+      return false;
+    }
+    left(found);
+    long now = calls.now();
+    ServiceMember member = found.member();
+    member.ended();
+    member.succeeded(found, now);
+    LoopCalls owner = found.owner();
+    TunnelHalf tunnel = accepted(found, limit);
+    if (owner == calls) {
+      calls.endings().replied(found, handledMicros, tunnel, reply, now);
+    } else {
+      reply.retain();
+      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.REPLY);
+      note.call = found;
+      note.handledMicros = handledMicros;
+      note.tunnel = tunnel;
+      note.body = reply;
+      end.caused(CallHandOverQueue.nanos(reply.size()));
+    }
+    if (tunnel != null) {
+      tunnel.endIfTooMany();
+    }
+    calls.places().release(member);
+    return true;
+  }
+
+  /** Makes this end of a stream or tunnel; null if it is none, or if nobody waits for it. */
+  private @Nullable TunnelHalf accepted(Call call, long limit) {
+    TunnelHalf caller = call.tunnel();
+    if (caller == null) {
+      return null;
+    }
+    TunnelHalf tunnel = end.accept(call.number, limit, caller);
+    if (!call.wasCancelled()) {
+      return tunnel;
+    }
+    tunnel.acceptedTooLate();
+    return null;
+  }
+
+  /**
+   * Says which member has answered at another bus, just before its {@link #reply} or {@link
+   * #failure}.
+   *
+   * @param call the bus's number, from {@link MemberInvocation#call}
+   * @param member the number of the member, 0 for none
+   * @param queuedMicros how long the call waited there, in microseconds
+   * @return the bus as a member of the service, or null if this connection has no such call
+   */
+  public @Nullable ServiceMember answered(long call, long member, int queuedMicros) {
+    Call found = open.get(call);
+    if (found == null) {
+      return null;
+    }
+    found.answered(member, queuedMicros);
+    return found.member();
+  }
+
+  /**
+   * Another bus has not done a call: it goes to others, if that is safe.
+   *
+   * @param call the bus's number, from {@link MemberInvocation#call}
+   * @param why what became of it there
+   * @return false if this connection has no such call; then nothing was done
+   */
+  public boolean sentBack(long call, Undone why) {
+    calls.checkLoop();
+    Call found = open.remove(call);
+    if (found == null) {
+      return false;
+    }
+    left(found);
+    ServiceMember member = found.member();
+    member.ended();
+    ReturnReason returned =
+        switch (why) {
+          case UNSENT -> ReturnReason.UNWRITTEN;
+          case BUSY -> ReturnReason.BUSY;
+          case NO_MEMBER -> ReturnReason.NOT_THERE;
+          case MEMBER_LOST -> ReturnReason.LOST;
+        };
+    giveBack(found, returned, calls.now());
+    calls.places().release(member);
+    return true;
+  }
+
+  /** What may become of a call at another bus. */
+  public enum Undone {
+    /** Never sent there, or sent and not arrived. */
+    UNSENT,
+    /** No place was free. */
+    BUSY,
+    /** Nobody serves it, or not the member that was asked for. */
+    NO_MEMBER,
+    /** A member went with it. */
+    MEMBER_LOST
+  }
+
+  /**
+   * Takes a member's answer that there is no reply. {@code REFUSED} and {@code OVERLOADED} with
+   * {@code executed} NO make the bus try other members first.
+   *
+   * @param call the bus's number, from {@link MemberInvocation#call}
+   * @param code why
+   * @param executed whether the member has begun with the call
+   * @param retryAfterMillis when another try may be worth it, 0 for no advice
+   * @param failure for {@link CallerPort#failure}, which may run on another loop; retained while it
+   *     is on its way
+   * @return false if this connection has no such call; then nothing was done
+   */
+  public boolean failure(
+      long call, FailureCode code, Execution executed, long retryAfterMillis, Delivery failure) {
+    calls.checkLoop();
+    Call found = open.remove(call);
+    if (found == null) {
+      return false;
+    }
+    left(found);
+    long now = calls.now();
+    ServiceMember member = found.member();
+    member.ended();
+    if (code == FailureCode.INTERNAL || isRefusal(code, executed)) {
+      member.failed(now);
+    } else {
+      member.succeeded(found, now);
+    }
+    LoopCalls owner = found.owner();
+    if (owner == calls) {
+      calls.endings().failed(found, code, executed, retryAfterMillis, failure, now);
+    } else {
+      failure.retain();
+      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.FAILURE);
+      note.call = found;
+      note.code = code;
+      note.executed = executed;
+      note.retryAfterMillis = retryAfterMillis;
+      note.body = failure;
+      end.caused(CallHandOverQueue.nanos(failure.size()));
+    }
+    calls.places().release(member);
+    return true;
+  }
+
+  /** Whether another member may do what this one did not take. */
+  static boolean isRefusal(FailureCode code, Execution executed) {
+    return executed == Execution.NO
+        && (code == FailureCode.REFUSED || code == FailureCode.OVERLOADED);
+  }
+
+  /**
+   * The connection has ended: its members get no calls from now on, and {@link MemberPort} is not
+   * called again. They leave, and what they have not answered ends or goes to others: now or, where
+   * there is much of it, in later turns. A second call does nothing.
+   *
+   * @param written how many of the {@link MemberPort#invoke invocations} of this connection, from
+   *     the first on, the network may have been given a byte of; the client cannot have begun with
+   *     those behind them. {@link Long#MAX_VALUE} if that is not known
+   */
+  public void close(long written) {
+    calls.checkLoop();
+    if (closed) {
+      return;
+    }
+    closed = true;
+    end = NOBODY;
+    // None is given another call by what the end of the others brings about.
+    members.values().forEach(ServiceMember::stop);
+    if (!members.isEmpty() || !open.isEmpty()) {
+      calls.slices().add(new Remains(written));
+    }
+    members.clear();
+  }
+
+  /** The memberships and unanswered calls of a connection that has ended. */
+  private final class Remains implements Slices.Work {
+    private final List<ServiceMember> leaving = new ArrayList<>(members.values());
+    private final long[] unanswered =
+        open.values().stream()
+            // Each goes before those that wait.
+            .sorted(Comparator.comparingLong(Call::place).reversed())
+            .mapToLong(call -> call.number)
+            .toArray();
+    private final long written;
+    private int left;
+    private int returned;
+
+    Remains(long written) {
+      this.written = written;
+    }
+
+    @Override
+    public boolean step(long nowNanos) {
+      if (left < leaving.size()) {
+        leaving.get(left++).leave();
+      } else if (returned < unanswered.length) {
+        giveBack(open.remove(unanswered[returned++]), nowNanos);
+      }
+      return left < leaving.size() || returned < unanswered.length;
+    }
+
+    private void giveBack(@Nullable Call call, long nowNanos) {
+      if (call != null) {
+        left(call);
+        call.member().ended();
+        ReturnReason why = far ? ReturnReason.BUS_LOST : ReturnReason.LOST;
+        MemberConnection.this.giveBack(
+            call, call.place() < written ? why : ReturnReason.UNWRITTEN, nowNanos);
+      }
+    }
+  }
+
+  /** Where the ends of its members' pauses wait. */
+  TimerWheel.Dues dues() {
+    TimerWheel.Dues made = dues;
+    if (made == null) {
+      made = new TimerWheel.Dues(calls.deadlines(), nanos -> end.caused(nanos));
+      dues = made;
+    }
+    return made;
+  }
+
+  LoopCalls calls() {
+    return calls;
+  }
+
+  MemberPort end() {
+    return end;
+  }
+
+  /** Any thread. */
+  long number() {
+    return number;
+  }
+}

@@ -1,0 +1,125 @@
+package io.eventbus.server.call;
+
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which member of several gets a call: the one that costs least, of all if they are few, else of
+ * two at random, wide windows more often ("the power of two choices", Mitzenmacher 1996). The same
+ * among the other buses that serve. Of the member and the bus that are chosen so, the one of which
+ * an answer can be expected first: so a call leaves the bus where its members are busy or slow, and
+ * only then. Confined to a loop.
+ */
+final class MemberSelector {
+  /** What it costs to wake another loop up; measured, ADR 16. */
+  static final double OTHER_LOOP_NANOS = 30_000;
+
+  /** What it costs both buses to send a call on, besides what its answer shows. */
+  static final double OTHER_BUS_NANOS = 100_000;
+
+  /** More than any member takes: what it costs to give a call to a bus that sends clients away. */
+  static final double DRAINING_NANOS = 1e12;
+
+  private static final int FEW = 4;
+
+  /** Of so many draws one is taken as it is. */
+  private static final int DRAWS = 8;
+
+  private final SplittableRandom random;
+  private final int loop;
+
+  MemberSelector(long seed, int loop) {
+    this.random = new SplittableRandom(seed);
+    this.loop = loop;
+  }
+
+  /**
+   * Takes a place of a member, or of another bus.
+   *
+   * @param call not for members that have refused it; null for any call
+   * @param home whether only members of this bus are asked for
+   * @return the member, or null if no place is free
+   */
+  @Nullable ServiceMember take(LoopService to, @Nullable Call call, boolean home, long nowNanos) {
+    while (true) {
+      ServiceMember here = best(to.service.members(), to.service.widest(), call, nowNanos);
+      ServiceMember bus = home ? null : bus(to, call, nowNanos);
+      ServiceMember best = first(here, bus, nowNanos);
+      // Another loop may have been faster.
+      if (best == null || best.window().take()) {
+        return best;
+      }
+    }
+  }
+
+  private @Nullable ServiceMember first(
+      @Nullable ServiceMember here, @Nullable ServiceMember bus, long nowNanos) {
+    if (here == null || bus == null) {
+      return here == null ? bus : here;
+    }
+    double near = here.expected(loop, 0, nowNanos);
+    return near <= bus.expected(loop, near, nowNanos) ? here : bus;
+  }
+
+  private @Nullable ServiceMember bus(LoopService to, @Nullable Call call, long nowNanos) {
+    ServiceMember[] buses = to.far;
+    int widest = 0;
+    for (int i = 0; buses.length > FEW && i < buses.length; i++) {
+      widest = Math.max(widest, buses[i].window().limit());
+    }
+    return best(buses, widest, call, nowNanos);
+  }
+
+  private @Nullable ServiceMember best(
+      ServiceMember[] members, int widest, @Nullable Call call, long nowNanos) {
+    int count = members.length;
+    if (count > FEW) {
+      ServiceMember best = cheaper(draw(members, widest), draw(members, widest), call, nowNanos);
+      return best == null ? any(members, call) : best;
+    }
+    ServiceMember best = null;
+    int start = count == 0 ? 0 : random.nextInt(count);
+    for (int i = 0; i < count; i++) {
+      best = cheaper(members[(start + i) % count], best, call, nowNanos);
+    }
+    return best;
+  }
+
+  private ServiceMember draw(ServiceMember[] members, int widest) {
+    ServiceMember drawn = members[random.nextInt(members.length)];
+    for (int i = 1; i < DRAWS; i++) {
+      if (random.nextInt(Math.max(1, widest)) < drawn.window().limit()) {
+        return drawn;
+      }
+      drawn = members[random.nextInt(members.length)];
+    }
+    return drawn;
+  }
+
+  private @Nullable ServiceMember cheaper(
+      ServiceMember one, @Nullable ServiceMember other, @Nullable Call call, long nowNanos) {
+    if (!suits(one, call)) {
+      return other != null && suits(other, call) ? other : null;
+    }
+    if (other == null || !suits(other, call)) {
+      return one;
+    }
+    return one.cost(loop, nowNanos) < other.cost(loop, nowNanos) ? one : other;
+  }
+
+  private static boolean suits(ServiceMember member, @Nullable Call call) {
+    return member.window().hasFree() && (call == null || !call.refusals.has(member));
+  }
+
+  /** The first with a free place, from somewhere on. */
+  private @Nullable ServiceMember any(ServiceMember[] members, @Nullable Call call) {
+    int start = random.nextInt(members.length);
+    for (int i = 0; i < members.length; i++) {
+      ServiceMember member = members[(start + i) % members.length];
+      if (suits(member, call)) {
+        return member;
+      }
+    }
+    return null;
+  }
+}

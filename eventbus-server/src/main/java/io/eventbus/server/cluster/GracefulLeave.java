@@ -1,0 +1,77 @@
+package io.eventbus.server.cluster;
+
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.Departure;
+import io.eventbus.registry.DepartureReport;
+import io.eventbus.registry.membership.LeaseKeeper;
+import io.eventbus.registry.ratis.RatisRegistry;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The end of a bus in its cluster: DRAINING, then the leadership goes to another voter and the vote
+ * to a bus that has none, then DOWN. Without a leader there is nothing to wait for. Used by one
+ * thread.
+ */
+final class GracefulLeave {
+  private static final Logger LOG = LoggerFactory.getLogger(GracefulLeave.class);
+
+  private final RatisRegistry registry;
+  private final LeaseKeeper keeper;
+  private final Duration longest;
+  private @Nullable CompletableFuture<DepartureReport> handedOver;
+
+  GracefulLeave(RatisRegistry registry, LeaseKeeper keeper, Duration longest) {
+    this.registry = registry;
+    this.keeper = keeper;
+    this.longest = longest;
+  }
+
+  void begin() {
+    if (!longest.isZero() && registry.status().leader() != null) {
+      handedOver =
+          keeper
+              .become(BusState.DRAINING)
+              .thenCompose(told -> registry.administration().leave(Departure.STOP, longest))
+              .toCompletableFuture();
+    }
+  }
+
+  /** Waits for the hand-over, tells the others that this bus is gone, and returns. */
+  void finish() {
+    CompletableFuture<DepartureReport> begun = handedOver;
+    if (begun == null) {
+      return;
+    }
+    long end = System.nanoTime() + longest.toNanos();
+    DepartureReport report = await(begun, end);
+    if (report != null && (report.leads() || report.votes())) {
+      LOG.info(
+          "This bus still {} in its cluster: {}",
+          report.leads() ? "leads" : "votes",
+          report.detail());
+    }
+    if (report != null && registry.status().leader() != null) {
+      await(keeper.become(BusState.DOWN), end);
+    }
+  }
+
+  private static <T> @Nullable T await(CompletionStage<T> stage, long end) {
+    try {
+      long left = Math.max(1_000_000, end - System.nanoTime());
+      return stage.toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.info("This bus left its cluster without being heard: {}", e.toString());
+    }
+    return null;
+  }
+}

@@ -1,0 +1,230 @@
+package io.eventbus.server.cluster;
+
+import io.eventbus.link.BinaryFields;
+import io.eventbus.link.LinkNode;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.Registry;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ends the connections that clients have left behind at other buses, and here those of clients that
+ * have gone to others. Any thread.
+ *
+ * <p>A bus is asked in one call at a time, with all that has come for it meanwhile. What cannot be
+ * asked is counted and forgotten: such a session ends by its own deadlines.
+ */
+public final class StaleSessionCloser implements AutoCloseable {
+  /** The service of links; loads and moves have those before it. */
+  static final int SERVICE = 43;
+
+  static final int MAX_IN_CALL = 1_000;
+
+  /** For all buses together: about 4 MB. */
+  static final int MAX_WAITING = 20_000;
+
+  /** The same as for loads: to another bus there is such a link anyway. */
+  private static final String CHANNEL = "balance";
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+  /** The sessions of this bus. */
+  public interface Local {
+    /**
+     * Ends a session.
+     *
+     * @param session its id
+     * @param producer the number that it must have
+     * @return whether there was such a session
+     */
+    boolean replace(String session, long producer);
+  }
+
+  /** Counts what became of sessions at other buses. */
+  public interface Counts {
+    /**
+     * Counts what a bus was asked, or could not be asked.
+     *
+     * @param ended closed there
+     * @param gone not there any more, or not of that client
+     * @param unknown for which there was no answer
+     */
+    void add(long ended, long gone, long unknown);
+  }
+
+  private record Left(String session, long producer) {}
+
+  /** What one bus is still to be asked; guarded by itself. */
+  private static final class Waiting {
+    final Deque<Left> sessions = new ArrayDeque<>();
+    boolean asking;
+  }
+
+  private final LinkNode links;
+  private final Function<String, @Nullable InetSocketAddress> addresses;
+  private final Local local;
+  private final Counts counts;
+  private final Map<String, Waiting> buses = new ConcurrentHashMap<>();
+  private final AtomicInteger waiting = new AtomicInteger();
+
+  StaleSessionCloser(
+      LinkNode links,
+      Function<String, @Nullable InetSocketAddress> addresses,
+      Local local,
+      Counts counts) {
+    this.links = links;
+    this.addresses = addresses;
+    this.local = local;
+    this.counts = counts;
+    links.offer(SERVICE, (peer, request) -> CompletableFuture.completedFuture(answer(request)));
+  }
+
+  /**
+   * Begins to answer other buses.
+   *
+   * @param links leads to them
+   * @param registry knows where they are
+   * @param local the sessions of this bus
+   * @param counts what becomes of those at other buses
+   * @return the replacement, which can be asked
+   */
+  public static StaleSessionCloser of(
+      LinkNode links, Registry registry, Local local, Counts counts) {
+    return new StaleSessionCloser(links, bus -> address(registry, bus), local, counts);
+  }
+
+  private static @Nullable InetSocketAddress address(Registry registry, String bus) {
+    BusInfo info;
+    try {
+      info = registry.snapshot().bus(new BusId(bus));
+    } catch (IllegalArgumentException e) {
+      // No bus has such a name: a client has made it up.
+      return null;
+    }
+    Endpoint endpoint = info == null ? null : info.addresses().peers();
+    return endpoint == null
+        ? null
+        : InetSocketAddress.createUnresolved(endpoint.host(), endpoint.port());
+  }
+
+  /**
+   * Asks the bus that the id names to end a session, soon.
+   *
+   * @param session the id, as a client gives it
+   * @param producer the client's producer number
+   */
+  public void end(String session, long producer) {
+    String bus = bus(session);
+    if (bus == null || addresses.apply(bus) == null || waiting.get() >= MAX_WAITING) {
+      counts.add(0, 0, 1);
+      return;
+    }
+    waiting.incrementAndGet();
+    Waiting queue = buses.computeIfAbsent(bus, name -> new Waiting());
+    synchronized (queue) {
+      queue.sessions.add(new Left(session, producer));
+      if (queue.asking) {
+        return;
+      }
+      queue.asking = true;
+    }
+    ask(bus, queue);
+  }
+
+  /** The bus's name: what comes before its start and the number, which hold no '-'. */
+  private static @Nullable String bus(String session) {
+    int number = session.lastIndexOf('-');
+    int start = number <= 0 ? -1 : session.lastIndexOf('-', number - 1);
+    return start <= 0 ? null : session.substring(0, start);
+  }
+
+  private void ask(String bus, Waiting queue) {
+    List<Left> all = new ArrayList<>();
+    synchronized (queue) {
+      while (all.size() < MAX_IN_CALL && !queue.sessions.isEmpty()) {
+        all.add(queue.sessions.remove());
+      }
+      queue.asking = !all.isEmpty();
+    }
+    if (all.isEmpty()) {
+      // Whoever has found it goes on with it all the same.
+      buses.remove(bus, queue);
+      return;
+    }
+    waiting.addAndGet(-all.size());
+    InetSocketAddress address = addresses.apply(bus);
+    CompletableFuture<byte[]> call =
+        address == null
+            ? CompletableFuture.failedFuture(new IOException(bus + " is gone"))
+            : links.call(address, CHANNEL, SERVICE, request(all), TIMEOUT);
+    var unused =
+        call.thenApply(answer -> ended(answer, all.size()))
+            .whenComplete(
+                (ended, error) -> {
+                  if (error == null) {
+                    counts.add(ended, all.size() - ended, 0);
+                  } else {
+                    counts.add(0, 0, all.size());
+                  }
+                  ask(bus, queue);
+                });
+  }
+
+  private byte[] answer(byte[] request) {
+    int ended = 0;
+    for (Left left : decode(request)) {
+      if (local.replace(left.session(), left.producer())) {
+        ended++;
+      }
+    }
+    int count = ended;
+    return BinaryFields.encode(out -> out.writeInt(count));
+  }
+
+  private static byte[] request(List<Left> all) {
+    return BinaryFields.encode(
+        out -> {
+          out.writeInt(all.size());
+          for (Left left : all) {
+            out.writeUTF(left.session());
+            out.writeLong(left.producer());
+          }
+        });
+  }
+
+  private static List<Left> decode(byte[] bytes) {
+    return BinaryFields.decode(
+        bytes,
+        in -> {
+          int count = BinaryFields.count(in, "sessions", MAX_IN_CALL);
+          List<Left> all = new ArrayList<>(count);
+          for (int i = 0; i < count; i++) {
+            all.add(new Left(in.readUTF(), in.readLong()));
+          }
+          return all;
+        });
+  }
+
+  private static int ended(byte[] bytes, int asked) {
+    return BinaryFields.decode(bytes, in -> BinaryFields.count(in, "sessions", asked));
+  }
+
+  /** Answers other buses no more. */
+  @Override
+  public void close() {
+    links.withdraw(SERVICE);
+  }
+}

@@ -1,0 +1,325 @@
+package io.eventbus.server.federation.call;
+
+import io.eventbus.protocol.BusCallFrames;
+import io.eventbus.protocol.BusCallView;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.protocol.ServiceFrames;
+import io.eventbus.schema.CallHello;
+import io.eventbus.schema.Demand;
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.schema.Grant;
+import io.eventbus.schema.Stop;
+import io.eventbus.server.call.CallRequest;
+import io.eventbus.server.call.CallerConnection;
+import io.eventbus.server.call.CallerInfo;
+import io.eventbus.server.call.CallerPort;
+import io.eventbus.server.call.PeerDemand;
+import io.eventbus.server.call.ServiceKey;
+import io.eventbus.server.federation.call.RetransmitQueue.Kept;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.NumberMap;
+import io.netty.handler.codec.CorruptedFrameException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The calls of another bus for members of this one, by one of its streams, over all connections of
+ * that. To calls it is a caller. Confined to its loop.
+ */
+final class InboundCallStream implements CallerPort {
+  private static final Logger LOG = LoggerFactory.getLogger(InboundCallStream.class);
+
+  /** Calls that may be open: what the other bus is granted is far less. */
+  private static final int MAX_CALLS = 65_536;
+
+  private static final ByteBuffer NO_DETAILS = ByteBuffer.allocate(0);
+
+  private final LoopStreams loop;
+  private final String bus;
+  private final int number;
+  private final ReliableStream stream;
+  private final BusCallView call = new BusCallView();
+  private final CallRequest request = new CallRequest();
+  private final Map<ServiceKey, PeerDemand> askers = new HashMap<>();
+  private final NumberMap<ServiceKey> open = new NumberMap<>();
+  private @Nullable CallerConnection client;
+  private @Nullable CallConnection connection;
+  private long session;
+  private long downSince;
+
+  InboundCallStream(LoopStreams loop, String bus, int number) {
+    this.loop = loop;
+    this.bus = bus;
+    this.number = number;
+    this.stream = new ReliableStream(loop, call -> {});
+  }
+
+  /** Whether there is anything that is lost if the other bus does not come back. */
+  boolean isWaiting() {
+    return client != null && connection == null;
+  }
+
+  /** Whether nothing of it is needed any more. */
+  boolean isIdle() {
+    return client == null && connection == null;
+  }
+
+  long bytes() {
+    return stream.out().bytes();
+  }
+
+  void onHello(CallConnection from, CallHello hello) {
+    if (hello.getStream() != number) {
+      throw new CorruptedFrameException(
+          "stream " + hello.getStream() + " on stream " + number + " of bus " + bus);
+    }
+    CallConnection before = connection;
+    connection = from;
+    stream.down();
+    if (before != null) {
+      before.close();
+    }
+    boolean known = client != null && session == hello.getSession();
+    if (!known) {
+      drop();
+      if (!hello.getBegins()) {
+        from.write(PeerFrames.encode(PeerFrames.LANE_WELCOME, -1));
+        from.flush();
+        return;
+      }
+      session = hello.getSession();
+      client = loop.calls().bus(this, "bus " + bus, MAX_CALLS);
+    }
+    from.write(PeerFrames.encode(PeerFrames.LANE_WELCOME, stream.taken()));
+    from.flush();
+    stream.up(from, hello.getTaken());
+  }
+
+  boolean isBy(CallConnection asking) {
+    return asking == connection;
+  }
+
+  void onFrame(ByteBuffer in, int typeCode, int from, int to) {
+    if (client == null) {
+      // It was told that its session is not known.
+      return;
+    }
+    if (typeCode == PeerFrames.LANE_ACK) {
+      stream.out().acknowledged(PeerFrames.number(in, from, to));
+    } else {
+      CallFrameHandlers.OF_INTAKE.take(typeCode, this, in, from, to);
+      stream.took();
+    }
+  }
+
+  void onReadEnd() {
+    stream.onReadEnd();
+  }
+
+  void onWritable() {
+    stream.drainSoon();
+  }
+
+  void onClosed(CallConnection closed) {
+    if (closed == connection) {
+      connection = null;
+      stream.down();
+      downSince = loop.now();
+      loop.lanes().lookSoon();
+    }
+  }
+
+  void onTick(long now) {
+    if (isWaiting() && now - downSince > loop.lanes().config().giveUp().toNanos()) {
+      LOG.info("Bus {} has not come back; its calls are given up", bus);
+      drop();
+    }
+  }
+
+  /** The calls of the session are given up: members are told that nobody waits for them. */
+  void drop() {
+    CallerConnection ended = client;
+    client = null;
+    stream.clear();
+    open.clear();
+    askers.values().forEach(PeerDemand::close);
+    askers.clear();
+    if (ended != null) {
+      ended.close();
+    }
+  }
+
+  /** This bus ends: nothing is sent again. */
+  void end() {
+    stream.end();
+  }
+
+  private CallerConnection client() {
+    CallerConnection calls = client;
+    if (calls == null) {
+      throw new IllegalStateException("bus " + bus + " has no session");
+    }
+    return calls;
+  }
+
+  void onCall(ByteBuffer in, int from, int to) {
+    call.read(in, from, to);
+    Delivery body = loop.body(in, call.bodyStart, call.bodyLength);
+    try {
+      byte[] name = call.service.getBytes(StandardCharsets.UTF_8);
+      request.service = ByteBuffer.wrap(name);
+      request.serviceStart = 0;
+      request.serviceLength = name.length;
+      request.call = call.call;
+      request.far = true;
+      request.caller = new CallerInfo(call.caller, call.identity, call.account, bus);
+      request.request = call.request;
+      request.returnable = call.returnable;
+      request.priority = call.priority;
+      request.timeoutMillis = call.timeoutMillis;
+      request.waitMillis = 0;
+      request.idempotent = call.idempotent;
+      request.attempt = call.attempt;
+      request.member = call.member;
+      request.receivedAt = call.receivedAt;
+      request.schema = call.schema;
+      request.methodLength = call.methodLength;
+      request.body = body;
+      ServiceKey service = new ServiceKey(call.account, call.service);
+      if (open.containsKey(call.call)) {
+        throw new CorruptedFrameException("call " + call.call + " of bus " + bus + " twice");
+      }
+      open.put(call.call, service);
+      askers.computeIfAbsent(service, loop.calls()::asker).began(call.queued);
+      client().begin(request);
+    } finally {
+      request.body = null;
+      request.caller = null;
+      body.release();
+    }
+  }
+
+  void onStop(Stop stop) {
+    client().cancel(stop.getCall(), stop.getReason());
+  }
+
+  void onDemand(Demand demand) {
+    ServiceKey service = new ServiceKey(demand.getAccount(), demand.getService());
+    PeerDemand asker = askers.get(service);
+    boolean passing = asker == null;
+    if (asker == null) {
+      asker = loop.calls().asker(service);
+    }
+    asker.queued(demand.getQueued());
+    Grant grant = new Grant(service.name(), asker.grant(), service.account());
+    send(PeerFrames.encode(PeerFrames.GRANT, grant), null);
+    if (passing) {
+      asker.close();
+    }
+  }
+
+  /** A call ends: returns how many of its service the other bus may have open. */
+  private int ended(long ended) {
+    ServiceKey service = open.remove(ended);
+    PeerDemand asker = service == null ? null : askers.get(service);
+    if (service == null || asker == null) {
+      throw new IllegalStateException("call: " + ended + " (expected: one that is open)");
+    }
+    int grant = asker.grant();
+    asker.ended();
+    if (asker.open() == 0) {
+      askers.remove(service);
+      asker.close();
+    }
+    return grant;
+  }
+
+  private void send(byte[] start, @Nullable Delivery body) {
+    stream.send(new Kept(start, body));
+  }
+
+  @Override
+  public void reply(
+      long answered, long member, int queuedMicros, int handledMicros, Delivery reply) {
+    if (stream.out().bytes() > loop.lanes().config().queueBytes()) {
+      failure(
+          answered,
+          member,
+          FailureCode.OVERLOADED,
+          Execution.YES,
+          0,
+          "the reply has no room behind what the caller's bus has not taken yet");
+      return;
+    }
+    byte[] start =
+        BusCallFrames.returnStart(
+            answered, member, queuedMicros, handledMicros, ended(answered), reply.frameBytes());
+    send(start, reply);
+  }
+
+  @Override
+  public void failure(
+      long answered,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      Delivery failure) {
+    ByteBuffer body = failure.frame();
+    Failure said = ServiceFrames.failure(body, body.position(), body.limit());
+    if (said.getExecuted() == executed) {
+      int bytes = failure.frameBytes();
+      send(BusCallFrames.failStart(answered, member, ended(answered), bytes), failure);
+    } else {
+      // An earlier member may have executed it.
+      said.setExecuted(executed);
+      fail(answered, member, said);
+    }
+  }
+
+  @Override
+  public void failure(
+      long answered,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      String message) {
+    fail(
+        answered,
+        member,
+        new Failure(
+            answered,
+            code,
+            message,
+            executed,
+            retryAfterMillis,
+            member,
+            "",
+            NO_DETAILS.duplicate(),
+            false));
+  }
+
+  private void fail(long answered, long member, Failure said) {
+    byte[] failure = ControlFrames.encodeBody(said);
+    byte[] start = BusCallFrames.failStart(answered, member, ended(answered), failure.length);
+    byte[] frame = new byte[start.length + failure.length];
+    System.arraycopy(start, 0, frame, 0, start.length);
+    System.arraycopy(failure, 0, frame, start.length, failure.length);
+    send(frame, null);
+  }
+
+  @Override
+  public void sendBack(long back) {
+    int grant = ended(back);
+    send(PeerFrames.encode(PeerFrames.BUSY, back, grant), null);
+  }
+}

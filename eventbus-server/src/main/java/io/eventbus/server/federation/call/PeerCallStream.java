@@ -1,0 +1,423 @@
+package io.eventbus.server.federation.call;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.link.PortProbe;
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.CallHello;
+import io.eventbus.schema.Demand;
+import io.eventbus.schema.Stop;
+import io.eventbus.server.call.MemberConnection;
+import io.eventbus.server.call.MemberConnection.Undone;
+import io.eventbus.server.call.MemberInvocation;
+import io.eventbus.server.call.MemberPort;
+import io.eventbus.server.call.PeerDemand;
+import io.eventbus.server.call.ServiceKey;
+import io.eventbus.server.call.ServiceMember;
+import io.eventbus.server.federation.call.RetransmitQueue.Kept;
+import io.eventbus.server.federation.lane.LaneState;
+import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.federation.lane.Reconnect;
+import io.eventbus.server.routing.NumberMap;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Another bus that serves, as one loop calls it: by a stream that this bus opens. To the choice of
+ * a member it is one, which says itself how many calls it may have, and has no places while there
+ * is no connection: until then calls wait where they can go elsewhere. Confined to the loop.
+ *
+ * <p>A session is a set of calls that end together: where the other bus does not know it any more,
+ * nobody has listened at its addresses twice in a row, or it cannot be reached for long, what was
+ * sent is lost.
+ *
+ * <p>It is one class because the session, its connection and its members change together.
+ */
+final class PeerCallStream implements MemberPort, CallConnection.End {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerCallStream.class);
+
+  /** Refused attempts in a row, with a pause between them, after which the bus has ended. */
+  private static final int ENDED_REFUSALS = 2;
+
+  private final LoopStreams loop;
+  private final Peer peer;
+  private final ReliableStream stream;
+  private final Reconnect reconnect;
+  private final PeerReplies answers;
+  private final Map<ServiceKey, FarService> byKey = new LinkedHashMap<>();
+  private NumberMap<FarService> byNumber = new NumberMap<>();
+  private LaneState state = LaneState.DOWN;
+  private MemberConnection serving;
+  private long session;
+  private boolean begins = true;
+  private @Nullable CallConnection connecting;
+  private boolean draining;
+  private long registrations;
+  private long invocations;
+  private long downSince;
+  // Attempts in a row that were refused.
+  private int refusals;
+
+  PeerCallStream(LoopStreams loop, Peer peer) {
+    this.loop = loop;
+    this.peer = peer;
+    this.stream = new ReliableStream(loop, this::unsent);
+    this.reconnect = new Reconnect(loop.lanes());
+    this.answers = new PeerReplies(loop, this);
+    this.serving = loop.calls().bus(this);
+    this.session = loop.lanes().random().nextLong();
+    this.downSince = loop.now();
+  }
+
+  boolean isUp() {
+    return state == LaneState.UP;
+  }
+
+  long bytes() {
+    return stream.out().bytes();
+  }
+
+  /** Whether it has to be looked at soon. */
+  boolean isNear() {
+    return (state != LaneState.UP && isNeeded()) || wantsGrant();
+  }
+
+  private boolean isNeeded() {
+    return !byKey.isEmpty() || hasSession();
+  }
+
+  /** The bus serves a service from now on. */
+  void serves(ServiceKey service) {
+    if (byKey.containsKey(service)) {
+      return;
+    }
+    FarService served = new FarService(service);
+    byKey.put(service, served);
+    register(served);
+    connect();
+  }
+
+  private void register(FarService served) {
+    long number = ++registrations;
+    byNumber.put(number, served);
+    ServiceMember member = serving.serve(number, served.key);
+    served.member = member;
+    if (member != null) {
+      member.draining(draining);
+    }
+    granted(served, PeerDemand.FIRST_GRANT);
+  }
+
+  /** The bus does not serve a service any more. Calls of it that are there already go on. */
+  void servesNoMore(ServiceKey service) {
+    FarService served = byKey.remove(service);
+    ServiceMember member = served == null ? null : served.member;
+    if (member != null) {
+      byNumber.remove(member.registration());
+      member.unregister();
+    }
+  }
+
+  /** The bus sends its clients away, or does not any more. */
+  void draining(boolean drains) {
+    draining = drains;
+    for (FarService served : byKey.values()) {
+      ServiceMember member = served.member;
+      if (member != null) {
+        member.draining(drains);
+      }
+    }
+  }
+
+  private void connect() {
+    InetSocketAddress address = peer.address();
+    if (state != LaneState.DOWN || address == null || !isNeeded() || !reconnect.isDue(loop.now())) {
+      return;
+    }
+    state = state.to(LaneState.CONNECTING);
+    loop.lanes()
+        .open(
+            PeerServices.KIND,
+            address,
+            who -> new CallConnection(loop, who, this),
+            error -> {
+              if (state == LaneState.CONNECTING && connecting == null) {
+                LOG.debug("The stream of calls to bus {} cannot be opened", peer.id(), error);
+                down();
+                refusals = PortProbe.isRefusal(error) ? refusals + 1 : 0;
+                if (refusals >= ENDED_REFUSALS && hasSession()) {
+                  LOG.info("Nobody listens at the address of bus {}: it has ended", peer.id());
+                  lose();
+                }
+              }
+            });
+  }
+
+  @Override
+  public void onOpen(CallConnection opened) {
+    LinkPeer who = opened.who();
+    refusals = 0;
+    if (state != LaneState.CONNECTING || !who.bus().equals(peer.id().value())) {
+      opened.close();
+      if (state == LaneState.CONNECTING && connecting == null) {
+        down();
+      }
+      return;
+    }
+    connecting = opened;
+    opened.write(
+        PeerFrames.encode(
+            PeerFrames.CALL_HELLO, new CallHello(loop.number(), session, begins, stream.taken())));
+    opened.flush();
+  }
+
+  @Override
+  public void onFrame(CallConnection from, ByteBuffer in, int typeCode, int begin, int end) {
+    if (from != connecting) {
+      return;
+    }
+    if (typeCode == PeerFrames.LANE_WELCOME) {
+      onWelcome(from, PeerFrames.number(in, begin, end));
+    } else if (typeCode == PeerFrames.LANE_ACK) {
+      stream.out().acknowledged(PeerFrames.number(in, begin, end));
+    } else {
+      CallFrameHandlers.OF_OPENER.take(typeCode, answers, in, begin, end);
+      stream.took();
+    }
+  }
+
+  private void onWelcome(CallConnection from, long taken) {
+    if (state != LaneState.CONNECTING) {
+      throw new IllegalArgumentException("a second welcome");
+    }
+    reconnect.succeeded();
+    if (taken < 0) {
+      LOG.info("Bus {} does not know the calls that were sent to it any more", peer.id());
+      lose();
+      // With another session.
+      from.close();
+      return;
+    }
+    begins = false;
+    stream.up(from, taken);
+    state = state.to(LaneState.UP);
+    loop.counters().connects.add(1);
+    byKey.values().forEach(served -> granted(served, served.grant));
+  }
+
+  /** All calls that are there are lost; what was not sent goes elsewhere. */
+  private void lose() {
+    MemberConnection before = serving;
+    long written = stream.out().callsWritten();
+    serving = loop.calls().bus(this);
+    session = loop.lanes().random().nextLong();
+    begins = true;
+    stream.clear();
+    invocations = 0;
+    byNumber = new NumberMap<>();
+    // Before the others go: those who wait must not find that nobody serves.
+    byKey.values().forEach(this::register);
+    before.close(written);
+  }
+
+  @Override
+  public void onReadEnd(CallConnection from) {
+    if (from == connecting) {
+      stream.onReadEnd();
+    }
+  }
+
+  @Override
+  public void onWritable() {
+    stream.drainSoon();
+  }
+
+  @Override
+  public void onGoodbye(CallConnection from) {
+    if (from == connecting) {
+      down();
+      lose();
+    }
+  }
+
+  @Override
+  public void onClosed(CallConnection closed) {
+    if (closed == connecting) {
+      down();
+    }
+  }
+
+  private void down() {
+    if (state == LaneState.UP) {
+      downSince = loop.now();
+    }
+    if (state != LaneState.DOWN) {
+      state = state.to(LaneState.DOWN);
+    }
+    connecting = null;
+    stream.down();
+    reconnect.failed(loop.now());
+    byKey.values().forEach(served -> granted(served, served.grant));
+    List<Long> unsent = stream.out().takeUnsent();
+    // Each goes before those that wait.
+    for (int i = unsent.size() - 1; i >= 0; i--) {
+      unsent(unsent.get(i));
+    }
+    loop.lanes().lookSoon();
+  }
+
+  /** A call has not come to the other bus. */
+  private void unsent(long call) {
+    serving.sentBack(call, Undone.UNSENT);
+  }
+
+  /** The bus is given up, or has ended. */
+  void abandon() {
+    if (state != LaneState.UP && hasSession()) {
+      giveUp();
+    }
+  }
+
+  private void giveUp() {
+    CallConnection greeted = connecting;
+    if (greeted != null) {
+      // It was told of a session that ends.
+      down();
+      greeted.close();
+    }
+    lose();
+  }
+
+  /** Whether the other bus may have calls. */
+  private boolean hasSession() {
+    return !begins || !stream.out().isEmpty();
+  }
+
+  void onTick(long now) {
+    if (state == LaneState.DOWN) {
+      connect();
+    }
+    if (state != LaneState.UP
+        && hasSession()
+        && now - downSince > loop.lanes().config().giveUp().toNanos()) {
+      LOG.warn("The stream of calls to bus {} could not be opened in time", peer.id());
+      downSince = now;
+      giveUp();
+    }
+    if (wantsGrant()) {
+      for (FarService served : byKey.values()) {
+        if (served.grant == 0) {
+          demand(served, 0);
+        }
+      }
+    }
+  }
+
+  /** A bus that has said that nobody serves a service there, and not taken it back, is asked. */
+  private boolean wantsGrant() {
+    return state == LaneState.UP && byKey.values().stream().anyMatch(s -> s.grant == 0);
+  }
+
+  @Override
+  public void invoke(MemberInvocation i) {
+    FarService served = served(i.registration());
+    boolean isUp = isUp();
+    if (!isUp || stream.out().bytes() > loop.lanes().config().queueBytes()) {
+      invocations++;
+      long call = i.call();
+      MemberConnection to = serving;
+      // A place may have been taken before the connection was lost.
+      loop.lanes().execute(() -> to.sentBack(call, isUp ? Undone.BUSY : Undone.UNSENT));
+      return;
+    }
+    loop.counters().callsOut.add(1);
+    stream.send(Kept.of(i, served.key, invocations++));
+  }
+
+  private FarService served(long registration) {
+    FarService served = byNumber.get(registration);
+    if (served == null) {
+      throw new IllegalStateException("registration: " + registration + " (expected: a known one)");
+    }
+    return served;
+  }
+
+  @Override
+  public void cancel(long call, String reason) {
+    send(PeerFrames.encode(PeerFrames.STOP, new Stop(call, reason)));
+  }
+
+  @Override
+  public void want(long registration, int queued) {
+    demand(served(registration), queued);
+  }
+
+  private void demand(FarService served, int queued) {
+    if (state == LaneState.UP) {
+      send(
+          PeerFrames.encode(
+              PeerFrames.DEMAND, new Demand(served.key.name(), queued, served.key.account())));
+    }
+  }
+
+  private void send(byte[] frame) {
+    stream.send(new Kept(frame, null));
+  }
+
+  MemberConnection serving() {
+    return serving;
+  }
+
+  /** The other bus says how many calls of a member it may have. */
+  void granted(ServiceMember member, int grant) {
+    FarService served = byNumber.get(member.registration());
+    if (served != null) {
+      granted(served, grant);
+    }
+  }
+
+  /** The other bus says how many calls of a service it may have. */
+  void granted(ServiceKey service, int grant) {
+    FarService served = byKey.get(service);
+    if (served != null) {
+      granted(served, grant);
+    }
+  }
+
+  private void granted(FarService served, int grant) {
+    served.grant = grant;
+    if (grant == 0) {
+      loop.lanes().lookSoon();
+    }
+    ServiceMember member = served.member;
+    if (member != null) {
+      member.grant(isUp() ? grant : 0);
+    }
+  }
+
+  /** This bus ends: nothing is sent again. */
+  void end() {
+    stream.end();
+  }
+
+  /** The bus is forgotten for good. */
+  void close() {
+    CallConnection open = connecting;
+    byKey.clear();
+    lose();
+    serving.close(0);
+    if (state != LaneState.DOWN) {
+      state = state.to(LaneState.DOWN);
+    }
+    connecting = null;
+    stream.down();
+    if (open != null) {
+      open.close();
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package io.eventbus.server.federation.call;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.registry.BusId;
+import io.eventbus.server.call.LoopCalls;
+import io.eventbus.server.call.ServiceKey;
+import io.eventbus.server.federation.interest.BusServices;
+import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.federation.lane.Lanes;
+import io.eventbus.server.federation.lane.Peer;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+
+/**
+ * The services of the other buses: which of them serves what, and the streams by which they are
+ * called. Confined to the first loop but for what says so.
+ */
+public final class PeerServices implements BusServices {
+  /** The kind of stream, see {@code LinkNode.acceptStreams}. */
+  public static final String KIND = "call";
+
+  private final Lanes lanes;
+  private final Map<ServiceKey, Set<BusId>> byKey = new ConcurrentHashMap<>();
+  private final Set<Peer> draining = new HashSet<>();
+  private volatile List<LoopStreams> loops = List.of();
+
+  /**
+   * Prepares them; nothing is called yet.
+   *
+   * @param lanes the loops, and the other buses
+   */
+  public PeerServices(Lanes lanes) {
+    this.lanes = lanes;
+  }
+
+  /**
+   * Begins to call, and to be called; once, before any lane.
+   *
+   * @param calls the calls of each loop
+   */
+  public void start(List<LoopCalls> calls) {
+    List<LoopStreams> made = new ArrayList<>();
+    for (LaneLoop loop : lanes.loops()) {
+      LoopStreams streams = new LoopStreams(loop, calls.get(loop.number()));
+      made.add(streams);
+      loop.execute(() -> loop.with(streams));
+    }
+    loops = List.copyOf(made);
+  }
+
+  /** The loop that owns a stream that another bus has opened; any thread. */
+  public EventLoop loop(LinkPeer peer) {
+    return lanes.loopFor(KIND, peer).eventLoop();
+  }
+
+  /** What handles the bytes of a stream that another bus has opened; on the loop that owns it. */
+  public ChannelHandler receiver(LinkPeer peer) {
+    return loops.get(lanes.loopFor(KIND, peer).number()).receiver(peer);
+  }
+
+  @Override
+  public void serves(Peer bus, String account, String name, boolean serves) {
+    ServiceKey service = new ServiceKey(account, name);
+    byKey.compute(
+        service,
+        (key, before) -> {
+          Set<BusId> now = before == null ? new HashSet<>() : new HashSet<>(before);
+          if (serves) {
+            now.add(bus.id());
+          } else {
+            now.remove(bus.id());
+          }
+          return now.isEmpty() ? null : Set.copyOf(now);
+        });
+    boolean drains = draining.contains(bus);
+    // First on this loop: from then on the service is served, and calls of others wait for theirs.
+    everywhere(streams -> streams.serves(bus, service, serves, drains));
+  }
+
+  @Override
+  public void abandoned(Peer bus) {
+    everywhere(streams -> streams.abandoned(bus));
+  }
+
+  /** A bus sends its clients away, or does not any more. */
+  public void draining(Peer bus, boolean drains) {
+    if (drains ? draining.add(bus) : draining.remove(bus)) {
+      everywhere(streams -> streams.draining(bus, drains));
+    }
+  }
+
+  /** A bus is forgotten for good. */
+  public void forget(Peer bus) {
+    draining.remove(bus);
+    everywhere(streams -> streams.forget(bus));
+  }
+
+  private void everywhere(Consumer<LoopStreams> task) {
+    for (LoopStreams streams : loops) {
+      if (streams.lanes().eventLoop().inEventLoop()) {
+        task.accept(streams);
+      } else {
+        streams.lanes().execute(() -> task.accept(streams));
+      }
+    }
+  }
+
+  /** Which other buses serve what; any thread. */
+  public Map<ServiceKey, Set<BusId>> byKey() {
+    return Map.copyOf(byKey);
+  }
+
+  /** What went by the streams; any thread. */
+  public CallStreamFigures figures() {
+    return new CallStreamFigures(
+        sum(LoopStreams::up),
+        sum(LoopStreams::bytes),
+        sum(streams -> streams.counters().callsOut.get()),
+        sum(streams -> streams.counters().callsBack.get()),
+        sum(streams -> streams.counters().connects.get()),
+        sum(streams -> streams.counters().resent.get()));
+  }
+
+  private long sum(ToLongFunction<LoopStreams> figure) {
+    return loops.stream().mapToLong(figure).sum();
+  }
+}

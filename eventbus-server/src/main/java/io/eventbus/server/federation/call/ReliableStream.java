@@ -1,0 +1,155 @@
+package io.eventbus.server.federation.call;
+
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.server.federation.call.RetransmitQueue.Kept;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What both ends of a stream do alike over all its connections: send what is kept, count what was
+ * taken, and say so. Confined to the loop.
+ */
+final class ReliableStream {
+  /** Frames after which an acknowledgement does not wait for more. */
+  private static final long DUE_FRAMES = 64;
+
+  private final LoopStreams loop;
+  private final LongConsumer late;
+  private final RetransmitQueue out;
+  private @Nullable CallConnection connection;
+  private long taken;
+  private long acknowledged;
+  private boolean ackScheduled;
+  private boolean drainScheduled;
+  private boolean ended;
+
+  /**
+   * Makes one that has kept nothing.
+   *
+   * @param late told of calls that are not sent, because their callers wait no more
+   */
+  ReliableStream(LoopStreams loop, LongConsumer late) {
+    this.loop = loop;
+    this.late = late;
+    this.out = new RetransmitQueue(loop.lanes().memory());
+  }
+
+  RetransmitQueue out() {
+    return out;
+  }
+
+  long taken() {
+    return taken;
+  }
+
+  /** The connection that frames go by; null if there is none, or it is not welcomed yet. */
+  @Nullable CallConnection connection() {
+    return connection;
+  }
+
+  /**
+   * A connection goes on where the other end is.
+   *
+   * @throws IllegalArgumentException if the other end has taken what was not sent
+   */
+  void up(CallConnection by, long otherTaken) {
+    loop.counters().resent.add(out.resume(otherTaken));
+    connection = by;
+    // The other end has just been told.
+    acknowledged = taken;
+    drainSoon();
+  }
+
+  void down() {
+    connection = null;
+  }
+
+  /** Another session begins: nothing of this one is kept. */
+  void clear() {
+    out.clear();
+    taken = 0;
+    acknowledged = 0;
+  }
+
+  /** This bus ends: nothing is kept from now on, because nothing is sent again. */
+  void end() {
+    ended = true;
+    clear();
+  }
+
+  /** Keeps a frame, and sends it soon; does nothing when this bus ends. */
+  void send(Kept frame) {
+    if (!ended) {
+      out.add(frame);
+      drainSoon();
+    }
+  }
+
+  /** A numbered frame was done. */
+  void took() {
+    taken++;
+  }
+
+  void drainSoon() {
+    if (!drainScheduled && connection != null) {
+      drainScheduled = true;
+      loop.lanes().execute(this::drain);
+    }
+  }
+
+  private void drain() {
+    drainScheduled = false;
+    CallConnection to = connection;
+    if (to == null) {
+      return;
+    }
+    try {
+      boolean wrote = false;
+      while (out.hasUnsent() && to.isWritable()) {
+        to.write(out);
+        wrote = true;
+      }
+      out.takeLate().forEach(late::accept);
+      if (taken > acknowledged) {
+        // It costs nothing to say it now.
+        wrote |= writeAcknowledgement(to);
+      }
+      if (wrote) {
+        to.flush();
+      }
+    } catch (RuntimeException | Error e) {
+      to.fail(e);
+    }
+  }
+
+  private boolean writeAcknowledgement(CallConnection to) {
+    acknowledged = taken;
+    to.write(PeerFrames.encode(PeerFrames.LANE_ACK, taken));
+    return true;
+  }
+
+  /** What was received was handled: an acknowledgement may be due. */
+  void onReadEnd() {
+    if (taken == acknowledged || ackScheduled || drainScheduled) {
+      return;
+    }
+    if (taken - acknowledged >= DUE_FRAMES) {
+      acknowledge();
+    } else {
+      ackScheduled = true;
+      loop.lanes()
+          .later(
+              () -> {
+                ackScheduled = false;
+                acknowledge();
+              });
+    }
+  }
+
+  private void acknowledge() {
+    CallConnection to = connection;
+    if (to != null && taken > acknowledged && writeAcknowledgement(to)) {
+      to.flush();
+    }
+  }
+}

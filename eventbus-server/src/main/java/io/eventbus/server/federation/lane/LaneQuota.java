@@ -1,0 +1,82 @@
+package io.eventbus.server.federation.lane;
+
+import io.eventbus.server.stats.SingleWriterCounter;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * How much a lane holds, and whether there is room for more. Changed by the lane's loop only; read
+ * by any thread.
+ */
+final class LaneQuota {
+  private final LaneLoop loop;
+  private final long most;
+  private final SingleWriterCounter held = new SingleWriterCounter();
+  // What waits for any of several lanes comes again to those that were not the first to have room:
+  // a set keeps each of them once.
+  private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
+  private volatile boolean full;
+
+  LaneQuota(LaneLoop loop) {
+    this.loop = loop;
+    this.most = loop.config().queueBytes();
+  }
+
+  private long bound() {
+    return loop.laneMemory().isScarce() ? Math.min(most, loop.lanePart()) : most;
+  }
+
+  void add(long bytes) {
+    held.add(bytes);
+    loop.laneShare().change(bytes);
+    if (!full && held.get() > bound()) {
+      full = true;
+    }
+  }
+
+  void free(long bytes) {
+    held.add(-bytes);
+    loop.laneShare().change(-bytes);
+    if (full && held.get() <= bound() / 2) {
+      open();
+    }
+  }
+
+  /** Nothing is held any more, or what comes is not held. */
+  void open() {
+    full = false;
+    wake();
+  }
+
+  long bytes() {
+    return held.get();
+  }
+
+  boolean isFull() {
+    return full;
+  }
+
+  boolean isCrowded() {
+    return full || held.get() > most / 2;
+  }
+
+  void whenNotFull(Runnable retry) {
+    waiting.add(retry);
+    if (!full) {
+      wake();
+    }
+  }
+
+  private void wake() {
+    if (waiting.isEmpty()) {
+      return;
+    }
+    // Those that have to wait again come back, and are not called twice.
+    for (Runnable retry : List.copyOf(waiting)) {
+      if (waiting.remove(retry)) {
+        retry.run();
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package io.eventbus.server.routing;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one publisher waits for, and whom that keeps from being served: a subscriber under BLOCK
+ * that holds a publisher back is charged for it while another subscriber of that publisher has
+ * nothing to read. Confined to the publisher's loop.
+ */
+public final class PublisherStall {
+  /** Topics of the publisher that are remembered: whoever reads one of them may be the one. */
+  private static final int RECENT = 8;
+
+  /** Subscribers of one topic that are asked whether they have something to read. */
+  private static final int ASKED = 64;
+
+  private final RouteCache.@Nullable Entry[] recent = new RouteCache.Entry[RECENT];
+  private RouteCache.@Nullable Entry last;
+  private RouteCache.@Nullable Entry held;
+  private int next;
+  private long chargedUntil;
+
+  /** Makes one for a publisher that does not wait. */
+  public PublisherStall() {}
+
+  /** The publisher has published to a topic. */
+  void published(RouteCache.Entry entry) {
+    held = null;
+    if (entry != last) {
+      last = entry;
+      recent[next++ & (RECENT - 1)] = entry;
+    }
+  }
+
+  /** Subscribers of a topic hold the publisher back. */
+  void begin(RouteCache.Entry entry) {
+    if (held == null) {
+      chargedUntil = Long.MIN_VALUE;
+    }
+    held = entry;
+  }
+
+  /** Charges those who hold the publisher back; to be called several times a second. */
+  void onTick(long nowNanos, LoopRoutes routes) {
+    RouteCache.Entry topic = held == null ? null : routes.current(held.index, held.bytes);
+    if (topic == null) {
+      return;
+    }
+    held = topic;
+    for (RouteCache.Entry other : recent) {
+      if (other != null) {
+        other.keep();
+      }
+    }
+    topic.keep();
+    if (chargedUntil == Long.MIN_VALUE) {
+      chargedUntil = nowNanos;
+    } else if (someoneStarves(topic)) {
+      // With the time in which they still had something to read, and could not be seen to starve.
+      charge(topic.route, nowNanos - chargedUntil);
+      chargedUntil = nowNanos;
+    }
+  }
+
+  private boolean someoneStarves(RouteCache.Entry topic) {
+    if (starves(topic.route)) {
+      return true;
+    }
+    for (RouteCache.Entry other : recent) {
+      if (other != null && starves(other.route)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static boolean starves(Route route) {
+    int left = ASKED;
+    for (RouteTarget[] targets : route.byLoop) {
+      for (int i = 0; i < targets.length && left > 0; i++, left--) {
+        if (targets[i].subscriber().isStarving()) {
+          return true;
+        }
+      }
+    }
+    for (int g = 0; g < route.groups.size() && left > 0; g++) {
+      for (int i = 0; i < route.groups.size(g) && left > 0; i++, left--) {
+        if (route.groups.member(g, i).subscriber().isStarving()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  static void charge(Route route, long nanos) {
+    for (Subscriber subscriber : route.blocking) {
+      if (subscriber.isFull()) {
+        subscriber.chargeHold(nanos);
+      }
+    }
+    for (int g = 0; g < route.groups.blocking(); g++) {
+      if (route.groups.isFull(g)) {
+        for (int i = 0; i < route.groups.size(g); i++) {
+          route.groups.member(g, i).subscriber().chargeHold(nanos);
+        }
+      }
+    }
+  }
+}

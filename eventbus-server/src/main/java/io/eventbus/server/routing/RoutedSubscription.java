@@ -1,0 +1,101 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One subscription of one connection. Immutable but for its place in the index; compared by
+ * identity.
+ *
+ * @see SubscriptionIndex
+ */
+public final class RoutedSubscription {
+  // Holds the subscriber and the policy: the routes of all topics share it.
+  private final RouteTarget target;
+  private final long id;
+  private final TopicFilter filter;
+  private final @Nullable String group;
+  private long groupNumber = GroupNames.NONE;
+
+  /**
+   * Makes a subscription; it has no effect until it is in the index.
+   *
+   * @param subscriber who gets the events
+   * @param id the client's own number for it
+   * @param filter which events
+   * @param group with whom they are shared, null for nobody
+   * @param overflow what to do when the subscriber's queue is full
+   */
+  public RoutedSubscription(
+      Subscriber subscriber,
+      long id,
+      TopicFilter filter,
+      @Nullable String group,
+      Overflow overflow) {
+    this.target = new RouteTarget(subscriber, overflow);
+    this.id = id;
+    this.filter = filter;
+    this.group = group;
+  }
+
+  /**
+   * Returns who gets the events.
+   *
+   * @return the subscriber
+   */
+  public Subscriber subscriber() {
+    return target.subscriber();
+  }
+
+  /**
+   * Returns the client's own number.
+   *
+   * @return any number
+   */
+  public long id() {
+    return id;
+  }
+
+  /**
+   * Returns which events it is for.
+   *
+   * @return the filter
+   */
+  public TopicFilter filter() {
+    return filter;
+  }
+
+  /**
+   * Returns with whom the events are shared.
+   *
+   * @return the group, or null for none
+   */
+  public @Nullable String group() {
+    return group;
+  }
+
+  /**
+   * Returns what happens when the queue is full.
+   *
+   * @return the policy
+   */
+  public Overflow overflow() {
+    return target.overflow();
+  }
+
+  /** The group's number in the index that it is in; guarded by the lock of the index. */
+  long groupNumber() {
+    return groupNumber;
+  }
+
+  /** It is in an index from now on, where its group has a number. */
+  void joined(long number) {
+    groupNumber = number;
+  }
+
+  /** The subscriber with the policy, as a route gives it. */
+  RouteTarget target() {
+    return target;
+  }
+}

@@ -1,0 +1,64 @@
+package io.eventbus.server.session;
+
+import io.eventbus.server.routing.HeapBytes;
+import java.time.Instant;
+import java.util.Map;
+
+/**
+ * What a client says of itself, and the number that it publishes under. Immutable.
+ *
+ * @param number counts the sessions of this bus since its start
+ * @param run the first part of the session's id: the bus and its start
+ * @param client the name that the client gave itself
+ * @param agent its software
+ * @param attributes what else it said of itself in {@code Hello}
+ * @param producer its producer number
+ * @param resume the secret behind the number; never shown to anybody but the client
+ * @param since when it was welcomed
+ */
+public record ClientInfo(
+    long number,
+    String run,
+    String client,
+    String agent,
+    Map<String, String> attributes,
+    long producer,
+    String resume,
+    Instant since) {
+  /** The places of a name and a value in an immutable map, which is at most half full. */
+  private static final int ATTRIBUTE_BYTES = 16;
+
+  /** Copies the attributes, so that the record is immutable. */
+  public ClientInfo {
+    attributes = Map.copyOf(attributes);
+  }
+
+  /** A client that has not said Hello. */
+  static final ClientInfo UNKNOWN = new ClientInfo(0, "", "", "", Map.of(), 0, "", Instant.EPOCH);
+
+  /**
+   * Returns the session's id.
+   *
+   * @return made when it is asked for, which is seldom
+   */
+  public String id() {
+    return run + number;
+  }
+
+  /** About what the attributes take of the heap. */
+  long attributeBytes() {
+    long bytes = 0;
+    for (Map.Entry<String, String> attribute : attributes.entrySet()) {
+      bytes +=
+          ATTRIBUTE_BYTES
+              + HeapBytes.ofString(attribute.getKey())
+              + HeapBytes.ofString(attribute.getValue());
+    }
+    return bytes;
+  }
+
+  @Override
+  public String toString() {
+    return id() + " (" + client + ")";
+  }
+}

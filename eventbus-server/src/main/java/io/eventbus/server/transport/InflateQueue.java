@@ -1,0 +1,75 @@
+package io.eventbus.server.transport;
+
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.function.ObjLongConsumer;
+
+/**
+ * The line of messages that may take long to inflate, which cannot be interrupted: one at a time,
+ * and after each twice its time for everything else. Confined to one loop.
+ */
+final class InflateQueue {
+  /** Of the time, these messages leave so many parts in one more. */
+  private static final int FOR_OTHERS = 2;
+
+  private final ObjLongConsumer<Runnable> timer;
+  private final Set<Runnable> waiting = new LinkedHashSet<>();
+  // When the next may begin, once there was one.
+  private long from;
+  private boolean hasBegun;
+  private boolean isTimerSet;
+
+  /**
+   * Makes an empty line.
+   *
+   * @param timer calls a task when so many nanoseconds have passed
+   */
+  InflateQueue(ObjLongConsumer<Runnable> timer) {
+    this.timer = timer;
+  }
+
+  /**
+   * Asks whether a message may be inflated now; if not, it has a place in the line.
+   *
+   * @param retry stands for the message; called when its turn has come
+   * @return true if it may: then {@link #took} has to be called
+   */
+  boolean mayBegin(Runnable retry, long nowNanos) {
+    boolean isFirst = waiting.isEmpty() || waiting.iterator().next() == retry;
+    if (isFirst && (!hasBegun || nowNanos - from >= 0)) {
+      waiting.remove(retry);
+      return true;
+    }
+    waiting.add(retry);
+    wakeLater(nowNanos);
+    return false;
+  }
+
+  /** A message was inflated, or not after all, and took so long. */
+  void took(long nanos, long nowNanos) {
+    hasBegun = true;
+    from = nowNanos + FOR_OTHERS * nanos;
+    wakeLater(nowNanos);
+  }
+
+  /** A message leaves the line, perhaps because its connection has ended. */
+  void leave(Runnable retry, long nowNanos) {
+    if (waiting.remove(retry)) {
+      wakeLater(nowNanos);
+    }
+  }
+
+  private void wakeLater(long nowNanos) {
+    if (!waiting.isEmpty() && !isTimerSet) {
+      isTimerSet = true;
+      timer.accept(this::wake, Math.max(0, from - nowNanos));
+    }
+  }
+
+  private void wake() {
+    isTimerSet = false;
+    if (!waiting.isEmpty()) {
+      waiting.iterator().next().run();
+    }
+  }
+}

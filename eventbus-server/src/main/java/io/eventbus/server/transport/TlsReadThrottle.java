@@ -1,0 +1,260 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.server.routing.UnfinishedMemory;
+import io.eventbus.server.session.WorkBudget;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Passes on what comes from a TLS client, a few records at a time. A record may be as short as a
+ * key update, of which one read holds thousands, and each of them costs more than a message. What
+ * took longer than a turn's share goes on in another turn of the loop, and the socket is not read
+ * meanwhile. What comes before the end of the handshake is bounded and counted, and after the
+ * client's goodbye nothing is passed on: in both cases the handler for TLS keeps it. Confined to
+ * the connection's loop.
+ */
+// A close that fails has nothing left to close.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class TlsReadThrottle extends ChannelDuplexHandler {
+  /** Between two looks at the clock. */
+  private static final int RECORDS = 8;
+
+  /** How long a connection's records are decrypted in one turn. */
+  private static final long SHARE_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
+
+  /** What a client may send before its handshake has ended: more than any handshake takes. */
+  private static final int MAX_HANDSHAKE_BYTES = 32 * 1024;
+
+  /** What most handshakes send at most before they have ended. */
+  private static final int BEGINNING = 4 * 1024;
+
+  private final ConnectionLoop loop;
+  private final Runnable refused;
+  private final TlsRecords records = new TlsRecords();
+  private final Deque<ByteBuf> held = new ArrayDeque<>(1);
+  private long heldBytes;
+  private boolean waiting;
+  private boolean paused;
+  private boolean handshaking = true;
+  // What was passed on and is perhaps kept behind, counted among what is unfinished.
+  private int handshakeBytes;
+  private boolean ended;
+  private @Nullable ChannelHandlerContext own;
+
+  /**
+   * Makes the handler of one connection.
+   *
+   * @param refused called when a handshake is too long, or there is no room for it
+   */
+  TlsReadThrottle(ConnectionLoop loop, Runnable refused) {
+    this.loop = loop;
+    this.refused = refused;
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext ctx) {
+    own = ctx;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    ByteBuf in = (ByteBuf) message;
+    if (ended) {
+      in.release();
+      return;
+    }
+    held.add(in);
+    hold(in.readableBytes());
+    if (!waiting) {
+      passOn(ctx);
+    }
+  }
+
+  /** The connection is not to be read until {@link #resumeReading}. */
+  void pauseReading() {
+    paused = true;
+    updateReading();
+  }
+
+  /** The connection is to be read again, as soon as nothing is held here. */
+  void resumeReading() {
+    paused = false;
+    updateReading();
+  }
+
+  /**
+   * The handler for TLS asks for more where records held no message, also of a socket that is not
+   * read.
+   */
+  @Override
+  public void read(ChannelHandlerContext ctx) {
+    if (!waiting) {
+      ctx.read();
+    }
+  }
+
+  private void updateReading() {
+    ChannelHandlerContext ctx = own;
+    if (ctx != null) {
+      ctx.channel().config().setAutoRead(!paused && !waiting);
+    }
+  }
+
+  private void passOn(ChannelHandlerContext ctx) {
+    WorkBudget budget = loop.context().budget();
+    long charged = budget.total();
+    long began = budget.now();
+    boolean more = passSome(ctx);
+    while (more && budget.now() - began < SHARE_NANOS) {
+      more = passSome(ctx);
+    }
+    budget.spendSince(began, charged);
+    if (more != waiting) {
+      waiting = more;
+      updateReading();
+    }
+    if (more) {
+      loop.nextTurn(this::nextTurn);
+    }
+  }
+
+  /**
+   * Passes on the next records of the first buffer.
+   *
+   * @return false if nothing is left
+   */
+  private boolean passSome(ChannelHandlerContext ctx) {
+    ByteBuf first = held.peek();
+    if (first == null) {
+      return false;
+    }
+    // One by one until it is known that they are not kept.
+    int bytes = records.next(first, handshaking ? 1 : RECORDS);
+    if (handshaking && !mayKeep(bytes)) {
+      end();
+      refused.run();
+      // Past the handler for TLS, which would want to say goodbye.
+      ctx.close();
+      return false;
+    }
+    hold(-bytes);
+    ByteBuf some = first;
+    if (bytes == first.readableBytes()) {
+      held.remove();
+    } else {
+      some = first.readRetainedSlice(bytes);
+    }
+    ctx.fireChannelRead(some);
+    return !held.isEmpty();
+  }
+
+  /**
+   * What comes before the handshake has ended is kept by the handler for TLS, while it computes.
+   * Every client may begin, whatever the bus holds: it may be one that comes to take what waits.
+   */
+  private boolean mayKeep(int bytes) {
+    int all = handshakeBytes + bytes;
+    int piece = Math.max(0, all - BEGINNING) - Math.max(0, handshakeBytes - BEGINNING);
+    if (all > MAX_HANDSHAKE_BYTES || (piece > 0 && !pieces().take(piece))) {
+      return false;
+    }
+    loop.context().bus().memory().change((long) bytes - piece);
+    handshakeBytes = all;
+    return true;
+  }
+
+  private UnfinishedMemory pieces() {
+    return loop.context().bus().memory().shortPieces();
+  }
+
+  /** What an unfinished handshake holds. */
+  int handshakeBytes() {
+    return handshakeBytes;
+  }
+
+  private void handshakeEnded() {
+    handshaking = false;
+    int piece = Math.max(0, handshakeBytes - BEGINNING);
+    if (piece > 0) {
+      pieces().give(piece);
+    }
+    loop.context().bus().memory().change((long) piece - handshakeBytes);
+    handshakeBytes = 0;
+  }
+
+  /**
+   * Makes what stands behind the handler for TLS and hears from it how far the connection is. After
+   * the client has said goodbye everything that comes is dropped: that handler would keep it for
+   * ever.
+   */
+  ChannelHandler observer() {
+    return new ChannelInboundHandlerAdapter() {
+      @Override
+      public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+        if (event instanceof SslHandshakeCompletionEvent && handshaking) {
+          handshakeEnded();
+        }
+        if (event instanceof SslCloseCompletionEvent && !ended) {
+          end();
+          ctx.channel().close();
+        }
+        super.userEventTriggered(ctx, event);
+      }
+    };
+  }
+
+  private void nextTurn() {
+    ChannelHandlerContext ctx = own;
+    if (ctx == null || !waiting) {
+      return;
+    }
+    try {
+      passOn(ctx);
+      // What it was answered is written.
+      ctx.fireChannelReadComplete();
+    } catch (RuntimeException | Error e) {
+      // In a turn of its own there is no read that would pass it on, and the rest would be held.
+      end();
+      ctx.fireExceptionCaught(e);
+      ctx.close();
+    }
+  }
+
+  private void hold(int change) {
+    heldBytes += change;
+    loop.context().bus().memory().change(change);
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    end();
+    ctx.fireChannelInactive();
+  }
+
+  @Override
+  public void handlerRemoved(ChannelHandlerContext ctx) {
+    end();
+    own = null;
+  }
+
+  private void end() {
+    ended = true;
+    if (handshaking) {
+      handshakeEnded();
+    }
+    waiting = false;
+    hold((int) -heldBytes);
+    for (ByteBuf next = held.poll(); next != null; next = held.poll()) {
+      next.release();
+    }
+  }
+}

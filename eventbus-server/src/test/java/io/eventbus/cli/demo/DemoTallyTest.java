@@ -1,0 +1,102 @@
+package io.eventbus.cli.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.cli.client.FakeEvent;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class DemoTallyTest {
+  private static final List<Flight> FLIGHTS =
+      List.of(
+          flight(0, "flights.JFK.departed"),
+          flight(1, "flights.JFK.departed"),
+          flight(2, "flights.LGA.departed"),
+          flight(3, "flights.JFK.departed"));
+
+  private final DemoTally tally = new DemoTally(FLIGHTS, f -> f.airport().equals("JFK"));
+  private final DemoTally.Member member = tally.member();
+
+  @Test
+  void allInOrderIsGood() {
+    accept(member, 0, 1, 3);
+    assertThat(tally.verdict()).isEqualTo(new DemoTally.Verdict(3, 3, 0, 0, 0, 0));
+    assertThat(tally.verdict().good()).isTrue();
+    assertThat(tally.complete()).isTrue();
+  }
+
+  @Test
+  void oneMissing() {
+    accept(member, 0, 3);
+    assertThat(tally.complete()).isFalse();
+    assertBad(new DemoTally.Verdict(3, 2, 1, 0, 0, 0));
+  }
+
+  @Test
+  void oneDoubled() {
+    accept(member, 0, 1, 1, 3);
+    assertBad(new DemoTally.Verdict(3, 4, 0, 1, 0, 0));
+  }
+
+  @Test
+  void oneDoubledAndOneMissing() {
+    accept(member, 0, 1, 1);
+    assertThat(tally.complete()).isTrue();
+    assertBad(new DemoTally.Verdict(3, 3, 1, 1, 0, 0));
+  }
+
+  @Test
+  void outOfOrder() {
+    accept(member, 1, 0, 3);
+    assertBad(new DemoTally.Verdict(3, 3, 0, 0, 1, 0));
+  }
+
+  @Test
+  void notExpected() {
+    accept(member, 0, 1, 2, 3);
+    assertBad(new DemoTally.Verdict(3, 4, 0, 0, 0, 1));
+  }
+
+  @Test
+  void otherContent() {
+    Flight first = FLIGHTS.get(0);
+    member.accept(event(first, "0", "{}"));
+    member.accept(event(first, "x", first.payload()));
+    member.accept(event(first, "-1", first.payload()));
+    member.accept(event(first, "99", first.payload()));
+    member.accept(event(first, "1", FLIGHTS.get(1).payload() + " "));
+    assertBad(new DemoTally.Verdict(3, 5, 3, 0, 0, 5));
+  }
+
+  @Test
+  void membersOfAGroupShareAndEachHasItsOrder() {
+    DemoTally.Member other = tally.member();
+    accept(other, 3);
+    accept(member, 0, 1);
+    assertThat(tally.verdict().good()).isTrue();
+    accept(other, 1);
+    assertThat(tally.verdict().doubled()).isOne();
+  }
+
+  private void assertBad(DemoTally.Verdict expected) {
+    assertThat(tally.verdict()).isEqualTo(expected);
+    assertThat(tally.verdict().good()).isFalse();
+  }
+
+  private static void accept(DemoTally.Member member, int... lines) {
+    for (int line : lines) {
+      Flight flight = FLIGHTS.get(line);
+      member.accept(event(flight, Integer.toString(line), flight.payload()));
+    }
+  }
+
+  private static FakeEvent event(Flight flight, String line, String payload) {
+    return FakeEvent.of(flight.topic(), flight.key(), Map.of(DemoTally.LINE_HEADER, line), payload);
+  }
+
+  private static Flight flight(int line, String topic) {
+    String[] tokens = topic.split("\\.", -1);
+    return new Flight(line, topic, tokens[1], tokens[2], "N" + line, line, "{\"n\":" + line + "}");
+  }
+}

@@ -1,0 +1,81 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FairWriteQueueTest {
+  private final FairWriteQueue order = new FairWriteQueue();
+  private final List<String> drained = new ArrayList<>();
+
+  private FairWriteQueue.Entry connection(String address, String name) {
+    return order.join(address, () -> drained.add(name));
+  }
+
+  private List<String> drainAll() {
+    for (FairWriteQueue.Entry next = order.poll(); next != null; next = order.poll()) {
+      next.drain();
+    }
+    return drained;
+  }
+
+  @Test
+  void oneAddressHasItsConnectionsInOrder() {
+    List<FairWriteQueue.Entry> all =
+        List.of(connection("a", "a1"), connection("a", "a2"), connection("a", "a3"));
+    order.add(all.get(2));
+    order.add(all.get(0));
+    order.add(all.get(1));
+    assertThat(drainAll()).containsExactly("a3", "a1", "a2");
+    assertThat(order.isEmpty()).isTrue();
+  }
+
+  @Test
+  void aCrowdOfOneAddressDelaysAnotherByOne() {
+    for (int i = 0; i < 5; i++) {
+      order.add(connection("crowd", "c" + i));
+    }
+    order.add(connection("other", "o1"));
+    order.add(connection("other", "o2"));
+    assertThat(drainAll()).containsExactly("c0", "o1", "c1", "o2", "c2", "c3", "c4");
+  }
+
+  @Test
+  void whatWaitsAlreadyWaitsOnce() {
+    FairWriteQueue.Entry entry = connection("a", "a1");
+    assertThat(order.add(entry)).isTrue();
+    assertThat(order.add(entry)).isFalse();
+    assertThat(drainAll()).containsExactly("a1");
+    assertThat(order.add(entry)).as("it may wait again").isTrue();
+  }
+
+  @Test
+  void whatBecomesDueWhileItIsDrainedHasAnotherTurn() {
+    FairWriteQueue.Entry[] self = new FairWriteQueue.Entry[1];
+    self[0] =
+        order.join(
+            "a",
+            () -> {
+              drained.add("again");
+              if (drained.size() < 3) {
+                order.add(self[0]);
+              }
+            });
+    order.add(self[0]);
+    assertThat(drainAll()).hasSize(3);
+  }
+
+  @Test
+  void addressesAreForgottenWithTheirLastConnection() {
+    FairWriteQueue.Entry first = connection("a", "a1");
+    FairWriteQueue.Entry second = connection("a", "a2");
+    order.add(first);
+    order.leave(first);
+    assertThat(order.addresses()).isEqualTo(1);
+    order.leave(second);
+    assertThat(order.addresses()).isZero();
+    assertThat(drainAll()).as("it still had its turn").containsExactly("a1");
+  }
+}

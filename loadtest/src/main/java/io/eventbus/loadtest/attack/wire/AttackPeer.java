@@ -1,0 +1,81 @@
+package io.eventbus.loadtest.attack.wire;
+
+import io.eventbus.schema.Welcome;
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+
+/**
+ * What a program does with one connection. Every method is called on the connection's event loop
+ * and must not block.
+ */
+public interface AttackPeer {
+  /** The code of {@link #closed} for a connection that ended without a Close frame. */
+  int NO_CLOSE = 1006;
+
+  /**
+   * The TCP connection, with TLS where there is any, is there.
+   *
+   * @param wire the connection
+   */
+  default void connected(AttackWire wire) {}
+
+  /**
+   * The upgrade was answered with 101.
+   *
+   * @param wire the connection
+   */
+  default void upgraded(AttackWire wire) {}
+
+  /**
+   * The bus has let the client in.
+   *
+   * @param wire the connection
+   * @param welcome what it said
+   */
+  default void welcomed(AttackWire wire, Welcome welcome) {}
+
+  /**
+   * Says whether the messages of the bus are taken apart after {@code Welcome}.
+   *
+   * @return false to have them only counted
+   */
+  default boolean reads() {
+    return false;
+  }
+
+  /**
+   * A frame has come, other than {@code Welcome}.
+   *
+   * @param wire the connection
+   * @param type its type code
+   * @param message holds its body
+   * @param from the index of the body's first octet
+   * @param to the index after its last one
+   */
+  default void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {}
+
+  /**
+   * Octets of a connection without a request have come, or of the answer to one that was no
+   * upgrade.
+   *
+   * @param wire the connection
+   * @param octets valid during the call
+   */
+  default void octets(AttackWire wire, ByteBuf octets) {}
+
+  /**
+   * More can be sent.
+   *
+   * @param wire the connection
+   */
+  default void writable(AttackWire wire) {}
+
+  /**
+   * The connection has ended.
+   *
+   * @param wire the connection
+   * @param code of the bus's Close frame, the HTTP status that refused the upgrade, or {@link
+   *     #NO_CLOSE}
+   */
+  default void closed(AttackWire wire, int code) {}
+}

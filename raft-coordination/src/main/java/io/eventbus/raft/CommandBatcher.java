@@ -1,0 +1,259 @@
+package io.eventbus.raft;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way into a group at its leader.
+ *
+ * <p>A command goes in at once while no log entry is under way; otherwise it waits, bounded, and
+ * the next entry takes all that wait: as soon as it is full, or when the one before is finished and
+ * the callers that were answered have come back ({@link GroupCommitDelay}). So one command costs no
+ * waiting, many commands share the cost of an entry, and no load makes Ratis hold more than a few
+ * entries: its heartbeats never queue behind commands. Any thread may call any method.
+ *
+ * @param <C> a command
+ * @param <R> its result
+ */
+public final class CommandBatcher<C, R> {
+  /** Makes one log entry of some commands. */
+  public interface Proposer<C, R> {
+    /** The future has one result for each command. */
+    CompletableFuture<List<R>> propose(List<C> batch);
+  }
+
+  /** What the gate tells its owner; called on the threads that submit and that complete. */
+  public interface Owner {
+    /** The error for a caller that finds the queue full. */
+    RuntimeException overloaded(String message);
+
+    /** An entry was committed and applied. */
+    void committed(long tookNanos);
+  }
+
+  /**
+   * Runs a task once after a delay; when it ends, it runs the tasks that it has or throws {@link
+   * RejectedExecutionException}.
+   */
+  public interface Timer {
+    /** Runs the task after so many nanoseconds. */
+    void after(long nanos, Runnable task);
+  }
+
+  private record Waiting<C, R>(C command, int bytes, CompletableFuture<R> answer) {}
+
+  /**
+   * What goes into one log entry.
+   *
+   * @param commands may be none
+   * @param readers callers that only want to know that this bus led after they had asked
+   */
+  private record Batch<C, R>(List<Waiting<C, R>> commands, List<CompletableFuture<Void>> readers) {}
+
+  private final Proposer<C, R> proposer;
+  private final Owner owner;
+  private final GateLimits limits;
+  private final ArrayDeque<Waiting<C, R>> queue = new ArrayDeque<>();
+  private List<CompletableFuture<Void>> readers = new ArrayList<>();
+  private final GroupCommitDelay delay = new GroupCommitDelay();
+  private final Timer timer;
+  private final LongSupplier nanoTime;
+  private long queuedBytes;
+  private int entriesUnderWay;
+  private boolean timed;
+
+  /**
+   * A gate.
+   *
+   * @param proposer where the entries go
+   * @param owner is told of refusals and commits
+   * @param limits how much waits and is under way
+   * @param timer runs what is due a little later
+   * @param nanoTime the time of that timer
+   */
+  public CommandBatcher(
+      Proposer<C, R> proposer, Owner owner, GateLimits limits, Timer timer, LongSupplier nanoTime) {
+    this.proposer = proposer;
+    this.owner = owner;
+    this.limits = limits;
+    this.timer = timer;
+    this.nanoTime = nanoTime;
+  }
+
+  /**
+   * Takes a command in. The future fails as the owner says if too many wait, else as the proposer's
+   * does.
+   *
+   * @param bytes about how much memory the command takes
+   */
+  public CompletableFuture<R> submit(C command, int bytes) {
+    Waiting<C, R> waiting = new Waiting<>(command, bytes, new CompletableFuture<>());
+    synchronized (this) {
+      if (queue.size() >= limits.maxQueuedCommands()
+          || waiting.bytes() > limits.maxQueuedBytes() - queuedBytes) {
+        return CompletableFuture.failedFuture(
+            owner.overloaded(
+                "queued: "
+                    + queue.size()
+                    + " commands, "
+                    + queuedBytes
+                    + " bytes (expected: at most "
+                    + limits.maxQueuedCommands()
+                    + " commands, "
+                    + limits.maxQueuedBytes()
+                    + " bytes)"));
+      }
+      queue.add(waiting);
+      queuedBytes += waiting.bytes();
+      delay.arrived();
+    }
+    pump();
+    return waiting.answer();
+  }
+
+  /**
+   * Makes sure that this bus leads, by a log entry that is made after this call: all that wait go
+   * with one entry, together with the commands that wait.
+   *
+   * <p>Ratis's own read would do without an entry. But it takes a majority's answer for valid as
+   * long as nothing else is committed, so that a leader that was stopped and has been replaced
+   * meanwhile answers with what it had.
+   *
+   * @return a future that completes when everything that was committed before is applied here; it
+   *     fails as that of {@link #submit} does
+   */
+  public CompletableFuture<Void> confirm() {
+    CompletableFuture<Void> reader = new CompletableFuture<>();
+    synchronized (this) {
+      if (readers.size() >= limits.maxQueuedCommands()) {
+        return CompletableFuture.failedFuture(
+            owner.overloaded(
+                "queued: "
+                    + readers.size()
+                    + " reads (expected: at most "
+                    + limits.maxQueuedCommands()
+                    + ")"));
+      }
+      readers.add(reader);
+      delay.arrived();
+    }
+    pump();
+    return reader;
+  }
+
+  synchronized int queued() {
+    return queue.size();
+  }
+
+  private void pump() {
+    for (Batch<C, R> batch = next(); batch != null; batch = next()) {
+      propose(batch);
+    }
+  }
+
+  private synchronized @Nullable Batch<C, R> next() {
+    if ((queue.isEmpty() && readers.isEmpty()) || entriesUnderWay >= limits.maxEntriesUnderWay()) {
+      return null;
+    }
+    if (!isFull() && (entriesUnderWay > 0 || isDelayed())) {
+      return null;
+    }
+    delay.gone(nanoTime.getAsLong());
+    List<Waiting<C, R>> batch = new ArrayList<>();
+    long bytes = 0;
+    for (Waiting<C, R> first = queue.peek();
+        first != null
+            && batch.size() < limits.maxBatchCommands()
+            && (batch.isEmpty() || bytes + first.bytes() <= limits.maxBatchBytes());
+        first = queue.peek()) {
+      queue.remove();
+      queuedBytes -= first.bytes();
+      bytes += first.bytes();
+      batch.add(first);
+    }
+    entriesUnderWay++;
+    List<CompletableFuture<Void>> asking = readers;
+    readers = new ArrayList<>();
+    return new Batch<>(batch, asking);
+  }
+
+  private boolean isFull() {
+    return queue.size() >= limits.maxBatchCommands() || queuedBytes >= limits.maxBatchBytes();
+  }
+
+  private boolean isDelayed() {
+    long left = delay.remainingNanos(nanoTime.getAsLong());
+    if (left > 0 && !timed) {
+      try {
+        timer.after(left, this::timeIsUp);
+        timed = true;
+      } catch (RejectedExecutionException e) {
+        // This bus ends, and the proposer is to say so.
+        return false;
+      }
+    }
+    return left > 0;
+  }
+
+  private void timeIsUp() {
+    synchronized (this) {
+      timed = false;
+    }
+    pump();
+  }
+
+  private void propose(Batch<C, R> batch) {
+    List<C> commands = batch.commands().stream().map(Waiting::command).toList();
+    CompletableFuture<List<R>> results;
+    try {
+      results = proposer.propose(commands);
+    } catch (RuntimeException e) {
+      results = CompletableFuture.failedFuture(e);
+    }
+    long startNanos = nanoTime.getAsLong();
+    var unused =
+        results.whenComplete(
+            (done, error) -> {
+              long took = nanoTime.getAsLong() - startNanos;
+              if (error == null) {
+                owner.committed(took);
+              }
+              finish(batch, took, done, error);
+            });
+  }
+
+  private void finish(
+      Batch<C, R> batch, long tookNanos, @Nullable List<R> results, @Nullable Throwable error) {
+    synchronized (this) {
+      entriesUnderWay--;
+      if (error == null) {
+        delay.finished(
+            batch.commands().size() + batch.readers().size(), tookNanos, nanoTime.getAsLong());
+      } else {
+        delay.failed();
+      }
+    }
+    // What waits goes in before the callers that are answered run, unless it waits for them.
+    pump();
+    List<Waiting<C, R>> commands = batch.commands();
+    for (int i = 0; i < commands.size(); i++) {
+      if (results != null) {
+        commands.get(i).answer().complete(results.get(i));
+      } else {
+        commands.get(i).answer().completeExceptionally(error);
+      }
+    }
+    for (CompletableFuture<Void> reader : batch.readers()) {
+      if (results != null) {
+        reader.complete(null);
+      } else {
+        reader.completeExceptionally(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package io.eventbus.raft.members;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.apache.ratis.protocol.RaftPeer;
+
+/**
+ * The peers that vote and that listen.
+ *
+ * @param voters the peers that vote
+ * @param listeners the peers that do not
+ */
+public record RaftMembers(List<RaftPeer> voters, List<RaftPeer> listeners) {
+  /** No members are known. */
+  public static final RaftMembers NONE = new RaftMembers(List.of(), List.of());
+
+  /** Whether it votes or listens. */
+  public boolean contains(String bus) {
+    return all().anyMatch(peer -> isCalled(peer, bus));
+  }
+
+  /** The same without one. */
+  public RaftMembers without(String bus) {
+    return new RaftMembers(
+        voters.stream().filter(peer -> !isCalled(peer, bus)).toList(),
+        listeners.stream().filter(peer -> !isCalled(peer, bus)).toList());
+  }
+
+  /** The ids of the voters, in order. */
+  public List<String> voterIds() {
+    return ids(voters);
+  }
+
+  /** The ids of the listeners, in order. */
+  public List<String> listenerIds() {
+    return ids(listeners);
+  }
+
+  /** Where a member's links are reached; empty for none. */
+  public String address(String bus) {
+    return all()
+        .filter(peer -> isCalled(peer, bus))
+        .map(RaftPeer::getAddress)
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElse("");
+  }
+
+  private Stream<RaftPeer> all() {
+    return Stream.concat(voters.stream(), listeners.stream());
+  }
+
+  private static boolean isCalled(RaftPeer peer, String bus) {
+    return peer.getId().toString().equals(bus);
+  }
+
+  private static List<String> ids(List<RaftPeer> peers) {
+    return peers.stream().map(peer -> peer.getId().toString()).sorted().toList();
+  }
+}

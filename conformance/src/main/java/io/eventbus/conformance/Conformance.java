@@ -107,11 +107,7 @@ public final class Conformance implements Callable<Integer> {
 
   private Conformance() {}
 
-  /**
-   * Runs, and ends the process.
-   *
-   * @param args flags
-   */
+  /** Runs, and ends the process. */
   public static void main(String[] args) {
     if (System.getProperty("logback.configurationFile") == null) {
       System.setProperty("logback.configurationFile", "conformance-logback.xml");

@@ -22,9 +22,6 @@ final class QuietPhase {
    * Looks at the process.
    *
    * @param nowNanos as {@link System#nanoTime}
-   * @param cpuNanos of processor time since its start
-   * @param collections since its start
-   * @return whether it is to collect now
    */
   boolean look(long nowNanos, long cpuNanos, long collections) {
     double share = (cpuNanos - lastCpuNanos) / (double) Math.max(1, nowNanos - lastNanos);

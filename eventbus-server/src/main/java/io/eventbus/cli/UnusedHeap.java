@@ -56,11 +56,7 @@ final class UnusedHeap implements AutoCloseable {
     this.cpuNanos = cpuNanos;
   }
 
-  /**
-   * Begins to look after this JVM's heap.
-   *
-   * @return what ends it
-   */
+  /** Begins to look after this JVM's heap. */
   static UnusedHeap giveBack() {
     return giveBack(vm(), UnusedHeap::cpuNanos);
   }

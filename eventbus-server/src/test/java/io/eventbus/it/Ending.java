@@ -15,10 +15,7 @@ import java.util.List;
  * How a connection ended, as its client saw it.
  *
  * @param code of the first Close frame, -1 for none
- * @param reason of the same
- * @param closeFrames how many there were
  * @param clean whether the stream ended in order, and was not reset
- * @param problems what was refused on the way
  */
 record Ending(int code, String reason, int closeFrames, boolean clean, List<Problem> problems) {
 

@@ -30,7 +30,6 @@ final class Publishing implements AutoCloseable {
    * Starts.
    *
    * @param keys number of keys that go round, 0 for events without
-   * @param payloadBytes size of each event
    */
   Publishing(URI bus, String topic, int events, int keys, int payloadBytes) throws IOException {
     client = RawClient.connected(bus);

@@ -44,11 +44,7 @@ final class TestBus {
     return BusServer.start(config(settings));
   }
 
-  /**
-   * Starts a bus that takes part in a cluster, with its data in a directory of its name.
-   *
-   * @param settings more keys and values; they replace those that every member has here
-   */
+  /** Starts a bus that takes part in a cluster, with its data in a directory of its name. */
   static BusServer startMember(Path root, String name, String... settings) throws IOException {
     return start(member(root, name, settings));
   }

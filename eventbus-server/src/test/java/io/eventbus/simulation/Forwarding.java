@@ -20,20 +20,10 @@ final class Forwarding {
   /**
    * What came of it.
    *
-   * @param buses how many
-   * @param fanout of the trees
-   * @param killed how many buses were killed in the middle
-   * @param events published at buses that lived
-   * @param targets buses that live and wanted them, summed up over the events
-   * @param once events that came to such a bus exactly once
-   * @param twice events that came to such a bus more than once
    * @param never events that did not come there
    * @param strays events that came to a bus that did not want them
    * @param reordered first copies that came after a later one
-   * @param hops the most links that an event came by
-   * @param bound the most links that a tree of this fanout has
    * @param leaked bytes that the buses did not give back when they ended
-   * @param fingerprint depends on everything that has happened
    */
   record Outcome(
       int buses,
@@ -85,11 +75,7 @@ final class Forwarding {
   /**
    * Runs it.
    *
-   * @param topics so many, each wanted by a random set of buses, the first by all
-   * @param producers so many for each topic
-   * @param each events of each of them
    * @param kills so many buses die after half of the events
-   * @param progress is told how far it is
    */
   static Outcome run(
       long seed,

@@ -39,19 +39,8 @@ final class HalfAnHour {
   /**
    * What came of it.
    *
-   * @param kind what there was to do
-   * @param buses how many
-   * @param clients how many
-   * @param mean what is asked of a bus on the average in the end
-   * @param moves all of them
-   * @param later moves in the last five minutes
    * @param twice moves of clients that had moved less than a minute before
-   * @param cameBack clients that came back to a bus that they had been moved away from
-   * @param mostMoves the most moves of one client
-   * @param turns how often a bus became overloaded
    * @param harmed how many buses became overloaded that were not at the start
-   * @param highest in the end, the most that is asked of a bus
-   * @param fingerprint depends on everything that has happened
    */
   record Outcome(
       Kind kind,

@@ -11,22 +11,13 @@ final class HotSpot {
   /**
    * What came of it; times in virtual milliseconds, -1 for not within two minutes.
    *
-   * @param buses how many
-   * @param clients of the hot bus at the start
-   * @param asked what they asked of it, 1 for all that it can do
    * @param decided from the start until the bus decided that it is overloaded
    * @param hotBelow from the decision until the load that it sees is below the lower mark
    * @param calm from the decision until no bus is overloaded
    * @param allBelow from the decision until every bus sees a load below the lower mark; a bus
    *     between the marks is not overloaded, and moves nobody
    * @param moves clients moved until then
-   * @param later moves in the two minutes afterwards
    * @param twice moves of clients that had moved less than a minute before
-   * @param cameBack clients that came back to a bus that they had been moved away from
-   * @param mostMoves the most moves of one client
-   * @param highestOther the most that was ever asked of another bus
-   * @param highest in the end, the most that is asked of a bus
-   * @param fingerprint depends on everything that has happened
    */
   record Outcome(
       int buses,

@@ -52,12 +52,7 @@ final class Network {
     boolean loses(int from, int to, byte[] message);
   }
 
-  /**
-   * How long a message is on its way: evenly between the two.
-   *
-   * @param leastNanos the shortest time
-   * @param mostNanos the longest
-   */
+  /** How long a message is on its way: evenly between the two. */
   record Latency(long leastNanos, long mostNanos) {}
 
   private final Simulator simulator;

@@ -5,10 +5,6 @@ package io.eventbus.simulation;
 interface Progress {
   Progress NONE = now -> {};
 
-  /**
-   * A second or more has passed.
-   *
-   * @param now virtual time
-   */
+  /** A second or more has passed. */
   void at(long now);
 }

@@ -19,21 +19,16 @@ final class SplitAndHeal {
   /**
    * What came of it; times in virtual milliseconds, -1 for not within a minute.
    *
-   * @param buses how many
-   * @param small how many of them on the smaller side
    * @param started from the start of the first bus until every bus knows all
    * @param largeKnows from the cut until every bus of the larger side has lanes to all of its side
    *     and to nobody else, and routes to all of its side
-   * @param smallKnows the same of the smaller side
    * @param largeAlone until nothing is routed to the other side any more, either
-   * @param smallAlone the same of the smaller side
    * @param registry until the registry of the side that may change it says so, too
    * @param refused changes that the registry took while it was cut, on the side that may not
    * @param whole from the mending until every bus knows all
    * @param registryWhole until every bus's copy of the registry says that all are UP
    * @param mismatches digests that did not add up
    * @param leaked bytes that the buses did not give back when they ended
-   * @param fingerprint depends on everything that has happened
    */
   record Outcome(
       int buses,

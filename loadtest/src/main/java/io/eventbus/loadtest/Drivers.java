@@ -40,8 +40,6 @@ final class Drivers {
   /**
    * Makes a driver.
    *
-   * @param name of the system
-   * @param serverJvm options for a server that runs on a JVM
    * @throws IllegalArgumentException if there is none of that name
    */
   Driver create(String name, List<String> serverJvm) {

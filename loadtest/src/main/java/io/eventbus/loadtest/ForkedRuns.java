@@ -34,14 +34,7 @@ final class ForkedRuns implements RunExecutor {
   private final Map<String, RunProcess> kept = new LinkedHashMap<>();
   private @Nullable String keptFor;
 
-  /**
-   * Makes it; starts nothing.
-   *
-   * @param options that the runs have
-   * @param clientJvm options of the JVMs
-   * @param keep whether processes are kept from one run of a workload to the next
-   * @param clock for the dates of runs that give no result
-   */
+  /** Makes it; starts nothing. */
   ForkedRuns(RunOptions options, List<String> clientJvm, boolean keep, Clock clock) {
     this.options = options;
     this.clientJvm = new ArrayList<>(clientJvm);

@@ -43,11 +43,7 @@ public final class LoadTest implements Runnable {
 
   private LoadTest() {}
 
-  /**
-   * Runs the command and ends the JVM with its exit code.
-   *
-   * @param args the arguments
-   */
+  /** Runs the command and ends the JVM with its exit code. */
   public static void main(String[] args) {
     if (System.getProperty(LOGBACK) == null) {
       // The bus's jar has a configuration for the bus.

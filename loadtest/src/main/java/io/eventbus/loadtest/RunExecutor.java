@@ -9,7 +9,6 @@ interface RunExecutor extends AutoCloseable {
   /**
    * Makes one run.
    *
-   * @param planned what to run
    * @return its result; a failure of the system under test is a result with a problem. Null if the
    *     load test is being stopped: what was found while everything ends says nothing
    * @throws IOException if another JVM cannot be started or gives no result

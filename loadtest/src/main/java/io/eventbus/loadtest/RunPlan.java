@@ -21,8 +21,6 @@ final class RunPlan {
   /**
    * Makes it.
    *
-   * @param workloads with the word that each was selected with
-   * @param versions of the systems that are there
    * @param runs of each workload; null for what it says
    * @param lacks what a system has not that a workload needs, empty for nothing
    */

@@ -29,8 +29,6 @@ final class RunProcess implements AutoCloseable {
   /**
    * Starts it; it does nothing yet.
    *
-   * @param command makes the command line, but for the file that takes the results
-   * @return the process
    * @throws IOException if it cannot be started
    * @throws DriverException if the load test is being stopped
    */
@@ -60,8 +58,6 @@ final class RunProcess implements AutoCloseable {
   /**
    * Has it make a run.
    *
-   * @param number of the run
-   * @param deadline for the run
    * @return the result; null if it has ended, or gave none in time
    * @throws IOException if the result cannot be read
    * @throws InterruptedException if the thread is interrupted

@@ -9,7 +9,6 @@ final class Seconds {
   /**
    * Turns an option's value into a time.
    *
-   * @param option its name, for the message
    * @param seconds what was given
    * @param least that it may be
    * @param most that it may be

@@ -46,9 +46,7 @@ final class AppendEntriesHandler implements LinkService {
   /**
    * Gives Ratis what a leader sends.
    *
-   * @param guards of the groups of this server
    * @param workers may wait
-   * @param timer for large messages
    * @param patience how long a large message may wait for the disk, well below the shortest
    *     election time-out
    */

@@ -16,9 +16,6 @@ import org.jspecify.annotations.Nullable;
  * the callers that were answered have come back ({@link GroupCommitDelay}). So one command costs no
  * waiting, many commands share the cost of an entry, and no load makes Ratis hold more than a few
  * entries: its heartbeats never queue behind commands. Any thread may call any method.
- *
- * @param <C> a command
- * @param <R> its result
  */
 public final class CommandBatcher<C, R> {
   /** Makes one log entry of some commands. */
@@ -71,9 +68,6 @@ public final class CommandBatcher<C, R> {
    * A gate.
    *
    * @param proposer where the entries go
-   * @param owner is told of refusals and commits
-   * @param limits how much waits and is under way
-   * @param timer runs what is due a little later
    * @param nanoTime the time of that timer
    */
   public CommandBatcher(

@@ -43,7 +43,6 @@ final class FollowerSilence {
   /**
    * A message was not answered.
    *
-   * @param follower the follower's name
    * @param cause why not
    */
   void failed(@Nullable Object follower, Throwable cause) {
@@ -83,11 +82,7 @@ final class FollowerSilence {
     }
   }
 
-  /**
-   * The follower has taken what it was sent.
-   *
-   * @param follower the follower's name
-   */
+  /** The follower has taken what it was sent. */
   void answered(@Nullable Object follower) {
     if (failures == 0) {
       return;

@@ -6,10 +6,8 @@ package io.eventbus.raft;
  * @param maxEntriesUnderWay the most log entries that are unfinished at a time, 1 to 1,024; default
  *     3; an entry that is not full goes only while no other one is under way, as it costs every
  *     voter about ten changes of threads, however many commands it has
- * @param maxBatchCommands the most commands in one entry, 1 to 4,096; default 256
  * @param maxBatchBytes the most bytes in one entry, unless one command has more, 1,024 to
  *     1,048,576; default 256 KiB
- * @param maxQueuedCommands the most commands that wait, 1 to 1,000,000; default 10,000
  * @param maxQueuedBytes the most bytes of commands that wait, 4,096 to 1,073,741,824; default 8 MiB
  */
 public record GateLimits(
@@ -24,11 +22,6 @@ public record GateLimits(
   /**
    * Checks the bounds.
    *
-   * @param maxEntriesUnderWay as above
-   * @param maxBatchCommands as above
-   * @param maxBatchBytes as above
-   * @param maxQueuedCommands as above
-   * @param maxQueuedBytes as above
    * @throws IllegalArgumentException if a value is out of its range
    */
   public GateLimits {

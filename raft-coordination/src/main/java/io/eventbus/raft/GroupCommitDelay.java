@@ -45,9 +45,7 @@ final class GroupCommitDelay {
   /**
    * An entry is finished; its commands are answered now.
    *
-   * @param commands how many it had
    * @param tookNanos how long it took, in nanoseconds
-   * @param nowNanos the time
    */
   void finished(int commands, long tookNanos, long nowNanos) {
     long took = Math.min(tookNanos, MAX_NANOS);
@@ -75,22 +73,14 @@ final class GroupCommitDelay {
     came++;
   }
 
-  /**
-   * How long the next entry still waits, in nanoseconds; 0 if it is to go.
-   *
-   * @param nowNanos the time
-   */
+  /** How long the next entry still waits, in nanoseconds; 0 if it is to go. */
   long remainingNanos(long nowNanos) {
     long left = came >= expected ? 0 : Math.max(0, budgetNanos - (nowNanos - finishedNanos));
     waited |= left > 0;
     return left;
   }
 
-  /**
-   * The next entry goes.
-   *
-   * @param nowNanos the time
-   */
+  /** The next entry goes. */
   void gone(long nowNanos) {
     if (waited) {
       judge(nowNanos - finishedNanos);

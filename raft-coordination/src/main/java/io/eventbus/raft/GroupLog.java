@@ -13,10 +13,7 @@ import org.apache.ratis.statemachine.SnapshotInfo;
 /**
  * The log of a group, as this member has it.
  *
- * @param committed the index of the last entry that is known to be committed
- * @param applied the index of the last entry that is applied
  * @param snapshot the index of the last entry in the newest snapshot; -1 for none
- * @param entries how many entries the log has
  * @param bytes how many bytes its files have
  */
 public record GroupLog(long committed, long applied, long snapshot, long entries, long bytes) {

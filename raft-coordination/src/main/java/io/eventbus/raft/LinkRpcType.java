@@ -27,22 +27,13 @@ public final class LinkRpcType implements RpcType {
     return parameters;
   }
 
-  /**
-   * Returns the name by which Ratis finds this class.
-   *
-   * @return the class's name
-   */
+  /** Returns the name by which Ratis finds this class. */
   @Override
   public String name() {
     return LinkRpcType.class.getName();
   }
 
-  /**
-   * Makes the factory that Ratis asks for its transport.
-   *
-   * @param parameters what was handed to Ratis
-   * @return the factory
-   */
+  /** Makes the factory that Ratis asks for its transport. */
   @Override
   public RpcFactory newFactory(Parameters parameters) {
     RaftTransport transport =

@@ -66,7 +66,6 @@ public final class RatisGroup
    * A group of a server that runs.
    *
    * @param executor for calls that may wait
-   * @param raftLoop for what is to be replicated
    */
   RatisGroup(
       RaftServer server, RaftGroupId group, RaftPeerId self, Executor executor, Executor raftLoop) {
@@ -139,12 +138,7 @@ public final class RatisGroup
                 : new IOException("Ratis gave no answer"));
   }
 
-  /**
-   * Changes voters and listeners, if they are still the current ones.
-   *
-   * @param current the members that the change is based on
-   * @param next the members that there are to be
-   */
+  /** Changes voters and listeners, if they are still the current ones. */
   @Override
   public CompletableFuture<Void> change(RaftMembers current, RaftMembers next) {
     SetConfigurationRequest.Arguments arguments =

@@ -29,11 +29,7 @@ public final class RatisServer implements AutoCloseable {
   /**
    * How this bus takes part.
    *
-   * @param self the id of this bus
    * @param address where the links of this bus are reached, as {@code host:port}
-   * @param directory for the files of Ratis
-   * @param electionTimeoutMin the shortest election time-out
-   * @param electionTimeoutMax the longest
    * @param snapshotEntries after how many entries of a log a snapshot is taken
    */
   public record Options(
@@ -47,8 +43,6 @@ public final class RatisServer implements AutoCloseable {
   /**
    * What the server runs on.
    *
-   * @param links carry its messages
-   * @param raftLoop drives the links of {@link RaftServices#RAFT}
    * @param peers where other buses are
    * @param workers answer other buses; they may wait
    * @param calls make the calls that may wait, and complete their futures
@@ -63,8 +57,6 @@ public final class RatisServer implements AutoCloseable {
   /**
    * A group.
    *
-   * @param id its id
-   * @param machine applies its log
    * @param logFailed whether its log could not be written, as the state machine was told
    * @param founder true if this bus begins the group: the only voter. Otherwise it is a listener
    *     until the log, its own or the leader's, says what it is; a bus that is none would not

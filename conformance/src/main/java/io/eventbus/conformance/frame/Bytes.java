@@ -10,12 +10,7 @@ public final class Bytes {
   /** Begins with none. */
   public Bytes() {}
 
-  /**
-   * Writes an {@code int} or a {@code long}.
-   *
-   * @param value the number
-   * @return this
-   */
+  /** Writes an {@code int} or a {@code long}. */
   public Bytes number(long value) {
     long rest = (value << 1) ^ (value >> 63);
     while ((rest & ~0x7FL) != 0) {
@@ -30,18 +25,12 @@ public final class Bytes {
    * Writes {@code bytes}: the length and the bytes.
    *
    * @param value the bytes
-   * @return this
    */
   public Bytes sized(byte[] value) {
     return number(value.length).raw(value);
   }
 
-  /**
-   * Writes a {@code string}.
-   *
-   * @param text the text
-   * @return this
-   */
+  /** Writes a {@code string}. */
   public Bytes text(String text) {
     return sized(text.getBytes(StandardCharsets.UTF_8));
   }
@@ -50,7 +39,6 @@ public final class Bytes {
    * Writes bytes as they are.
    *
    * @param value the bytes
-   * @return this
    */
   public Bytes raw(byte[] value) {
     out.writeBytes(value);
@@ -61,7 +49,6 @@ public final class Bytes {
    * Writes bytes as they are.
    *
    * @param values each from 0 to 255
-   * @return this
    */
   public Bytes raw(int... values) {
     for (int value : values) {
@@ -70,22 +57,12 @@ public final class Bytes {
     return this;
   }
 
-  /**
-   * Puts a frame around bytes.
-   *
-   * @param typeCode any number
-   * @param body the encoded record, or what should be taken for one
-   * @return the frame
-   */
+  /** Puts a frame around bytes. */
   public static byte[] frame(int typeCode, byte[] body) {
     return new Bytes().number(typeCode).sized(body).toArray();
   }
 
-  /**
-   * Returns what was written.
-   *
-   * @return a copy
-   */
+  /** Returns what was written. */
   public byte[] toArray() {
     return out.toByteArray();
   }

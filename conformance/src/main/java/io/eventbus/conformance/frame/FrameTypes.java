@@ -14,12 +14,7 @@ public final class FrameTypes {
 
   private FrameTypes() {}
 
-  /**
-   * Returns the name of a type's record.
-   *
-   * @param type the type
-   * @return for example {@code ChangeBus}
-   */
+  /** Returns the name of a type's record. */
   public static String name(TypeCode type) {
     return FrameSchemas.of(type).getName();
   }
@@ -27,8 +22,6 @@ public final class FrameTypes {
   /**
    * Finds a type by its name.
    *
-   * @param name for example {@code ChangeBus}
-   * @return the type
    * @throws IllegalArgumentException if there is none of that name
    */
   public static TypeCode of(String name) {
@@ -43,7 +36,6 @@ public final class FrameTypes {
   /**
    * Says whether a bus sends frames of a type.
    *
-   * @param type the type
    * @return true also where clients send them, too
    */
   public static boolean fromBus(TypeCode type) {
@@ -70,7 +62,6 @@ public final class FrameTypes {
   /**
    * Says whether a client sends frames of a type.
    *
-   * @param type the type
    * @return true also where buses send them, too
    */
   public static boolean fromClient(TypeCode type) {
@@ -83,7 +74,6 @@ public final class FrameTypes {
   /**
    * Says whether a type is about services, which a library need not know.
    *
-   * @param type the type
    * @return true for frames that only those who call or serve send and get
    */
   public static boolean isAboutServices(TypeCode type) {

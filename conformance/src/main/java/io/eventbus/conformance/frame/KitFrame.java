@@ -23,7 +23,6 @@ import java.util.List;
 /**
  * A frame that was read.
  *
- * @param typeCode its number
  * @param name the name of its record; {@code Unknown} if the number is not known
  * @param record its record in JSON, with all fields; empty if the number is not known
  */
@@ -33,8 +32,6 @@ public record KitFrame(int typeCode, String name, ObjectNode record) {
    * Reads the frames of a message, strictly: by the parsers of the bus and the SDK, and again by
    * Avro's library.
    *
-   * @param message frames back to back
-   * @return the frames, those of unknown types too
    * @throws MalformedFrameException if a frame must be refused
    */
   public static List<KitFrame> read(byte[] message) {

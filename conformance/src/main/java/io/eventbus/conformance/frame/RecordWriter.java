@@ -20,11 +20,7 @@ public final class RecordWriter {
   private final Blocks blocks;
   private final boolean asBuses;
 
-  /**
-   * Makes a writer.
-   *
-   * @param blocks how to write every array and map
-   */
+  /** Makes a writer. */
   public RecordWriter(Blocks blocks) {
     this.blocks = blocks;
     this.asBuses = false;
@@ -38,8 +34,6 @@ public final class RecordWriter {
   /**
    * Makes a writer that chooses blocks as a bus does: the events of a {@code Deliver} and its
    * groups in one with its size, others in one without.
-   *
-   * @return the writer
    */
   public static RecordWriter asBuses() {
     return new RecordWriter();
@@ -48,9 +42,6 @@ public final class RecordWriter {
   /**
    * Writes a whole frame.
    *
-   * @param type its type
-   * @param record its record
-   * @return the frame
    * @throws IllegalArgumentException if the record has a member that is no field, or a value that
    *     is not of its field's type
    */
@@ -61,10 +52,7 @@ public final class RecordWriter {
   /**
    * Writes the first fields of a record.
    *
-   * @param type its type
-   * @param record the record
    * @param fields how many fields, at most
-   * @return the body of a frame
    * @throws IllegalArgumentException as for {@link #frame}
    */
   public byte[] body(TypeCode type, JsonNode record, int fields) {

@@ -40,8 +40,6 @@ public final class LiveCluster implements AutoCloseable {
   /**
    * Starts buses and waits until they know each other.
    *
-   * @param count 1 for one that is alone
-   * @return the cluster
    * @throws UncheckedIOException if they do not start
    */
   public static LiveCluster start(int count) {
@@ -128,7 +126,6 @@ public final class LiveCluster implements AutoCloseable {
    * Sends all clients of a bus away, or lets it take clients again.
    *
    * @param bus which, from 0
-   * @param drain true to send them away
    * @throws IOException if it cannot be told
    */
   public void drain(int bus, boolean drain) throws IOException {
@@ -140,7 +137,6 @@ public final class LiveCluster implements AutoCloseable {
    * Returns the port of a bus.
    *
    * @param bus which, from 0
-   * @return for clients
    */
   public int port(int bus) {
     return buses.get(bus).port();

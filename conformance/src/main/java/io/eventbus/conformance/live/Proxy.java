@@ -25,7 +25,6 @@ public final class Proxy implements AutoCloseable {
   /**
    * Opens a free port.
    *
-   * @param target the port behind it
    * @throws UncheckedIOException if there is none
    */
   public Proxy(int target) {
@@ -44,11 +43,7 @@ public final class Proxy implements AutoCloseable {
     thread.start();
   }
 
-  /**
-   * Returns its port.
-   *
-   * @return on loopback
-   */
+  /** Returns its port. */
   public int port() {
     return listening.getLocalPort();
   }
@@ -118,21 +113,13 @@ public final class Proxy implements AutoCloseable {
     open.clear();
   }
 
-  /**
-   * Stops carrying, without ending connections; or goes on.
-   *
-   * @param stop which
-   */
+  /** Stops carrying, without ending connections; or goes on. */
   public synchronized void stop(boolean stop) {
     stopped = stop;
     notifyAll();
   }
 
-  /**
-   * Refuses new connections; or takes them again.
-   *
-   * @param refuse which
-   */
+  /** Refuses new connections; or takes them again. */
   public synchronized void refuse(boolean refuse) {
     closed = refuse;
   }

@@ -13,12 +13,7 @@ import javax.xml.stream.XMLStreamWriter;
 public final class JunitReport {
   private JunitReport() {}
 
-  /**
-   * Writes it.
-   *
-   * @param result of a run
-   * @return an XML document
-   */
+  /** Writes it. */
   public static String of(Result result) {
     StringWriter text = new StringWriter();
     try {

@@ -18,9 +18,6 @@ public final class KnownFailures {
   /**
    * Reads a list: on each line an id, a space and the reason; {@code #} begins a comment.
    *
-   * @param file the list
-   * @param ids of all scenarios
-   * @return the list
    * @throws IllegalArgumentException if a line has no reason or names no scenario
    * @throws UncheckedIOException if it cannot be read
    */
@@ -47,7 +44,6 @@ public final class KnownFailures {
   /**
    * Says whether a scenario is on the list.
    *
-   * @param id of the scenario
    * @return true if it has to fail
    */
   public boolean has(String id) {
@@ -57,7 +53,6 @@ public final class KnownFailures {
   /**
    * Returns why a scenario fails.
    *
-   * @param id of the scenario
    * @return the reason; empty for one that is not on the list
    */
   public String reason(String id) {

@@ -8,12 +8,7 @@ import io.eventbus.conformance.scenario.Scenario;
 public final class MarkdownReport {
   private MarkdownReport() {}
 
-  /**
-   * Writes it.
-   *
-   * @param result of a run
-   * @return a page
-   */
+  /** Writes it. */
   public static String of(Result result) {
     StringBuilder page = new StringBuilder();
     page.append("# Conformance of ").append(result.agent()).append("\n\n");

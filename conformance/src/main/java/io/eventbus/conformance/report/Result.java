@@ -4,31 +4,14 @@ import io.eventbus.conformance.run.Outcome;
 import io.eventbus.conformance.run.Outcome.Verdict;
 import java.util.List;
 
-/**
- * A whole run.
- *
- * @param agent what the testee says of itself
- * @param outcomes of all scenarios that were asked for
- * @param known what had to fail
- */
+/** A whole run. */
 public record Result(String agent, List<Outcome> outcomes, KnownFailures known) {
-  /**
-   * Copies the list.
-   *
-   * @param agent as above
-   * @param outcomes as above
-   * @param known as above
-   */
+  /** Copies the list. */
   public Result {
     outcomes = List.copyOf(outcomes);
   }
 
-  /**
-   * Says whether an outcome is what it has to be.
-   *
-   * @param outcome one of this run
-   * @return true for what passed or was left out, and for what failed as known
-   */
+  /** Says whether an outcome is what it has to be. */
   public boolean isFine(Outcome outcome) {
     return known.has(outcome.scenario().id())
         ? outcome.verdict() == Verdict.FAILED
@@ -44,22 +27,12 @@ public record Result(String agent, List<Outcome> outcomes, KnownFailures known) 
     return outcomes.stream().allMatch(this::isFine);
   }
 
-  /**
-   * Counts.
-   *
-   * @param verdict of which kind
-   * @return how many
-   */
+  /** Counts. */
   public long count(Verdict verdict) {
     return outcomes.stream().filter(outcome -> outcome.verdict() == verdict).count();
   }
 
-  /**
-   * Says what there is to say of an outcome.
-   *
-   * @param outcome one of this run
-   * @return one word, or two
-   */
+  /** Says what there is to say of an outcome. */
   public String word(Outcome outcome) {
     boolean listed = known.has(outcome.scenario().id());
     return switch (outcome.verdict()) {
@@ -69,11 +42,7 @@ public record Result(String agent, List<Outcome> outcomes, KnownFailures known) 
     };
   }
 
-  /**
-   * Sums up.
-   *
-   * @return one line
-   */
+  /** Sums up. */
   public String summary() {
     long wrong = outcomes.stream().filter(outcome -> !isFine(outcome)).count();
     return count(Verdict.PASSED)

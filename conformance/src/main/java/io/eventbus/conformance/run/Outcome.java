@@ -7,11 +7,9 @@ import java.util.List;
 /**
  * What became of a scenario.
  *
- * @param scenario which
  * @param verdict passed or not
  * @param message why not; what it needs, if it was left out
  * @param transcript the last that came and went, if it failed
- * @param took how long
  */
 public record Outcome(
     Scenario scenario, Verdict verdict, String message, List<String> transcript, Duration took) {
@@ -25,15 +23,7 @@ public record Outcome(
     LEFT_OUT
   }
 
-  /**
-   * Copies the list.
-   *
-   * @param scenario as above
-   * @param verdict as above
-   * @param message as above
-   * @param transcript as above
-   * @param took as above
-   */
+  /** Copies the list. */
   public Outcome {
     transcript = List.copyOf(transcript);
   }

@@ -42,9 +42,6 @@ public final class Seat implements AutoCloseable {
   /**
    * Makes one; the testee is started when it is needed.
    *
-   * @param factory starts testees
-   * @param loops for the scripted buses
-   * @param liveBuses for the live ones
    * @param within how long a step waits where the script says nothing
    */
   public Seat(Testee.Factory factory, EventLoopGroup loops, LiveBuses liveBuses, Duration within) {
@@ -57,7 +54,6 @@ public final class Seat implements AutoCloseable {
   /**
    * Starts the testee if there is none.
    *
-   * @return what it can do
    * @throws ScenarioFailure if it does not start
    */
   public Set<String> capabilities() throws ScenarioFailure {
@@ -129,9 +125,6 @@ public final class Seat implements AutoCloseable {
   /**
    * Asks a question that needs no client, between scenarios.
    *
-   * @param op the op
-   * @param args its arguments
-   * @return the answer, whatever it is
    * @throws ScenarioFailure if there is none
    */
   public JsonNode ask(String op, ObjectNode args) throws ScenarioFailure {
@@ -144,9 +137,7 @@ public final class Seat implements AutoCloseable {
   /**
    * Plays a scenario.
    *
-   * @param scenario which
    * @param mutant a fault to plant, or null
-   * @return what became of it
    */
   public Outcome play(Scenario scenario, Mutant.@Nullable Active mutant) {
     long start = System.nanoTime();

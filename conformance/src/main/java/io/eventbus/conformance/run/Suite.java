@@ -22,7 +22,6 @@ public final class Suite implements AutoCloseable {
   /**
    * Makes one.
    *
-   * @param factory starts testees
    * @param within how long a step waits where the script says nothing
    */
   public Suite(Testee.Factory factory, Duration within) {
@@ -30,23 +29,12 @@ public final class Suite implements AutoCloseable {
     this.within = within;
   }
 
-  /**
-   * Makes a seat; the caller closes it.
-   *
-   * @return with a testee of its own
-   */
+  /** Makes a seat; the caller closes it. */
   public Seat seat() {
     return new Seat(factory, loops, buses, within);
   }
 
-  /**
-   * Plays scenarios and waits for it.
-   *
-   * @param scenarios which
-   * @param parallel how many at a time
-   * @param progress is told each outcome when it is there, one at a time
-   * @return the outcomes in the order of the scenarios
-   */
+  /** Plays scenarios and waits for it. */
   public List<Outcome> play(List<Scenario> scenarios, int parallel, Consumer<Outcome> progress) {
     Outcome[] outcomes = new Outcome[scenarios.size()];
     AtomicInteger next = new AtomicInteger();

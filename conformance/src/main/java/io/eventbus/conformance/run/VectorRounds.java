@@ -55,22 +55,12 @@ public final class VectorRounds {
         List.of());
   }
 
-  /**
-   * Returns the rounds.
-   *
-   * @return as scenarios without a script
-   */
+  /** Returns the rounds. */
   public static List<Scenario> all() {
     return ROUNDS;
   }
 
-  /**
-   * Plays one.
-   *
-   * @param round of {@link #all}
-   * @param seat with the testee to ask
-   * @return what became of it
-   */
+  /** Plays one. */
   public static Outcome play(Scenario round, Seat seat) {
     long start = System.nanoTime();
     VectorRounds rounds = new VectorRounds(seat);

@@ -32,12 +32,7 @@ public final class Matcher {
   /** Begins without variables. */
   public Matcher() {}
 
-  /**
-   * Sets a variable.
-   *
-   * @param name its name
-   * @param value its value
-   */
+  /** Sets a variable. */
   public void set(String name, String value) {
     variables.put(name, TextNode.valueOf(value));
   }
@@ -45,8 +40,6 @@ public final class Matcher {
   /**
    * Puts the values of variables into what is to be sent.
    *
-   * @param template {@code ${name}} inside of texts, {@code $name} as a whole value
-   * @return a copy
    * @throws IllegalArgumentException if a variable has no value
    */
   public JsonNode fill(JsonNode template) {
@@ -84,7 +77,6 @@ public final class Matcher {
   /**
    * Compares.
    *
-   * @param wanted by the script
    * @param seen what came; null for nothing
    * @return null if it is what is wanted, else where and how it is not
    */

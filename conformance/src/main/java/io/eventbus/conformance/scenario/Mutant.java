@@ -11,8 +11,6 @@ import java.util.Set;
  * A fault of a library, planted between the library and the judge: a frame or a line that would
  * look otherwise, come twice, in another order or not at all if the library had the fault. The
  * build runs every scenario with every mutant of it and wants it to fail.
- *
- * @param definition what it is, as in the file
  */
 public record Mutant(JsonNode definition) {
   private static final Set<String> MEMBERS =
@@ -21,7 +19,6 @@ public record Mutant(JsonNode definition) {
   /**
    * Checks it.
    *
-   * @param definition as above
    * @throws IllegalArgumentException if it has a member that no mutant has
    */
   public Mutant {
@@ -47,11 +44,7 @@ public record Mutant(JsonNode definition) {
     private int seen;
     private int changed;
 
-    /**
-     * Begins.
-     *
-     * @param mutant which
-     */
+    /** Begins. */
     public Active(Mutant mutant) {
       this.definition = mutant.definition;
     }
@@ -65,13 +58,7 @@ public record Mutant(JsonNode definition) {
       return changed;
     }
 
-    /**
-     * Changes what has come.
-     *
-     * @param kind the name of a frame or of an event, {@code answer} or {@code closing}
-     * @param what its members
-     * @return what is to be seen in its place
-     */
+    /** Changes what has come. */
     public List<ObjectNode> apply(String kind, ObjectNode what) {
       if (!definition.path("of").asText().equals(kind)) {
         return List.of(what);

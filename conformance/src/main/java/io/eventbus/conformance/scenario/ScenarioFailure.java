@@ -4,11 +4,7 @@ package io.eventbus.conformance.scenario;
 public final class ScenarioFailure extends Exception {
   private static final long serialVersionUID = 1L;
 
-  /**
-   * Makes one.
-   *
-   * @param message for people
-   */
+  /** Makes one. */
   public ScenarioFailure(String message) {
     super(message);
   }

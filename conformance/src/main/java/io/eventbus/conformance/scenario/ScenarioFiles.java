@@ -41,7 +41,6 @@ public final class ScenarioFiles {
   /**
    * Reads all of them.
    *
-   * @return in the order of the files
    * @throws IllegalArgumentException if one is not as it has to be, saying which
    */
   public static List<Scenario> all() {

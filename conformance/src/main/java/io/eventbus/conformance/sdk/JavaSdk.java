@@ -85,21 +85,13 @@ public final class JavaSdk implements AutoCloseable {
             return thread;
           });
 
-  /**
-   * Makes a testee without clients.
-   *
-   * @param lines is given each line that it says, by any thread
-   */
+  /** Makes a testee without clients. */
   public JavaSdk(Consumer<ObjectNode> lines) {
     this.out = new Output(lines);
     this.calls = new CallOps(out);
   }
 
-  /**
-   * Takes a request; the answer comes when there is one.
-   *
-   * @param request a line
-   */
+  /** Takes a request; the answer comes when there is one. */
   public void take(ObjectNode request) {
     long id = request.path("id").longValue();
     String op = request.path("op").asText();

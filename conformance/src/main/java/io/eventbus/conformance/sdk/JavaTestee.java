@@ -26,12 +26,7 @@ public final class JavaTestee implements Testee {
     this.sdk = new JavaSdk(heard);
   }
 
-  /**
-   * Starts a testee in this process.
-   *
-   * @param heard is given each line
-   * @return the testee
-   */
+  /** Starts a testee in this process. */
   public static Testee start(Consumer<ObjectNode> heard) {
     return new JavaTestee(heard);
   }
@@ -39,7 +34,6 @@ public final class JavaTestee implements Testee {
   /**
    * Reads requests from standard input, writes answers to standard output, until the input ends.
    *
-   * @param args none
    * @throws IOException if the input is no JSON
    */
   public static void main(String[] args) throws IOException {

@@ -10,28 +10,14 @@ import java.util.function.Consumer;
 public interface Testee extends AutoCloseable {
   /** Makes testees: each serves one scenario at a time. */
   interface Factory {
-    /**
-     * Starts one.
-     *
-     * @param heard is given each line that it writes; what is no JSON object comes as {@code
-     *     {"broken": …}} without an id
-     * @return a testee that takes requests
-     */
+    /** Starts one. */
     Testee start(Consumer<ObjectNode> heard);
   }
 
-  /**
-   * Sends a line; any thread.
-   *
-   * @param request with its id
-   */
+  /** Sends a line; any thread. */
   void ask(ObjectNode request);
 
-  /**
-   * Returns what it wrote for people.
-   *
-   * @return the last lines, perhaps none
-   */
+  /** Returns what it wrote for people. */
   String lastWords();
 
   /** Ends it, at the latest after some seconds. */

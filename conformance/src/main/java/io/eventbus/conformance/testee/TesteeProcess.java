@@ -42,7 +42,6 @@ public final class TesteeProcess implements Testee {
   /**
    * Returns what starts a command by the system's shell.
    *
-   * @param command as a person types it
    * @return a factory; starting throws {@link UncheckedIOException} where there is no shell
    */
   public static Factory of(String command) {

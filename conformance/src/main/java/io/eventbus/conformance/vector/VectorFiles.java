@@ -8,11 +8,7 @@ import java.util.Map;
 public final class VectorFiles {
   private VectorFiles() {}
 
-  /**
-   * Makes the vectors anew.
-   *
-   * @return the text of each file, by its name
-   */
+  /** Makes the vectors anew. */
   public static Map<String, String> make() {
     Map<String, String> files = new LinkedHashMap<>();
     vectors().forEach((name, vectors) -> files.put(name, VectorJson.text(vectors)));

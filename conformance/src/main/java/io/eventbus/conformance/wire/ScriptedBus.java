@@ -43,41 +43,22 @@ public final class ScriptedBus implements AutoCloseable {
             .channel();
   }
 
-  /**
-   * Makes threads for any number of buses.
-   *
-   * @return threads, to be shut down
-   */
+  /** Makes threads for any number of buses. */
   public static EventLoopGroup loops() {
     return new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
   }
 
-  /**
-   * Opens a port on loopback.
-   *
-   * @param name for scripts
-   * @param loops its threads
-   * @param listener is told everything
-   * @return the bus
-   */
+  /** Opens a port on loopback. */
   public static ScriptedBus open(String name, EventLoopGroup loops, WireListener listener) {
     return new ScriptedBus(name, loops, listener);
   }
 
-  /**
-   * Returns its name.
-   *
-   * @return as scripts call it
-   */
+  /** Returns its name. */
   public String name() {
     return name;
   }
 
-  /**
-   * Returns where clients find it.
-   *
-   * @return a {@code ws} URL
-   */
+  /** Returns where clients find it. */
   public String url() {
     return "ws://127.0.0.1:" + ((InetSocketAddress) port.localAddress()).getPort() + "/bus";
   }

@@ -7,8 +7,6 @@ import java.util.Map;
  *
  * @param status 101, another status to refuse it, or 0 to close the connection without an answer,
  *     -1 to say nothing
- * @param headers more headers of a refusal
- * @param body text of a refusal
  * @param subprotocol what 101 names; empty for none
  */
 public record Upgrade(int status, Map<String, String> headers, String body, String subprotocol) {

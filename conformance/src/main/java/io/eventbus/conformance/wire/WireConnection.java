@@ -44,11 +44,7 @@ public final class WireConnection {
     this.listener = listener;
   }
 
-  /**
-   * Returns where it came.
-   *
-   * @return the bus
-   */
+  /** Returns where it came. */
   public ScriptedBus bus() {
     return bus;
   }
@@ -81,7 +77,6 @@ public final class WireConnection {
    * Sends a binary message in two WebSocket frames.
    *
    * @param message its bytes
-   * @param first how many of them are in the first
    */
   public void sendInTwo(byte[] message, int first) {
     ByteBuf bytes = Unpooled.wrappedBuffer(message);
@@ -89,11 +84,7 @@ public final class WireConnection {
     channel.writeAndFlush(new ContinuationWebSocketFrame(true, 0, bytes));
   }
 
-  /**
-   * Sends a text message, which no bus does.
-   *
-   * @param text the text
-   */
+  /** Sends a text message, which no bus does. */
   public void sendText(String text) {
     channel.writeAndFlush(new TextWebSocketFrame(text));
   }
@@ -106,9 +97,6 @@ public final class WireConnection {
   /**
    * Sends a Close frame, and ends the connection when the client has answered it, as a bus does: a
    * browser that cannot send its answer any more does not tell the page the code.
-   *
-   * @param code its code
-   * @param reason its reason
    */
   public void close(int code, String reason) {
     closing = true;
@@ -126,11 +114,7 @@ public final class WireConnection {
     channel.close();
   }
 
-  /**
-   * Stops reading, or goes on.
-   *
-   * @param reading whether to read
-   */
+  /** Stops reading, or goes on. */
   public void read(boolean reading) {
     channel.config().setAutoRead(reading);
   }

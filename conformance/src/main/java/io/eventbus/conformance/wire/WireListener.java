@@ -8,16 +8,10 @@ public interface WireListener {
    * A client wants to upgrade.
    *
    * @param bus where it came
-   * @param headers of the request, names in lower case
-   * @return what to answer
    */
   Upgrade upgrading(ScriptedBus bus, Map<String, String> headers);
 
-  /**
-   * A connection is open.
-   *
-   * @param connection which
-   */
+  /** A connection is open. */
   void opened(WireConnection connection);
 
   /**
@@ -40,15 +34,9 @@ public interface WireListener {
    * The client has sent a Close frame.
    *
    * @param connection where
-   * @param code its code, 1005 for none
-   * @param reason its reason
    */
   void closing(WireConnection connection, int code, String reason);
 
-  /**
-   * The connection is over.
-   *
-   * @param connection which
-   */
+  /** The connection is over. */
   void ended(WireConnection connection);
 }

@@ -60,13 +60,7 @@ public final class Bench implements AutoCloseable {
   private long sent;
   private long start;
 
-  /**
-   * Makes it; connects nothing yet.
-   *
-   * @param connect makes a client; what it throws ends the measurement
-   * @param plan what to measure
-   * @param progress is told how it goes
-   */
+  /** Makes it; connects nothing yet. */
   public Bench(Supplier<EventBusClient> connect, BenchPlan plan, BenchProgress progress) {
     this(connect, plan, progress, STALLED);
   }
@@ -91,7 +85,6 @@ public final class Bench implements AutoCloseable {
   /**
    * Measures, once; {@link #close} afterwards.
    *
-   * @return what was found
    * @throws BenchException if it does not come to its end; the message says why
    * @throws InterruptedException if the thread is interrupted
    */
@@ -113,11 +106,7 @@ public final class Bench implements AutoCloseable {
     return result(publisher, begin, measured);
   }
 
-  /**
-   * Fails the measurement, for example because a connection is lost for good; any thread.
-   *
-   * @param why for people
-   */
+  /** Fails the measurement, for example because a connection is lost for good; any thread. */
   public void fail(String why) {
     failure.compareAndSet(null, new BenchException(why, null));
   }
@@ -148,12 +137,7 @@ public final class Bench implements AutoCloseable {
     }
   }
 
-  /**
-   * Publishes what is due before a time; goes on where it stood.
-   *
-   * @param end of what is due
-   * @param deadline for what is late
-   */
+  /** Publishes what is due before a time; goes on where it stood. */
   private void publish(EventBusClient publisher, long end, long deadline)
       throws InterruptedException {
     byte[] payload = new byte[plan.payloadBytes()];

@@ -6,13 +6,10 @@ import java.time.Duration;
 /**
  * What is measured.
  *
- * @param subscribers connections that subscribe, 1 to 1,000; one more publishes
  * @param payloadBytes of each event, 16 bytes to 1 MiB
  * @param rate events per second, evenly spread; 0 for as fast as possible
  * @param warmUp how long events flow before anything is recorded, up to 10 minutes
- * @param duration of the measured part, 100 ms to 1 hour
  * @param inFlight events that are published and not confirmed at most, of 16 MiB together
- * @param overflow what the bus does when a subscriber is too slow
  */
 public record BenchPlan(
     int subscribers,
@@ -55,12 +52,7 @@ public record BenchPlan(
     }
   }
 
-  /**
-   * Says how many events are in flight where no other number is asked for.
-   *
-   * @param payloadBytes of each event
-   * @return 1 to 1,000
-   */
+  /** Says how many events are in flight where no other number is asked for. */
   public static int usualInFlight(int payloadBytes) {
     return (int) Math.max(1, Math.min(USUAL_IN_FLIGHT, MAX_BYTES / Math.max(1, payloadBytes)));
   }

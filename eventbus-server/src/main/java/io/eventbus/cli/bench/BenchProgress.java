@@ -6,8 +6,6 @@ public interface BenchProgress {
   /**
    * About a second has passed.
    *
-   * @param measuring false in the warm-up
-   * @param elapsedSeconds since events began to flow
    * @param published events per second since the last call
    * @param delivered events per second since the last call, over all subscribers
    */

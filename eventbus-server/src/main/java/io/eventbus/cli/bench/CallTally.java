@@ -9,20 +9,13 @@ import java.util.TreeMap;
 public final class CallTally {
   private final Map<String, BenchLatencies> outcomes = new TreeMap<>();
 
-  /**
-   * One outcome.
-   *
-   * @param name what it is called
-   * @param figures how many ended so, and how long they took
-   */
+  /** One outcome. */
   public record Outcome(String name, LatencyFigures figures) {}
 
   /**
    * A call has ended.
    *
-   * @param outcome how
    * @param due when it was due, as {@link System#nanoTime} counts
-   * @param now when it ended
    */
   public void add(String outcome, long due, long now) {
     BenchLatencies latencies;
@@ -39,11 +32,7 @@ public final class CallTally {
     latencies.record(due, now);
   }
 
-  /**
-   * Returns what has been counted, and forgets it.
-   *
-   * @return by name
-   */
+  /** Returns what has been counted, and forgets it. */
   public synchronized List<Outcome> take() {
     List<Outcome> taken = new ArrayList<>();
     outcomes.forEach((name, latencies) -> taken.add(new Outcome(name, latencies.take())));

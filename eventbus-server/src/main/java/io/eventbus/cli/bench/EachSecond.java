@@ -29,7 +29,6 @@ final class EachSecond {
   /**
    * Tells if a second has passed.
    *
-   * @param nowPublished events so far
    * @param nowDelivered counts deliveries so far; called once a second
    */
   void look(long now, long nowPublished, LongSupplier nowDelivered) {

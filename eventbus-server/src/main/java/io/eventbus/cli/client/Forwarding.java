@@ -28,8 +28,6 @@ final class Forwarding implements TunnelHandler {
   /**
    * Makes one.
    *
-   * @param address HOST:PORT, an IPv6 address in brackets
-   * @param done is run when a tunnel has ended
    * @throws IllegalArgumentException if it is no such address
    */
   static Forwarding to(String address, TunnelPipe pipe, Runnable done) {

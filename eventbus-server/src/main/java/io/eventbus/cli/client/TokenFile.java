@@ -18,7 +18,6 @@ final class TokenFile {
   /**
    * Reads a token.
    *
-   * @return the first line of the file
    * @throws CliFailure if it cannot be read, is empty or too long
    */
   static String read(Path file) {

@@ -31,8 +31,6 @@ final class TunnelPipe implements AutoCloseable {
   /**
    * Copies both ways until both have ended: the end of one direction is passed on, and a failure
    * ends both.
-   *
-   * @param done is run then
    */
   void join(Tunnel tunnel, Socket socket, Runnable done) {
     threads.execute(

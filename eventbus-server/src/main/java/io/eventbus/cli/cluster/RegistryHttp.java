@@ -34,7 +34,6 @@ public final class RegistryHttp {
    * Prepares to ask.
    *
    * @param bus where the administration port is
-   * @param root what all paths begin with
    */
   public RegistryHttp(URI bus, String root, Duration timeout) {
     this(bus, root, timeout, null, null);

@@ -12,8 +12,6 @@ public interface BusLauncher {
   /**
    * Starts a bus.
    *
-   * @param config its configuration
-   * @return the bus, listening
    * @throws IOException if it cannot listen
    */
   RunningBus start(ServerConfig config) throws IOException;

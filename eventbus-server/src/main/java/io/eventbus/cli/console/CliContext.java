@@ -12,13 +12,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the command has around it: streams, variables, and what starts a bus. Everything that a test
  * wants to replace.
- *
- * @param in standard input
- * @param out standard output, for results
- * @param err standard error, for everything else
- * @param variables environment variables
- * @param terminal whether a person looks at standard output
- * @param launcher starts a bus
  */
 public record CliContext(
     InputStream in,

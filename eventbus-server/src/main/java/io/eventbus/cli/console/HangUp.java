@@ -19,7 +19,6 @@ public final class HangUp {
    * has no such signal.
    *
    * @param task run on a thread of the JVM's; not twice at a time
-   * @return whether it will be
    */
   public static boolean handle(Runnable task) {
     AtomicInteger signals = new AtomicInteger();

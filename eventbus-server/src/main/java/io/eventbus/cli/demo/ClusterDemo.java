@@ -55,7 +55,6 @@ final class ClusterDemo implements AutoCloseable {
   /**
    * Runs the demo.
    *
-   * @return what came out
    * @throws CliFailure if a step fails
    * @throws InterruptedException if the thread was interrupted
    */

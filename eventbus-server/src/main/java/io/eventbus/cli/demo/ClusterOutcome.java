@@ -10,11 +10,6 @@ import java.util.function.ToLongFunction;
 /**
  * What came out of the demo of several buses.
  *
- * @param verdicts what each subscriber got
- * @param loaded the bus that was to have too much to do
- * @param highestLoad the highest load that it was seen to have
- * @param byOverload how many clients had gone to other buses when the drain began
- * @param drained the bus that was drained
  * @param empty whether it ended without clients
  */
 record ClusterOutcome(

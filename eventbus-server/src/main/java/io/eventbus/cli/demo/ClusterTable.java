@@ -21,13 +21,7 @@ final class ClusterTable {
   private Duration drawnAt = Duration.ZERO;
   private String phase = "";
 
-  /**
-   * A bus.
-   *
-   * @param name its name
-   * @param gone whether it has ended and the registry has forgotten it
-   * @param figures what it says
-   */
+  /** A bus. */
   record Row(String name, boolean gone, DemoFigures figures) {}
 
   ClusterTable(

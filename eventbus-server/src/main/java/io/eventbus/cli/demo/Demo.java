@@ -41,7 +41,6 @@ final class Demo implements AutoCloseable {
   /**
    * Runs the demo.
    *
-   * @return whether every subscriber got exactly what it had to get
    * @throws CliFailure if something other than that fails
    * @throws InterruptedException if the thread was interrupted
    */

@@ -47,7 +47,6 @@ public final class DemoBusProcess {
    * Where a bus is reached.
    *
    * @param clients where clients connect
-   * @param admin its administration port
    */
   record Address(URI clients, URI admin) {}
 

@@ -33,22 +33,13 @@ final class DemoCast {
   private final List<Writer> writers = new ArrayList<>();
   private final List<Reader> readers = new ArrayList<>();
 
-  /**
-   * A publisher. The events of a topic have one publisher each, so that they have one order.
-   *
-   * @param name what it is called
-   * @param mine which flights it publishes
-   */
+  /** A publisher. The events of a topic have one publisher each, so that they have one order. */
   record Writer(String name, Predicate<Flight> mine) {}
 
   /**
    * A subscriber.
    *
-   * @param name what it is called
-   * @param filter what it subscribes to
    * @param group the group whose members share the events; null for a subscriber alone
-   * @param wants which flights it has to get, by the data
-   * @param crowded whether it begins at the bus with most of the others
    */
   record Reader(
       String name,
@@ -57,12 +48,7 @@ final class DemoCast {
       Predicate<Flight> wants,
       boolean crowded) {}
 
-  /**
-   * Hands out the parts.
-   *
-   * @param all the data, of which as many flights are taken as fit in the time
-   * @param duration of the replay
-   */
+  /** Hands out the parts. */
   DemoCast(List<Flight> all, Duration duration) {
     this.duration = duration;
     long most = EVENTS_PER_SECOND * Math.max(1, duration.toSeconds());

@@ -58,7 +58,6 @@ final class DemoCluster implements AutoCloseable {
   /**
    * Starts buses and waits until they are one cluster, in which each forwards to all others.
    *
-   * @param count how many, 3 or more
    * @param capacity events in a second that are full load of a bus
    * @throws CliFailure if that fails or takes too long
    */

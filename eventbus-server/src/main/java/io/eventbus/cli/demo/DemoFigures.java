@@ -9,13 +9,6 @@ import java.util.regex.Pattern;
  * What a bus of the demo says of itself at one moment.
  *
  * @param load the share of its capacity that is used, smoothed
- * @param overloaded whether it has too much to do
- * @param draining whether it sends its clients to others
- * @param clients connections
- * @param eventsIn events from clients so far
- * @param eventsOut events to clients so far
- * @param forwarded events to other buses so far
- * @param lanes ways to other buses that are open
  */
 record DemoFigures(
     double load,

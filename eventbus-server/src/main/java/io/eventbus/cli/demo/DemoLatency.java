@@ -59,21 +59,10 @@ final class DemoLatency {
     return Math.min(Math.max(micros, 0), MAX_MICROS);
   }
 
-  /**
-   * Both legs.
-   *
-   * @param toBus from the publisher to the bus
-   * @param fromBus from the bus to the subscriber's handler
-   */
+  /** Both legs. */
   record Legs(Leg toBus, Leg fromBus) {}
 
-  /**
-   * One leg, in milliseconds.
-   *
-   * @param p50 half of the events took no longer
-   * @param p99 99 % of the events took no longer
-   * @param max no event took longer
-   */
+  /** One leg, in milliseconds. */
   record Leg(double p50, double p99, double max) {
     static Leg of(Histogram micros) {
       return new Leg(

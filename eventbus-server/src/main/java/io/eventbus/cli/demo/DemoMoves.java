@@ -104,14 +104,7 @@ final class DemoMoves {
     return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
   }
 
-  /**
-   * Pauses, see {@link DemoPause}.
-   *
-   * @param count changes of subscribers that were getting events
-   * @param p50 half of them took no longer
-   * @param p99 99 % of them took no longer
-   * @param max none took longer
-   */
+  /** Pauses, see {@link DemoPause}. */
   record Pauses(long count, Duration p50, Duration p99, Duration max) {}
 
   /** Hears of one client. */

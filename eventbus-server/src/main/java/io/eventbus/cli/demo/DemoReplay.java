@@ -30,7 +30,6 @@ final class DemoReplay implements AutoCloseable {
   /**
    * Connects.
    *
-   * @param duration of one round
    * @throws CliFailure if it cannot
    */
   DemoReplay(URI bus, List<Flight> flights, Duration duration) {

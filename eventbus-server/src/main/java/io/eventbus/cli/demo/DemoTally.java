@@ -97,10 +97,7 @@ final class DemoTally {
   /**
    * What came out.
    *
-   * @param expected events that the data says it had to get
-   * @param received events that it got
    * @param missing expected events that it did not get
-   * @param doubled events that it got again
    * @param disordered events that came after a later one of their topic
    * @param wrong events that it must not get, or with other content
    */

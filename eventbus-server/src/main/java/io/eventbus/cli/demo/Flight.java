@@ -6,10 +6,7 @@ package io.eventbus.cli.demo;
  * @param line its number, from 0
  * @param topic where it is published
  * @param airport second token of the topic
- * @param kind third token of the topic
- * @param key the aircraft
  * @param millis when it happened, since the epoch
- * @param payload a JSON object
  */
 public record Flight(
     int line, String topic, String airport, String kind, String key, long millis, String payload) {}

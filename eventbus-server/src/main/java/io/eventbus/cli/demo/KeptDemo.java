@@ -31,7 +31,6 @@ final class KeptDemo {
   /**
    * Runs until the process is told to end, or the thread is interrupted.
    *
-   * @param start starts a bus that lets in pages of these origins
    * @throws CliFailure if something fails
    */
   void run(Function<List<String>, RunningBus> start) {

@@ -93,7 +93,6 @@ final class AdminApi {
    *     where nobody has to log in
    * @param role what it may do here
    * @param account its account; empty for that of all that have none
-   * @param roles its roles, as a client has them
    * @param method how it has proved that; empty for the token of administrators
    * @param expiresAt until when that holds; null for always
    */
@@ -287,7 +286,6 @@ final class AdminApi {
   /**
    * A part of a list.
    *
-   * @param items what it holds
    * @param next where the next part is, or null when this is the last
    */
   record Page<T>(List<T> items, @Nullable String next) {}
@@ -318,12 +316,7 @@ final class AdminApi {
   /**
    * A resource with a method.
    *
-   * @param method HTTP method
    * @param path path, of which segments may be parameters in braces
-   * @param parts the path between its slashes
-   * @param action what answers
-   * @param role what a caller has to be
-   * @param isPrompt whether it is answered on the thread of the sockets
    */
   record Route(
       String method,

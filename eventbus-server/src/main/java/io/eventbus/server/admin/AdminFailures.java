@@ -38,11 +38,7 @@ final class AdminFailures {
     this.log = log;
   }
 
-  /**
-   * Writes the failure into the log.
-   *
-   * @return what to say of it, with no more of it than its number
-   */
+  /** Writes the failure into the log. */
   String tell(RuntimeException failure) {
     int number = number(failure);
     log.error(Integer.toString(number), failure, "administration request failed: error " + number);

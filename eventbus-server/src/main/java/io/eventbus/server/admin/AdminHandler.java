@@ -25,9 +25,7 @@ final class AdminHandler {
   /**
    * Makes a handler for the time until {@link #serve}.
    *
-   * @param guards what a request has to pass
    * @param starting what there is until then; everything else is not there yet (503)
-   * @param failures tells of requests that fail
    */
   AdminHandler(Guards guards, List<Route> starting, AdminFailures failures) {
     this.failures = failures;
@@ -44,8 +42,6 @@ final class AdminHandler {
    * What a request has to pass.
    *
    * @param hosts which hosts may be asked for
-   * @param login finds out who calls
-   * @param late answers those that guess
    * @param audit told of what callers do and what they are not let
    */
   record Guards(HostGuard hosts, AdminLogin login, LateAnswers late, Advisories audit) {}
@@ -55,11 +51,7 @@ final class AdminHandler {
     /** Returns the request. */
     AdminRequest request();
 
-    /**
-     * Runs a task on a thread that may wait; where none has time for it, answers that instead.
-     *
-     * @param task answers
-     */
+    /** Runs a task on a thread that may wait; where none has time for it, answers that instead. */
     void runOnThread(Runnable task);
 
     /**

@@ -83,7 +83,6 @@ final class AdminLogin {
   /**
    * Has credentials looked at that {@link #findAtOnce} does not know. Does not wait.
    *
-   * @param authorization the header {@code Authorization}
    * @param origin where the caller is
    * @return what they prove; after {@value #TIMEOUT_SECONDS} s, or where that fails, that they
    *     cannot be checked now

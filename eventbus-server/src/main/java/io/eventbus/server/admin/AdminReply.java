@@ -23,13 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/**
- * An answer.
- *
- * @param status HTTP status
- * @param body a string for plain text, a {@link Download}, anything else for JSON
- * @param headers headers of this answer, besides those that all have
- */
+/** An answer. */
 record AdminReply(int status, Object body, Map<String, List<String>> headers) {
   /** As in RFC 9110, section 5.6.7. */
   private static final DateTimeFormatter DATE =
@@ -64,8 +58,6 @@ record AdminReply(int status, Object body, Map<String, List<String>> headers) {
   /**
    * Makes a response that is written at once: of a download only without its body.
    *
-   * @param isHead whether to leave out the body
-   * @param keeps whether the connection stays open
    * @throws UncheckedIOException if the body is of a type that has no JSON
    */
   FullHttpResponse whole(boolean isHead, boolean keeps) {

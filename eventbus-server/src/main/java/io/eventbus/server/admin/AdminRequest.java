@@ -12,11 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A whole request, without its body, which nothing here reads. Immutable.
  *
- * @param method as it was sent
- * @param target as it was sent
  * @param parts the path between its slashes, the first one empty; decoded
  * @param parameters the query, not decoded; null for none
- * @param hosts all headers {@code Host}
  * @param authorization the header {@code Authorization}; null for none
  * @param client where it comes from
  */

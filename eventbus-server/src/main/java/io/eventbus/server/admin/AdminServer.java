@@ -104,9 +104,6 @@ public final class AdminServer implements AutoCloseable {
    *
    * @param config where to listen; {@link AdminConfig#enabled()} is not looked at
    * @param starting how the bus is until {@link #serve}; called by several threads
-   * @param advisories told of what operators do
-   * @param mostConnections connections for which there are descriptors
-   * @return the running server
    * @throws ConfigException if the file of the token, or one of TLS, cannot be used
    * @throws IOException if the address cannot be bound; trying again helps only when somebody else
    *     gives up the port
@@ -200,12 +197,7 @@ public final class AdminServer implements AutoCloseable {
     }
   }
 
-  /**
-   * Shows a bus from now on. To be called once at most, and not beside {@link #close}.
-   *
-   * @param bus what to show
-   * @param operators ways for operators to prove who they are, besides the token
-   */
+  /** Shows a bus from now on. To be called once at most, and not beside {@link #close}. */
   public void serve(BusView bus, List<LoginMethod> operators) {
     login.serve(operators);
     BusMetrics figures = new BusMetrics(bus, () -> tls == null ? 0 : tls.failures());

@@ -7,9 +7,7 @@ import java.util.List;
 /**
  * How a bus is.
  *
- * @param state what it is doing
  * @param reasons why it is not {@link State#UP}, for people; empty when it is
- * @param registry how it stands in its cluster
  */
 public record BusHealth(State state, List<String> reasons, MembershipStatus registry) {
   /** Copies the list, so that the record is immutable. */
@@ -17,14 +15,7 @@ public record BusHealth(State state, List<String> reasons, MembershipStatus regi
     reasons = List.copyOf(reasons);
   }
 
-  /**
-   * Makes the health of a bus that does not serve.
-   *
-   * @param state what it is doing
-   * @param reason why
-   * @param registry how it stands in its cluster
-   * @return the health
-   */
+  /** Makes the health of a bus that does not serve. */
   public static BusHealth of(State state, String reason, MembershipStatus registry) {
     return new BusHealth(state, List.of(reason), registry);
   }
@@ -32,10 +23,6 @@ public record BusHealth(State state, List<String> reasons, MembershipStatus regi
   /**
    * Makes the health of a bus that serves clients: it is UP when nothing is wrong and the registry
    * has come to know it. That the registry cannot be reached now is no reason to leave it.
-   *
-   * @param problems what is wrong with its event loops
-   * @param registry how it stands in its cluster
-   * @return the health
    */
   public static BusHealth serving(List<String> problems, MembershipStatus registry) {
     List<String> reasons = new ArrayList<>(problems);

@@ -22,11 +22,7 @@ import java.util.stream.Collectors;
  * The table in {@code docs/operations.md} is compared with this one. It is long because it is a
  * table: a line for each metric.
  *
- * @param name name as Prometheus sees it
- * @param type "counter", "gauge" or "histogram"
  * @param label name of its label, empty for none
- * @param help what it says
- * @param reader makes its samples
  */
 record BusMetric(
     String name,

@@ -43,11 +43,7 @@ final class BusMetrics implements AutoCloseable {
   private final BusView bus;
   private final LongSupplier failedHere;
 
-  /**
-   * Makes the page.
-   *
-   * @param failedHere TLS handshakes of the administration port that have failed
-   */
+  /** Makes the page. */
   BusMetrics(BusView bus, LongSupplier failedHere) {
     this.bus = bus;
     this.failedHere = failedHere;

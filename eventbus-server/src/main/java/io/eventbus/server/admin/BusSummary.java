@@ -6,14 +6,7 @@ import java.util.List;
 /**
  * A bus in a few words.
  *
- * @param name configured name
- * @param version version of the software
- * @param startedAt when it began to listen
  * @param urls where clients connect to
- * @param transport socket implementation in use, "epoll" or "nio"
- * @param eventLoops threads that serve connections
- * @param connectionLimit client connections that the bus takes
- * @param connectionLimitReason which bound that is, and its value
  */
 public record BusSummary(
     String name,

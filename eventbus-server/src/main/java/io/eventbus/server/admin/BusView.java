@@ -15,39 +15,19 @@ import org.jspecify.annotations.Nullable;
  * old.
  */
 public interface BusView {
-  /**
-   * Tells how the bus is.
-   *
-   * @return state and reasons
-   */
+  /** Tells how the bus is. */
   BusHealth health();
 
-  /**
-   * Gives access to the cluster and its registry.
-   *
-   * @return the cluster as this bus sees it; the same object each time
-   */
+  /** Gives access to the cluster and its registry. */
   ClusterView cluster();
 
-  /**
-   * Gives access to the balance between buses.
-   *
-   * @return what moves clients; the same object each time
-   */
+  /** Gives access to the balance between buses. */
   BalanceView balance();
 
-  /**
-   * Describes the bus.
-   *
-   * @return name, version, addresses
-   */
+  /** Describes the bus. */
   BusSummary summary();
 
-  /**
-   * Takes the figures for the metrics.
-   *
-   * @return totals since start and current values, taken together
-   */
+  /** Takes the figures for the metrics. */
   BusStats stats();
 
   /**
@@ -72,7 +52,6 @@ public interface BusView {
   /**
    * Finds an open connection.
    *
-   * @param id number of the connection
    * @return the connection, or nothing when it is not open
    */
   Optional<ConnectionDetail> connection(long id);
@@ -80,9 +59,7 @@ public interface BusView {
   /**
    * Begins to close a connection: the client gets a Close frame. Does not wait for the end.
    *
-   * @param id number of the connection
    * @param reason text for the client and the log, at most 100 characters
-   * @return false when there is no such connection
    */
   boolean disconnect(long id, String reason);
 
@@ -110,19 +87,12 @@ public interface BusView {
    * Finds a service.
    *
    * @param account whose; empty for the default account
-   * @param name its name
-   * @return the service, or nothing when it has no member at this bus
    */
   Optional<ServiceDetail> service(String account, String name);
 
   /**
    * Takes a client out of a service, as if it had asked for it: it gets no more calls, and answers
    * those that it has.
-   *
-   * @param account the account of the service
-   * @param service the service's name
-   * @param member the member's number
-   * @return false when there is no such member at this bus
    */
   boolean drainMember(String account, String service, long member);
 
@@ -130,7 +100,6 @@ public interface BusView {
    * Lists the calls that have been under way for longest.
    *
    * @param limit at most so many
-   * @return the oldest first
    */
   List<CallInfo> slowestCalls(int limit);
 

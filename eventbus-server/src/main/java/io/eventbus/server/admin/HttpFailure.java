@@ -15,11 +15,7 @@ final class HttpFailure extends Exception {
     this(status, code, message, Map.of());
   }
 
-  /**
-   * Makes one with headers of its answer.
-   *
-   * @param headers values by name
-   */
+  /** Makes one with headers of its answer. */
   HttpFailure(int status, String code, String message, Map<String, List<String>> headers) {
     // The place where it was thrown says nothing: it is an answer, not a fault.
     super(message, null, false, false);

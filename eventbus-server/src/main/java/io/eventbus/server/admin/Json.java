@@ -23,9 +23,6 @@ public final class Json {
   /**
    * Writes a value whose texts may be of any length. Any thread.
    *
-   * @param value a record, a collection, or what these hold
-   * @param mostText characters of a text that are written; the others are left out
-   * @return in UTF-8, in one line
    * @throws IOException if the value is of a type that cannot be written
    */
   public static byte[] write(Object value, int mostText) throws IOException {
@@ -54,8 +51,6 @@ public final class Json {
   /**
    * Writes a value. Any thread.
    *
-   * @param value a record, a collection, or what these hold
-   * @return in UTF-8, in one line
    * @throws IOException if the value is of a type that cannot be written
    */
   public static byte[] write(Object value) throws IOException {

@@ -41,11 +41,7 @@ final class LateAnswers implements AutoCloseable {
   /** The place of credentials that are looked at, or wait for their answer. */
   record Place(InetAddress client, ClientAddress address, Standing standing) {}
 
-  /**
-   * Makes one for a server.
-   *
-   * @param proved addresses for which places are kept
-   */
+  /** Makes one for a server. */
   LateAnswers(ProvedAddresses proved) {
     this(
         new AuthenticationFailures(

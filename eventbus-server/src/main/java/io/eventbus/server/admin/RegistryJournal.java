@@ -19,20 +19,13 @@ import org.jspecify.annotations.Nullable;
 final class RegistryJournal implements AutoCloseable {
   private static final int MAX_KEPT = 1_000;
 
-  /**
-   * A change.
-   *
-   * @param version the registry's version that brought it
-   * @param change a line for people
-   */
+  /** A change. */
   record Item(long version, String change) {}
 
   /**
    * What has happened.
    *
    * @param version where to go on
-   * @param missed whether there was more than is kept, or the version is another registry's: then
-   *     read the members anew
    * @param items the changes, in order
    */
   record Changes(long version, boolean missed, List<Item> items) {}

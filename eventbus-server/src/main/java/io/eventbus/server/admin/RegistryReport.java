@@ -14,13 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cluster the number that the cluster was given when it was founded; empty for none
  * @param bus this bus; null for none yet
- * @param role LEADER, VOTER, LISTENER or NONE
  * @param leader the bus that leads; null for none
  * @param term the term of the consensus; -1 for none
- * @param leaderChanges how often the leader has changed since this bus started
- * @param changing whether the members are being changed
- * @param version the registry's version
- * @param log the log of this bus
  * @param leaseAgeMillis how long ago the lease was renewed; null for none
  * @param silenceMillis for how long this bus may have missed what the leader knows
  * @param commits how long commits took while this bus led
@@ -54,15 +49,12 @@ record RegistryReport(
   /**
    * One member.
    *
-   * @param bus the bus
-   * @param role LEADER, VOTER, LISTENER or NONE
    * @param state JOINING, UP, DRAINING, DOWN, or NONE for not registered
    * @param number the number of its present life; null for not registered
    * @param zone its zone; null for not registered
    * @param version its software; null for not registered
    * @param address where its links are reached; empty for unknown
    * @param logIndex how much of the log it is known to have; -1 for unknown
-   * @param leaseLeftMillis how long its lease still runs
    */
   record Member(
       String bus,

@@ -52,8 +52,6 @@ final class RevocationApi {
    * A revocation.
    *
    * @param account whose client it is; empty for the account of all that have none
-   * @param subject its name in the account
-   * @param issuedBefore what was issued earlier is revoked
    */
   record Item(String account, String subject, Instant issuedBefore) {
     static Item of(Revocation revocation) {
@@ -67,9 +65,6 @@ final class RevocationApi {
   /**
    * What came of a request.
    *
-   * @param account as above
-   * @param subject as above
-   * @param issuedBefore what was issued earlier is revoked: the latest time of all requests
    * @param keptFor "cluster", or "process" where the bus serves alone: then it ends with it
    */
   record Revoked(String account, String subject, Instant issuedBefore, String keptFor) {}

@@ -5,11 +5,8 @@ import java.util.List;
 /**
  * A service that has members at this bus or at others.
  *
- * @param name its name
- * @param members connections that serve it
  * @param window calls that its members may be given at once, together
  * @param outstanding calls that its members have and have not answered
- * @param queued calls that wait for a member
  * @param buses the other buses where members take its calls, by name
  */
 public record ServiceInfo(

@@ -31,12 +31,7 @@ public final class ServiceQueryResponder implements BusService, AutoCloseable {
   private final String bus;
   private final ThreadPoolExecutor thread;
 
-  /**
-   * Makes one.
-   *
-   * @param bus the bus's name
-   * @param view what is asked
-   */
+  /** Makes one. */
   public ServiceQueryResponder(String bus, BusView view) {
     this.bus = bus;
     this.view = view;
@@ -58,19 +53,11 @@ public final class ServiceQueryResponder implements BusService, AutoCloseable {
   /**
    * Some services of a bus.
    *
-   * @param bus its name
-   * @param services by name
    * @param next the argument that brings the following ones; null for none
    */
   record Services(String bus, List<ServiceInfo> services, @Nullable String next) {}
 
-  /**
-   * A service of a bus.
-   *
-   * @param bus its name
-   * @param service the service
-   * @param members its members by number
-   */
+  /** A service of a bus. */
   record OneService(String bus, ServiceInfo service, List<ServiceDetail.Member> members) {}
 
   @Override

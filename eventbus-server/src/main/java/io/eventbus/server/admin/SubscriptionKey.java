@@ -2,12 +2,7 @@ package io.eventbus.server.admin;
 
 import java.util.Comparator;
 
-/**
- * What a subscription is known by on a bus.
- *
- * @param connection number of its connection
- * @param id its number in that connection
- */
+/** What a subscription is known by on a bus. */
 public record SubscriptionKey(long connection, long id) implements Comparable<SubscriptionKey> {
   /** Before every subscription. */
   public static final SubscriptionKey FIRST = new SubscriptionKey(Long.MIN_VALUE, Long.MIN_VALUE);

@@ -44,7 +44,6 @@ public final class AddressUsages {
    * @param subscriptionBytes all that subscriptions may take
    * @param interest filters that other buses may be told of
    * @param serviceBytes all that the bus may hold for services
-   * @param failures remembers the addresses of failed authentications, also on this machine
    * @param nanoTime as {@link System#nanoTime}
    */
   public AddressUsages(
@@ -72,7 +71,6 @@ public final class AddressUsages {
    * Takes a connection in, if the limits of its address allow it.
    *
    * @param client where the client is; a port of 0 is not known
-   * @param exempt whether no limits hold, as for a client on this machine
    * @return its account, or why not
    */
   public Admission admit(InetSocketAddress client, boolean exempt) {
@@ -222,11 +220,7 @@ public final class AddressUsages {
     return true;
   }
 
-  /**
-   * Returns how many addresses are known.
-   *
-   * @return those with an account
-   */
+  /** Returns how many addresses are known. */
   public int size() {
     return accounts.size();
   }

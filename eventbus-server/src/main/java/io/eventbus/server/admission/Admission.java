@@ -11,11 +11,6 @@ public sealed interface Admission {
    */
   record Admitted(ConnectionUsage account) implements Admission {}
 
-  /**
-   * It may not, for now.
-   *
-   * @param reason which limit was met
-   * @param message for the client, in English: the limit and its value
-   */
+  /** It may not, for now. */
   record Refused(RefusalReason reason, String message) implements Admission {}
 }

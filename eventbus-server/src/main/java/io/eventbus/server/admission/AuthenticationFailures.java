@@ -65,8 +65,6 @@ public final class AuthenticationFailures {
    *
    * @param address where the client is
    * @param reason for the log, as it goes on after "a client"
-   * @return whether there were already {@value #PROMPT_ANSWERS} from there within a minute, so that
-   *     the answer should be late
    */
   public boolean note(InetAddress address, String reason) {
     ClientAddress key = ClientAddress.of(address);
@@ -97,7 +95,6 @@ public final class AuthenticationFailures {
    * Says whether there were {@value #PROMPT_ANSWERS} failures within a minute.
    *
    * @param address where the client is
-   * @return what {@link #note} would return
    */
   public synchronized boolean isMany(InetAddress address) {
     Recent recent = addresses.get(ClientAddress.of(address));

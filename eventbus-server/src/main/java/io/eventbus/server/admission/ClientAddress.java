@@ -11,19 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * What counts as one address: an address of IPv4, also where it is written as one of IPv6, or a /64
  * network of IPv6, because whoever has one address there usually has the whole network.
- *
- * @param v4 whether it is an address of IPv4
- * @param bits the 32 bits of an address, or the upper 64 of a network
  */
 public record ClientAddress(boolean v4, long bits) implements Comparable<ClientAddress> {
   private static final int V6_BYTES = 16;
 
-  /**
-   * Returns what an address counts as.
-   *
-   * @param address any address
-   * @return itself or its network
-   */
+  /** Returns what an address counts as. */
   public static ClientAddress of(InetAddress address) {
     byte[] bytes = plain(address).getAddress();
     ByteBuffer all = ByteBuffer.wrap(bytes);

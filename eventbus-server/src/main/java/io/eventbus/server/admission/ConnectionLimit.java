@@ -9,9 +9,6 @@ import java.lang.management.ManagementFactory;
  * or heap for, whichever is least.
  *
  * @param connections client connections, at least 1
- * @param reason which of the three it is
- * @param message for people: the bound that was met, and its value
- * @param spare descriptors that are left when all connections are open
  */
 public record ConnectionLimit(int connections, RefusalReason reason, String message, int spare) {
   /** What a connection takes of the heap, with a margin, and what one with TLS does. */
@@ -39,13 +36,7 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
     }
   }
 
-  /**
-   * Finds the limit of this process, as it is now.
-   *
-   * @param configured {@code listen.max-connections}
-   * @param tls whether clients connect with TLS
-   * @return the least of the bounds
-   */
+  /** Finds the limit of this process, as it is now. */
   public static ConnectionLimit ofProcess(int configured, boolean tls) {
     return of(configured, Resources.ofProcess(tls));
   }

@@ -43,7 +43,6 @@ public final class ConnectionUsage {
    *
    * @param client where the client is
    * @param failures remembers the addresses of failed authentications; null to remember none
-   * @return an account that takes everything
    */
   public static ConnectionUsage unlimited(
       InetSocketAddress client, @Nullable AuthenticationFailures failures) {
@@ -61,8 +60,6 @@ public final class ConnectionUsage {
 
   /**
    * Returns what all connections have in common that share the limits of one address; any thread.
-   *
-   * @return equal for the connections of one address, and for all that no limits hold for
    */
   public Object shareOf() {
     return entry == null ? ConnectionUsage.class : entry.address;
@@ -104,7 +101,6 @@ public final class ConnectionUsage {
    * Notes that the client could not prove who it is.
    *
    * @param reason for the log, as it goes on after "a client"
-   * @return whether that has happened so often at its address that the answer should be late
    */
   public boolean authenticationFailed(String reason) {
     return failures != null
@@ -114,8 +110,6 @@ public final class ConnectionUsage {
 
   /**
    * Says whether that has happened so often lately that the next answer would be late; any thread.
-   *
-   * @return what {@link #authenticationFailed} would return
    */
   public boolean failsOften() {
     return failures != null && client.getAddress() != null && failures.isMany(client.getAddress());

@@ -16,11 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class ForwardedClient {
   private final ProxyNetworks proxies;
 
-  /**
-   * Makes one.
-   *
-   * @param proxies whose word is taken
-   */
+  /** Makes one. */
   public ForwardedClient(ProxyNetworks proxies) {
     this.proxies = proxies;
   }
@@ -40,8 +36,6 @@ public final class ForwardedClient {
   /**
    * Finds the client of a request that came from a proxy.
    *
-   * @param forwarded the values of {@code Forwarded}, in their order
-   * @param forwardedFor the values of {@code X-Forwarded-For}, in their order
    * @return the last address that is not a proxy's; the first of all if all are proxies'; empty if
    *     the proxy did not tell one. A port of 0 is not known.
    * @throws UnusableException if the headers name two clients, or what the proxy added is no

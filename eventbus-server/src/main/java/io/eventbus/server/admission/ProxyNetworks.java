@@ -41,8 +41,6 @@ public final class ProxyNetworks {
   /**
    * Reads addresses and networks in the notation of CIDR.
    *
-   * @param texts the value of {@code listen.proxies}
-   * @return those networks
    * @throws ConfigException if one of them is none; says which
    */
   public static ProxyNetworks of(List<String> texts) {
@@ -92,12 +90,7 @@ public final class ProxyNetworks {
     return new Network(plain, bits);
   }
 
-  /**
-   * Says whether an address is a proxy's.
-   *
-   * @param address any address
-   * @return true for one in a network of the list
-   */
+  /** Says whether an address is a proxy's. */
   public boolean contains(@Nullable InetAddress address) {
     if (networks.isEmpty() || address == null) {
       return false;

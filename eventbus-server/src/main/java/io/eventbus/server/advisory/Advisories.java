@@ -28,11 +28,7 @@ public final class Advisories {
     audit = kept;
   }
 
-  /**
-   * Tells that something has happened; returns at once.
-   *
-   * @param advisory what
-   */
+  /** Tells that something has happened; returns at once. */
   public void tell(Advisory advisory) {
     if (advisory.publishedAsEvent()) {
       listener.accept(advisory);

@@ -5,11 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Something that has happened. The names of types and components are part of the protocol. */
 public sealed interface Advisory {
-  /**
-   * Returns what kind it is.
-   *
-   * @return a name in lower case
-   */
+  /** Returns what kind it is. */
   String type();
 
   /**
@@ -40,11 +36,7 @@ public sealed interface Advisory {
     return false;
   }
 
-  /**
-   * Says whether a client can cause it as often as it likes.
-   *
-   * @return true for what is kept at a bounded rate
-   */
+  /** Says whether a client can cause it as often as it likes. */
   default boolean causedByClient() {
     return false;
   }
@@ -52,14 +44,8 @@ public sealed interface Advisory {
   /**
    * A client was welcomed.
    *
-   * @param connection number on this bus
-   * @param remoteAddress the client's address and port
-   * @param session id that {@code Welcome} gave
-   * @param client name that the client gave in {@code Hello}
-   * @param agent software that the client named in {@code Hello}
    * @param account whose client it is; empty for the account of all that have none
    * @param subject its name in the account; empty where it has proved none
-   * @param method how it has proved that, in lower case
    */
   record ClientConnected(
       long connection,
@@ -90,7 +76,6 @@ public sealed interface Advisory {
   /**
    * A client was not let in, because it did not prove who it is.
    *
-   * @param remoteAddress the client's address and port
    * @param client name that the client gave in {@code Hello}; empty where it gave none
    * @param account whose client it would have been; empty where that is not known, or for none
    * @param subject its name in the account, which a signature or the users file vouches for; of a
@@ -125,12 +110,7 @@ public sealed interface Advisory {
   /**
    * A client is closed because what it proved who it is with has expired.
    *
-   * @param connection number on this bus
-   * @param remoteAddress the client's address and port
-   * @param session id that {@code Welcome} gave
-   * @param client name that the client gave in {@code Hello}
    * @param account whose client it is; empty for the account of all that have none
-   * @param subject its name in the account
    */
   record ClientExpired(
       long connection,
@@ -164,12 +144,7 @@ public sealed interface Advisory {
   /**
    * A client is closed because what it proved who it is with was revoked.
    *
-   * @param connection number on this bus
-   * @param remoteAddress the client's address and port
-   * @param session id that {@code Welcome} gave
-   * @param client name that the client gave in {@code Hello}
    * @param account whose client it is; empty for the account of all that have none
-   * @param subject its name in the account
    */
   record ClientRevoked(
       long connection,
@@ -204,7 +179,6 @@ public sealed interface Advisory {
    * What was issued for a client is revoked, or not any more: as this bus hears it.
    *
    * @param account whose client it is; empty for the account of all that have none
-   * @param subject its name in the account
    * @param issuedBefore what was issued earlier is revoked (ISO 8601); empty where nothing is any
    *     more
    */
@@ -229,9 +203,6 @@ public sealed interface Advisory {
   /**
    * A file or a set of keys that says who may come in, or what clients may do, has changed and is
    * used from now on.
-   *
-   * @param key configuration key that names it
-   * @param summary what it holds now, in short
    */
   record AccessChanged(String key, String summary) implements Advisory {
     @Override
@@ -254,7 +225,6 @@ public sealed interface Advisory {
    * A file that says who may come in, or what clients may do, has changed and cannot be used: what
    * was in use stays.
    *
-   * @param key configuration key that names it
    * @param reason where it is wrong, and what was expected
    */
   record AccessRefused(String key, String reason) implements Advisory {
@@ -277,14 +247,8 @@ public sealed interface Advisory {
   /**
    * A client wanted to do what it may not.
    *
-   * @param remoteAddress the client's address and port, of the first
-   * @param client name that the client gave in {@code Hello}
-   * @param account whose client it is
    * @param subject its name in the account; empty where it has proved none
-   * @param action what it wanted to do, as in the roles file
-   * @param name with which topic, filter or service
    * @param reason the rule and where it was written, or why none allows it
-   * @param count how often since this was told last
    */
   record PermissionDenied(
       String remoteAddress,
@@ -316,12 +280,7 @@ public sealed interface Advisory {
       return true;
     }
 
-    /**
-     * Returns a copy with another count.
-     *
-     * @param times how often
-     * @return the copy
-     */
+    /** Returns a copy with another count. */
     public PermissionDenied times(long times) {
       return new PermissionDenied(
           remoteAddress, client, account, subject, action, name, reason, times);
@@ -335,10 +294,7 @@ public sealed interface Advisory {
    * @param account whose clients they are; empty for those that have none
    * @param subject their name in the account, empty for those without one; null for all clients of
    *     the account
-   * @param anonymous whether they have proved nothing
-   * @param quota its name
    * @param limit what they may use
-   * @param count how often it was met since this was told last
    */
   record QuotaReached(
       String account,
@@ -365,10 +321,7 @@ public sealed interface Advisory {
    * @param caller who: the user, or the key of the token; empty where nobody has to log in, or for
    *     one that has not
    * @param role what the caller may do, in lower case
-   * @param remoteAddress the caller's address and port
-   * @param method HTTP method
    * @param target path and query, at most 512 characters
-   * @param status HTTP status of the answer
    * @param reason what was wrong with the credentials that the caller showed, and whose they would
    *     be, where that is known; empty where nothing was
    */
@@ -405,14 +358,7 @@ public sealed interface Advisory {
   /**
    * A client that was welcomed has gone, or was closed.
    *
-   * @param connection number on this bus
-   * @param remoteAddress the client's address and port
-   * @param session id that {@code Welcome} gave
-   * @param client name that the client gave in {@code Hello}
    * @param account whose client it is; empty for the account of all that have none
-   * @param connectedAt when it was welcomed
-   * @param eventsReceived events that it had published
-   * @param eventsSent events that were sent to it
    */
   record ClientDisconnected(
       long connection,
@@ -440,13 +386,7 @@ public sealed interface Advisory {
     }
   }
 
-  /**
-   * A client was asked to go on at another bus.
-   *
-   * @param connection number on this bus
-   * @param to name of the other bus
-   * @param reason {@code ChangeBus.reason}
-   */
+  /** A client was asked to go on at another bus. */
   record ChangeBegun(long connection, String to, String reason) implements Advisory {
     @Override
     public String type() {
@@ -464,13 +404,7 @@ public sealed interface Advisory {
     EXPIRED
   }
 
-  /**
-   * A client that was asked to go on at another bus has gone, or stays.
-   *
-   * @param connection number on this bus
-   * @param to name of the other bus
-   * @param outcome what became of it
-   */
+  /** A client that was asked to go on at another bus has gone, or stays. */
   record ChangeFinished(long connection, String to, ChangeOutcome outcome) implements Advisory {
     @Override
     public String type() {
@@ -478,11 +412,7 @@ public sealed interface Advisory {
     }
   }
 
-  /**
-   * This bus begins to move all of its clients to others, or takes clients again.
-   *
-   * @param draining which of the two
-   */
+  /** This bus begins to move all of its clients to others, or takes clients again. */
   record DrainChanged(boolean draining) implements Advisory {
     @Override
     public String type() {
@@ -490,13 +420,7 @@ public sealed interface Advisory {
     }
   }
 
-  /**
-   * A connection is closed because memory is short.
-   *
-   * @param connection its address, for people
-   * @param heldBytes what is held for it
-   * @param limit which limit is reached, for people
-   */
+  /** A connection is closed because memory is short. */
   record ConnectionEvicted(String connection, long heldBytes, String limit) implements Advisory {
     @Override
     public String type() {
@@ -507,7 +431,6 @@ public sealed interface Advisory {
   /**
    * Another bus of the cluster is in another state, as this one sees it.
    *
-   * @param other name of the other bus
    * @param state its state now, null when it was removed from the cluster
    * @param before its state before
    */
@@ -518,13 +441,7 @@ public sealed interface Advisory {
     }
   }
 
-  /**
-   * The bus shows another certificate to connections that begin from now on.
-   *
-   * @param use what for: {@code listen}, {@code link} or {@code admin}
-   * @param subject the distinguished name in it
-   * @param expiresAt the end of its validity
-   */
+  /** The bus shows another certificate to connections that begin from now on. */
   record CertificateChanged(String use, String subject, Instant expiresAt) implements Advisory {
     @Override
     public String type() {
@@ -537,12 +454,7 @@ public sealed interface Advisory {
     }
   }
 
-  /**
-   * Files of TLS have changed and cannot be used: what was in use stays.
-   *
-   * @param use what for: {@code listen}, {@code link} or {@code admin}
-   * @param reason which file, and what was expected of it
-   */
+  /** Files of TLS have changed and cannot be used: what was in use stays. */
   record CertificateRefused(String use, String reason) implements Advisory {
     @Override
     public String type() {

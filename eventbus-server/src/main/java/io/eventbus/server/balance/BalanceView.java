@@ -15,18 +15,12 @@ public interface BalanceView {
    */
   BalanceStatus status();
 
-  /**
-   * Lists the buses of the cluster with their load.
-   *
-   * @return in the order of their names, this bus included
-   */
+  /** Lists the buses of the cluster with their load. */
   List<BusLoad> buses();
 
   /**
    * Tells a bus to move its clients away and take no others, or not to go on with it.
    *
-   * @param bus the bus, this one or another
-   * @param on whether to drain
    * @return completes when the bus has begun, or with an {@link IllegalArgumentException} if there
    *     is no such bus, or with what went wrong on the way to it
    */
@@ -35,7 +29,6 @@ public interface BalanceView {
   /**
    * Asks a client of this bus to go to another one.
    *
-   * @param connection the number of its connection
    * @param bus where to; empty for whichever has least to do
    * @return completes with the bus when the client was asked, or with an {@link
    *     IllegalArgumentException} if there is no such client or bus, or an {@link

@@ -84,12 +84,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   /**
    * Where a bus is in its cluster.
    *
-   * @param bus its name
-   * @param zone what fails together with it
-   * @param registry knows the other buses
    * @param links leads to them; null for a bus that serves alone
-   * @param announce tells the registry a state of this bus
-   * @param advisories told which client is moved, and when the bus drains
    */
   public record Place(
       String bus,
@@ -103,10 +98,6 @@ public final class Balancer implements BalanceView, AutoCloseable {
    * Makes a balancer; {@link #start} begins.
    *
    * @param place where the bus is
-   * @param config what an operator decides
-   * @param sessions the clients
-   * @param source measures the load
-   * @param clock the time of the sessions
    */
   public Balancer(
       Place place, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
@@ -460,9 +451,6 @@ public final class Balancer implements BalanceView, AutoCloseable {
   /**
    * Moves all clients to other buses, as far as that is possible in time, before the bus ends.
    * Blocks; returns at once where there is no other bus.
-   *
-   * @param longest how long to go on
-   * @return how many clients are left
    */
   public int empty(Duration longest) {
     setDraining(true);

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param calls leads to the other buses; null for a bus that serves alone
  * @param executor runs one task at a time, and drops what comes after its end
  * @param nanoTime as {@link System#nanoTime}; any thread
- * @param random for the choice of targets
  */
 record BalancerEnvironment(
     @Nullable PeerQueries calls,

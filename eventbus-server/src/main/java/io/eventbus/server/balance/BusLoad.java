@@ -3,13 +3,8 @@ package io.eventbus.server.balance;
 /**
  * How another bus is, or this one.
  *
- * @param bus its name
- * @param zone what fails together with it
- * @param state its state in the registry
  * @param load its load, -1 if it has not told
  * @param clients its open connections, -1 if it has not told
- * @param overloaded whether it says that it is overloaded
- * @param draining whether it moves its clients away
  * @param ageMillis how long ago it told, 0 for this bus
  */
 public record BusLoad(

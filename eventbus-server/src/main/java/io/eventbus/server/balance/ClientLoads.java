@@ -46,7 +46,6 @@ final class ClientLoads {
    * Looks at all clients.
    *
    * @param load of the bus, to be shared out
-   * @param leaving whether the bus ends
    */
   List<ClientLoad> read(double load, boolean leaving, long nowNanos) {
     boolean fresh = !counted.isEmpty() && nowNanos - countedAt < MINUTE_NANOS;

@@ -5,10 +5,6 @@ import io.eventbus.server.balance.decision.LoadFigures;
 /** Where the load of a bus comes from: called by one thread. It must not block and not throw. */
 @FunctionalInterface
 public interface LoadSource {
-  /**
-   * Measures.
-   *
-   * @return the load since the last call
-   */
+  /** Measures. */
   LoadFigures read();
 }

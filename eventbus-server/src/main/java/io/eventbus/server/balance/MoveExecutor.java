@@ -182,11 +182,7 @@ final class MoveExecutor {
         history.isMovable(session.producer(), hops, arrived, leaving, nowNanos));
   }
 
-  /**
-   * Asks the other bus, and then the clients.
-   *
-   * @return completes with how many clients were asked
-   */
+  /** Asks the other bus, and then the clients. */
   CompletableFuture<Integer> carryOut(MovePlanner.Plan plan, ChangeReason reason, double load) {
     InetSocketAddress address = loads.address(plan.target().bus());
     PeerQueries node = calls;

@@ -26,8 +26,6 @@ final class ReservationService {
   /**
    * Answers a request.
    *
-   * @param from the bus that asks
-   * @param open whether this bus takes clients at all
    * @param urls where they reach it
    */
   BalanceMessages.Granted reserve(

@@ -25,8 +25,6 @@ public final class BusCalls {
   /**
    * Makes the calls of a bus; each loop is then {@linkplain #start started}.
    *
-   * @param loops the event loops
-   * @param settings the bounds
    * @param memory where it is short, no further calls are taken
    */
   public BusCalls(Loops loops, CallSettings settings, BusMemory memory) {
@@ -36,10 +34,7 @@ public final class BusCalls {
   /**
    * Makes the calls of a bus that tells others of its services.
    *
-   * @param loops the event loops
-   * @param settings the bounds
    * @param memory where it is short, no further calls are taken
-   * @param listener told which services have members here
    */
   public BusCalls(Loops loops, CallSettings settings, BusMemory memory, ServedHere listener) {
     this.loops = loops;
@@ -50,15 +45,7 @@ public final class BusCalls {
     this.started = new AtomicReferenceArray<>(loops.count());
   }
 
-  /**
-   * Gives a loop its calls. Once for each loop, before any of them has a connection.
-   *
-   * @param loop its number
-   * @param port the loop
-   * @param stats the loop's counters
-   * @param fromBuses the loop's counters of calls that other buses have sent
-   * @return the loop's calls
-   */
+  /** Gives a loop its calls. Once for each loop, before any of them has a connection. */
   public LoopCalls start(int loop, LoopPort port, CallStats stats, CallStats fromBuses) {
     return start(loop, port, stats, fromBuses, ThreadLocalRandom.current().nextLong());
   }
@@ -80,11 +67,7 @@ public final class BusCalls {
     return calls;
   }
 
-  /**
-   * Returns who is a member of which service.
-   *
-   * @return what tells of changes
-   */
+  /** Returns who is a member of which service. */
   public Presence presence() {
     return presence;
   }
@@ -126,11 +109,7 @@ public final class BusCalls {
     return all;
   }
 
-  /**
-   * Lists the services that have members.
-   *
-   * @return by name
-   */
+  /** Lists the services that have members. */
   public List<ServiceFigures> services() {
     return directory.figures(System.nanoTime());
   }

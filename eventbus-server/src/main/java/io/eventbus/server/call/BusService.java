@@ -30,22 +30,10 @@ public interface BusService {
      */
     void reply(byte[] json);
 
-    /**
-     * There is none.
-     *
-     * @param code why
-     * @param message for people: what was wrong and what was expected
-     */
+    /** There is none. */
     void fail(FailureCode code, String message);
   }
 
-  /**
-   * Asks something.
-   *
-   * @param account whose services are meant
-   * @param method what
-   * @param argument more of it, as the method has it
-   * @param answer is called once
-   */
+  /** Asks something. */
   void ask(String account, String method, String argument, Answer answer);
 }

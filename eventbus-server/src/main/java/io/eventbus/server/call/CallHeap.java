@@ -51,10 +51,6 @@ public final class CallHeap {
   /**
    * Estimates what a registration makes the bus keep, if no other connection serves the service.
    *
-   * @param service the service's name
-   * @param version of the member's software
-   * @param metadata what else the member says
-   * @param loops event loops of the bus, each of which comes to know the service
    * @return bytes
    */
   public static long ofRegistration(

@@ -5,7 +5,6 @@ import io.eventbus.server.call.tunnel.TunnelSettings;
 /**
  * The bounds of calls, from the configuration.
  *
- * @param callsInFlight calls of one connection
  * @param timeoutNanos how long a caller waits that does not say it
  * @param maxTimeoutNanos how long a caller may wait; more is cut down to it
  * @param maxWaitNanos how long calls wait for a member before other urgent ones are refused; half
@@ -16,7 +15,6 @@ import io.eventbus.server.call.tunnel.TunnelSettings;
  * @param queueRequests calls of one service that may wait
  * @param queueBytes bytes that may wait, of all services
  * @param gather members that the requests of one connection to all members may wait for
- * @param tunnels the bounds of streams and tunnels
  */
 public record CallSettings(
     int callsInFlight,

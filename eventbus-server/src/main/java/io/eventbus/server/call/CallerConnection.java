@@ -45,7 +45,6 @@ public final class CallerConnection {
   /**
    * Makes one for the calls that one request consists of.
    *
-   * @param held what the bus holds for the connection
    * @param most how many may be in flight
    * @param stats where they are counted
    * @param request the number of the request, which members are told; 0 for the number of each
@@ -163,7 +162,6 @@ public final class CallerConnection {
    *
    * <p>A call that a member has counts as one of the connection's until the member answers.
    *
-   * @param call the caller's number
    * @param reason for the member's people, at most as long as the caller may make it
    */
   public void cancel(long call, String reason) {
@@ -174,12 +172,7 @@ public final class CallerConnection {
     }
   }
 
-  /**
-   * Says whether a call is in flight.
-   *
-   * @param call the caller's number
-   * @return false when it has ended
-   */
+  /** Says whether a call is in flight. */
   public boolean has(long call) {
     return open.containsKey(call);
   }
@@ -202,13 +195,7 @@ public final class CallerConnection {
     close(FailureMessages.CALLER_GONE, new ClosedEnd());
   }
 
-  /**
-   * As {@link #close()}.
-   *
-   * @param reason for the members
-   * @param rest hears from now on that calls have {@linkplain CallerPort#left left}, and what work
-   *     they {@linkplain CallerPort#caused caused}
-   */
+  /** As {@link #close()}. */
   void close(String reason, ClosedEnd rest) {
     calls.checkLoop();
     if (closed) {

@@ -5,7 +5,6 @@ package io.eventbus.server.call;
  *
  * <p>Calls of clients with the same {@code share} take turns as if they were of one client.
  *
- * @param producer the producer number
  * @param identity the name that the caller has proved, in UTF-8; empty for none; not to be changed
  * @param account whose services it calls; empty for the default account
  * @param share what clients of one user have in common, by {@code equals}: the name that they have
@@ -16,8 +15,6 @@ public record CallerInfo(long producer, byte[] identity, String account, Object 
   /**
    * Makes a caller of the default account.
    *
-   * @param producer the producer number
-   * @param identity the name that the caller has proved, in UTF-8
    * @param share what clients of one user have in common
    */
   public CallerInfo(long producer, byte[] identity, Object share) {

@@ -16,23 +16,17 @@ public interface CallerPort {
   /**
    * A member has replied.
    *
-   * @param call the caller's number
-   * @param member the number of the member
    * @param queuedMicros how long the call was with the bus before a member had it, in microseconds
    * @param handledMicros how long the member worked, in microseconds, as it says
-   * @param reply what {@link MemberConnection#reply} was given; who keeps it retains it
    */
   void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply);
 
   /**
    * A member has accepted a stream or tunnel: as {@link #reply}.
    *
-   * @param call the caller's number
-   * @param member the number of the member
    * @param queuedMicros how long the call was with the bus before a member had it, in microseconds
    * @param handledMicros how long the member worked, in microseconds, as it says
    * @param limit how much the caller may send at first
-   * @param reply what {@link MemberConnection#reply} was given; who keeps it retains it
    */
   default void accepted(
       long call, long member, int queuedMicros, int handledMicros, long limit, Delivery reply) {
@@ -42,12 +36,7 @@ public interface CallerPort {
   /**
    * A member has answered that there is no reply.
    *
-   * @param call the caller's number
-   * @param member the number of the member
-   * @param code as the member said
-   * @param executed as the member said
    * @param retryAfterMillis as the member said, 0 for no advice
-   * @param failure what {@link MemberConnection#failure} was given; who keeps it retains it
    */
   void failure(
       long call,
@@ -60,12 +49,8 @@ public interface CallerPort {
   /**
    * The bus has ended the call without a reply.
    *
-   * @param call the caller's number
    * @param member the number of the member that had the call, 0 for none
-   * @param code why
-   * @param executed whether a member has begun with it
    * @param retryAfterMillis when another try may be worth it, 0 for no advice
-   * @param message for people: what was wrong and what was expected; without the service's name
    */
   void failure(
       long call,
@@ -81,8 +66,6 @@ public interface CallerPort {
   /**
    * The call has found no place soon, and no member had it; only for one that is {@linkplain
    * CallRequest#returnable returnable}.
-   *
-   * @param call the caller's number
    */
   default void sendBack(long call) {
     throw new IllegalStateException("call " + call + " is not returnable");

@@ -50,8 +50,6 @@ final class FairCallQueue {
    * Returns the call that makes way when one of a share is refused: the first of that share or,
    * where it has none, the first of the share whose turn it is, if that turn has not come for too
    * long.
-   *
-   * @param mostNanos the longest time in which a turn should come
    */
   @Nullable Call makesWay(FairnessGroup share, long mostNanos, long nowNanos) {
     CallerQueue line = lines.get(share);

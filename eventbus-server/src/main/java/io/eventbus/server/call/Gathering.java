@@ -27,10 +27,7 @@ final class Gathering implements CallerPort, Slices.Work {
   /**
    * Makes one that has asked nobody yet.
    *
-   * @param service the service
    * @param like what is asked for; not needed afterwards
-   * @param members the numbers of the members, each once
-   * @param bodyBytes what its body was counted for
    */
   Gathering(
       LoopCalls calls,

@@ -119,12 +119,7 @@ public final class GatheringClient {
     end.failure(number, 0, code, Execution.NO, 0, false, text);
   }
 
-  /**
-   * Says whether a request is in flight.
-   *
-   * @param call the caller's number
-   * @return false when it has ended
-   */
+  /** Says whether a request is in flight. */
   public boolean has(long call) {
     return open.containsKey(call);
   }
@@ -137,9 +132,6 @@ public final class GatheringClient {
   /**
    * Ends a request with {@code CANCELLED} and tells the members that have not answered. One that is
    * not there is ignored.
-   *
-   * @param call the caller's number
-   * @param reason for the members' people
    */
   public void cancel(long call, String reason) {
     calls.checkLoop();

@@ -187,11 +187,7 @@ final class LocalService {
     return serves ? serves(-1, member, nowNanos) : Loss.NONE;
   }
 
-  /**
-   * One member more, or less, takes calls.
-   *
-   * @param member which one
-   */
+  /** One member more, or less, takes calls. */
   synchronized Loss serves(int change, ServiceMember member, long nowNanos) {
     boolean here = !member.isFar();
     serving += change;

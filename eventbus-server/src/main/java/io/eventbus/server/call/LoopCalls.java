@@ -65,22 +65,12 @@ public final class LoopCalls {
     this.others = new CallHandOverQueue[bus.loopCount()];
   }
 
-  /**
-   * Makes what one connection may have the bus hold for its calls and tunnels.
-   *
-   * @param address what the connections of the client's address have together
-   * @return for {@link #caller}, {@link #gatherer}, {@link #server} and {@link #tunnels}
-   */
+  /** Makes what one connection may have the bus hold for its calls and tunnels. */
   public ServiceShare share(ServiceShare.Address address) {
     return new ServiceShare(memory, address);
   }
 
-  /**
-   * Makes what one connection may have the bus hold for its registrations.
-   *
-   * @param address what the connections of the client's address have together
-   * @return with nothing held
-   */
+  /** Makes what one connection may have the bus hold for its registrations. */
   public ServiceShare registrations(ServiceShare.Address address) {
     return new ServiceShare(registrations, address);
   }
@@ -88,9 +78,6 @@ public final class LoopCalls {
   /**
    * Makes a connection one that calls.
    *
-   * @param end the connection
-   * @param info who it is
-   * @param held what the bus holds for the connection
    * @return nothing is kept of it after its {@link CallerConnection#close}, but what members still
    *     have
    */
@@ -108,9 +95,6 @@ public final class LoopCalls {
   /**
    * Makes a connection one that sends requests to all members of services.
    *
-   * @param end the connection
-   * @param info who it is
-   * @param held what the bus holds for the connection
    * @return nothing is kept of it after its {@link GatheringClient#close}, but what members still
    *     have
    */
@@ -119,20 +103,12 @@ public final class LoopCalls {
     return new GatheringClient(this, end, info, held);
   }
 
-  /**
-   * Returns who is a member of which service of the bus.
-   *
-   * @return to be told of each connection that serves
-   */
+  /** Returns who is a member of which service of the bus. */
   public Presence presence() {
     return bus.presence();
   }
 
-  /**
-   * Returns what answers requests to the bus itself.
-   *
-   * @return as it is now
-   */
+  /** Returns what answers requests to the bus itself. */
   public BusService busService() {
     return bus.busService();
   }
@@ -158,11 +134,9 @@ public final class LoopCalls {
   /**
    * Makes another bus one that calls, by a stream.
    *
-   * @param end the stream
    * @param share what the calls of that bus have in common, by {@code equals}: they take turns with
    *     those of other buses
    * @param most how many calls may be open
-   * @return as {@link #caller}
    */
   public CallerConnection bus(CallerPort end, Object share, int most) {
     checkLoop();
@@ -171,23 +145,13 @@ public final class LoopCalls {
         this, end, info, joinShare(info), ServiceShare.ofBus(memory), most, fromBuses);
   }
 
-  /**
-   * Makes another bus one that serves, by a stream.
-   *
-   * @param end the stream
-   * @return as {@link #server}, for {@link MemberConnection#serve}
-   */
+  /** Makes another bus one that serves, by a stream. */
   public MemberConnection bus(MemberPort end) {
     checkLoop();
     return new MemberConnection(this, end, "", 0, true, ServiceShare.ofBus(memory));
   }
 
-  /**
-   * Makes another bus one that asks for places of a service, by a stream.
-   *
-   * @param service the service
-   * @return to be {@linkplain PeerDemand#close closed} when it asks no more
-   */
+  /** Makes another bus one that asks for places of a service, by a stream. */
   public PeerDemand asker(ServiceKey service) {
     checkLoop();
     return new PeerDemand(this, service);
@@ -202,7 +166,6 @@ public final class LoopCalls {
   /**
    * Makes a connection one that serves in the default account, of an address without a limit.
    *
-   * @param end the connection
    * @param member the member's number: the producer number of the client, not 0
    * @return nothing is kept of it after its {@link MemberConnection#close}
    */
@@ -213,11 +176,7 @@ public final class LoopCalls {
   /**
    * Makes a connection one that serves in an account.
    *
-   * @param end the connection
    * @param account whose services; empty for the default account
-   * @param member the member's number
-   * @param held what the bus holds for the connection
-   * @return as above
    */
   public MemberConnection server(MemberPort end, String account, long member, ServiceShare held) {
     checkLoop();
@@ -227,8 +186,6 @@ public final class LoopCalls {
   /**
    * Makes a connection one with ends of streams and tunnels.
    *
-   * @param ends the connection
-   * @param held what the bus holds for the connection
    * @return nothing is kept of it after its {@link TunnelClient#close}
    */
   public TunnelClient tunnels(TunnelEnds ends, ServiceShare held) {
@@ -387,11 +344,7 @@ public final class LoopCalls {
         : bus.memory().isOver();
   }
 
-  /**
-   * Returns the bounds of calls.
-   *
-   * @return the settings
-   */
+  /** Returns the bounds of calls. */
   public CallSettings settings() {
     return bus.settings();
   }

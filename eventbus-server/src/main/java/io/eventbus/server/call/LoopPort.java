@@ -5,11 +5,7 @@ package io.eventbus.server.call;
  * not block and must not throw.
  */
 public interface LoopPort {
-  /**
-   * Says whether the current thread is the loop's.
-   *
-   * @return false on any other thread
-   */
+  /** Says whether the current thread is the loop's. */
   boolean isCurrent();
 
   /**
@@ -24,7 +20,6 @@ public interface LoopPort {
    * most one at a time for deadlines and one for what is done in slices, and none while no call is
    * open.
    *
-   * @param task what to run on this loop
    * @param nanos how long from now
    */
   void later(Runnable task, long nanos);

@@ -33,7 +33,6 @@ final class LoopServices {
    *
    * @param account whose; empty for the default account
    * @param in position and limit are not looked at
-   * @param waits whether to take one that nobody serves
    * @param home whether only members of this bus count
    * @return null if nobody serves it, and the call does not wait
    */

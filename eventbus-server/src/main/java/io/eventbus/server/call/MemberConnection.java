@@ -65,9 +65,6 @@ public final class MemberConnection {
    * Makes the connection a member of a service. When this returns, the calls of every loop of this
    * bus may be given to it; some may have been already, from within.
    *
-   * @param registration what {@link MemberInvocation#registration} returns; of this connection's
-   *     own
-   * @param service a legal name
    * @param concurrency calls that the client works on at once; 0: it takes none
    * @return the member, or null if the connection is a member of that service already, or has ended
    */
@@ -92,8 +89,6 @@ public final class MemberConnection {
    * Makes another bus, for which this stands, one that serves. Calls wait for it, and of every loop
    * may be given to it as soon as there are {@linkplain ServiceMember#grant places}.
    *
-   * @param registration what {@link MemberInvocation#registration} returns
-   * @param service a legal name, of any account
    * @return the bus as a member, or null if it is one already, or this has ended
    */
   public @Nullable ServiceMember serve(long registration, ServiceKey service) {
@@ -180,7 +175,6 @@ public final class MemberConnection {
   /**
    * Takes a member's reply to a call.
    *
-   * @param call the bus's number, from {@link MemberInvocation#call}
    * @param handledMicros how long the member worked, in microseconds, as it says
    * @param reply for {@link CallerPort#reply}, which may run on another loop; retained while it is
    *     on its way
@@ -191,15 +185,7 @@ public final class MemberConnection {
     return reply(call, handledMicros, 0, reply);
   }
 
-  /**
-   * Takes a member's reply to a call, which accepts it if it is a stream or tunnel.
-   *
-   * @param call the bus's number, from {@link MemberInvocation#call}
-   * @param handledMicros as above
-   * @param limit how much the member takes at first; nothing for one reply
-   * @param reply as above
-   * @return as above
-   */
+  /** Takes a member's reply to a call, which accepts it if it is a stream or tunnel. */
   public boolean reply(long call, int handledMicros, long limit, Delivery reply) {
     calls.checkLoop();
     Call found = open.remove(call);
@@ -249,7 +235,6 @@ public final class MemberConnection {
    * Says which member has answered at another bus, just before its {@link #reply} or {@link
    * #failure}.
    *
-   * @param call the bus's number, from {@link MemberInvocation#call}
    * @param member the number of the member, 0 for none
    * @param queuedMicros how long the call waited there, in microseconds
    * @return the bus as a member of the service, or null if this connection has no such call
@@ -266,8 +251,6 @@ public final class MemberConnection {
   /**
    * Another bus has not done a call: it goes to others, if that is safe.
    *
-   * @param call the bus's number, from {@link MemberInvocation#call}
-   * @param why what became of it there
    * @return false if this connection has no such call; then nothing was done
    */
   public boolean sentBack(long call, Undone why) {
@@ -307,9 +290,6 @@ public final class MemberConnection {
    * Takes a member's answer that there is no reply. {@code REFUSED} and {@code OVERLOADED} with
    * {@code executed} NO make the bus try other members first.
    *
-   * @param call the bus's number, from {@link MemberInvocation#call}
-   * @param code why
-   * @param executed whether the member has begun with the call
    * @param retryAfterMillis when another try may be worth it, 0 for no advice
    * @param failure for {@link CallerPort#failure}, which may run on another loop; retained while it
    *     is on its way

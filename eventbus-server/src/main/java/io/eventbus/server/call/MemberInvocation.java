@@ -14,11 +14,7 @@ public interface MemberInvocation {
    */
   long call();
 
-  /**
-   * Returns the registration that the call is for.
-   *
-   * @return from {@link MemberConnection#register}
-   */
+  /** Returns the registration that the call is for. */
   long registration();
 
   /**
@@ -28,18 +24,10 @@ public interface MemberInvocation {
    */
   int timeoutMillis();
 
-  /**
-   * Returns who calls.
-   *
-   * @return what the calling client was made with
-   */
+  /** Returns who calls. */
   CallerInfo caller();
 
-  /**
-   * Returns the caller's number of the call.
-   *
-   * @return from {@link CallRequest#call}
-   */
+  /** Returns the caller's number of the call. */
   long request();
 
   /**
@@ -63,25 +51,13 @@ public interface MemberInvocation {
    */
   long deadlineNanos();
 
-  /**
-   * Returns how urgent it is; for another bus.
-   *
-   * @return from {@link CallRequest#priority}
-   */
+  /** Returns how urgent it is; for another bus. */
   CallPriority urgency();
 
-  /**
-   * Says whether it may be executed twice; for another bus.
-   *
-   * @return from {@link CallRequest#idempotent}
-   */
+  /** Says whether it may be executed twice; for another bus. */
   boolean mayRepeat();
 
-  /**
-   * Returns the only member that may have it; for another bus.
-   *
-   * @return from {@link CallRequest#member}
-   */
+  /** Returns the only member that may have it; for another bus. */
   long onlyMember();
 
   /**
@@ -91,25 +67,13 @@ public interface MemberInvocation {
    */
   boolean mayComeBack();
 
-  /**
-   * Returns when the bus received the request.
-   *
-   * @return from {@link CallRequest#receivedAt}
-   */
+  /** Returns when the bus received the request. */
   long receivedAt();
 
-  /**
-   * Returns the fingerprint of the payload's schema.
-   *
-   * @return from {@link CallRequest#schema}
-   */
+  /** Returns the fingerprint of the payload's schema. */
   long schema();
 
-  /**
-   * Returns how many of the first bytes of the body are the method.
-   *
-   * @return from {@link CallRequest#methodLength}
-   */
+  /** Returns how many of the first bytes of the body are the method. */
   int methodLength();
 
   /**
@@ -121,10 +85,6 @@ public interface MemberInvocation {
     return null;
   }
 
-  /**
-   * Returns method and event.
-   *
-   * @return from {@link CallRequest#body}; who keeps it retains it
-   */
+  /** Returns method and event. */
   Delivery body();
 }

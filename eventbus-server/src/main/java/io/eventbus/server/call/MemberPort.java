@@ -22,28 +22,16 @@ public interface MemberPort {
   /**
    * Tells the client that nobody waits for an answer any more. The call keeps its place in the
    * member's window until the client answers all the same.
-   *
-   * @param call the bus's number, from {@link MemberInvocation#call}
-   * @param reason for people
    */
   void cancel(long call, String reason);
 
   /**
    * The client has so many calls that it was told nobody waits for, and does not answer them, that
    * its connection has to end.
-   *
-   * @param message for the client: what was wrong and what was expected
    */
   default void owesTooMuch(String message) {}
 
-  /**
-   * The client has accepted a stream or tunnel.
-   *
-   * @param call the bus's number, from {@link MemberInvocation#call}
-   * @param limit how much the client takes at first
-   * @param caller the caller's end
-   * @return the client's
-   */
+  /** The client has accepted a stream or tunnel. */
   default TunnelHalf accept(long call, long limit, TunnelHalf caller) {
     throw new UnsupportedOperationException("an end without tunnels");
   }
@@ -51,18 +39,12 @@ public interface MemberPort {
   /**
    * Nobody waits for the answer to a call any more, which the client has given: it ends if it is a
    * tunnel.
-   *
-   * @param call the bus's number, from {@link MemberInvocation#call}
-   * @param reason for people
    */
   default void cancelTunnel(long call, String reason) {}
 
   /**
    * Tells another bus that calls of a service wait for its places; for a member of {@link
    * MemberConnection#serve} only.
-   *
-   * @param registration which service
-   * @param queued how many calls wait
    */
   default void want(long registration, int queued) {}
 

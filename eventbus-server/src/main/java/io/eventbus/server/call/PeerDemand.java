@@ -32,11 +32,7 @@ public final class PeerDemand {
     this.estimatedAt = calls.now() - ESTIMATE_NANOS;
   }
 
-  /**
-   * A call has come.
-   *
-   * @param queuedThere how many more wait at the other bus
-   */
+  /** A call has come. */
   public void began(int queuedThere) {
     if (open++ == 0) {
       service.askers().incrementAndGet();
@@ -53,11 +49,7 @@ public final class PeerDemand {
     }
   }
 
-  /**
-   * The other bus has used up what it may have open.
-   *
-   * @param queuedThere how many calls wait there
-   */
+  /** The other bus has used up what it may have open. */
   public void queued(int queuedThere) {
     int now = open == 0 ? 0 : queuedThere;
     service.queuedElsewhere().addAndGet(now - queued);

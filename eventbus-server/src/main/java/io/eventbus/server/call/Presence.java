@@ -42,12 +42,7 @@ public final class Presence {
   /**
    * A member as others may know it. Immutable.
    *
-   * @param account the account that it and its services are of
-   * @param number its number, which no client of another account has
-   * @param client what it calls itself
    * @param concurrency calls that it works on at once; 0 for none
-   * @param version of its software
-   * @param metadata what else it says
    */
   public record Member(
       String account,
@@ -57,13 +52,7 @@ public final class Presence {
       String version,
       Map<String, String> metadata) {}
 
-  /**
-   * Something that has happened. Immutable.
-   *
-   * @param change what
-   * @param service the service
-   * @param member the member as it is, or was
-   */
+  /** Something that has happened. Immutable. */
   public record Told(Change change, String service, Member member) {}
 
   /** Runs things later. An implementation must not block and must not throw. */
@@ -113,7 +102,6 @@ public final class Presence {
    * Begins to tell.
    *
    * @param newListener told under the lock: must not block, must not throw and must not call back
-   * @param newTimer runs what is due
    * @param rejoin how long a member that was lost may be away, in nanoseconds
    */
   public synchronized void listen(Consumer<Told> newListener, Timer newTimer, long rejoin) {
@@ -122,13 +110,7 @@ public final class Presence {
     rejoinNanos = rejoin;
   }
 
-  /**
-   * A connection serves.
-   *
-   * @param service a legal name
-   * @param member who it is
-   * @param fromElsewhere whether the client has just come from another bus
-   */
+  /** A connection serves. */
   public synchronized void joined(String service, Member member, boolean fromElsewhere) {
     Map<String, Entry> services =
         members.computeIfAbsent(member.number(), number -> new HashMap<>(4));
@@ -175,13 +157,7 @@ public final class Presence {
     awayOfAccounts.merge(account, change, (a, b) -> a + b == 0 ? null : Long.valueOf(a + b));
   }
 
-  /**
-   * A connection serves no more.
-   *
-   * @param service the service
-   * @param number the member's number
-   * @param how why
-   */
+  /** A connection serves no more. */
   public synchronized void left(String service, long number, Departure how) {
     Map<String, Entry> services = members.get(number);
     Entry entry = services == null ? null : services.get(service);
@@ -214,8 +190,6 @@ public final class Presence {
   /**
    * A client that is away, or whose connection is about to end, goes on at another bus, which tells
    * it.
-   *
-   * @param number its number
    */
   public synchronized void wentElsewhere(long number) {
     Map<String, Entry> services = members.get(number);

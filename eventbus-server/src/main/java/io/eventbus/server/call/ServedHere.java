@@ -10,11 +10,6 @@ public interface ServedHere {
   /** For a bus without others. */
   ServedHere NOBODY = (service, served) -> {};
 
-  /**
-   * The first member of a service has come, or the last one has gone.
-   *
-   * @param service the service
-   * @param served whether a member takes calls from now on
-   */
+  /** The first member of a service has come, or the last one has gone. */
   void servedHere(ServiceKey service, boolean served);
 }

@@ -6,9 +6,6 @@ import java.util.List;
  * A service as operators see it; taken while it changes, so that the figures may be a moment apart.
  *
  * @param account whose it is; empty for the default account
- * @param name its name
- * @param queued calls that wait for a member
- * @param members its members by number
  */
 public record ServiceFigures(
     String account, String name, int queued, List<MemberFigures> members) {}

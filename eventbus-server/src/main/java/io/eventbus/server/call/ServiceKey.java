@@ -5,7 +5,6 @@ package io.eventbus.server.call;
  * clients choose names: a table in which all of them collide stays fast. Immutable; any thread.
  *
  * @param account whose it is; empty for the default account
- * @param name its name
  */
 public record ServiceKey(String account, String name) implements Comparable<ServiceKey> {
   @Override

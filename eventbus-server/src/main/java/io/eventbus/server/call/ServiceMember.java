@@ -147,8 +147,6 @@ public final class ServiceMember {
   /**
    * Says whether another bus sends its clients away: then it gets a call only where no other member
    * has a free place.
-   *
-   * @param drains whether it does
    */
   public void draining(boolean drains) {
     client.calls().checkLoop();
@@ -271,11 +269,7 @@ public final class ServiceMember {
     return service;
   }
 
-  /**
-   * Returns what {@link MemberInvocation#registration} returns for it.
-   *
-   * @return as the connection has chosen it
-   */
+  /** Returns what {@link MemberInvocation#registration} returns for it. */
   public long registration() {
     return registration;
   }
@@ -332,8 +326,6 @@ public final class ServiceMember {
   /**
    * How long a further call can be expected to take, in nanoseconds; for the choice between this
    * bus and others.
-   *
-   * @param unknown for another bus of which nothing is known yet
    */
   double expected(int fromLoop, double unknown, long nowNanos) {
     double one = (double) latency.peak(unanswered(), nowNanos);

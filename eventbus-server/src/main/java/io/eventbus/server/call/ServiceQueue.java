@@ -29,12 +29,7 @@ final class ServiceQueue {
   private final int loop;
   private int size;
 
-  /**
-   * Makes an empty queue.
-   *
-   * @param waiting told whether there are calls in it
-   * @param loop whose queue it is
-   */
+  /** Makes an empty queue. */
   ServiceQueue(WaitingLoops waiting, int loop) {
     this.waiting = waiting;
     this.loop = loop;

@@ -32,8 +32,6 @@ final class Slices {
     /**
      * Does a piece that takes microseconds; nothing if there is none. A step that throws has done
      * its piece as well.
-     *
-     * @return whether there is more
      */
     boolean step(long nowNanos);
 

@@ -19,7 +19,6 @@ final class AdvertisedAddress {
   /**
    * The address of the links.
    *
-   * @param port the port that is bound
    * @throws IOException if there is no address but loopback, and others are to reach this bus
    */
   static Endpoint find(ClusterConfig config, int port) throws IOException {

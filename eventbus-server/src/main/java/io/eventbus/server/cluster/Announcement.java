@@ -23,11 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>It is a hint where to look and no more: the bus there has to prove itself on the link. Without
  * a secret the key is a constant, and the code only finds damage.
  *
- * @param cluster name of the cluster
  * @param clusterId the number of the cluster; empty for a bus that looks for one
- * @param bus the bus
  * @param address where its links are
- * @param instance a random number of its process
  */
 record Announcement(String cluster, String clusterId, BusId bus, Endpoint address, long instance) {
   static final int MAX_BYTES = 512;
@@ -35,10 +32,7 @@ record Announcement(String cluster, String clusterId, BusId bus, Endpoint addres
   /**
    * What stays the same in all announcements of a bus.
    *
-   * @param cluster name of the cluster
-   * @param bus the bus
    * @param address where its links are
-   * @param instance a random number of its process
    */
   record Self(String cluster, BusId bus, Endpoint address, long instance) {
     Announcement announce(String clusterId) {

@@ -23,7 +23,6 @@ import java.util.regex.Pattern;
  * <p>A bus that was given no name keeps its first one here, because its vote belongs to that name.
  *
  * @param path where it is
- * @param bus the name of the bus
  */
 record BusDirectory(Path path, String bus) {
   private static final String FORMAT = "eventbus identity 1\n";

@@ -22,7 +22,6 @@ final class BusStateLog implements RegistryListener {
   /**
    * Makes a listener.
    *
-   * @param self this bus
    * @param begun whether this bus is a member: what it reads before is history
    */
   BusStateLog(BusId self, BooleanSupplier begun) {

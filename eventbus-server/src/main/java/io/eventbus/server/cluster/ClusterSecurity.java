@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * How this bus and the others make sure of each other, with the files read.
  *
- * @param links for links
  * @param secret the shared secret, or null for none
  * @param tls the files of TLS for links, which are looked at while the bus runs
  */
@@ -53,7 +52,6 @@ record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret, Optional<Tl
    * signs may be shown to clients: they could guess at a secret that somebody made up, so that each
    * guess has to be slow.
    *
-   * @param purpose sets the key apart from those for other purposes
    * @return 32 bytes, the same on every bus; nothing if there is no secret
    */
   Optional<byte[]> derive(String purpose) {

@@ -13,32 +13,16 @@ import java.util.Optional;
  * implementation must not block and must not throw.
  */
 public interface ClusterView {
-  /**
-   * Returns the registry, which may not be reachable.
-   *
-   * @return the registry of the cluster, or the one of a bus that serves alone
-   */
+  /** Returns the registry, which may not be reachable. */
   Registry registry();
 
-  /**
-   * Returns what keeps the registry the same on all buses.
-   *
-   * @return the same object as {@link #registry()}; nothing for a bus that serves alone
-   */
+  /** Returns what keeps the registry the same on all buses. */
   Optional<RatisRegistry> consensus();
 
-  /**
-   * Says how this bus stands in its cluster.
-   *
-   * @return the standing at this moment
-   */
+  /** Says how this bus stands in its cluster. */
   MembershipStatus standing();
 
-  /**
-   * Says how long ago the registry last heard of this bus.
-   *
-   * @return the age of the lease; zero for a bus that serves alone
-   */
+  /** Says how long ago the registry last heard of this bus. */
   Duration leaseAge();
 
   /**

@@ -18,13 +18,7 @@ final class JoinProgressLog implements AutoCloseable {
     this.situation = situation;
   }
 
-  /**
-   * Says what a bus that the registry does not know yet waits for.
-   *
-   * @param started whether the bus is a member, with what the others have
-   * @param led whether a leader is known: then the registry has no more to say than who it is
-   * @param known what the registry says of itself
-   */
+  /** Says what a bus that the registry does not know yet waits for. */
   static String describe(boolean started, boolean led, String known) {
     if (started) {
       return "this bus waits for the registry to know it; " + known;

@@ -25,9 +25,6 @@ public interface Membership extends ClusterView, AutoCloseable {
   /**
    * Takes a place in the cluster that the configuration names, or in none.
    *
-   * @param config the configuration
-   * @param clock gives the first command of a new registry its time
-   * @param transport what drives the sockets of links
    * @param streams the kinds of streams that other buses may open later
    * @return the place; the bus may still be looking for its cluster
    * @throws IOException if its directory or port cannot be used; says which, and what was expected
@@ -43,7 +40,6 @@ public interface Membership extends ClusterView, AutoCloseable {
   /**
    * Checks the files that the configuration names, without opening anything.
    *
-   * @param config the configuration
    * @throws IllegalArgumentException if one cannot be used; says which, and why
    */
   static void check(ServerConfig config) {
@@ -66,11 +62,7 @@ public interface Membership extends ClusterView, AutoCloseable {
    */
   int linkPort();
 
-  /**
-   * Returns the links to other buses.
-   *
-   * @return the links, which listen; nothing for a bus that serves alone
-   */
+  /** Returns the links to other buses. */
   Optional<LinkNode> links();
 
   @Override
@@ -80,17 +72,12 @@ public interface Membership extends ClusterView, AutoCloseable {
         .orElse(Map.of());
   }
 
-  /**
-   * Returns the files of TLS for links.
-   *
-   * @return nothing without links, or without TLS
-   */
+  /** Returns the files of TLS for links. */
   Optional<TlsSource> linkTls();
 
   /**
    * Derives a key that all buses of the cluster have, and nothing else.
    *
-   * @param purpose sets the key apart from those for other purposes
    * @return 32 bytes; nothing for a bus that serves alone, or whose cluster shares no secret
    */
   Optional<byte[]> sharedKey(String purpose);
@@ -98,18 +85,13 @@ public interface Membership extends ClusterView, AutoCloseable {
   /**
    * Registers the bus, which accepts clients now, and keeps it registered.
    *
-   * @param clients the address for clients that is bound
    * @param adminPort the port of the administration; -1 for none
    * @throws IOException if the bus must not be in that cluster; says why. It may turn out later,
    *     see {@link #refused}
    */
   void serve(InetSocketAddress clients, int adminPort) throws IOException;
 
-  /**
-   * Lists where clients may go instead of here; one volatile read.
-   *
-   * @return addresses of other buses that are UP; immutable
-   */
+  /** Lists where clients may go instead of here; one volatile read. */
   List<String> others();
 
   /**
@@ -122,9 +104,6 @@ public interface Membership extends ClusterView, AutoCloseable {
   /**
    * Tells the registry that this bus drains, or takes clients again; and tells it again until it
    * knows.
-   *
-   * @param state UP or DRAINING
-   * @return completes when the registry knows; perhaps never
    */
   CompletionStage<Void> announce(BusState state);
 

@@ -5,11 +5,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a bus stands in its cluster at one moment.
  *
- * @param phase how far it is
  * @param cluster name of the cluster; empty for a bus that serves alone
  * @param clusterId the number that the cluster was given when it was founded; empty before this bus
  *     belongs to one
- * @param role ALONE, LEADER, VOTER, LISTENER, or NONE for no member
  * @param state this bus's state in the registry as this bus knows it: JOINING, UP, DRAINING, DOWN,
  *     or NONE for not registered
  * @param leader the bus that leads, as far as this one knows; null for none

@@ -17,12 +17,7 @@ import java.util.stream.Stream;
 public final class OfflineBus {
   private OfflineBus() {}
 
-  /**
-   * Says where a bus with this configuration keeps its data.
-   *
-   * @param config the configuration
-   * @return the directory, absolute
-   */
+  /** Says where a bus with this configuration keeps its data. */
   public static Path directory(ServerConfig config) {
     return config.cluster().dataDirectory().toAbsolutePath().normalize();
   }
@@ -30,9 +25,6 @@ public final class OfflineBus {
   /**
    * Founds a new cluster from a backup, in the directory of its first bus.
    *
-   * @param config the configuration of that bus
-   * @param backup the file
-   * @return what was founded
    * @throws IOException if the backup is damaged or the directory is not empty, saying so
    */
   public static Founded restore(ServerConfig config, Path backup) throws IOException {
@@ -53,8 +45,6 @@ public final class OfflineBus {
   /**
    * Looks what a bus holds of the registry, and changes nothing.
    *
-   * @param config the configuration of the bus
-   * @return what is there
    * @throws IOException if the bus runs, or the directory is damaged or none, saying so
    */
   public static Survivor inspect(ServerConfig config) throws IOException {
@@ -64,9 +54,6 @@ public final class OfflineBus {
   /**
    * Makes a bus the only voter of a new cluster with what it holds of the old one.
    *
-   * @param config the configuration of the bus
-   * @param survivor what was found, so that nothing else is given up
-   * @return what was founded
    * @throws IOException if the bus runs, or the directory is damaged or another one now
    */
   public static Founded recover(ServerConfig config, Survivor survivor) throws IOException {

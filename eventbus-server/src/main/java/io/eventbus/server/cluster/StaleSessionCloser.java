@@ -46,9 +46,7 @@ public final class StaleSessionCloser implements AutoCloseable {
     /**
      * Ends a session.
      *
-     * @param session its id
      * @param producer the number that it must have
-     * @return whether there was such a session
      */
     boolean replace(String session, long producer);
   }
@@ -58,9 +56,7 @@ public final class StaleSessionCloser implements AutoCloseable {
     /**
      * Counts what a bus was asked, or could not be asked.
      *
-     * @param ended closed there
      * @param gone not there any more, or not of that client
-     * @param unknown for which there was no answer
      */
     void add(long ended, long gone, long unknown);
   }
@@ -95,11 +91,7 @@ public final class StaleSessionCloser implements AutoCloseable {
   /**
    * Begins to answer other buses.
    *
-   * @param links leads to them
    * @param registry knows where they are
-   * @param local the sessions of this bus
-   * @param counts what becomes of those at other buses
-   * @return the replacement, which can be asked
    */
   public static StaleSessionCloser of(
       LinkNode links, Registry registry, Local local, Counts counts) {
@@ -120,12 +112,7 @@ public final class StaleSessionCloser implements AutoCloseable {
         : InetSocketAddress.createUnresolved(endpoint.host(), endpoint.port());
   }
 
-  /**
-   * Asks the bus that the id names to end a session, soon.
-   *
-   * @param session the id, as a client gives it
-   * @param producer the client's producer number
-   */
+  /** Asks the bus that the id names to end a session, soon. */
   public void end(String session, long producer) {
     String bus = bus(session);
     if (bus == null || addresses.apply(bus) == null || waiting.get() >= MAX_WAITING) {

@@ -72,12 +72,7 @@ public final class Federation implements ClusterGuarantees {
   /**
    * Prepares the lanes of a bus; it opens none yet.
    *
-   * @param config bounds and times
-   * @param self this bus
    * @param maxFrameBytes the largest frame that another bus may send
-   * @param eventLoops the loops that own clients and are to own lanes
-   * @param index the subscriptions of clients, to which those of other buses come
-   * @param memory counts what is held
    */
   public Federation(
       FederationConfig config,
@@ -130,12 +125,7 @@ public final class Federation implements ClusterGuarantees {
     }
   }
 
-  /**
-   * Says what drives the sockets of links, so that lanes can be given to the loops of clients.
-   *
-   * @param listen how the bus listens for clients
-   * @return the transport for the links
-   */
+  /** Says what drives the sockets of links, so that lanes can be given to the loops of clients. */
   public static LinkTransport transport(ListenConfig listen) {
     return EventLoops.usesEpoll(listen.transport())
         ? new LinkTransport(
@@ -143,24 +133,12 @@ public final class Federation implements ClusterGuarantees {
         : LinkTransport.nio();
   }
 
-  /**
-   * Returns where the router of a loop forwards to.
-   *
-   * @param loop its number
-   * @return confined to that loop
-   */
+  /** Returns where the router of a loop forwards to. */
   public RemoteForwarder forwarder(int loop) {
     return new LoopForwarder(lanes.loop(loop), startGate);
   }
 
-  /**
-   * Begins to open lanes and to take them.
-   *
-   * @param routers the router of each loop
-   * @param calls the calls of each loop
-   * @param linkNode the links, which listen
-   * @param registry says which buses there are
-   */
+  /** Begins to open lanes and to take them. */
   public void start(
       List<Router> routers, List<LoopCalls> calls, LinkNode linkNode, Registry registry) {
     services.start(calls);
@@ -218,20 +196,12 @@ public final class Federation implements ClusterGuarantees {
     return services;
   }
 
-  /**
-   * Tells the other buses which services have members here.
-   *
-   * @return to be told of the first member of each, and the last
-   */
+  /** Tells the other buses which services have members here. */
   public ServedHere servedHere() {
     return (service, served) -> interest.serves(service.account(), service.name(), served);
   }
 
-  /**
-   * Returns which other buses serve what.
-   *
-   * @return their names by services
-   */
+  /** Returns which other buses serve what. */
   public Map<ServiceKey, Set<BusId>> servedElsewhere() {
     return services.byKey();
   }
@@ -376,11 +346,7 @@ public final class Federation implements ClusterGuarantees {
     }
   }
 
-  /**
-   * Returns the figures of the federation.
-   *
-   * @return at this moment, or a moment ago
-   */
+  /** Returns the figures of the federation. */
   public FederationFigures figures() {
     return FederationFigures.of(
         lanes, interest, late.sum(), exchange.mismatches(), services.figures());

@@ -16,26 +16,16 @@ import java.util.function.Function;
 /**
  * What went between this bus and others: totals since its start unless they say "now".
  *
- * @param lanesUp lanes that are up now, of those that this bus opens
  * @param lanesDown lanes that are not
  * @param queuedBytes bytes that wait for other buses, or for their acknowledgement, now
- * @param eventsSent events sent to other buses, those that were passed on included
- * @param eventsReceived events received from other buses
- * @param eventsRelayed events received to be passed on
- * @param framesSent frames sent to other buses
  * @param bytesSent bytes of those frames
  * @param lostByReason events that did not reach a bus that they were for, by reason; those that it
  *     did not need, because it had ended in order, are not lost
  * @param lostByBus the same by the bus, but for frames that a full lane dropped or that were not
  *     needed
- * @param connects lanes that came up, again or for the first time
  * @param resent frames sent again after a lane was cut
- * @param hops frames received, by the number of links that they had come by, from 1; the last
- *     counts all that are more
- * @param filters filters and groups that other buses are told of, now
  * @param latePromises promises to clients that other buses did not answer in time
  * @param mismatches times that what another bus said of its subscriptions did not add up
- * @param calls what went by the streams of calls
  */
 public record FederationFigures(
     long lanesUp,

@@ -26,8 +26,6 @@ final class InterestLimits {
   /**
    * Says which limit one more would pass.
    *
-   * @param all filters and services of all clients
-   * @param own those of the connection
    * @param addressFull whether the client's address has its share
    * @return null for none; else what is wrong, for the client
    */

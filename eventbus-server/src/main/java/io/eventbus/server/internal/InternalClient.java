@@ -93,10 +93,6 @@ public final class InternalClient {
   /**
    * Makes a client.
    *
-   * @param loop runs tasks on the loop of the router
-   * @param router routes what is published
-   * @param producers gives the number that the events of an account have: of no other client
-   * @param clock the time of publishing and receipt
    * @param dropped counts events that were not published
    * @param topicBytes what the topics and sequence numbers of all accounts may take of the heap;
    *     each account has the same part of it
@@ -120,7 +116,6 @@ public final class InternalClient {
    * Publishes an event, or drops it where that would mean to wait. Any thread; returns at once.
    * Events of one topic that one thread publishes keep their order.
    *
-   * @param account the subscriptions of the account that gets it
    * @param topic a legal topic, also of the system. The sequence numbers of the last of the account
    *     are kept, as many as there is room for; of one that comes again later subscribers see that
    *     events may be missing

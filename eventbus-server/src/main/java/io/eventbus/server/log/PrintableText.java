@@ -7,8 +7,6 @@ public final class PrintableText {
   /**
    * Makes a text harmless.
    *
-   * @param text any
-   * @param most how many characters are shown
    * @return the text with {@code ?} for what is not seen or ends a line, and not all of a long one
    */
   public static String of(String text, int most) {
@@ -17,12 +15,7 @@ public final class PrintableText {
     return shown.append(text.codePointCount(0, text.length()) > most ? "…" : "").toString();
   }
 
-  /**
-   * Says whether a character is seen and ends no line.
-   *
-   * @param c a code point
-   * @return false for controls, formats, half characters and what separates lines
-   */
+  /** Says whether a character is seen and ends no line. */
   public static boolean isSeen(int c) {
     return switch (Character.getType(c)) {
       case Character.CONTROL,

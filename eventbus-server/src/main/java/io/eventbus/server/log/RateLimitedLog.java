@@ -64,13 +64,7 @@ public final class RateLimitedLog {
     this.intervalNanos = interval.toNanos();
   }
 
-  /**
-   * Writes a warning, or counts it.
-   *
-   * @param kind what is limited together
-   * @param format a message with {@code {}} for each argument
-   * @param arguments an exception is written as its text
-   */
+  /** Writes a warning, or counts it. */
   public void warn(String kind, String format, Object... arguments) {
     if (!log.isWarnEnabled()) {
       return;
@@ -93,13 +87,7 @@ public final class RateLimitedLog {
     }
   }
 
-  /**
-   * Writes an error with its stack trace, or counts it.
-   *
-   * @param kind what is limited together
-   * @param cause what happened
-   * @param message what failed, as it is to be written
-   */
+  /** Writes an error with its stack trace, or counts it. */
   public void error(String kind, Throwable cause, String message) {
     long before = log.isErrorEnabled() ? pass(kind) : -1;
     if (before >= 0) {

@@ -12,8 +12,6 @@ public final class Schedules {
    *
    * @param log where that is told
    * @param what what the task does, as it goes on before "has failed"
-   * @param task the task
-   * @return a task that throws nothing
    */
   public static Runnable guarded(Logger log, String what, Runnable task) {
     RateLimitedLog errors = new RateLimitedLog(log);

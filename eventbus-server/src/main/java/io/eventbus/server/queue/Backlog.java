@@ -37,8 +37,6 @@ final class Backlog {
   /**
    * Makes an empty backlog.
    *
-   * @param context the loop's context
-   * @param lastEvents the loop's
    * @param bound bytes that the queue should hold at most, and again as many aside
    */
   Backlog(LoopContext context, LastEvents lastEvents, long bound) {

@@ -17,11 +17,7 @@ final class BlockBudget {
   private long lookedAt;
   private boolean usedUp;
 
-  /**
-   * Makes a budget that is not used yet.
-   *
-   * @param capacity zero for no limit
-   */
+  /** Makes a budget that is not used yet. */
   BlockBudget(Duration capacity, long nowNanos) {
     this.capacity = capacity.toNanos();
     this.left = this.capacity;

@@ -9,11 +9,7 @@ final class DeliveryCredit {
   private long sent;
   private boolean limited;
 
-  /**
-   * Takes a limit; one that is smaller than the one before changes nothing.
-   *
-   * @return true for the first one
-   */
+  /** Takes a limit; one that is smaller than the one before changes nothing. */
   boolean grant(long newLimit) {
     boolean first = !limited;
     limit = first ? newLimit : Math.max(limit, newLimit);

@@ -62,11 +62,7 @@ public final class HoldBudgets {
     }
   }
 
-  /**
-   * Keeps none yet.
-   *
-   * @param capacity of each in a minute; zero for no limit
-   */
+  /** Keeps none yet. */
   public HoldBudgets(Duration capacity) {
     this.capacity = capacity;
   }

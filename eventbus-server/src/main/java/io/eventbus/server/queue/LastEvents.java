@@ -39,7 +39,6 @@ public final class LastEvents {
   /**
    * Looks for the last events of a frame.
    *
-   * @param of held by the caller as long as it asks for them
    * @param limit bytes of kept events beyond which older ones are not looked for
    */
   void find(Delivery of, long limit) {

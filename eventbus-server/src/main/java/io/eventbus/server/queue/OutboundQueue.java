@@ -100,7 +100,6 @@ public final class OutboundQueue implements Subscriber {
    * @param sink where it is written to
    * @param owner whose budget for holding publishers back the client uses: the same for all clients
    *     of one identity, or of one address if they have no name
-   * @param slow closes the connection of a client that is too slow; gets the reason
    * @param heldTooLong tells the client that it may hold publishers back no longer
    */
   public OutboundQueue(
@@ -485,11 +484,7 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  /**
-   * Has it told how much of streams and tunnels was written.
-   *
-   * @param listener gets how many of their frames were given to the socket since the start
-   */
+  /** Has it told how much of streams and tunnels was written. */
   public void onBulkWritten(LongConsumer listener) {
     onBulkWritten = listener;
   }

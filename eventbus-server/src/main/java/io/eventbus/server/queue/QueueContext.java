@@ -6,10 +6,7 @@ import io.eventbus.server.session.LoopContext;
 /**
  * What the queues of one loop share. Confined to the loop but for its number and the budgets.
  *
- * @param loop the loop's number
- * @param session its counters, memory and buffers
  * @param timeouts how long a client may be slow
- * @param lastEvents what CONFLATE has found in the frames of this round
  * @param budgets how long publishers may be held back; of the whole bus
  */
 public record QueueContext(

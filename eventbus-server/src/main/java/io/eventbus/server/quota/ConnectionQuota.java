@@ -55,8 +55,6 @@ public final class ConnectionQuota {
   /**
    * Takes other limits, for all clients of the identity and of the account. Those that are passed
    * already end nothing.
-   *
-   * @param quotas that hold from now on
    */
   public void renew(ClientQuotas quotas) {
     identity.limit(quotas.identity());
@@ -66,7 +64,6 @@ public final class ConnectionQuota {
   /**
    * Says how long the connection must not be read, because too much has been published.
    *
-   * @param nowNanos by the clock of {@link QuotaAccounts}
    * @return 0 if it may publish; else when to ask again, in nanoseconds
    */
   public long publishWaitNanos(long nowNanos) {
@@ -97,9 +94,7 @@ public final class ConnectionQuota {
   /**
    * Notes what was published.
    *
-   * @param events of one frame
    * @param bytes of the frame
-   * @param nowNanos as above
    */
   public void published(int events, long bytes, long nowNanos) {
     identity.published(events, bytes, nowNanos);
@@ -109,7 +104,6 @@ public final class ConnectionQuota {
   /**
    * Says how long the connection must not be read, because too many bytes have been sent.
    *
-   * @param nowNanos by the clock of {@link QuotaAccounts}
    * @return 0 if it may send a payload that is no event; else when to ask again, in nanoseconds
    */
   public long sendWaitNanos(long nowNanos) {
@@ -132,7 +126,6 @@ public final class ConnectionQuota {
    * Notes a payload that is no event.
    *
    * @param bytes of the frame
-   * @param nowNanos as above
    */
   public void sent(long bytes, long nowNanos) {
     identity.sent(bytes, nowNanos);
@@ -164,11 +157,7 @@ public final class ConnectionQuota {
         "end those that are not needed");
   }
 
-  /**
-   * Counts subscriptions that were there before there were quotas.
-   *
-   * @param count how many
-   */
+  /** Counts subscriptions that were there before there were quotas. */
   public void hasSubscriptions(int count) {
     subscriptions += count;
     identity.changeSubscriptions(count);
@@ -185,7 +174,6 @@ public final class ConnectionQuota {
   /**
    * Why a call is refused.
    *
-   * @param message for the client: what was met, and what to do
    * @param retryAfterMillis when another try may be worth it
    */
   public record RefusedCall(String message, long retryAfterMillis) {}
@@ -193,7 +181,6 @@ public final class ConnectionQuota {
   /**
    * Takes room for a call, and counts its request; {@link #callsInFlight} has to follow.
    *
-   * @param nowNanos by the clock of {@link QuotaAccounts}
    * @return null, or why there is none; then nothing was taken
    */
   public @Nullable RefusedCall takeCall(long nowNanos) {
@@ -221,12 +208,7 @@ public final class ConnectionQuota {
     return null;
   }
 
-  /**
-   * Takes room for further calls of a request that room was taken for as one call.
-   *
-   * @param further how many, beside the one
-   * @return as {@link #takeCall}
-   */
+  /** Takes room for further calls of a request that room was taken for as one call. */
   public @Nullable RefusedCall takeFurtherCalls(int further) {
     if (!identity.takeCalls(further)) {
       return refuseCalls(identity, further);
@@ -259,11 +241,7 @@ public final class ConnectionQuota {
         CALL_RETRY_MILLIS);
   }
 
-  /**
-   * Notes how many calls of the connection are in flight.
-   *
-   * @param count all of them
-   */
+  /** Notes how many calls of the connection are in flight. */
   public void callsInFlight(int count) {
     int change = count - calls;
     if (closed || change == 0) {

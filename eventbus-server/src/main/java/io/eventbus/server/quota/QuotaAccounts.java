@@ -52,7 +52,6 @@ public final class QuotaAccounts {
   /**
    * Makes one without clients.
    *
-   * @param advisories told when a limit is met
    * @param nanoTime as {@link System#nanoTime}
    */
   public QuotaAccounts(Advisories advisories, LongSupplier nanoTime) {
@@ -84,20 +83,13 @@ public final class QuotaAccounts {
      */
     record Open(@Nullable ConnectionQuota share) implements Entry {}
 
-    /**
-     * There are enough.
-     *
-     * @param message for the client, in English: what was met, and what to do
-     */
+    /** There are enough. */
     record Full(String message) implements Entry {}
   }
 
   /**
    * Takes a client in, if it may connect.
    *
-   * @param who whose quotas hold from now on for all that have the same name and account; those
-   *     without a name count as one, and so do anonymous ones
-   * @param replaces whether a connection of the same client ends for it
    * @return its share, or why not
    */
   public Entry enter(Principal who, boolean replaces) {
@@ -125,7 +117,6 @@ public final class QuotaAccounts {
   /**
    * Takes a client in that is there already, and had no quotas until now.
    *
-   * @param who as above
    * @return its share, also where there are more connections than there may be
    */
   public synchronized ConnectionQuota join(Principal who) {
@@ -222,13 +213,7 @@ public final class QuotaAccounts {
     count(waits, sharers, quota, nowNanos);
   }
 
-  /**
-   * Notes that something is refused.
-   *
-   * @param used for the client: what they have, with its number
-   * @param advice for the client: what it can do itself
-   * @return for the client
-   */
+  /** Notes that something is refused. */
   String refuse(QuotaHolder sharers, Quota quota, String used, String advice) {
     count(refusals, sharers, quota, nanoTime());
     return sharers.key()
@@ -270,20 +255,12 @@ public final class QuotaAccounts {
         limit);
   }
 
-  /**
-   * Returns how often clients had to wait because a quota was used up.
-   *
-   * @return by quota; those of accounts begin with {@code account_}
-   */
+  /** Returns how often clients had to wait because a quota was used up. */
   public Map<String, Long> waits() {
     return sums(waits);
   }
 
-  /**
-   * Returns how often something was refused because a quota was used up.
-   *
-   * @return as {@link #waits}
-   */
+  /** Returns how often something was refused because a quota was used up. */
   public Map<String, Long> refusals() {
     return sums(refusals);
   }

@@ -50,7 +50,6 @@ final class QuotaHolder {
    *
    * @param account empty for the clients that have none
    * @param subject null for all clients of the account; empty for those of it without a name
-   * @param anonymous whether they have proved nothing
    */
   record Key(String account, @Nullable String subject, boolean anonymous)
       implements Comparable<Key> {

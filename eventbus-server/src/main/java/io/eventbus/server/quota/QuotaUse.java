@@ -8,16 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the clients of one identity or account may use and do use, at one moment. Immutable.
  *
- * @param number rises in the order in which they came
  * @param account empty for the clients that have none
  * @param subject null for all clients of the account; empty for those of it without a name
- * @param anonymous whether they have proved nothing
  * @param limits what they may
- * @param connections open ones
- * @param subscriptions of all connections
- * @param queueBytes what waits for them, in steps
- * @param calls in flight
- * @param reached how often each limit was met since the first of them came
  */
 public record QuotaUse(
     long number,
@@ -38,7 +31,6 @@ public record QuotaUse(
   /**
    * Returns what is used now.
    *
-   * @param quota of what
    * @return null for a rate
    */
   public @Nullable Long used(Quota quota) {

@@ -21,11 +21,7 @@ final class TokenBucket {
   private final AtomicLong fullAt;
   private volatile long perSecond;
 
-  /**
-   * Makes a full one without a limit.
-   *
-   * @param nowNanos by the clock that all calls use
-   */
+  /** Makes a full one without a limit. */
   TokenBucket(long nowNanos) {
     fullAt = new AtomicLong(nowNanos);
   }

@@ -40,7 +40,6 @@ public final class Accounts {
   /**
    * A client comes: its account is kept until it {@linkplain #leave leaves}.
    *
-   * @param account its account
    * @param most how many accounts besides the default one may have clients
    * @return where its subscriptions are, or null if it would be one account too many
    */
@@ -62,11 +61,7 @@ public final class Accounts {
     }
   }
 
-  /**
-   * A client goes, whose subscriptions are removed.
-   *
-   * @param index from {@link #enter}
-   */
+  /** A client goes, whose subscriptions are removed. */
   public void leave(SubscriptionIndex index) {
     if (!index.account().isEmpty()) {
       synchronized (this) {
@@ -82,7 +77,6 @@ public final class Accounts {
    * Another bus tells of a subscription: its account is kept until that is {@linkplain #release
    * released}. They are bounded by what that bus may tell.
    *
-   * @param account whose it is
    * @return where it belongs
    */
   public SubscriptionIndex keep(String account) {
@@ -97,11 +91,7 @@ public final class Accounts {
     }
   }
 
-  /**
-   * Another bus tells of a subscription no more, which is removed.
-   *
-   * @param index from {@link #keep}
-   */
+  /** Another bus tells of a subscription no more, which is removed. */
   public void release(SubscriptionIndex index) {
     if (!index.account().isEmpty()) {
       synchronized (this) {
@@ -134,7 +124,6 @@ public final class Accounts {
   /**
    * Finds the subscriptions of an account.
    *
-   * @param account any
    * @return null if it has no clients, here or at a bus that this one has heard of
    */
   public @Nullable SubscriptionIndex find(String account) {
@@ -144,7 +133,6 @@ public final class Accounts {
   /**
    * Finds the subscriptions of an account of which something has come from another bus.
    *
-   * @param account any
    * @return one in which there never is a subscription, if the account has no clients
    */
   public SubscriptionIndex findOrNobody(String account) {
@@ -171,22 +159,12 @@ public final class Accounts {
     return all;
   }
 
-  /**
-   * Counts the accounts that have clients here.
-   *
-   * @return without the default one
-   */
+  /** Counts the accounts that have clients here. */
   public synchronized int served() {
     return served;
   }
 
-  /**
-   * An account that has clients here.
-   *
-   * @param name its name
-   * @param clients connections that were welcomed
-   * @param subscriptions their subscriptions
-   */
+  /** An account that has clients here. */
   public record Figures(String name, int clients, long subscriptions) {}
 
   /**

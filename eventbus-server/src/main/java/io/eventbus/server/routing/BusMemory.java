@@ -38,27 +38,17 @@ public final class BusMemory {
   /**
    * Returns what is held of unfinished messages of which only little has come, as of any that a
    * read happens to cut in two.
-   *
-   * @return an eighth of the limit
    */
   public UnfinishedMemory shortPieces() {
     return shortPieces;
   }
 
-  /**
-   * Returns what is held of the other unfinished messages.
-   *
-   * @return a quarter of the limit
-   */
+  /** Returns what is held of the other unfinished messages. */
   public UnfinishedMemory longPieces() {
     return longPieces;
   }
 
-  /**
-   * Returns what is held for calls of services and tunnels.
-   *
-   * @return half of the limit
-   */
+  /** Returns what is held for calls of services and tunnels. */
   public ServiceMemory services() {
     return services;
   }
@@ -66,8 +56,6 @@ public final class BusMemory {
   /**
    * Returns what is held for registrations of services: apart from calls, so that neither takes
    * anything from the other.
-   *
-   * @return half of the limit
    */
   public ServiceMemory registrations() {
     return registrations;
@@ -126,11 +114,7 @@ public final class BusMemory {
     }
   }
 
-  /**
-   * Says whether publishers have to wait.
-   *
-   * @return true above the limit
-   */
+  /** Says whether publishers have to wait. */
   public boolean isOver() {
     return used.get() > limit;
   }

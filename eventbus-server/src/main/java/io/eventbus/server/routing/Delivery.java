@@ -82,11 +82,8 @@ public final class Delivery {
    *
    * @param allocator where the buffer comes from
    * @param memory counts the bytes until the last release
-   * @param kind what the frame is
-   * @param frameBytes the exact size of the frame
    * @param events how many events it holds; 0 for all kinds but {@link DeliveryKind#EVENTS}
    * @param receivedNanos {@link System#nanoTime} when the bus received what it is made from
-   * @return a delivery with one reference
    */
   public static Delivery allocate(
       ByteBufAllocator allocator,
@@ -122,12 +119,8 @@ public final class Delivery {
    *
    * @param allocator where the buffer comes from
    * @param memory counts the bytes of head and tail until the last release
-   * @param events holds the events; gets a reference more
    * @param from where they start in its frame
    * @param bytes how many bytes of events
-   * @param head from position to limit; consumed
-   * @param tail from position to limit; consumed
-   * @return a finished delivery with one reference
    */
   static Delivery around(
       ByteBufAllocator allocator,
@@ -184,8 +177,6 @@ public final class Delivery {
   /**
    * Says which use of this object it is: deliveries are recycled, so that the same object may be
    * another delivery later.
-   *
-   * @return another number for each delivery that has been in this object
    */
   public int generation() {
     return generation;
@@ -205,18 +196,12 @@ public final class Delivery {
    *
    * @param allocator where the buffer comes from
    * @param account counts the bytes until the last release
-   * @return a finished delivery with one reference
    */
   public Delivery copy(ByteBufAllocator allocator, BusMemory account) {
     return copyTo(allocate(allocator, account, kind, frameBytes, events, receivedNanos));
   }
 
-  /**
-   * Makes a delivery of the same frame elsewhere.
-   *
-   * @param to makes it
-   * @return a finished delivery with one reference
-   */
+  /** Makes a delivery of the same frame elsewhere. */
   public Delivery copy(DeliveryAllocator to) {
     return copyTo(to.allocate(kind, frameBytes, events, receivedNanos));
   }
@@ -235,9 +220,7 @@ public final class Delivery {
    * @param allocator where the buffer comes from
    * @param memory counts the bytes until the last release
    * @param kind what the frame is; not {@link DeliveryKind#EVENTS}
-   * @param frame the frame
    * @param receivedNanos {@link System#nanoTime} now
-   * @return a finished delivery with one reference
    */
   public static Delivery of(
       ByteBufAllocator allocator,
@@ -294,7 +277,6 @@ public final class Delivery {
    *
    * @param from its position and limit are as before afterwards
    * @param index of the first byte
-   * @param length how many
    */
   public void append(ByteBuffer from, int index, int length) {
     int position = from.position();
@@ -306,7 +288,6 @@ public final class Delivery {
   /**
    * Adds a part of another delivery, which stands around no other, to the frame.
    *
-   * @param from what it is a part of
    * @param index of its first byte in that frame
    * @param length how many bytes
    */
@@ -332,11 +313,7 @@ public final class Delivery {
     }
   }
 
-  /**
-   * Returns the frame for reading.
-   *
-   * @return a view of its own position and limit
-   */
+  /** Returns the frame for reading. */
   public ByteBuffer frame() {
     if (inner == null) {
       return buffer().nioBuffer(start, frameBytes);
@@ -349,8 +326,6 @@ public final class Delivery {
   /**
    * Returns the delivery that holds the events: topic, producer and sequence numbers are the same
    * in it.
-   *
-   * @return this one, or the one that it stands around
    */
   public Delivery holder() {
     return inner == null ? this : inner;

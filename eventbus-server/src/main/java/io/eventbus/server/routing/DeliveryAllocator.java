@@ -21,7 +21,6 @@ public final class DeliveryAllocator {
    * Makes an allocator that holds nothing yet.
    *
    * @param buffers where memory comes from
-   * @param memory counts it
    */
   public DeliveryAllocator(ByteBufAllocator buffers, BusMemory memory) {
     this(buffers, memory, false);
@@ -37,8 +36,6 @@ public final class DeliveryAllocator {
    * Makes an allocator for what waits for one client.
    *
    * @param buffers where memory comes from
-   * @param memory counts it
-   * @return an allocator that holds nothing yet
    */
   public static DeliveryAllocator forOne(ByteBufAllocator buffers, BusMemory memory) {
     return new DeliveryAllocator(buffers, memory, true);
@@ -47,11 +44,8 @@ public final class DeliveryAllocator {
   /**
    * Makes a delivery whose frame is still to be written, as {@link Delivery#allocate} does.
    *
-   * @param kind what the frame is
-   * @param frameBytes the exact size of the frame
    * @param events how many events it holds; 0 for all kinds but {@link DeliveryKind#EVENTS}
    * @param receivedNanos {@link System#nanoTime} when the bus received what it is made from
-   * @return a delivery with one reference
    */
   public Delivery allocate(DeliveryKind kind, int frameBytes, int events, long receivedNanos) {
     int bytes = Delivery.HEADROOM + frameBytes;

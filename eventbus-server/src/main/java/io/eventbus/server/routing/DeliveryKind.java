@@ -84,11 +84,7 @@ public enum DeliveryKind {
     return overtaking != Overtaking.NEVER;
   }
 
-  /**
-   * Says whether it overtakes events also where the client grants no {@code Credit}.
-   *
-   * @return true for calls and their answers
-   */
+  /** Says whether it overtakes events also where the client grants no {@code Credit}. */
   public boolean alwaysOvertakes() {
     return overtaking == Overtaking.ALWAYS;
   }

@@ -22,7 +22,6 @@ final class FilterNode {
   /**
    * Adds a subscription below this node.
    *
-   * @param changedAt the new stamp of its set
    * @return the bytes of the nodes made for it
    */
   long add(RoutedSubscription subscription, long changedAt) {

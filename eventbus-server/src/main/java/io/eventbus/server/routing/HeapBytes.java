@@ -39,7 +39,6 @@ public final class HeapBytes {
   /**
    * Estimates a string.
    *
-   * @param text the string
    * @return bytes, with the object and its array
    */
   public static long ofString(String text) {
@@ -74,7 +73,6 @@ public final class HeapBytes {
   /**
    * Estimates a subscription with all that is kept because of it, if no other has any of that.
    *
-   * @param subscription any
    * @return bytes; what it adds to {@link SubscriptionIndex#bytes} is no more
    */
   public static long ofAlone(RoutedSubscription subscription) {

@@ -23,18 +23,13 @@ public interface LocalSubscriptions {
   /**
    * Returns what hears of the clients of an account. It may be called under a lock, too.
    *
-   * @param account any but the default one, which this is for
    * @return this, if accounts make no difference
    */
   default LocalSubscriptions ofAccount(String account) {
     return this;
   }
 
-  /**
-   * A client has subscribed.
-   *
-   * @param subscription of a client of this bus
-   */
+  /** A client has subscribed. */
   void added(RoutedSubscription subscription);
 
   /**

@@ -18,11 +18,7 @@ public final class LoopBarrier {
   // For each loop what asks for it and has not been told to the others; null where nothing has.
   private final @Nullable List<Runnable>[] asking;
 
-  /**
-   * Makes a barrier.
-   *
-   * @param loops all loops
-   */
+  /** Makes a barrier. */
   @SuppressWarnings({"unchecked", "rawtypes"}) // An array of lists has no other type.
   public LoopBarrier(Loops loops) {
     this.loops = loops;
@@ -33,7 +29,6 @@ public final class LoopBarrier {
    * Runs a task on a loop when all deliveries that any loop had made for it before this call have
    * been offered there. The other loops are asked once for all tasks of one turn of the loop.
    *
-   * @param loop the loop to run on
    * @param task what to run; not run if the bus ends before
    */
   public void afterAll(int loop, Runnable task) {

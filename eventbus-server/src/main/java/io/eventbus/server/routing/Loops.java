@@ -16,18 +16,11 @@ public interface Loops {
    */
   int count();
 
-  /**
-   * Returns one of them.
-   *
-   * @param loop its number
-   * @return runs tasks in that loop's thread, in the order of submission
-   */
+  /** Returns one of them. */
   Executor executor(int loop);
 
   /**
    * Makes a loop hand over at once what it has collected for others. Called in that loop's thread.
-   *
-   * @param loop its number
    */
   void handOver(int loop);
 }

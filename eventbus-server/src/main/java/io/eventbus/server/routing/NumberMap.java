@@ -8,8 +8,6 @@ import org.jspecify.annotations.Nullable;
  * Values by numbers that clients or other buses choose, without an object for each number. The
  * numbers are mixed with a secret: in a table with open addressing all that share a place are
  * walked over. Confined to one thread.
- *
- * @param <V> the type of the values
  */
 public final class NumberMap<V> {
   private static final int CAPACITY = 4;
@@ -22,7 +20,6 @@ public final class NumberMap<V> {
   /**
    * Finds a value.
    *
-   * @param number its number
    * @return null if there is none
    */
   public @Nullable V get(long number) {
@@ -32,7 +29,6 @@ public final class NumberMap<V> {
   /**
    * Says whether there is a value.
    *
-   * @param number its number
    * @return true if there is
    */
   public boolean containsKey(long number) {
@@ -42,8 +38,6 @@ public final class NumberMap<V> {
   /**
    * Puts a value in.
    *
-   * @param number its number
-   * @param value the value
    * @return what had that number before, or null
    */
   public @Nullable V put(long number, V value) {
@@ -53,18 +47,13 @@ public final class NumberMap<V> {
   /**
    * Takes a value out.
    *
-   * @param number its number
    * @return what was taken, or null
    */
   public @Nullable V remove(long number) {
     return values.remove(SecretHash.of(number));
   }
 
-  /**
-   * Returns all values.
-   *
-   * @return a view in no order
-   */
+  /** Returns all values. */
   public Collection<V> values() {
     return values.values();
   }

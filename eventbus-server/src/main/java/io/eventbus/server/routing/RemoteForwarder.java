@@ -44,11 +44,6 @@ public interface RemoteForwarder {
    *
    * @param before the plan so far, null if there was none; the caller closes it afterwards
    * @param account whose topic it is; empty for the default account
-   * @param topic the topic
-   * @param ungrouped the buses that have subscribers without a group, and the strictest of their
-   *     policies
-   * @param groups the groups that have members at other buses and none here
-   * @return the plan
    */
   RemotePlan plan(
       @Nullable RemotePlan before,

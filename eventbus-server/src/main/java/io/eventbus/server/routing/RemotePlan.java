@@ -11,7 +11,6 @@ public interface RemotePlan {
    * Says whether the publisher has to wait, because a path to another bus is full, or because
    * frames that took another path have to arrive first.
    *
-   * @param producer the publisher's number
    * @param retry if it has to wait, called once when it is worth trying again, by any thread
    * @return true if it has to wait
    */
@@ -20,19 +19,10 @@ public interface RemotePlan {
   /**
    * Says which loop owns the paths of a producer's frames: always the same, so that their order is
    * kept.
-   *
-   * @param producer the publisher's number
-   * @return the number of the loop
    */
   int loop(long producer);
 
-  /**
-   * Returns to whom a frame is given.
-   *
-   * @param producer the publisher's number
-   * @param roundRobin counts the frames of the topic, for the choice of members of groups
-   * @return subscribers of that loop, each a path to one or more buses
-   */
+  /** Returns to whom a frame is given. */
   RouteTarget[] targets(long producer, int roundRobin);
 
   /**

@@ -34,7 +34,6 @@ final class RouteGroups {
    *
    * @param matching of clients of this bus, each of a group; a subscriber may be there more than
    *     once
-   * @param count how many of these there are
    */
   static RouteGroups of(RoutedSubscription[] matching, int count) {
     if (count == 0) {
@@ -148,7 +147,6 @@ final class RouteGroups {
   /**
    * Finds a group.
    *
-   * @param number from {@link GroupNames}
    * @return -1 if it has no member here
    */
   int find(long number) {

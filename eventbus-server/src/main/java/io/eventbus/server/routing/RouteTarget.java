@@ -2,12 +2,7 @@ package io.eventbus.server.routing;
 
 import io.eventbus.schema.Overflow;
 
-/**
- * A subscriber in a route, with the policy that holds for it there.
- *
- * @param subscriber who gets the events
- * @param overflow of several subscriptions that match, the strictest promise
- */
+/** A subscriber in a route, with the policy that holds for it there. */
 public record RouteTarget(Subscriber subscriber, Overflow overflow) {
   /** Of one frame CONFLATE looks at no more events than about so many. */
   private static final int MAX_CONFLATED = 1024;
@@ -16,7 +11,6 @@ public record RouteTarget(Subscriber subscriber, Overflow overflow) {
    * About what it costs to give events to this subscriber when it is behind, in units of what it
    * costs to give them to one that is not.
    *
-   * @param events how many
    * @return at least 1
    */
   int work(int events) {
@@ -38,13 +32,7 @@ public record RouteTarget(Subscriber subscriber, Overflow overflow) {
     };
   }
 
-  /**
-   * Returns the stricter of two promises.
-   *
-   * @param a one
-   * @param b another
-   * @return one of them
-   */
+  /** Returns the stricter of two promises. */
   public static Overflow stricter(Overflow a, Overflow b) {
     return strictness(a) >= strictness(b) ? a : b;
   }

@@ -21,11 +21,7 @@ public final class RoutedSubscription {
   /**
    * Makes a subscription; it has no effect until it is in the index.
    *
-   * @param subscriber who gets the events
-   * @param id the client's own number for it
-   * @param filter which events
    * @param group with whom they are shared, null for nobody
-   * @param overflow what to do when the subscriber's queue is full
    */
   public RoutedSubscription(
       Subscriber subscriber,
@@ -39,29 +35,17 @@ public final class RoutedSubscription {
     this.group = group;
   }
 
-  /**
-   * Returns who gets the events.
-   *
-   * @return the subscriber
-   */
+  /** Returns who gets the events. */
   public Subscriber subscriber() {
     return target.subscriber();
   }
 
-  /**
-   * Returns the client's own number.
-   *
-   * @return any number
-   */
+  /** Returns the client's own number. */
   public long id() {
     return id;
   }
 
-  /**
-   * Returns which events it is for.
-   *
-   * @return the filter
-   */
+  /** Returns which events it is for. */
   public TopicFilter filter() {
     return filter;
   }
@@ -75,11 +59,7 @@ public final class RoutedSubscription {
     return group;
   }
 
-  /**
-   * Returns what happens when the queue is full.
-   *
-   * @return the policy
-   */
+  /** Returns what happens when the queue is full. */
   public Overflow overflow() {
     return target.overflow();
   }

@@ -44,14 +44,8 @@ public final class Router {
   /**
    * Makes the router of a loop.
    *
-   * @param loop the loop's number
-   * @param loops all loops
-   * @param index the subscriptions of the default account, and by way of it of the others
    * @param allocator where deliveries get their buffers
-   * @param memory counts them
-   * @param stats the loop's counters
    * @param remote where frames go on to other buses
-   * @param flushDue called on this loop when something waits for {@link #flush}
    */
   public Router(
       int loop,
@@ -79,8 +73,6 @@ public final class Router {
   /**
    * Looks up which subscribers of the default account get a frame of a client.
    *
-   * @param in the buffer that {@code publish} was read from
-   * @param publish the frame
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, PublishView publish) {
@@ -91,9 +83,6 @@ public final class Router {
    * Looks up which subscribers get a frame of a client, which may not publish to topics of the
    * system.
    *
-   * @param index the subscriptions of the client's account
-   * @param in the buffer that {@code publish} was read from
-   * @param publish the frame
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(SubscriptionIndex index, ByteBuffer in, PublishView publish) {
@@ -106,9 +95,6 @@ public final class Router {
   /**
    * Looks up which subscribers get a frame of the bus itself, which may publish to any topic.
    *
-   * @param index the subscriptions of the account that it is for
-   * @param in the buffer that {@code publish} was read from
-   * @param publish the frame
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String selectAny(SubscriptionIndex index, ByteBuffer in, PublishView publish) {
@@ -123,8 +109,6 @@ public final class Router {
    * Looks up which subscribers get a frame that another bus has sent, which may be one of its own.
    *
    * @param account whose event it is; nobody gets it where the account has no clients
-   * @param in the buffer that {@code deliver} was read from
-   * @param deliver the frame
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(String account, ByteBuffer in, DeliverView deliver) {
@@ -157,11 +141,7 @@ public final class Router {
     return problem;
   }
 
-  /**
-   * Returns the topic that was looked up last.
-   *
-   * @return a legal topic, the same object as long as the loop remembers it
-   */
+  /** Returns the topic that was looked up last. */
   public String selectedTopic() {
     return selected().topic;
   }
@@ -189,7 +169,6 @@ public final class Router {
    * Says whether the publisher of the selected topic has to wait, because a queue under BLOCK, the
    * way to another loop or the bus is full.
    *
-   * @param producer the publisher's number
    * @param retry if it has to wait, called once when it is worth trying again, by any thread
    * @return true if it has to wait; then nothing was delivered
    */
@@ -210,8 +189,6 @@ public final class Router {
    * for a client, but that the bus need not be below its memory's limit. Where that is reached,
    * what the bus tells is wanted most, and it is little.
    *
-   * @param producer the number of the bus's own events
-   * @param retry as for {@link #mustWait(long, Runnable)}
    * @return true if it would have to wait
    */
   public boolean ownMustWait(long producer, Runnable retry) {
@@ -250,18 +227,12 @@ public final class Router {
 
   /**
    * Notes who holds a publisher back that {@link #mustWait} has made wait for the selected topic.
-   *
-   * @param hold the publisher's
    */
   public void held(PublisherStall hold) {
     hold.begin(selected());
   }
 
-  /**
-   * Notes that a publisher has published to the selected topic.
-   *
-   * @param hold the publisher's
-   */
+  /** Notes that a publisher has published to the selected topic. */
   public void published(PublisherStall hold) {
     hold.published(selected());
   }
@@ -270,7 +241,6 @@ public final class Router {
    * Charges the subscribers that hold a publisher back, if any do; to be called several times a
    * second.
    *
-   * @param hold the publisher's
    * @param nowNanos as {@link System#nanoTime}
    */
   public void chargeHold(PublisherStall hold, long nowNanos) {
@@ -281,8 +251,6 @@ public final class Router {
    * Charges the subscribers of a topic that hold back a frame of another bus, where others of them
    * have nothing to read.
    *
-   * @param account whose topic it is
-   * @param topic as far as this loop remembers it
    * @param nanos for how long
    */
   public void chargeHold(String account, String topic, long nanos) {
@@ -307,9 +275,6 @@ public final class Router {
   /**
    * Says whether a frame that another bus has sent for the selected topic has to wait.
    *
-   * @param ungrouped whether it is for subscribers without a group
-   * @param groups the groups that it is for
-   * @param retry as for {@link #mustWait(long, Runnable)}
    * @return true if it has to wait; then nothing was delivered
    */
   public boolean mustWait(boolean ungrouped, List<String> groups, Runnable retry) {
@@ -373,12 +338,8 @@ public final class Router {
   /**
    * Delivers a frame to the subscribers of the selected topic.
    *
-   * @param in the buffer that {@code publish} was read from
-   * @param publish the frame
-   * @param producer the publisher's number
    * @param receivedAt microseconds since the epoch
    * @param nowNanos {@link System#nanoTime} at the receipt
-   * @return about how much work that is, in units of what one subscriber costs
    */
   public int deliver(
       ByteBuffer in, PublishView publish, long producer, long receivedAt, long nowNanos) {
@@ -429,16 +390,9 @@ public final class Router {
   /**
    * Delivers a frame that another bus has sent to the subscribers of the selected topic.
    *
-   * @param in the buffer that {@code deliver} was read from
    * @param from the index of the first byte of the frame
    * @param to the index after its last byte
-   * @param deliver the frame
-   * @param ungrouped whether it is for subscribers without a group
-   * @param groups the groups of which one member is to get it
    * @param nowNanos {@link System#nanoTime} at the receipt
-   * @param relayLoop the loop that owns the paths on
-   * @param relays the paths on to further buses, mostly none
-   * @return how many of the groups have no member here any more
    */
   public int deliver(
       ByteBuffer in,
@@ -630,8 +584,6 @@ public final class Router {
   /**
    * Lists topics that were published to on this loop, and how much, as far as the loop remembers.
    * Any thread.
-   *
-   * @return in no order, perhaps a moment old
    */
   public List<TopicCount> topics() {
     List<TopicCount> counts = new ArrayList<>();
@@ -645,11 +597,7 @@ public final class Router {
     return counts;
   }
 
-  /**
-   * Returns what makes this loop's deliveries.
-   *
-   * @return the allocator
-   */
+  /** Returns what makes this loop's deliveries. */
   public DeliveryAllocator deliveries() {
     return deliveries;
   }
@@ -671,11 +619,7 @@ public final class Router {
     deliveries.close();
   }
 
-  /**
-   * Returns this router's loop.
-   *
-   * @return its number
-   */
+  /** Returns this router's loop. */
   public int loop() {
     return loop;
   }

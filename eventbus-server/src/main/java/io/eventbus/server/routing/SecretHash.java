@@ -28,7 +28,6 @@ public final class SecretHash {
    *
    * @param in position and limit are not looked at
    * @param start the first byte
-   * @param length how many
    * @return the same for the same bytes, as long as the process lives
    */
   public static int of(ByteBuffer in, int start, int length) {
@@ -46,12 +45,7 @@ public final class SecretHash {
     return (int) (h ^ (h >>> 32));
   }
 
-  /**
-   * Gives a number another one in its place.
-   *
-   * @param number any
-   * @return never the same for two numbers
-   */
+  /** Gives a number another one in its place. */
   static long of(long number) {
     long h = number ^ SECRET;
     h = (h ^ (h >>> 33)) * FACTOR;

@@ -42,7 +42,6 @@ public final class ServiceMemory {
      * Counts that more or fewer bytes are held than before.
      *
      * @param bytes how many more; negative for fewer
-     * @param elsewhere how many of these the bus's memory counts as deliveries
      */
     void change(long bytes, long elsewhere) {
       held += bytes;
@@ -72,11 +71,7 @@ public final class ServiceMemory {
     }
   }
 
-  /**
-   * Makes what counts for one event loop.
-   *
-   * @return with nothing counted
-   */
+  /** Makes what counts for one event loop. */
   public OfLoop ofLoop() {
     return new OfLoop(this);
   }

@@ -60,12 +60,7 @@ public final class ServiceShare {
     this.bounded = bounded;
   }
 
-  /**
-   * Makes the share of a client's connection.
-   *
-   * @param loop counts for the connection's loop
-   * @param address what the connections of the client's address have together
-   */
+  /** Makes the share of a client's connection. */
   public ServiceShare(ServiceMemory.OfLoop loop, Address address) {
     this(loop, address, true);
   }
@@ -74,7 +69,6 @@ public final class ServiceShare {
    * Makes the share of another bus, which bounds its own clients: it is counted, and not refused
    * for its size.
    *
-   * @param loop counts for the loop of its stream
    * @return the share
    */
   public static ServiceShare ofBus(ServiceMemory.OfLoop loop) {
@@ -85,7 +79,6 @@ public final class ServiceShare {
    * Takes room before something is made.
    *
    * @param cost bytes, with what is held elsewhere
-   * @param elsewhere how many of these the bus's memory counts as deliveries
    * @return null, or which limit it would pass, to be shown to the client; then nothing was taken
    */
   public @Nullable String take(long cost, long elsewhere) {
@@ -183,12 +176,7 @@ public final class ServiceShare {
     added += address.takeServiceBytes(cost) ? 0 : cost;
   }
 
-  /**
-   * Gives back what was taken, also after the end of the connection.
-   *
-   * @param cost as it was taken, or a part
-   * @param elsewhere as it was taken, or a part
-   */
+  /** Gives back what was taken, also after the end of the connection. */
   public void give(long cost, long elsewhere) {
     if (cost == 0) {
       return;

@@ -10,18 +10,13 @@ import io.eventbus.schema.Overflow;
  * which there is no memory ends itself.
  */
 public interface Subscriber {
-  /**
-   * Returns the loop that owns the connection.
-   *
-   * @return its number; never changes
-   */
+  /** Returns the loop that owns the connection. */
   int loop();
 
   /**
    * Takes a delivery into the queue, or does with it what the policy says. Only the owning loop
    * calls this. The implementation retains the delivery if it keeps it.
    *
-   * @param delivery what to send
    * @param overflow what to do if the queue is full
    */
   void offer(Delivery delivery, Overflow overflow);
@@ -30,8 +25,6 @@ public interface Subscriber {
    * Notes that {@link #offer} has thrown, so that the delivery is lost for this subscriber: one
    * that serves a client counts it and ends, because the client could not be told what is missing.
    * Only the owning loop calls this.
-   *
-   * @param delivery what was offered
    */
   default void failed(Delivery delivery) {}
 
@@ -45,8 +38,6 @@ public interface Subscriber {
   /**
    * Says whether much waits already, so that another member of a group is the better choice. Any
    * thread; cheap.
-   *
-   * @return true when more than half of the queue is taken, whatever the overflow policies
    */
   boolean isCrowded();
 

@@ -53,11 +53,7 @@ public final class SubscriptionIndex {
 
   int told;
 
-  /**
-   * Makes the empty index of a bus's default account.
-   *
-   * @param loops number of event loops
-   */
+  /** Makes the empty index of a bus's default account. */
   public SubscriptionIndex(int loops) {
     this(loops, Runtime.getRuntime().maxMemory() / ROUTE_SHARE);
   }
@@ -65,7 +61,6 @@ public final class SubscriptionIndex {
   /**
    * Makes the empty index of a bus's default account with a bound of its own, for all accounts.
    *
-   * @param loops number of event loops
    * @param routeLimit bytes: half of it for routes, half for the topics that loops remember
    */
   public SubscriptionIndex(int loops, long routeLimit) {
@@ -86,11 +81,7 @@ public final class SubscriptionIndex {
     this.versions = new IndexVersions(FEW_STRIPES);
   }
 
-  /**
-   * Returns all accounts of the bus, this one among them.
-   *
-   * @return the same for each of their indexes
-   */
+  /** Returns all accounts of the bus, this one among them. */
   public Accounts accounts() {
     return accounts;
   }
@@ -125,8 +116,6 @@ public final class SubscriptionIndex {
   /**
    * Says whether the account has no clients any more: when there are some again, it gets another
    * index.
-   *
-   * @return once true, always
    */
   public boolean isDropped() {
     return dropped;
@@ -150,7 +139,6 @@ public final class SubscriptionIndex {
    * Says for how long subscriptions with a filter may not be added or removed, because long routes
    * were made again too often.
    *
-   * @param filter of the subscription
    * @param nowNanos as {@link System#nanoTime}
    * @return nanoseconds, at most some seconds; 0 if it need not wait
    */
@@ -224,11 +212,7 @@ public final class SubscriptionIndex {
     }
   }
 
-  /**
-   * Lets other buses know no more of a subscription, which goes on to get what comes.
-   *
-   * @param subscription of a client, in the index
-   */
+  /** Lets other buses know no more of a subscription, which goes on to get what comes. */
   public void withdraw(RoutedSubscription subscription) {
     lock.writeLock().lock();
     try {
@@ -427,12 +411,7 @@ public final class SubscriptionIndex {
     return shared.topicCount.sum();
   }
 
-  /**
-   * Counts who gets the events of a topic.
-   *
-   * @param topic a legal topic
-   * @return subscribers without a group, and groups
-   */
+  /** Counts who gets the events of a topic. */
   public int subscribers(String topic) {
     return subscribers(List.of(topic))[0];
   }
@@ -440,9 +419,6 @@ public final class SubscriptionIndex {
   /**
    * Counts who gets the events of each of some topics. Those that the same filters select are
    * counted once, and no route is made.
-   *
-   * @param topics legal topics
-   * @return for each topic the subscribers without a group, and groups
    */
   public int[] subscribers(List<String> topics) {
     // By the stamps of the sets.
@@ -465,7 +441,6 @@ public final class SubscriptionIndex {
   /**
    * Says whether anything subscribes to a topic, here or at another bus that this one knows of.
    *
-   * @param topic a legal topic
    * @return false if an event of that topic would go nowhere
    */
   public boolean isWanted(String topic) {
@@ -506,7 +481,6 @@ public final class SubscriptionIndex {
   /**
    * Says whether a filter of a client has a pattern.
    *
-   * @param pattern of another filter
    * @return true if that filter adds nothing to {@link #patterns}
    */
   public boolean hasPattern(WildcardPattern pattern) {
@@ -522,8 +496,6 @@ public final class SubscriptionIndex {
    * Counts the groups of clients with which another would share a limit: for a filter without
    * wildcards those of its topic, else all that have wildcards.
    *
-   * @param filter of a subscription
-   * @param group of that subscription
    * @return without that group; 0 if it is there already
    */
   public int otherGroups(TopicFilter filter, String group) {
@@ -548,11 +520,7 @@ public final class SubscriptionIndex {
     shared.subscriptionBytes.addAndGet(HeapBytes.ofSubscription(subscription));
   }
 
-  /**
-   * No longer counts a subscription.
-   *
-   * @param subscription counted by {@link #keep}
-   */
+  /** No longer counts a subscription. */
   public void release(RoutedSubscription subscription) {
     shared.subscriptionBytes.addAndGet(-HeapBytes.ofSubscription(subscription));
   }

@@ -22,11 +22,7 @@ final class SubscriptionSet {
    */
   private volatile RoutedSubscription @Nullable [] copy;
 
-  /**
-   * Adds a subscription.
-   *
-   * @param changedAt the new stamp, which no set has had
-   */
+  /** Adds a subscription. */
   void add(RoutedSubscription subscription, long changedAt) {
     stamp = changedAt;
     copy = null;
@@ -46,7 +42,6 @@ final class SubscriptionSet {
    * Removes a subscription.
    *
    * @param changedAt the new stamp if it was there, which no set has had
-   * @return whether it was there
    */
   boolean remove(RoutedSubscription subscription, long changedAt) {
     boolean found;

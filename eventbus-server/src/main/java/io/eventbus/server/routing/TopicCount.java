@@ -4,8 +4,5 @@ package io.eventbus.server.routing;
  * How much was published to a topic on one loop, since the loop last forgot it.
  *
  * @param account whose topic it is; empty for the default account
- * @param topic the topic
- * @param events events published
- * @param deliveries events times the subscribers and groups that they were for
  */
 public record TopicCount(String account, String topic, long events, long deliveries) {}

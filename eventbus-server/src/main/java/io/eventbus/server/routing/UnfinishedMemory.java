@@ -45,7 +45,6 @@ public final class UnfinishedMemory {
    * Asks for bytes, as {@link #take(long)}, for a message that has some already.
    *
    * @param bytes at least 0
-   * @param own what the same message has taken
    * @return false if there is no room; then nothing was taken
    */
   public boolean take(long bytes, long own) {

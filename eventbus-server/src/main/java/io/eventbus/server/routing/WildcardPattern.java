@@ -8,8 +8,6 @@ import org.jspecify.annotations.Nullable;
  * Where a filter has its wildcards: how many tokens it has, which of them are {@code *}, and
  * whether {@code >} follows. Of all filters with the same pattern a topic is selected by one at
  * most, so the number of patterns bounds what a look-up comes by.
- *
- * @param shape a bit for each {@code *}, and above them the number of tokens and the tail
  */
 public record WildcardPattern(int shape) implements Comparable<WildcardPattern> {
   /** The places where a token can be. */
@@ -26,7 +24,6 @@ public record WildcardPattern(int shape) implements Comparable<WildcardPattern> 
   /**
    * Returns the pattern of a filter.
    *
-   * @param filter any filter
    * @return its pattern, null for a filter without wildcards
    */
   public static @Nullable WildcardPattern of(TopicFilter filter) {

@@ -16,18 +16,12 @@ public interface AccessChanges {
         public void refused(String key, String reason) {}
       };
 
-  /**
-   * What was read again is used from now on.
-   *
-   * @param key the configuration key that names it
-   * @param summary what it holds now, in short; without secrets
-   */
+  /** What was read again is used from now on. */
   void changed(String key, String summary);
 
   /**
    * What has changed cannot be used: what was read before stays.
    *
-   * @param key the configuration key that names it
    * @param reason where it is wrong, and what was expected; without secrets
    */
   void refused(String key, String reason);

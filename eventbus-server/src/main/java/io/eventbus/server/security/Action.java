@@ -26,11 +26,7 @@ public enum Action {
     return this == REQUEST || this == SERVE || this == BROADCAST;
   }
 
-  /**
-   * Says whether single names are asked about, and not all that a filter selects.
-   *
-   * @return true for topics that are published to and for services
-   */
+  /** Says whether single names are asked about, and not all that a filter selects. */
   public boolean isAboutNames() {
     return this == PUBLISH || isAboutServices();
   }

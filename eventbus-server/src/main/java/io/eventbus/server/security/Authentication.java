@@ -2,24 +2,18 @@ package io.eventbus.server.security;
 
 /** What became of the credentials of one client. */
 public sealed interface Authentication {
-  /**
-   * The client is let in.
-   *
-   * @param principal who it is
-   */
+  /** The client is let in. */
   record Accepted(Principal principal) implements Authentication {}
 
   /**
    * The credentials are wrong: the same ones will be refused again.
    *
    * @param message for the client, in English: the same for whatever a guesser must not learn
-   * @param why for operators
    */
   record Refused(String message, FailedLogin why) implements Authentication {
     /**
      * Makes one of a client whose name is not known.
      *
-     * @param message for the client
      * @param reason for the log, as it goes on after "a client"; without secrets
      */
     public Refused(String message, String reason) {
@@ -27,11 +21,6 @@ public sealed interface Authentication {
     }
   }
 
-  /**
-   * The credentials could not be checked: the client is not let in, and may try again.
-   *
-   * @param message for the client, in English: what to do
-   * @param reason for the log; without secrets
-   */
+  /** The credentials could not be checked: the client is not let in, and may try again. */
   record Unavailable(String message, String reason) implements Authentication {}
 }

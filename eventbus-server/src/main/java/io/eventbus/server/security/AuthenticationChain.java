@@ -39,8 +39,6 @@ public final class AuthenticationChain implements Authenticator {
   /**
    * Makes a chain where only tokens limit how much of the bus clients may use.
    *
-   * @param methods in the order in which they are asked
-   * @param anonymous which clients are let in that show nothing
    * @param policy what those may do that are let in
    */
   public AuthenticationChain(
@@ -51,8 +49,6 @@ public final class AuthenticationChain implements Authenticator {
   /**
    * Makes a chain.
    *
-   * @param methods in the order in which they are asked
-   * @param anonymous which clients are let in that show nothing
    * @param policy what those may do that are let in
    * @param quotas how much of the bus they may use, where their tokens do not say it
    */

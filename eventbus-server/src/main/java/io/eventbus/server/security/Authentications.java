@@ -29,11 +29,7 @@ public final class Authentications {
   private final RateLimitedLog log;
   private final AtomicInteger waiting = new AtomicInteger();
 
-  /**
-   * Makes one for a bus.
-   *
-   * @param authenticator finds out who clients are
-   */
+  /** Makes one for a bus. */
   public Authentications(Authenticator authenticator) {
     this(
         authenticator,
@@ -50,7 +46,6 @@ public final class Authentications {
   /**
    * Asks who a client is.
    *
-   * @param credentials what it shows
    * @param nowNanos as {@link System#nanoTime}
    * @return the question, which may be answered already; to be abandoned if the client goes
    */

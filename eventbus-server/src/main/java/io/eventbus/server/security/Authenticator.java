@@ -16,7 +16,6 @@ public interface Authenticator {
   /**
    * Checks the credentials of one client.
    *
-   * @param credentials what it shows
    * @return the answer: completed already, where it needs no waiting for, or completed later by any
    *     thread. Each call has a future of its own, which the caller completes or cancels where it
    *     waits no longer; work that has not begun then should not be

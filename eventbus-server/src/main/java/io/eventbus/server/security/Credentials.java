@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * @param certificate with which it opened its TLS connection, of an authority that the bus trusts;
  *     null for none
  * @param client how the client calls itself; empty if it does not
- * @param local whether the client is on the bus's machine
  * @param origin where it is; null where no limits for addresses hold
  */
 public record Credentials(
@@ -28,7 +27,6 @@ public record Credentials(
    * @param token from {@code Hello}, null for none
    * @param certificate null for none
    * @param client how the client calls itself; empty if it does not
-   * @param local whether the client is on the bus's machine
    */
   public Credentials(
       @Nullable String user,
@@ -44,17 +42,12 @@ public record Credentials(
    *
    * @param token from {@code Hello}, null for none
    * @param client how the client calls itself; empty if it does not
-   * @param local whether the client is on the bus's machine
    */
   public Credentials(@Nullable String token, String client, boolean local) {
     this(null, token, null, client, local, null);
   }
 
-  /**
-   * Prints the record without its secret.
-   *
-   * @return text with {@code ***} in place of the token
-   */
+  /** Prints the record without its secret. */
   @Override
   public String toString() {
     return "Credentials[user="

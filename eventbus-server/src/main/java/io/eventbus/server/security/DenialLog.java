@@ -27,14 +27,7 @@ public final class DenialLog {
     this.log = new RateLimitedLog(logger, nanoTime, INTERVAL);
   }
 
-  /**
-   * Notes that a client was refused.
-   *
-   * @param client the client, as operators know it
-   * @param action what it wanted to do
-   * @param name with which topic or filter, a legal one
-   * @param verdict which rule says so
-   */
+  /** Notes that a client was refused. */
   public void denied(String client, Action action, String name, Verdict verdict) {
     String kind = client + ' ' + action + ' ' + name;
     log.warn(

@@ -14,11 +14,7 @@ public record FailedLogin(String reason, String account, String subject) {
   /** The most characters of a name that are shown in a line. */
   private static final int MAX_SHOWN = 256;
 
-  /**
-   * Makes one of a client whose name is not known.
-   *
-   * @param reason what was wrong
-   */
+  /** Makes one of a client whose name is not known. */
   public FailedLogin(String reason) {
     this(reason, "", "");
   }

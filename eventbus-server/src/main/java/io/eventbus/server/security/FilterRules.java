@@ -40,7 +40,6 @@ public final class FilterRules {
    * Makes rules that allow every topic, the system's as well.
    *
    * @param origin where they come from; shown to clients
-   * @return the rules
    */
   public static FilterRules everything(String origin) {
     return new FilterRules(true, NONE, RuleList.EMPTY, origin);
@@ -50,7 +49,6 @@ public final class FilterRules {
    * Makes rules that allow no topic.
    *
    * @param origin where they come from; shown to clients
-   * @return the rules
    */
   public static FilterRules nothing(String origin) {
     return new FilterRules(false, NONE, RuleList.EMPTY, origin);
@@ -61,7 +59,6 @@ public final class FilterRules {
    *
    * @param rules what is allowed and what of that is not, all of one action
    * @param origin where they come from; shown to clients
-   * @return the rules
    */
   public static FilterRules of(List<Rule> rules, String origin) {
     return ofLists(List.of(new RuleList(rules)), origin);
@@ -72,7 +69,6 @@ public final class FilterRules {
    *
    * @param lists what is allowed and what of that is not, all of one action
    * @param origin where they come from; shown to clients
-   * @return the rules
    */
   public static FilterRules ofLists(List<RuleList> lists, String origin) {
     return new FilterRules(false, lists.toArray(RuleList[]::new), RuleList.EMPTY, origin);
@@ -83,7 +79,6 @@ public final class FilterRules {
    *
    * @param more rules of the same action; where everything is allowed, only those that deny change
    *     anything
-   * @return the rules
    */
   public FilterRules with(List<Rule> more) {
     if (more.isEmpty()) {
@@ -100,7 +95,6 @@ public final class FilterRules {
   /**
    * Says whether the action is allowed for one topic. Allocates nothing.
    *
-   * @param topic a legal topic
    * @return true if a rule allows it and none denies it
    */
   public boolean allows(String topic) {
@@ -129,7 +123,6 @@ public final class FilterRules {
    * Says whether the action is allowed for all topics that a filter selects, so that none of them
    * has to be looked at later.
    *
-   * @param filter a legal filter
    * @return true if one of the rules that allow contains it and none that denies meets it
    */
   public boolean allows(TopicFilter filter) {
@@ -154,22 +147,12 @@ public final class FilterRules {
     return own.allows(filter);
   }
 
-  /**
-   * Says which rule decides on a topic: as {@link #allows(String)}, but slower.
-   *
-   * @param topic a legal topic
-   * @return the verdict
-   */
+  /** Says which rule decides on a topic: as {@link #allows(String)}, but slower. */
   public Verdict explain(String topic) {
     return explain(f -> f.matches(topic), f -> f.matches(topic), f -> false);
   }
 
-  /**
-   * Says which rule decides on a filter: as {@link #allows(TopicFilter)}, but slower.
-   *
-   * @param filter a legal filter
-   * @return the verdict
-   */
+  /** Says which rule decides on a filter: as {@link #allows(TopicFilter)}, but slower. */
   public Verdict explain(TopicFilter filter) {
     return explain(f -> f.intersects(filter), f -> f.contains(filter), f -> f.intersects(filter));
   }
@@ -242,11 +225,7 @@ public final class FilterRules {
     return size;
   }
 
-  /**
-   * Returns the rules, for operators.
-   *
-   * @return first those of the roles, then those with the client's own values
-   */
+  /** Returns the rules, for operators. */
   public List<Rule> rules() {
     List<Rule> all = new ArrayList<>();
     Arrays.stream(shared).forEach(list -> all.addAll(list.rules()));
@@ -254,11 +233,7 @@ public final class FilterRules {
     return all;
   }
 
-  /**
-   * Returns where the rules come from: the client's roles or a configuration key.
-   *
-   * @return shown to clients
-   */
+  /** Returns where the rules come from: the client's roles or a configuration key. */
   public String origin() {
     return origin;
   }

@@ -102,11 +102,7 @@ final class FilterTree {
     }
   }
 
-  /**
-   * Makes a tree.
-   *
-   * @param filters in any order
-   */
+  /** Makes a tree. */
   FilterTree(List<TopicFilter> filters) {
     for (TopicFilter filter : filters) {
       Node node = root;

@@ -15,12 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param account whose client it is; empty for the account of all that have none
  * @param subject its name in the account; empty where the method tells none
- * @param method how it has proved that
- * @param roles the names of its roles, in the order in which they were given
- * @param claims what else is known of it, each by its name, for templates in rules
  * @param allow patterns of topics that a token allows, by action; they may hold templates
  * @param deny patterns of topics that a token forbids, by action; they may hold templates
- * @param quotas what a token says of them
  * @param issuedAt when what it has proved that with was issued; null where it is not issued for a
  *     time, as a password
  * @param expiresAt until when that holds; null for as long as it is connected
@@ -58,14 +54,6 @@ public record Identity(
   /**
    * Makes an identity of whose quotas nothing more is known.
    *
-   * @param account whose client it is
-   * @param subject its name in the account
-   * @param method how it has proved that
-   * @param roles the names of its roles
-   * @param claims what else is known of it
-   * @param allow patterns of topics that a token allows
-   * @param deny patterns of topics that a token forbids
-   * @param issuedAt when what it has proved that with was issued
    * @param expiresAt until when that holds
    */
   public Identity(
@@ -84,7 +72,6 @@ public record Identity(
   /**
    * Says whether a text can be an account or a subject.
    *
-   * @param text what somebody vouches for
    * @return false if it is empty, too long, or holds control characters or halves of characters
    */
   public static boolean isName(String text) {
@@ -99,12 +86,7 @@ public record Identity(
         || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
   }
 
-  /**
-   * Says whether a text can be the name of an account or of a role.
-   *
-   * @param text what somebody has configured or vouches for
-   * @return true for a short name of a few kinds of characters
-   */
+  /** Says whether a text can be the name of an account or of a role. */
   public static boolean isLabel(String text) {
     return LABEL.matcher(text).matches();
   }
@@ -112,10 +94,6 @@ public record Identity(
   /**
    * Makes an identity that has no name: of a client that proved nothing, or only that it knows what
    * many know.
-   *
-   * @param method how
-   * @param roles the names of its roles
-   * @return the identity, in the account of all that have none
    */
   public static Identity nameless(AuthenticationMethod method, Set<String> roles) {
     return new Identity("", "", method, roles, Map.of(), Map.of(), Map.of(), null, null);

@@ -11,7 +11,6 @@ public interface LoginMethod {
   /**
    * Says whether credentials are for this method, right or wrong, so that no later one is asked.
    *
-   * @param credentials what a client shows
    * @return true if {@link #check} decides
    */
   boolean takes(Credentials credentials);
@@ -19,7 +18,6 @@ public interface LoginMethod {
   /**
    * Checks credentials that are for this method.
    *
-   * @param credentials what a client shows
    * @return what they prove: at once, or later by any thread. Cancelled where no client waits for
    *     it any more; work that has not begun then should not be
    */
@@ -29,7 +27,6 @@ public interface LoginMethod {
    * Finds credentials that were right before, at once. For whom this is asked no guess is counted,
    * so only a method whose credentials cannot be guessed knows any.
    *
-   * @param credentials what a client shows
    * @return who they prove the client to be; null where {@link #check} has to be asked
    */
   default @Nullable Identity known(Credentials credentials) {

@@ -2,18 +2,10 @@ package io.eventbus.server.security;
 
 /** What a {@link LoginMethod} says of credentials that are for it. */
 public sealed interface LoginOutcome {
-  /**
-   * They are right.
-   *
-   * @param identity whose they are
-   */
+  /** They are right. */
   record Proved(Identity identity) implements LoginOutcome {}
 
-  /**
-   * They are wrong: no other method is asked.
-   *
-   * @param why for operators
-   */
+  /** They are wrong: no other method is asked. */
   record Wrong(FailedLogin why) implements LoginOutcome {
     /**
      * Makes one of a client whose name is not known.
@@ -25,10 +17,6 @@ public sealed interface LoginOutcome {
     }
   }
 
-  /**
-   * They cannot be checked now.
-   *
-   * @param reason for the log; without secrets
-   */
+  /** They cannot be checked now. */
   record Unavailable(String reason) implements LoginOutcome {}
 }

@@ -4,7 +4,6 @@ package io.eventbus.server.security;
  * Where credentials come from, for what costs so much that one place must not have all of it.
  *
  * @param address equal for all clients that share the limits of one address
- * @param failsOften whether credentials from there were wrong several times lately
  * @param standing before whom they are looked at
  */
 public record Origin(Object address, boolean failsOften, Standing standing) {
@@ -25,7 +24,6 @@ public record Origin(Object address, boolean failsOften, Standing standing) {
    * Makes one of an address of which only failures are remembered.
    *
    * @param address equal for all clients that share the limits of one address
-   * @param failsOften whether credentials from there were wrong several times lately
    */
   public Origin(Object address, boolean failsOften) {
     this(address, failsOften, failsOften ? Standing.FAILED : Standing.UNKNOWN);

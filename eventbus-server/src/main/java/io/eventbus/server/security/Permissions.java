@@ -27,7 +27,6 @@ public final class Permissions {
   /**
    * Returns the rules for one action.
    *
-   * @param action what a client wants to do
    * @return for which topics it may
    */
   public FilterRules of(Action action) {

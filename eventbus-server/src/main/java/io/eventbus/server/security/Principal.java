@@ -10,10 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param account whose client it is; empty for the account of all that have none
  * @param subject its name in the account; empty where the method tells none
- * @param method how it has proved that
  * @param permissions what it may do
  * @param quotas how much of the bus it may use
- * @param issuedAt as {@link Identity#issuedAt}
  * @param expiresAt until when that holds; null for as long as it is connected
  */
 public record Principal(
@@ -31,11 +29,7 @@ public record Principal(
   /**
    * Makes a client without quotas.
    *
-   * @param account whose client it is
-   * @param subject its name in the account
-   * @param method how it has proved that
    * @param permissions what it may do
-   * @param issuedAt as {@link Identity#issuedAt}
    * @param expiresAt until when that holds
    */
   public Principal(

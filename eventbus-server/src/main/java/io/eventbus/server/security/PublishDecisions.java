@@ -46,7 +46,6 @@ public final class PublishDecisions {
    * Says whether the client may publish to a topic. Allocates nothing.
    *
    * @param number what the loop knows the topic by: at least 1, and never that of another topic
-   * @param topic a legal topic
    * @return true if it may
    */
   public boolean allow(long number, String topic) {

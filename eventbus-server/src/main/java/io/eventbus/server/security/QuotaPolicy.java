@@ -11,20 +11,10 @@ public interface QuotaPolicy {
   /** Where nothing is limited but by tokens. */
   QuotaPolicy NONE = identity -> ClientQuotas.NONE;
 
-  /**
-   * Returns what holds for a client, but for what its token says.
-   *
-   * @param identity who it has proved to be
-   * @return its quotas; a quota of which nothing is said has no limit
-   */
+  /** Returns what holds for a client, but for what its token says. */
   ClientQuotas quotas(Identity identity);
 
-  /**
-   * Adds what holds where this policy says nothing.
-   *
-   * @param defaults for all clients
-   * @return a policy that says both
-   */
+  /** Adds what holds where this policy says nothing. */
   default QuotaPolicy over(ClientQuotas defaults) {
     return identity -> quotas(identity).over(defaults);
   }

@@ -14,9 +14,7 @@ public interface RevocationList {
   /**
    * Says whether what a client has proved who it is with is revoked.
    *
-   * @param account whose client it is
    * @param subject its name in the account, not empty
-   * @param issuedAt when that was issued
    * @return true if it holds no more
    */
   boolean covers(String account, String subject, Instant issuedAt);

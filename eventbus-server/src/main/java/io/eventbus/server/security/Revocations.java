@@ -19,11 +19,7 @@ public final class Revocations {
     return current;
   }
 
-  /**
-   * Changes what is revoked.
-   *
-   * @param next the whole list
-   */
+  /** Changes what is revoked. */
   public void replace(RevocationList next) {
     current = next;
   }

@@ -7,9 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * One rule of what a client may do, as it is for that client. Immutable; any thread.
  *
- * @param effect whether it allows or denies
- * @param action what
- * @param pattern the topics, as they were written
  * @param source where it was written: a role, a file and a line, or a token
  * @param filter the topics, with the client's values in place of templates; null where there is no
  *     such value: then the rule is void, which is to say that it allows nothing, or denies
@@ -18,11 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record Rule(
     Effect effect, Action action, String pattern, String source, @Nullable TopicFilter filter) {
 
-  /**
-   * Returns the rule as an operator has written it.
-   *
-   * @return effect, action and pattern
-   */
+  /** Returns the rule as an operator has written it. */
   public String text() {
     return name(effect) + " " + name(action) + " " + pattern;
   }
@@ -31,11 +24,7 @@ public record Rule(
     return constant.name().toLowerCase(Locale.ROOT);
   }
 
-  /**
-   * Returns the rule and where it was written.
-   *
-   * @return for operators; never shown to clients
-   */
+  /** Returns the rule and where it was written. */
   @Override
   public String toString() {
     String text = text() + " (" + source + ")";

@@ -25,11 +25,7 @@ public final class RuleList {
   /** A rule that denies something unknown: it may be anything. */
   private final boolean deniesEverything;
 
-  /**
-   * Makes a list.
-   *
-   * @param rules all of one action
-   */
+  /** Makes a list. */
   public RuleList(List<Rule> rules) {
     this.rules = List.copyOf(rules);
     this.allow = filters(this.rules, Effect.ALLOW);

@@ -30,11 +30,7 @@ public final class ScopePolicy implements PermissionPolicy {
     trusted = permissions(observe, allObserve, block, block != ClientScope.NOBODY);
   }
 
-  /**
-   * Makes the policy that a configuration asks for.
-   *
-   * @param config the section {@code auth}
-   */
+  /** Makes the policy that a configuration asks for. */
   public ScopePolicy(AuthConfig config) {
     this(config.observe(), config.block());
   }

@@ -13,11 +13,7 @@ public final class SharedTokenLogin implements LoginMethod {
 
   private final byte[] expected;
 
-  /**
-   * Makes the method.
-   *
-   * @param token what each client has to show
-   */
+  /** Makes the method. */
   public SharedTokenLogin(String token) {
     this.expected = token.getBytes(StandardCharsets.UTF_8);
   }

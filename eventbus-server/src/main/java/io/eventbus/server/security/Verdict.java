@@ -5,7 +5,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether something is allowed, and which rule says so. For operators; never shown to clients.
  *
- * @param allowed whether it is
  * @param by the rule that decided; null where none is about it
  * @param reason the rule and where it was written, or why none decided
  */

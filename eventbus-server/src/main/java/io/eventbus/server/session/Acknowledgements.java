@@ -23,12 +23,7 @@ public final class Acknowledgements {
   /** The stream, what is kept of it, and its place in the map. */
   private static final int ENTRY_BYTES = 136;
 
-  /**
-   * A stream of events. Comparable, because clients choose topics.
-   *
-   * @param topic the topic
-   * @param producer the producer's number
-   */
+  /** A stream of events. Comparable, because clients choose topics. */
   public record Stream(String topic, long producer) implements Comparable<Stream> {
     @Override
     public int compareTo(Stream other) {
@@ -122,11 +117,7 @@ public final class Acknowledgements {
     return count.get();
   }
 
-  /**
-   * Returns the last acknowledged sequence of the most recent streams.
-   *
-   * @return a copy
-   */
+  /** Returns the last acknowledged sequence of the most recent streams. */
   public Map<Stream, Long> latest() {
     Map<Stream, Long> copy = new HashMap<>();
     streams.forEach((stream, latest) -> copy.put(stream, latest.sequence));

@@ -18,18 +18,7 @@ import java.time.Clock;
 /**
  * What all sessions of a bus share.
  *
- * @param name the bus's name
  * @param limits what a client may send
- * @param index the subscriptions
- * @param memory counts what is held for clients
- * @param sessions the open sessions
- * @param authentications finds out who clients are
- * @param barrier waits for all loops
- * @param stats counters
- * @param clock the time of receipt
- * @param cluster what is promised of the other buses
- * @param advisories told what happens to clients
- * @param quotas what clients use of their quotas
  * @param revocations what clients may have proved who they are with and holds no more
  * @param services how much clients may call and serve
  */
@@ -53,15 +42,7 @@ public record BusContext(
    * Makes the context of a bus that serves alone, tells nothing of what happens to clients and has
    * the default limits of services.
    *
-   * @param name the bus's name
    * @param limits what a client may send
-   * @param index the subscriptions
-   * @param memory counts what is held for clients
-   * @param sessions the open sessions
-   * @param authentications finds out who clients are
-   * @param barrier waits for all loops
-   * @param stats counters
-   * @param clock the time of receipt
    */
   public BusContext(
       String name,

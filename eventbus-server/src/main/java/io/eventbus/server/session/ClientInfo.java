@@ -4,18 +4,7 @@ import io.eventbus.server.routing.HeapBytes;
 import java.time.Instant;
 import java.util.Map;
 
-/**
- * What a client says of itself, and the number that it publishes under. Immutable.
- *
- * @param number counts the sessions of this bus since its start
- * @param run the first part of the session's id: the bus and its start
- * @param client the name that the client gave itself
- * @param agent its software
- * @param attributes what else it said of itself in {@code Hello}
- * @param producer its producer number
- * @param resume the secret behind the number; never shown to anybody but the client
- * @param since when it was welcomed
- */
+/** What a client says of itself, and the number that it publishes under. Immutable. */
 public record ClientInfo(
     long number,
     String run,
@@ -36,11 +25,7 @@ public record ClientInfo(
   /** A client that has not said Hello. */
   static final ClientInfo UNKNOWN = new ClientInfo(0, "", "", "", Map.of(), 0, "", Instant.EPOCH);
 
-  /**
-   * Returns the session's id.
-   *
-   * @return made when it is asked for, which is seldom
-   */
+  /** Returns the session's id. */
   public String id() {
     return run + number;
   }

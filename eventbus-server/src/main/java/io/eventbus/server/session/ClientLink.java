@@ -18,18 +18,10 @@ import org.jspecify.annotations.Nullable;
  * #close} it may call {@link Session#onClosed}, nothing else.
  */
 public interface ClientLink extends ServiceShare.Address {
-  /**
-   * Sends a frame that is not a delivery; it is never dropped.
-   *
-   * @param frame an encoded frame
-   */
+  /** Sends a frame that is not a delivery; it is never dropped. */
   void send(byte[] frame);
 
-  /**
-   * Sends a frame that is not a delivery; it is never dropped.
-   *
-   * @param frame a finished frame; the caller's reference is taken over
-   */
+  /** Sends a frame that is not a delivery; it is never dropped. */
   void send(Delivery frame);
 
   /**
@@ -45,8 +37,6 @@ public interface ClientLink extends ServiceShare.Address {
   /**
    * Returns how many calls for the client were given to the socket, of those that were sent with
    * {@link #send(Delivery)}; they are in their order.
-   *
-   * @return frames since the start; still right when {@link Session#onClosed} is called
    */
   default long invokesWritten() {
     return 0;
@@ -64,8 +54,6 @@ public interface ClientLink extends ServiceShare.Address {
   /**
    * Sends a frame that is not a delivery behind every event that was queued before, also where the
    * overflow policy keeps some aside; it is never dropped.
-   *
-   * @param frame an encoded frame
    */
   void sendLast(byte[] frame);
 
@@ -110,7 +98,6 @@ public interface ClientLink extends ServiceShare.Address {
    * Notes that the client could not prove who it is, and says whether it may be told so only later,
    * because that happens often where it is.
    *
-   * @param refusal what the audit log keeps of it
    * @param text what was wrong, for the log, as it goes on after "a client"; without secrets
    * @param retry if so, called once when the time has come
    * @return true if the session has to wait
@@ -121,8 +108,6 @@ public interface ClientLink extends ServiceShare.Address {
 
   /**
    * Asks for a call in one of the next turns of the loop, behind those that were asked for before.
-   *
-   * @param retry called once on this loop
    */
   void nextTurn(Runnable retry);
 
@@ -144,25 +129,18 @@ public interface ClientLink extends ServiceShare.Address {
   /**
    * Asks for a call when some time has passed.
    *
-   * @param retry called once on this loop
    * @param nanos how long
    */
   void later(Runnable retry, long nanos);
 
   /**
    * Closes the connection after all that was sent before; nothing is received or sent afterwards.
-   *
-   * @param reason the close code
-   * @param message for the client, in English: what to do
    */
   void close(CloseReason reason, String message);
 
   /**
    * Closes the connection when the network has taken all that is queued; what comes from the client
    * meanwhile is read and not acted on. How long that may take is bounded, as for any client.
-   *
-   * @param reason the close code
-   * @param message for the client, in English: what to do
    */
   void closeWhenWritten(CloseReason reason, String message);
 
@@ -175,11 +153,7 @@ public interface ClientLink extends ServiceShare.Address {
    */
   void whenRead(Runnable task);
 
-  /**
-   * Returns the queue for deliveries.
-   *
-   * @return the subscriber that stands for this connection
-   */
+  /** Returns the queue for deliveries. */
   Subscriber subscriber();
 
   /**
@@ -197,18 +171,10 @@ public interface ClientLink extends ServiceShare.Address {
    */
   long queuedBytes();
 
-  /**
-   * Returns what was queued for the client since the start; any thread.
-   *
-   * @return events
-   */
+  /** Returns what was queued for the client since the start; any thread. */
   long delivered();
 
-  /**
-   * Returns what was dropped by the client's overflow policies; any thread.
-   *
-   * @return events
-   */
+  /** Returns what was dropped by the client's overflow policies; any thread. */
   long dropped();
 
   /**
@@ -289,10 +255,6 @@ public interface ClientLink extends ServiceShare.Address {
     return true;
   }
 
-  /**
-   * Returns where the client is; any thread.
-   *
-   * @return address and port
-   */
+  /** Returns where the client is; any thread. */
   String remoteAddress();
 }

@@ -59,7 +59,6 @@ public interface ClusterGuarantees {
    * client may bring; any thread.
    *
    * @param account whose it is; empty for the default account
-   * @param filter its filter
    * @param group its group, null for none
    * @param share what the client's connection brings already
    * @return null if not, else what is wrong, for the client
@@ -72,7 +71,6 @@ public interface ClusterGuarantees {
    * client may bring; any thread.
    *
    * @param account whose it is; empty for the default account
-   * @param service its name
    * @param share what the client's connection brings already
    * @return null if not, else what is wrong, for the client
    */
@@ -84,7 +82,6 @@ public interface ClusterGuarantees {
    * Waits until every other bus routes by the subscriptions that are in the index now, and calls
    * the services that have members here now.
    *
-   * @param loop the caller's loop
    * @param done gets false if some bus did not say so in time
    */
   void afterInterestApplied(int loop, Consumer<Boolean> done);
@@ -93,7 +90,6 @@ public interface ClusterGuarantees {
    * Waits until all events that other buses had routed to this one before are in the queues of
    * their subscribers.
    *
-   * @param loop the caller's loop
    * @param done gets false if some bus did not say so in time
    */
   void afterInboundDelivered(int loop, Consumer<Boolean> done);
@@ -103,8 +99,6 @@ public interface ClusterGuarantees {
    * subscribers, on whatever bus, and every other bus routes by the subscriptions that are in the
    * index now.
    *
-   * @param loop the caller's loop, to which the producer is connected
-   * @param producer its number
    * @param done gets false if some bus did not say so in time
    */
   void afterPublishedDelivered(int loop, long producer, Consumer<Boolean> done);
@@ -113,8 +107,6 @@ public interface ClusterGuarantees {
    * Says whether what a producer publishes leaves the bus on a given loop, so that it need not
    * cross to another one first; any thread.
    *
-   * @param loop the loop that its client is connected to
-   * @param producer its number
    * @return true if so, or if nothing leaves the bus
    */
   default boolean leavesOn(int loop, long producer) {

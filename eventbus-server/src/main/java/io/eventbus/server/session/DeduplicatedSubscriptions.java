@@ -123,8 +123,6 @@ final class DeduplicatedSubscriptions {
   /**
    * Removes those of groups, of which no event may be given to a member that has gone, and forgets
    * the others.
-   *
-   * @return the others, for {@link #removeSome}
    */
   Iterator<Deque<RoutedSubscription>> leave() {
     List<Deque<RoutedSubscription>> others = new ArrayList<>(byKey.size());
@@ -141,11 +139,7 @@ final class DeduplicatedSubscriptions {
     return others.iterator();
   }
 
-  /**
-   * Removes some of those that were left.
-   *
-   * @return whether there are more
-   */
+  /** Removes some of those that were left. */
   boolean removeSome(Iterator<Deque<RoutedSubscription>> left) {
     for (int i = 0; i < SOME && left.hasNext(); i++) {
       remove(left.next());

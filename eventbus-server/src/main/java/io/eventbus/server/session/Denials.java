@@ -10,19 +10,11 @@ interface Denials {
   /**
    * Tells that the client was refused.
    *
-   * @param action what it wanted to do
-   * @param name with which topic, filter or service, a legal one
    * @param verdict which rule says so; asked once at most
    */
   void denied(Action action, String name, Supplier<Verdict> verdict);
 
-  /**
-   * Tells that the client was refused by what is no rule.
-   *
-   * @param action what it wanted to do
-   * @param name with which topic, filter or service
-   * @param reason why, for operators
-   */
+  /** Tells that the client was refused by what is no rule. */
   default void denied(Action action, String name, String reason) {
     denied(action, name, () -> new Verdict(false, null, reason));
   }

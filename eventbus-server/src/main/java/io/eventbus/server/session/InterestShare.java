@@ -32,11 +32,7 @@ public final class InterestShare {
     filters = 0;
   }
 
-  /**
-   * Counts what the connection brings.
-   *
-   * @return filters and services
-   */
+  /** Counts what the connection brings. */
   public int filters() {
     return filters;
   }

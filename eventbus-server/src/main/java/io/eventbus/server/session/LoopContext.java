@@ -49,10 +49,7 @@ public final class LoopContext {
    * Makes the context of a loop.
    *
    * @param bus what all loops share
-   * @param router the loop's router
-   * @param stats the loop's counters
    * @param allocator where answers get their buffers
-   * @param calls the calls that begin or end at its connections
    */
   public LoopContext(
       BusContext bus, Router router, LoopStats stats, ByteBufAllocator allocator, LoopCalls calls) {
@@ -63,11 +60,7 @@ public final class LoopContext {
    * Makes the context of a loop with a budget of the caller's, as tests do.
    *
    * @param bus what all loops share
-   * @param router the loop's router
-   * @param stats the loop's counters
    * @param allocator where answers get their buffers
-   * @param calls the calls that begin or end at its connections
-   * @param budget how much work is left for a turn
    */
   public LoopContext(
       BusContext bus,
@@ -86,47 +79,27 @@ public final class LoopContext {
     this.frameLimits = bus.frameLimits();
   }
 
-  /**
-   * Returns how much work is left for this turn of the loop.
-   *
-   * @return the loop's budget
-   */
+  /** Returns how much work is left for this turn of the loop. */
   public WorkBudget budget() {
     return budget;
   }
 
-  /**
-   * Returns what all loops share.
-   *
-   * @return the bus's context
-   */
+  /** Returns what all loops share. */
   public BusContext bus() {
     return bus;
   }
 
-  /**
-   * Returns the loop's router.
-   *
-   * @return the router
-   */
+  /** Returns the loop's router. */
   public Router router() {
     return router;
   }
 
-  /**
-   * Returns the loop's counters.
-   *
-   * @return the counters
-   */
+  /** Returns the loop's counters. */
   public LoopStats stats() {
     return stats;
   }
 
-  /**
-   * Returns the calls that begin or end at connections of the loop.
-   *
-   * @return the calls
-   */
+  /** Returns the calls that begin or end at connections of the loop. */
   public LoopCalls calls() {
     return calls;
   }
@@ -142,11 +115,7 @@ public final class LoopContext {
     bodies.close();
   }
 
-  /**
-   * Returns where buffers come from.
-   *
-   * @return the allocator
-   */
+  /** Returns where buffers come from. */
   public ByteBufAllocator allocator() {
     return allocator;
   }

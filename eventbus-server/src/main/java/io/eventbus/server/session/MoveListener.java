@@ -18,10 +18,6 @@ public interface MoveListener {
   /** The client has left: its session here has ended. */
   void left();
 
-  /**
-   * The client has declined: it stays.
-   *
-   * @param why what it said, for people
-   */
+  /** The client has declined: it stays. */
   void declined(String why);
 }

@@ -44,13 +44,7 @@ public final class MoveTokens {
   private final LongSupplier nanoTime;
   private final Map<Long, Long> unused = new LinkedHashMap<>();
 
-  /**
-   * What a token says.
-   *
-   * @param producer the client
-   * @param from the bus that it leaves
-   * @param hops how often it was moved lately, this time included
-   */
+  /** What a token says. */
   public record Grant(long producer, String from, int hops) {}
 
   /**
@@ -68,8 +62,6 @@ public final class MoveTokens {
   /**
    * Makes the tokens of a bus.
    *
-   * @param bus its name
-   * @param random makes the key, and a number for each token
    * @param nanoTime as {@link System#nanoTime}
    */
   public MoveTokens(String bus, SecureRandom random, LongSupplier nanoTime) {
@@ -85,7 +77,6 @@ public final class MoveTokens {
    * Issues a token.
    *
    * @param grant what it is to say; a bus's name of at most 255 bytes
-   * @param life how long it holds
    * @return for {@code Hello.change}; null if too many are under way: try again later
    */
   public synchronized @Nullable String issue(Grant grant, Duration life) {
@@ -107,13 +98,7 @@ public final class MoveTokens {
     return Base64.getUrlEncoder().withoutPadding().encodeToString(token.array());
   }
 
-  /**
-   * Takes a token, once.
-   *
-   * @param text as the client has it
-   * @param producer the client's number
-   * @return what it says, or why it is refused
-   */
+  /** Takes a token, once. */
   public synchronized Redeemed redeem(String text, long producer) {
     byte[] bytes;
     try {

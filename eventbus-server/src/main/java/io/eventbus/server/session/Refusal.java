@@ -8,7 +8,6 @@ interface Refusal {
   /**
    * Refuses.
    *
-   * @param code what kind of problem it is
    * @param message what was wrong, where, and what was expected
    * @param about the first sequence of a Publish, or the id of a request; 0 for none
    * @param typeCode of the refused frame, -1 for none

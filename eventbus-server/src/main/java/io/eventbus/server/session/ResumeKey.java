@@ -50,7 +50,6 @@ public final class ResumeKey {
    * Makes the key that follows from a secret.
    *
    * @param secret at least 32 bytes; is copied
-   * @return the same key for the same secret, on every bus
    * @throws IllegalArgumentException if the secret is too short
    */
   public static ResumeKey of(byte[] secret) {
@@ -62,11 +61,7 @@ public final class ResumeKey {
     return new ResumeKey(mac.doFinal(KEY_LABEL));
   }
 
-  /**
-   * Makes a random key that is not stored anywhere.
-   *
-   * @return a random key
-   */
+  /** Makes a random key that is not stored anywhere. */
   public static ResumeKey ofThisRun() {
     byte[] secret = new byte[MIN_SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
@@ -76,8 +71,6 @@ public final class ResumeKey {
   /**
    * Makes a new resume.
    *
-   * @param random makes it different from all others
-   * @param who for whom it is
    * @param fitting which producer numbers are the better ones; it is not looked for them for ever,
    *     because one that does not fit costs speed only
    */

@@ -35,11 +35,7 @@ final class ServiceQueries {
   private int open;
   private boolean closed;
 
-  /**
-   * Makes one that nothing was asked with.
-   *
-   * @param end gets the answers
-   */
+  /** Makes one that nothing was asked with. */
   ServiceQueries(
       LoopContext loop, ClientLink link, String account, Denials denials, GatherPort end) {
     this.denials = denials;

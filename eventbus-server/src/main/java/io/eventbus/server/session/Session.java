@@ -144,12 +144,7 @@ public final class Session {
   private long receivedNanos;
   private long receivedAt;
 
-  /**
-   * Makes a session that waits for {@code Hello}.
-   *
-   * @param loop the loop that owns the connection
-   * @param link the connection
-   */
+  /** Makes a session that waits for {@code Hello}. */
   public Session(LoopContext loop, ClientLink link) {
     this.loop = loop;
     this.link = link;
@@ -170,7 +165,6 @@ public final class Session {
   /**
    * Handles a message, or the rest of one.
    *
-   * @param message holds the frames
    * @param from the index of the first byte to handle
    * @param to the index after the last byte
    * @param nowNanos {@link System#nanoTime} at the receipt
@@ -786,12 +780,7 @@ public final class Session {
     link.send(ControlFrames.encode(TypeCode.PROBLEM, problem));
   }
 
-  /**
-   * Closes the session; any thread.
-   *
-   * @param reason the close code
-   * @param message for the client
-   */
+  /** Closes the session; any thread. */
   public void close(CloseReason reason, String message) {
     link.execute(() -> closeHere(reason, message));
   }
@@ -898,11 +887,7 @@ public final class Session {
     }
   }
 
-  /**
-   * Tells the client that it may not hold publishers back any longer.
-   *
-   * @param message for the client, in English
-   */
+  /** Tells the client that it may not hold publishers back any longer. */
   public void onHeldTooLong(String message) {
     refuse(ErrorCode.SLOW_CONSUMER, message, 0, TypeCode.SUBSCRIBE.code(), "");
   }
@@ -997,20 +982,12 @@ public final class Session {
     return principal;
   }
 
-  /**
-   * Returns what the client says of itself, and the number that it publishes under; any thread.
-   *
-   * @return its identity
-   */
+  /** Returns what the client says of itself, and the number that it publishes under; any thread. */
   public ClientInfo identity() {
     return identity;
   }
 
-  /**
-   * Returns the session's id; any thread.
-   *
-   * @return unique in the cluster
-   */
+  /** Returns the session's id; any thread. */
   public String id() {
     return identity.id();
   }
@@ -1024,11 +1001,7 @@ public final class Session {
     return identity.producer();
   }
 
-  /**
-   * Returns the subscriptions; any thread.
-   *
-   * @return those that are in force
-   */
+  /** Returns the subscriptions; any thread. */
   public SessionSubscriptions subscriptions() {
     return subscriptions;
   }
@@ -1046,11 +1019,7 @@ public final class Session {
         + heldForRegistrations.bytes();
   }
 
-  /**
-   * Returns the acknowledgements; any thread.
-   *
-   * @return what the client has acknowledged
-   */
+  /** Returns the acknowledgements; any thread. */
   public Acknowledgements acknowledgements() {
     return acknowledgements;
   }
@@ -1072,11 +1041,7 @@ public final class Session {
     return state == SessionState.OPEN;
   }
 
-  /**
-   * Returns how many events the client has published here; any thread.
-   *
-   * @return events accepted
-   */
+  /** Returns how many events the client has published here; any thread. */
   public long published() {
     return publishing.events();
   }
@@ -1090,11 +1055,7 @@ public final class Session {
     return arrival;
   }
 
-  /**
-   * Returns the connection.
-   *
-   * @return the link; most of its methods are for its loop
-   */
+  /** Returns the connection. */
   public ClientLink link() {
     return link;
   }

@@ -35,7 +35,6 @@ final class SessionAuthentication {
    *
    * @param user what it shows, null for none
    * @param token what it shows, null for none
-   * @param client how it calls itself
    * @param nowNanos {@link System#nanoTime} at the receipt
    */
   void begin(@Nullable String user, @Nullable String token, String client, long nowNanos) {
@@ -88,9 +87,7 @@ final class SessionAuthentication {
   /**
    * Notes, the first time, that what the client shows is refused.
    *
-   * @param why for operators
    * @param retry called once, by any thread, if the client is to hear it only later
-   * @return whether it is
    */
   boolean refusalMustWait(FailedLogin why, Runnable retry) {
     if (failureNoted) {

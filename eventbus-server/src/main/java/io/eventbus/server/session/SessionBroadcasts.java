@@ -56,11 +56,7 @@ final class SessionBroadcasts {
     return true;
   }
 
-  /**
-   * Looks up who gets the frame; null, or what is wrong with the name of the service.
-   *
-   * @param account the subscriptions of the client's account
-   */
+  /** Looks up who gets the frame; null, or what is wrong with the name of the service. */
   @Nullable String select(SubscriptionIndex account, ByteBuffer in, PublishView publish) {
     // Other names that no service can have are topics that nobody gets anything of.
     return in.get(publish.topicStart() + TOPICS.length) == '$'

@@ -70,11 +70,8 @@ final class SessionCalls implements CallerPort, GatherPort {
   /**
    * Makes one without calls.
    *
-   * @param info who calls, as members are told
-   * @param held what the bus holds for the connection
    * @param permissions what the client may do
    * @param denials is told what the client may not do
-   * @param tunnels its streams and tunnels
    */
   SessionCalls(
       LoopContext loop,

@@ -16,11 +16,7 @@ final class SessionPresence {
   /**
    * Makes one.
    *
-   * @param account of the client
-   * @param client who it is
    * @param cameFromElsewhere whether it was at another bus just before
-   * @param goesElsewhere whether it is on its way to another bus
-   * @param saidGoodbye whether it has closed its connection because it wants no more
    */
   SessionPresence(
       Presence presence,

@@ -58,15 +58,7 @@ public final class SessionServices implements MemberPort {
 
   private static final byte[] NO_IDENTITY = {};
 
-  /**
-   * What a client has said of its part in a service. Immutable.
-   *
-   * @param id the client's number for it
-   * @param service the name
-   * @param identify whether the client wants to know who calls
-   * @param version of the software, for people
-   * @param metadata for people and their tools
-   */
+  /** What a client has said of its part in a service. Immutable. */
   public record Registration(
       long id, String service, boolean identify, String version, Map<String, String> metadata) {}
 
@@ -103,16 +95,9 @@ public final class SessionServices implements MemberPort {
   /**
    * Makes one that serves nothing.
    *
-   * @param held what the bus holds for the connection, but for what it is a member of
-   * @param registered what it holds for that
-   * @param account the client's account
-   * @param number the client's producer number
    * @param permissions what the client may do
    * @param denials is told what the client may not do
    * @param subscriptions those of the client, whose ids are not those of services
-   * @param presence told of what it serves
-   * @param arriving whether the client is on its way here from another bus
-   * @param tunnels the streams and tunnels of the connection
    */
   SessionServices(
       LoopContext loop,
@@ -302,7 +287,6 @@ public final class SessionServices implements MemberPort {
   /**
    * Takes the client out of a service as if it had asked for it; any thread.
    *
-   * @param service the service's name
    * @return false if the client does not serve it
    */
   public boolean drain(String service) {
@@ -369,7 +353,6 @@ public final class SessionServices implements MemberPort {
   /**
    * Takes the answer that there is no reply to a call.
    *
-   * @return as {@link #reply}
    * @throws MalformedFrameException if the bytes are not a {@code Failure}
    */
   boolean failure(ByteBuffer in, int from, int to, long nowNanos) {
@@ -575,7 +558,6 @@ public final class SessionServices implements MemberPort {
   /**
    * Returns what the client has said of its part in a service; any thread.
    *
-   * @param service the service's name
    * @return null if it does not serve it
    */
   public @Nullable Registration registration(String service) {

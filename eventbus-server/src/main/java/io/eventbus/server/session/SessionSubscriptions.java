@@ -53,8 +53,6 @@ public final class SessionSubscriptions {
    * Makes an empty set.
    *
    * @param denials is told what the client may not do
-   * @param arriving whether the client is on its way here from another bus
-   * @param changing whether it was asked to go on at another bus
    */
   SessionSubscriptions(
       LoopContext loop,
@@ -523,8 +521,6 @@ public final class SessionSubscriptions {
   /**
    * Ends all, now or, where there are many, in later turns. The client has gone: what is offered to
    * it until then is thrown away.
-   *
-   * @param removed called on the loop when the index has none of them any more
    */
   void removeAll(Runnable removed) {
     closed = true;
@@ -560,11 +556,7 @@ public final class SessionSubscriptions {
     return byId.size();
   }
 
-  /**
-   * Returns the subscriptions; any thread.
-   *
-   * @return a copy in no order
-   */
+  /** Returns the subscriptions; any thread. */
   public Collection<RoutedSubscription> list() {
     return List.copyOf(byId.values());
   }

@@ -47,11 +47,7 @@ final class SessionTunnels implements TunnelEnds {
   private int wrong;
   private long wrongSince;
 
-  /**
-   * Makes one without tunnels.
-   *
-   * @param held what the bus holds for the connection
-   */
+  /** Makes one without tunnels. */
   SessionTunnels(LoopContext loop, ClientLink link, ServiceShare held) {
     this.loop = loop;
     this.link = link;

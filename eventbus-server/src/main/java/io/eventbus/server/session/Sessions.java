@@ -37,7 +37,6 @@ public final class Sessions {
   /**
    * Makes an empty registry, whose clients are known for as long as it is there.
    *
-   * @param bus the bus's name, the first part of each session's id
    * @param clock for the time of each welcome, and to start numbering where no earlier run of the
    *     same bus was
    */
@@ -48,10 +47,7 @@ public final class Sessions {
   /**
    * Makes an empty registry for a bus that knows others.
    *
-   * @param bus as above
-   * @param clock as above
    * @param others gives the addresses of other buses, where clients may go instead; must not block
-   * @param key which resumes are good here
    */
   public Sessions(String bus, Clock clock, Supplier<List<String>> others, ResumeKey key) {
     this(bus, clock, others, key, System::nanoTime);
@@ -60,10 +56,6 @@ public final class Sessions {
   /**
    * Makes an empty registry with another time for tokens, as a simulation does.
    *
-   * @param bus as above
-   * @param clock as above
-   * @param others as above
-   * @param key as above
    * @param nanoTime as {@link System#nanoTime}
    */
   public Sessions(
@@ -94,20 +86,12 @@ public final class Sessions {
     return others.get();
   }
 
-  /**
-   * Returns what lets clients in that come from other buses.
-   *
-   * @return the tokens of this bus
-   */
+  /** Returns what lets clients in that come from other buses. */
   public MoveTokens tokens() {
     return tokens;
   }
 
-  /**
-   * Sets what ends sessions at other buses; before there are clients.
-   *
-   * @param others asked for each client that has come from another bus
-   */
+  /** Sets what ends sessions at other buses; before there are clients. */
   public void elsewhere(StaleSessions others) {
     elsewhere = others;
   }
@@ -115,7 +99,6 @@ public final class Sessions {
   /**
    * Ends what another bus still has of a client that has come back.
    *
-   * @param previous the id of its session there, as the client gives it
    * @return false if that was at this bus
    */
   boolean cameBack(String previous, long producer) {
@@ -130,7 +113,6 @@ public final class Sessions {
   /**
    * Finds a session.
    *
-   * @param producer a client's number
    * @return its session, or null if it is not here
    */
   public @Nullable Session ofProducer(long producer) {
@@ -140,8 +122,6 @@ public final class Sessions {
   /**
    * Closes a session whose client has gone to another bus.
    *
-   * @param id the session's id
-   * @param producer the client's producer number
    * @return false if there is no session with both; then nothing was done
    */
   public boolean replace(String id, long producer) {
@@ -179,9 +159,6 @@ public final class Sessions {
   /**
    * Gives a client that was let in its identity. A resume that was not made with this key counts as
    * none: whoever could choose it could choose the number.
-   *
-   * @param who whose the number is
-   * @param fitting which producer numbers are the better ones for a client that has none yet
    */
   ClientInfo identify(Hello hello, Principal who, LongPredicate fitting) {
     String given = hello.getResume();
@@ -198,12 +175,7 @@ public final class Sessions {
         clock.instant());
   }
 
-  /**
-   * Makes a producer number that no client has, for what the bus itself publishes.
-   *
-   * @param fitting which numbers are the better ones
-   * @return the number
-   */
+  /** Makes a producer number that no client has, for what the bus itself publishes. */
   public long newProducer(LongPredicate fitting) {
     // The bus itself has no name among its clients.
     return Resume.producer(key.create(random, Principal.UNKNOWN, fitting), Principal.UNKNOWN);
@@ -212,8 +184,6 @@ public final class Sessions {
   /**
    * Adds a session; one that has the same producer number is closed, because its client has come
    * back.
-   *
-   * @param duringChange whether the client is in the middle of a change of bus, and needs both
    */
   void add(Session session, boolean duringChange) {
     byNumber.put(session.identity().number(), session);
@@ -251,7 +221,6 @@ public final class Sessions {
   /**
    * Finds a session.
    *
-   * @param number its number
    * @return the session, or null
    */
   public @Nullable Session find(long number) {
@@ -262,7 +231,6 @@ public final class Sessions {
    * Returns the sessions in the order of their numbers.
    *
    * @param after only those with a greater number
-   * @return a live view
    */
   public Collection<Session> after(long after) {
     return Collections.unmodifiableCollection(byNumber.tailMap(after, false).values());

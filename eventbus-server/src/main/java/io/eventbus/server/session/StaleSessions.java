@@ -14,9 +14,6 @@ public interface StaleSessions {
   /**
    * Asks the bus that an id names to end that session, if it has this producer number. It is not
    * told what comes of it: a session that is not ended has its own deadlines.
-   *
-   * @param session the id, as a client gives it
-   * @param producer the client's number, which it has proved
    */
   void end(String session, long producer);
 }

@@ -50,7 +50,6 @@ final class SubscriptionShare {
    * Takes what a subscription needs.
    *
    * @param subscription is not in the index
-   * @param groups how many different groups the connection has with it
    * @return null, or which limit it would pass, to be shown to the client; then nothing was taken
    */
   @Nullable String take(RoutedSubscription subscription, int groups) {

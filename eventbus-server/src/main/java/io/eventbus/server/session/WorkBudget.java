@@ -73,51 +73,29 @@ public final class WorkBudget {
     this.nanoTime = nanoTime;
   }
 
-  /**
-   * Begins work that is counted by the clock.
-   *
-   * @return for {@link #spendSince}
-   */
+  /** Begins work that is counted by the clock. */
   public long now() {
     return nanoTime.getAsLong();
   }
 
-  /**
-   * Notes work.
-   *
-   * @param units frames handled, or subscribers that one was given to
-   */
+  /** Notes work. */
   public void spend(int units) {
     total += units;
   }
 
-  /**
-   * Notes work by the time that it took.
-   *
-   * @param began {@link #now} when it began
-   */
+  /** Notes work by the time that it took. */
   public void spendSince(long began) {
     total += (nanoTime.getAsLong() - began) >> NANOS_SHIFT;
   }
 
-  /**
-   * Notes work by the time that it took, but for what was noted meanwhile already.
-   *
-   * @param began {@link #now} when it began
-   * @param noted {@link #total} when it began
-   * @return {@link #now}, for work that begins there
-   */
+  /** Notes work by the time that it took, but for what was noted meanwhile already. */
   public long spendSince(long began, long noted) {
     long now = nanoTime.getAsLong();
     total = Math.max(total, noted + ((now - began) >> NANOS_SHIFT));
     return now;
   }
 
-  /**
-   * Returns all work that was noted.
-   *
-   * @return units since the start
-   */
+  /** Returns all work that was noted. */
   public long total() {
     return total;
   }
@@ -199,11 +177,7 @@ public final class WorkBudget {
     turnEnd = total + UNITS;
   }
 
-  /**
-   * The turn of one of several clients begins, which is the shorter the more of them wait.
-   *
-   * @param waiting how many wait for theirs
-   */
+  /** The turn of one of several clients begins, which is the shorter the more of them wait. */
   public void renew(int waiting) {
     turnEnd = total + Math.max(MIN_UNITS, UNITS / Math.max(1, waiting));
   }
@@ -218,11 +192,7 @@ public final class WorkBudget {
     return upkeepUnits < UPKEEP_UNITS;
   }
 
-  /**
-   * Notes such work by the time that it took.
-   *
-   * @param began {@link #now} when it began
-   */
+  /** Notes such work by the time that it took. */
   public void spendOnUpkeep(long began) {
     long units = (nanoTime.getAsLong() - began) >> NANOS_SHIFT;
     upkeepUnits += units;
@@ -238,11 +208,7 @@ public final class WorkBudget {
     return reviewUnits < REVIEW_UNITS;
   }
 
-  /**
-   * Notes such work by the time that it took.
-   *
-   * @param began {@link #now} when it began
-   */
+  /** Notes such work by the time that it took. */
   public void spendOnReview(long began) {
     long units = (nanoTime.getAsLong() - began) >> NANOS_SHIFT;
     reviewUnits += units;

@@ -52,11 +52,7 @@ public final class BusCounters {
   private final Map<ErrorCode, LongAdder> problems = counters(ErrorCode.class);
   private final LongAdder closedByPeer = new LongAdder();
 
-  /**
-   * Makes counters at zero.
-   *
-   * @param loopCount number of event loops
-   */
+  /** Makes counters at zero. */
   public BusCounters(int loopCount) {
     List<LoopStats> all = new ArrayList<>();
     for (int i = 0; i < loopCount; i++) {
@@ -65,68 +61,37 @@ public final class BusCounters {
     loops = List.copyOf(all);
   }
 
-  /**
-   * Returns the counters of each loop.
-   *
-   * @return in the order of the loops, immutable
-   */
+  /** Returns the counters of each loop. */
   public List<LoopStats> loops() {
     return loops;
   }
 
-  /**
-   * Sums one counter over all loops.
-   *
-   * @param counter picks it
-   * @return the sum
-   */
+  /** Sums one counter over all loops. */
   public long sum(ToLongFunction<LoopStats> counter) {
     return loops.stream().mapToLong(counter).sum();
   }
 
-  /**
-   * Counts a connection that this bus closed.
-   *
-   * @param reason why
-   */
+  /** Counts a connection that this bus closed. */
   public void countClose(CloseReason reason) {
     counter(closed, reason).increment();
   }
 
-  /**
-   * Counts a connection that was refused before it could say anything.
-   *
-   * @param reason why
-   */
+  /** Counts a connection that was refused before it could say anything. */
   public void countRefused(RefusalReason reason) {
     counter(refused, reason).increment();
   }
 
-  /**
-   * Returns the connections that were refused for a reason.
-   *
-   * @param reason which
-   * @return how many
-   */
+  /** Returns the connections that were refused for a reason. */
   public long refused(RefusalReason reason) {
     return counter(refused, reason).sum();
   }
 
-  /**
-   * Counts a TLS handshake of a client that failed.
-   *
-   * @param reason why
-   */
+  /** Counts a TLS handshake of a client that failed. */
   public void countTlsFailure(TlsFailure reason) {
     counter(tlsFailures, reason).increment();
   }
 
-  /**
-   * Returns the TLS handshakes of clients that failed for a reason.
-   *
-   * @param reason which
-   * @return how many
-   */
+  /** Returns the TLS handshakes of clients that failed for a reason. */
   public long tlsFailures(TlsFailure reason) {
     return counter(tlsFailures, reason).sum();
   }
@@ -136,40 +101,22 @@ public final class BusCounters {
     closedByPeer.increment();
   }
 
-  /**
-   * Returns the connections that this bus closed for a reason.
-   *
-   * @param reason which
-   * @return how many
-   */
+  /** Returns the connections that this bus closed for a reason. */
   public long closes(CloseReason reason) {
     return counter(closed, reason).sum();
   }
 
-  /**
-   * Returns the connections that ended without a Close from this bus.
-   *
-   * @return how many
-   */
+  /** Returns the connections that ended without a Close from this bus. */
   public long closesByPeer() {
     return closedByPeer.sum();
   }
 
-  /**
-   * Counts a Problem sent.
-   *
-   * @param code its code
-   */
+  /** Counts a Problem sent. */
   public void countProblem(ErrorCode code) {
     counter(problems, code).increment();
   }
 
-  /**
-   * Returns the Problems sent with a code.
-   *
-   * @param code which
-   * @return how many
-   */
+  /** Returns the Problems sent with a code. */
   public long problems(ErrorCode code) {
     return counter(problems, code).sum();
   }

@@ -55,32 +55,17 @@ public final class CallStats {
     return map;
   }
 
-  /**
-   * Returns the counter of the calls that ended without a reply for a reason.
-   *
-   * @param code the reason
-   * @return the counter
-   */
+  /** Returns the counter of the calls that ended without a reply for a reason. */
   public SingleWriterCounter failures(FailureCode code) {
     return of(failures, code);
   }
 
-  /**
-   * Returns the counter of the calls that were given to another member for a reason.
-   *
-   * @param reason the reason
-   * @return the counter
-   */
+  /** Returns the counter of the calls that were given to another member for a reason. */
   public SingleWriterCounter retries(RetryReason reason) {
     return of(retries, reason);
   }
 
-  /**
-   * Returns the counter of the calls of a priority that were refused because too many waited.
-   *
-   * @param priority the priority
-   * @return the counter
-   */
+  /** Returns the counter of the calls of a priority that were refused because too many waited. */
   public SingleWriterCounter shed(CallPriority priority) {
     return of(shed, priority);
   }

@@ -49,7 +49,6 @@ public final class LatencyBuckets {
    * Records a duration that is the same for several; only the owning thread may call this.
    *
    * @param nanos nanoseconds; a negative one counts as 0
-   * @param times how many have it
    */
   public void record(long nanos, int times) {
     long micros = Math.max(0, nanos / 1000);
@@ -70,11 +69,7 @@ public final class LatencyBuckets {
     return BOUNDS_MICROS.clone();
   }
 
-  /**
-   * Returns how many durations fell into each bucket.
-   *
-   * @return one more count than there are bounds; a copy
-   */
+  /** Returns how many durations fell into each bucket. */
   public long[] counts() {
     long[] copy = new long[counts.length];
     Arrays.setAll(copy, i -> (long) CELL.getOpaque(counts, i));

@@ -53,12 +53,7 @@ public final class LoopStats {
     }
   }
 
-  /**
-   * Returns the counter of the events that were dropped for a reason.
-   *
-   * @param reason why
-   * @return the counter
-   */
+  /** Returns the counter of the events that were dropped for a reason. */
   public SingleWriterCounter drops(DropReason reason) {
     SingleWriterCounter counter = drops.get(reason);
     if (counter == null) {

@@ -23,20 +23,12 @@ public final class SingleWriterCounter {
   /** Makes a counter at zero. */
   public SingleWriterCounter() {}
 
-  /**
-   * Adds; only the owning thread may call this.
-   *
-   * @param n what to add
-   */
+  /** Adds; only the owning thread may call this. */
   public void add(long n) {
     VALUE.setOpaque(this, value + n);
   }
 
-  /**
-   * Reads the counter; any thread.
-   *
-   * @return the sum, perhaps a moment old
-   */
+  /** Reads the counter; any thread. */
   public long get() {
     return (long) VALUE.getOpaque(this);
   }

@@ -24,10 +24,7 @@ final class AccountEvents<E> implements Consumer<E> {
   /**
    * Makes one.
    *
-   * @param topics the topic of an event
    * @param accounts whose clients an event is about; null for none's
-   * @param operators gets everything
-   * @param publishers make what gets the events of one account
    */
   AccountEvents(
       Function<E, String> topics,

@@ -62,23 +62,11 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
   /**
    * An entry.
    *
-   * @param bus the bus's name
-   * @param at when it happened
-   * @param type what kind it is
    * @param omitted entries that were left out since the one before
-   * @param detail what happened
    */
   record Message(String bus, Instant at, String type, long omitted, Advisory detail) {}
 
-  /**
-   * Makes one that writes from {@link #start} on.
-   *
-   * @param bus the bus's name
-   * @param kept whether the logger keeps the lines
-   * @param wanted whether anything subscribes to a topic; any thread
-   * @param clock the time of what is told
-   * @param dropped counts what was left out
-   */
+  /** Makes one that writes from {@link #start} on. */
   public AuditTrail(
       String bus, boolean kept, Predicate<String> wanted, Clock clock, LongAdder dropped) {
     this(bus, kept, LoggerFactory.getLogger(LINES)::info, wanted, clock, System::nanoTime, dropped);

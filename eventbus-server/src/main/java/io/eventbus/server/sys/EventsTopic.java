@@ -52,11 +52,7 @@ final class EventsTopic implements Consumer<Advisory> {
   /**
    * What is published.
    *
-   * @param bus the bus's name
-   * @param at when it happened
-   * @param type what kind it is
    * @param omitted events that were left out since the one before
-   * @param detail what happened
    */
   record Message(String bus, Instant at, String type, long omitted, Advisory detail) {}
 

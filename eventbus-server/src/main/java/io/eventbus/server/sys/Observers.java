@@ -18,7 +18,6 @@ public final class Observers {
   /**
    * Makes them.
    *
-   * @param accounts of the bus
    * @param operators the account of operators; null where there is none but the default one
    */
   public Observers(Accounts accounts, @Nullable String operators) {
@@ -32,7 +31,6 @@ public final class Observers {
   /**
    * Says whether anybody who sees everything subscribes to a topic.
    *
-   * @param topic a topic of the system
    * @return false if an event for those who see everything would go nowhere
    */
   public boolean isWanted(String topic) {

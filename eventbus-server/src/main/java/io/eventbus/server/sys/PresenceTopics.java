@@ -52,16 +52,8 @@ final class PresenceTopics implements Consumer<Presence.Told> {
   /**
    * What is published.
    *
-   * @param bus the bus's name
-   * @param at when it happened
-   * @param type joined, left or moved
    * @param omitted events of this bus that were left out since the one before, of any service
-   * @param service the service
-   * @param member the member's number, as text: above 2^53 many readers of JSON would round it
-   * @param client what the member calls itself
    * @param concurrency calls that it works on at once; 0 for none
-   * @param version of its software
-   * @param metadata what else it says
    */
   record Message(
       String bus,

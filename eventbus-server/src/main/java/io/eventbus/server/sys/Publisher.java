@@ -6,7 +6,6 @@ interface Publisher {
   /**
    * Publishes an event, or drops it.
    *
-   * @param topic a topic of the system
    * @param payload not changed afterwards
    */
   void publish(String topic, byte[] payload);

@@ -34,17 +34,7 @@ final class StatsTopic implements Runnable {
     this.clock = clock;
   }
 
-  /**
-   * What is published.
-   *
-   * @param bus the bus's name
-   * @param at when the figures were taken
-   * @param version of its software
-   * @param startedAt when it began to listen
-   * @param uptimeSeconds how long ago that was
-   * @param state how it is
-   * @param stats its figures
-   */
+  /** What is published. */
   record Message(
       String bus,
       Instant at,

@@ -43,8 +43,6 @@ public final class SysTopics implements AutoCloseable {
   /**
    * Where the bus is in its cluster.
    *
-   * @param bus its name
-   * @param registry knows the other buses
    * @param isMember whether it has its place; what the registry tells before is history
    */
   public record Place(String bus, Registry registry, BooleanSupplier isMember) {}
@@ -52,7 +50,6 @@ public final class SysTopics implements AutoCloseable {
   /**
    * The members of services of the bus.
    *
-   * @param presence tells of them
    * @param rejoin how long one that was lost may be away
    */
   public record Services(Presence presence, Duration rejoin) {}
@@ -60,16 +57,8 @@ public final class SysTopics implements AutoCloseable {
   /**
    * Begins to publish, whenever anything subscribes.
    *
-   * @param config how often
    * @param place where the bus is
-   * @param view its figures
-   * @param advisories what happens on it
-   * @param audit what is kept of it
    * @param observers who may see what
-   * @param services who serves at it
-   * @param client publishes
-   * @param clock the time of what is told
-   * @return the running topics
    */
   public static SysTopics start(
       SysConfig config,
@@ -162,8 +151,6 @@ public final class SysTopics implements AutoCloseable {
   /**
    * Returns a topic of a bus.
    *
-   * @param bus its name
-   * @param what the last token
    * @return {@code $SYS.bus.NAME.WHAT}, where each dot of the name is {@code %2E}: a name is one
    *     token
    */

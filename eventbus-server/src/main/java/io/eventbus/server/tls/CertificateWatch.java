@@ -39,13 +39,7 @@ public final class CertificateWatch implements AutoCloseable {
             return made;
           });
 
-  /**
-   * Makes a watch that has not begun.
-   *
-   * @param sources what to look at
-   * @param advisories told of what changes, and of what cannot be used
-   * @param clock says what is valid
-   */
+  /** Makes a watch that has not begun. */
   public CertificateWatch(List<TlsSource> sources, Advisories advisories, Clock clock) {
     this.sources = List.copyOf(sources);
     this.advisories = advisories;

@@ -31,11 +31,7 @@ public final class ClientTrust extends X509ExtendedTrustManager {
       this.subject = subject;
     }
 
-    /**
-     * Returns whose certificate it is, by its own account.
-     *
-     * @return the distinguished name, as in RFC 2253
-     */
+    /** Returns whose certificate it is, by its own account. */
     public String subject() {
       return subject;
     }
@@ -44,7 +40,6 @@ public final class ClientTrust extends X509ExtendedTrustManager {
   /**
    * Trusts some authorities.
    *
-   * @param authorities their certificates
    * @throws IllegalArgumentException if they cannot be used
    */
   public ClientTrust(List<X509Certificate> authorities) {

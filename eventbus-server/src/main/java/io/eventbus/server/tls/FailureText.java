@@ -9,12 +9,7 @@ public final class FailureText {
 
   private FailureText() {}
 
-  /**
-   * Describes a failure.
-   *
-   * @param cause what has failed
-   * @return its message in one short line
-   */
+  /** Describes a failure. */
   public static String of(Throwable cause) {
     String message = cause.getMessage();
     return shortened(message == null ? cause.toString() : message);
@@ -23,9 +18,6 @@ public final class FailureText {
   /**
    * Makes one short line of a text: a subject, as a message, may hold anything, and must not begin
    * another line.
-   *
-   * @param text any text
-   * @return its beginning, without control characters
    */
   public static String shortened(String text) {
     return PrintableText.of(text, MAX_REASON);

@@ -15,8 +15,6 @@ final class PemKey {
    * Checks that a file holds no key in a form that has to be converted. Whatever else is wrong with
    * it is for the reader of the key to say.
    *
-   * @param file the file
-   * @param text what it holds
    * @throws ConfigException if it has to be converted; names the command that does so
    */
   static void check(ConfiguredFile file, String text) {

@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The PEM files of one use of TLS.
  *
- * @param use what for: the label of its metric
- * @param certificate the certificate chain, the bus's own first
- * @param key its private key
  * @param authorities whose certificates are trusted, or null where the other side shows none
  */
 public record TlsFiles(
@@ -21,12 +18,7 @@ public record TlsFiles(
     ConfiguredFile certificate,
     ConfiguredFile key,
     @Nullable ConfiguredFile authorities) {
-  /**
-   * A file, and the key of the configuration that names it.
-   *
-   * @param key the key
-   * @param path the file
-   */
+  /** A file, and the key of the configuration that names it. */
   public record ConfiguredFile(ConfigKey key, Path path) {
     @Override
     public String toString() {
@@ -37,7 +29,6 @@ public record TlsFiles(
   /**
    * Returns the files for connections of clients.
    *
-   * @param config the section {@code tls}
    * @return nothing where TLS is off
    */
   public static Optional<TlsFiles> clients(TlsConfig config) {
@@ -76,7 +67,6 @@ public record TlsFiles(
   /**
    * Returns the files for links between buses.
    *
-   * @param config how buses make sure of each other
    * @return nothing where TLS is off
    */
   public static Optional<TlsFiles> links(ClusterSecurityConfig config) {

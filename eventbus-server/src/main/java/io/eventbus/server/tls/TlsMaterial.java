@@ -9,8 +9,6 @@ import java.util.List;
 /**
  * What the files of one use of TLS hold: a key that fits its certificate. Immutable; any thread.
  *
- * @param key the private key; never printed
- * @param chain the certificate of the key, and those that lead from it to an authority
  * @param authorities whose certificates are trusted; empty where the other side shows none
  */
 public record TlsMaterial(
@@ -24,8 +22,6 @@ public record TlsMaterial(
   /**
    * Reads the files. Does not look at dates: see {@link #expiresAt}.
    *
-   * @param files the files
-   * @return what they hold
    * @throws ConfigException if one cannot be read or used, or the key does not fit; says which, and
    *     what was expected
    */
@@ -38,20 +34,12 @@ public record TlsMaterial(
     return chain.get(0);
   }
 
-  /**
-   * Returns whose certificate it is.
-   *
-   * @return the distinguished name, as in RFC 2253
-   */
+  /** Returns whose certificate it is. */
   public String subject() {
     return certificate().getSubjectX500Principal().getName();
   }
 
-  /**
-   * Returns until when the certificate of the key may be used.
-   *
-   * @return the end of its validity
-   */
+  /** Returns until when the certificate of the key may be used. */
   public Instant expiresAt() {
     return certificate().getNotAfter().toInstant();
   }

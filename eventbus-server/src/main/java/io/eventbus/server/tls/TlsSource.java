@@ -25,7 +25,6 @@ public final class TlsSource {
     /**
      * Uses it for every connection that begins from now on.
      *
-     * @param material what the files hold
      * @throws IllegalArgumentException if it cannot be used; what was used before stays in use
      */
     void take(TlsMaterial material);
@@ -42,9 +41,6 @@ public final class TlsSource {
    * Reads the files for the first time. A certificate that has expired is taken, because clients
    * may be none the worse for it; {@link CertificateWatch} tells of it.
    *
-   * @param files the files
-   * @param taker uses what they hold: called at once, and whenever it has changed
-   * @return the source
    * @throws ConfigException if the files cannot be used; says which, and why
    */
   public static TlsSource open(TlsFiles files, Taker taker) {
@@ -71,20 +67,12 @@ public final class TlsSource {
     }
   }
 
-  /**
-   * Returns what for.
-   *
-   * @return the label of its metric
-   */
+  /** Returns what for. */
   public String use() {
     return files.use();
   }
 
-  /**
-   * Returns what is in use.
-   *
-   * @return what the files held when they were last good
-   */
+  /** Returns what is in use. */
   public TlsMaterial current() {
     return current;
   }

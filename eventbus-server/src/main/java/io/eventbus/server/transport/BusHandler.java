@@ -53,8 +53,6 @@ final class BusHandler implements MessageHandler, ClientLink {
    * Makes the handler of a connection that was upgraded.
    *
    * @param acceptedAt when, as {@link System#nanoTime}
-   * @param forwarded whether the request says that a proxy has passed it on
-   * @param page whether the request says that it comes from a page in a browser
    */
   BusHandler(
       ConnectionLoop loop,

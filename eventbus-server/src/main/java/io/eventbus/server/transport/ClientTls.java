@@ -16,12 +16,7 @@ final class ClientTls extends SslHandler {
   private final Consumer<Throwable> whenFailed;
   private boolean hasFailed;
 
-  /**
-   * Makes the handler of one connection.
-   *
-   * @param tasks runs what takes long
-   * @param whenFailed called with why a handshake has failed
-   */
+  /** Makes the handler of one connection. */
   // Whether a handshake fails is told by its listener.
   @SuppressWarnings("FutureReturnValueIgnored")
   ClientTls(SSLEngine engine, Executor tasks, ConnectionLoop loop, Consumer<Throwable> whenFailed) {

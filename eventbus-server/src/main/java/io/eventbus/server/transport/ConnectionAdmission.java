@@ -251,11 +251,7 @@ final class ConnectionAdmission {
     return address instanceof InetSocketAddress ip && proxies.contains(ip.getAddress());
   }
 
-  /**
-   * Finds the client of a request that came from a proxy.
-   *
-   * @param proxy the proxy next to the client of whom the bus knows from the connection
-   */
+  /** Finds the client of a request that came from a proxy. */
   SocketAddress clientOf(SocketAddress proxy, HttpHeaders headers)
       throws ForwardedClient.UnusableException {
     Optional<InetSocketAddress> told =

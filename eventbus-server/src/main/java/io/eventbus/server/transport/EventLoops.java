@@ -32,7 +32,6 @@ public final class EventLoops implements Loops {
   /**
    * Starts the loops.
    *
-   * @param config how many, and on what
    * @throws IllegalStateException if epoll is demanded and cannot be had
    */
   public EventLoops(ListenConfig config) {
@@ -72,8 +71,6 @@ public final class EventLoops implements Loops {
   /**
    * Says what drives the sockets with a setting.
    *
-   * @param type the setting
-   * @return true for epoll, false for NIO
    * @throws IllegalStateException if epoll is demanded and cannot be had
    */
   public static boolean usesEpoll(TransportType type) {
@@ -110,12 +107,7 @@ public final class EventLoops implements Loops {
     handOver.accept(loop);
   }
 
-  /**
-   * Returns one of the loops.
-   *
-   * @param number its number
-   * @return what owns its connections
-   */
+  /** Returns one of the loops. */
   public EventLoop loop(int number) {
     return loops.get(number);
   }
@@ -132,11 +124,7 @@ public final class EventLoops implements Loops {
     return serverChannel == EpollServerSocketChannel.class;
   }
 
-  /**
-   * Returns what the sockets are driven by.
-   *
-   * @return epoll or nio
-   */
+  /** Returns what the sockets are driven by. */
   public String transportName() {
     return isEpoll() ? "epoll" : "nio";
   }

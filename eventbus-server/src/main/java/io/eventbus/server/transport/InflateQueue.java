@@ -31,7 +31,6 @@ final class InflateQueue {
   /**
    * Asks whether a message may be inflated now; if not, it has a place in the line.
    *
-   * @param retry stands for the message; called when its turn has come
    * @return true if it may: then {@link #took} has to be called
    */
   boolean mayBegin(Runnable retry, long nowNanos) {

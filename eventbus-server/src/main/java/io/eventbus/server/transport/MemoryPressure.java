@@ -77,7 +77,6 @@ final class MemoryPressure implements Runnable {
    * Makes room from now on.
    *
    * @param others gives up another bus, if it can
-   * @param advisories told which connections go
    */
   static void relieve(
       BusMemory memory, List<ConnectionLoop> loops, BooleanSupplier others, Advisories advisories) {

@@ -18,7 +18,6 @@ interface MessageHandler {
   /**
    * Handles a message, or the rest of one.
    *
-   * @param retry called once, by any thread, when it is worth going on
    * @return {@code to}, or where to go on after {@code retry} was called
    */
   int onMessage(ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry);

@@ -25,11 +25,7 @@ final class PacedWrites extends ChannelOutboundHandlerAdapter {
   private long bytes;
   private boolean pieceUnderWay;
 
-  /**
-   * Makes the handler of one channel.
-   *
-   * @param onRoom called when a piece has gone out and there is more: flush in another turn
-   */
+  /** Makes the handler of one channel. */
   PacedWrites(Runnable onRoom) {
     this.pieceWritten =
         written -> {

@@ -24,7 +24,6 @@ final class ReadBufferSizer extends AdaptiveRecvByteBufAllocator {
    * Makes one.
    *
    * @param room bytes that all connections together may have read and not handled, about
-   * @param connections how many there are
    */
   ReadBufferSizer(long room, IntSupplier connections) {
     this.room = room;

@@ -36,12 +36,7 @@ final class SharedWrites {
     shared += bytes;
   }
 
-  /**
-   * Lets go of what the network has taken.
-   *
-   * @param pending what waits in the channel, as it counts
-   * @return how much of that is the connection's own
-   */
+  /** Lets go of what the network has taken. */
   long settle(long pending) {
     if (underWay != null) {
       release(underWay, pending);

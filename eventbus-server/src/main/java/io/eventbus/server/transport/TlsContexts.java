@@ -42,7 +42,6 @@ final class TlsContexts {
   /**
    * Reads the files.
    *
-   * @return nothing when TLS is off
    * @throws ConfigException if they cannot be read or do not fit
    */
   static Optional<TlsContexts> of(TlsConfig config) {

@@ -50,11 +50,7 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
   private boolean ended;
   private @Nullable ChannelHandlerContext own;
 
-  /**
-   * Makes the handler of one connection.
-   *
-   * @param refused called when a handshake is too long, or there is no room for it
-   */
+  /** Makes the handler of one connection. */
   TlsReadThrottle(ConnectionLoop loop, Runnable refused) {
     this.loop = loop;
     this.refused = refused;

@@ -17,11 +17,7 @@ final class TlsTasks implements AutoCloseable {
   private final ThreadPoolExecutor threads;
   private final Runnable whenFull;
 
-  /**
-   * Makes threads that start when there is something to do.
-   *
-   * @param whenFull called for each connection that is refused, by its loop
-   */
+  /** Makes threads that start when there is something to do. */
   TlsTasks(Runnable whenFull) {
     this(Math.max(1, Runtime.getRuntime().availableProcessors() / 2), WAITING, whenFull);
   }

@@ -59,12 +59,7 @@ public final class TransportServer {
   /**
    * Prepares the loops; nothing listens yet.
    *
-   * @param config the configuration
-   * @param loops the threads
    * @param bus what all sessions share
-   * @param routers makes the router of each loop; the argument is what a router calls when it has
-   *     something to hand over
-   * @param calls the services of the bus
    * @param onFatal called by a loop's thread when the bus cannot go on; must return at once
    * @throws ConfigException if the TLS files cannot be used
    */
@@ -122,10 +117,7 @@ public final class TransportServer {
     /**
      * Makes a router.
      *
-     * @param loop the loop's number
      * @param allocator where buffers come from
-     * @param flushDue what the router calls when it has something to hand over
-     * @return the router
      */
     Router create(int loop, PooledByteBufAllocator allocator, Runnable flushDue);
   }
@@ -204,11 +196,7 @@ public final class TransportServer {
     }
   }
 
-  /**
-   * Returns how many client connections the bus takes.
-   *
-   * @return what is configured, or fewer
-   */
+  /** Returns how many client connections the bus takes. */
   public ConnectionLimit connectionLimit() {
     return limit;
   }
@@ -225,7 +213,6 @@ public final class TransportServer {
   /**
    * Checks what can be checked of a configuration without listening: the files that it names.
    *
-   * @param config the configuration
    * @throws ConfigException if a file cannot be used; says which, and why
    */
   public static void check(ServerConfig config) {
@@ -233,11 +220,7 @@ public final class TransportServer {
     ProxyNetworks.of(config.listen().proxies());
   }
 
-  /**
-   * Returns where the bus listens.
-   *
-   * @return the bound address
-   */
+  /** Returns where the bus listens. */
   public InetSocketAddress address() {
     Channel channel = listening;
     if (channel == null) {
@@ -246,11 +229,7 @@ public final class TransportServer {
     return (InetSocketAddress) channel.localAddress();
   }
 
-  /**
-   * Returns the context of each loop.
-   *
-   * @return in the order of the loops
-   */
+  /** Returns the context of each loop. */
   public List<LoopContext> contexts() {
     return states.stream().map(ConnectionLoop::context).toList();
   }

@@ -36,7 +36,6 @@ final class WriteProgress {
    * Looks again.
    *
    * @param taken bytes that the network has taken since the beginning
-   * @param waits whether anything waits for the client
    */
   void look(long taken, boolean waits, long nowNanos) {
     double seconds = (nowNanos - lookedAt) / NANOS;

@@ -34,13 +34,7 @@ public final class DrivenBalancer {
   /**
    * What it stands in.
    *
-   * @param bus its name
-   * @param zone what fails together with it
-   * @param registry knows the other buses
-   * @param way leads to them
-   * @param executor runs one task at a time
    * @param nanoTime as {@link System#nanoTime}
-   * @param random for the choice of targets
    */
   public record Stand(
       String bus,

@@ -226,11 +226,7 @@ public final class TestBus {
     run();
   }
 
-  /**
-   * Time passes.
-   *
-   * @return how often a loop had something to do in it that was due at a time
-   */
+  /** Time passes. */
   public int pass(Duration time) {
     int wakes = 0;
     long left = time.toNanos();

@@ -18,8 +18,6 @@ public final class RegisteredBuses {
   /**
    * Registers a bus at {@code ws://NAME:1/bus} and {@code ws://other:1/bus}.
    *
-   * @param registry a registry that has started
-   * @param name the name of the bus
    * @param states the states that it takes one after another
    * @throws Exception if the registry does not answer within 30 s
    */

@@ -32,20 +32,10 @@ public final class SampleFrames {
    * An event.
    *
    * @param key its key, null for none
-   * @param payload its payload, as text
    */
   public record Event(@Nullable String key, String payload) {}
 
-  /**
-   * A frame of events as a subscriber gets it.
-   *
-   * @param topic its topic
-   * @param producer its producer
-   * @param sequence of the first event
-   * @param receivedAt when the bus got it
-   * @param events the events
-   * @param groups ids of group subscriptions
-   */
+  /** A frame of events as a subscriber gets it. */
   public record Delivered(
       String topic,
       long producer,

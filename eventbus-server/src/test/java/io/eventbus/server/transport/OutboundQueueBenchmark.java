@@ -245,11 +245,7 @@ public class OutboundQueueBenchmark {
     queue.close();
   }
 
-  /**
-   * Offers a round of deliveries and writes them.
-   *
-   * @return what is left, which is nothing
-   */
+  /** Offers a round of deliveries and writes them. */
   @Benchmark
   public long round() {
     for (int i = 0; i < batch; i++) {

@@ -8,36 +8,18 @@ import java.util.Map;
  * connections to its caller.
  */
 public interface Attack {
-  /**
-   * Returns its name.
-   *
-   * @return of small letters, digits and hyphens
-   */
+  /** Returns its name. */
   String name();
 
-  /**
-   * Says in a few words what it does.
-   *
-   * @return for people
-   */
+  /** Says in a few words what it does. */
   String what();
 
-  /**
-   * Returns what can be set, with the defaults.
-   *
-   * @param heapMegabytes of the bus
-   * @return names and values
-   */
+  /** Returns what can be set, with the defaults. */
   default Map<String, Long> knobs(long heapMegabytes) {
     return Map.of();
   }
 
-  /**
-   * Returns what it needs of the bus and of the honest pairs.
-   *
-   * @param knobs what was set
-   * @return the needs
-   */
+  /** Returns what it needs of the bus and of the honest pairs. */
   default Needs needs(Map<String, Long> knobs) {
     return Needs.NOTHING;
   }
@@ -45,7 +27,6 @@ public interface Attack {
   /**
    * Attacks.
    *
-   * @param field what it attacks, and with what
    * @throws Exception if it cannot go on; the attack then counts as failed
    */
   void run(Field field) throws Exception;

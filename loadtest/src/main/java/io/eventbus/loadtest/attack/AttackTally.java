@@ -17,43 +17,23 @@ public final class AttackTally {
   /** Makes one of zeros. */
   public AttackTally() {}
 
-  /**
-   * Returns the counts of all connections.
-   *
-   * @return for {@link io.eventbus.loadtest.attack.wire.Wires}
-   */
+  /** Returns the counts of all connections. */
   public WireCounts wires() {
     return wires;
   }
 
-  /**
-   * Counts.
-   *
-   * @param name of the figure
-   * @param more how many
-   */
+  /** Counts. */
   public void add(String name, long more) {
     figures.computeIfAbsent(name, n -> new LongAdder()).add(more);
   }
 
-  /**
-   * Returns a figure.
-   *
-   * @param name of the figure
-   * @return what it has come to
-   */
+  /** Returns a figure. */
   public long get(String name) {
     LongAdder figure = figures.get(name);
     return figure == null ? 0 : figure.sum();
   }
 
-  /**
-   * Notes whether something was as expected.
-   *
-   * @param what in a few words
-   * @param held whether it was so
-   * @param found what was seen
-   */
+  /** Notes whether something was as expected. */
   public void check(String what, boolean held, String found) {
     checks.add(new Check(what, held, found));
   }
@@ -62,7 +42,6 @@ public final class AttackTally {
    * Returns everything so far.
    *
    * @param error what ended the attack early, empty for nothing
-   * @return a copy
    */
   public Observed observed(String error) {
     Map<String, Long> all = new TreeMap<>(wires.figures());

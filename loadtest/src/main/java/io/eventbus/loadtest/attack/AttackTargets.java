@@ -5,7 +5,6 @@ package io.eventbus.loadtest.attack;
  *
  * @param maxMillis the longest that an event of an honest pair may take
  * @param logLinesPerSecond what the bus may write to its log in a second of the attack
- * @param log whether the log has to tell of the attack
  * @param p99Factor how many times as long 99 % of the honest events may take as in the quiet phase;
  *     0 for any
  */

@@ -1,10 +1,4 @@
 package io.eventbus.loadtest.attack;
 
-/**
- * Something that an attack expected of the bus.
- *
- * @param what in a few words
- * @param held whether it was so
- * @param found what was seen
- */
+/** Something that an attack expected of the bus. */
 public record Check(String what, boolean held, String found) {}

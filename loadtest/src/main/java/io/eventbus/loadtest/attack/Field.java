@@ -15,9 +15,6 @@ public final class Field {
   /**
    * Makes one; the attack begins now.
    *
-   * @param wires for its connections
-   * @param knobs what was set
-   * @param tally what it observes
    * @param seconds how long it lasts
    */
   public Field(Wires wires, Map<String, Long> knobs, AttackTally tally, long seconds) {
@@ -27,39 +24,22 @@ public final class Field {
     this.end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
   }
 
-  /**
-   * Returns what opens connections.
-   *
-   * @return for any number
-   */
+  /** Returns what opens connections. */
   public Wires wires() {
     return wires;
   }
 
-  /**
-   * Returns what is attacked.
-   *
-   * @return its addresses
-   */
+  /** Returns what is attacked. */
   public BusAddress bus() {
     return wires.bus();
   }
 
-  /**
-   * Returns what it observes.
-   *
-   * @return for any thread
-   */
+  /** Returns what it observes. */
   public AttackTally tally() {
     return tally;
   }
 
-  /**
-   * Returns a setting.
-   *
-   * @param name one that the attack has named
-   * @return its value
-   */
+  /** Returns a setting. */
   public int knob(String name) {
     Long value = knobs.get(name);
     if (value == null) {
@@ -68,11 +48,7 @@ public final class Field {
     return Math.toIntExact(value);
   }
 
-  /**
-   * Says whether the time has passed.
-   *
-   * @return true from then on
-   */
+  /** Says whether the time has passed. */
   public boolean over() {
     return leftMillis() <= 0;
   }

@@ -52,13 +52,7 @@ public final class Needs {
     return copy;
   }
 
-  /**
-   * Returns these needs and a setting.
-   *
-   * @param key of the bus's configuration
-   * @param value its value
-   * @return the needs
-   */
+  /** Returns these needs and a setting. */
   public Needs with(String key, String value) {
     Needs copy = copy();
     Map<String, String> all = new TreeMap<>(settings);
@@ -67,35 +61,21 @@ public final class Needs {
     return copy;
   }
 
-  /**
-   * Returns these needs with TLS.
-   *
-   * @return the needs
-   */
+  /** Returns these needs with TLS. */
   public Needs withTls() {
     Needs copy = copy();
     copy.tls = true;
     return copy;
   }
 
-  /**
-   * Returns these needs with a token.
-   *
-   * @param secret what clients show
-   * @return the needs
-   */
+  /** Returns these needs with a token. */
   public Needs withToken(String secret) {
     Needs copy = copy();
     copy.token = secret;
     return copy;
   }
 
-  /**
-   * Returns these needs with few descriptors.
-   *
-   * @param most of the bus's process
-   * @return the needs
-   */
+  /** Returns these needs with few descriptors. */
   public Needs withDescriptors(int most) {
     Needs copy = copy();
     copy.descriptors = most;
@@ -106,7 +86,6 @@ public final class Needs {
    * Returns these needs with a duration.
    *
    * @param seconds at least, because it shows nothing in less
-   * @return the needs
    */
   public Needs lasting(int seconds) {
     Needs copy = copy();
@@ -114,34 +93,21 @@ public final class Needs {
     return copy;
   }
 
-  /**
-   * Returns these needs with one more honest pair.
-   *
-   * @param bytesPerSecond what it publishes
-   * @return the needs
-   */
+  /** Returns these needs with one more honest pair. */
   public Needs withBulk(int bytesPerSecond) {
     Needs copy = copy();
     copy.bulkBytesPerSecond = bytesPerSecond;
     return copy;
   }
 
-  /**
-   * Returns these needs with a longer time that an event may take.
-   *
-   * @return the needs
-   */
+  /** Returns these needs with a longer time that an event may take. */
   public Needs withLongSteps() {
     Needs copy = copy();
     copy.maxMillis = LONG_STEPS;
     return copy;
   }
 
-  /**
-   * Returns these needs with the time for which one subscriber may hold publishers back.
-   *
-   * @return the needs
-   */
+  /** Returns these needs with the time for which one subscriber may hold publishers back. */
   public Needs withBlockHold() {
     Needs copy = copy();
     copy.maxMillis = BLOCK_HOLD;
@@ -152,7 +118,6 @@ public final class Needs {
    * Returns these needs with a bound for the log.
    *
    * @param lines that the bus may write in a second
-   * @return the needs
    */
   public Needs withLogLinesPerSecond(int lines) {
     Needs copy = copy();
@@ -160,11 +125,7 @@ public final class Needs {
     return copy;
   }
 
-  /**
-   * Returns these needs with a log that has to tell of the attack.
-   *
-   * @return the needs
-   */
+  /** Returns these needs with a log that has to tell of the attack. */
   public Needs withLog() {
     Needs copy = copy();
     copy.log = true;
@@ -174,9 +135,6 @@ public final class Needs {
   /**
    * Returns these needs with accounts: the honest are in {@code honest}, the attackers in {@code
    * hostile}, and each shows a token that says so.
-   *
-   * @param rolesFile what the bus's roles file says
-   * @return the needs
    */
   public Needs withAccounts(String rolesFile) {
     Needs copy = copy();
@@ -188,7 +146,6 @@ public final class Needs {
    * Returns these needs with a bound for 99 % of the honest events.
    *
    * @param factor how many times as long as in the quiet phase they may take
-   * @return the needs
    */
   public Needs withP99Factor(double factor) {
     Needs copy = copy();
@@ -199,8 +156,6 @@ public final class Needs {
   /**
    * Returns these needs with a second bus in one cluster: the attackers are clients of one, the
    * honest of the other.
-   *
-   * @return the needs
    */
   public Needs withCluster() {
     Needs copy = copy();
@@ -211,8 +166,6 @@ public final class Needs {
   /**
    * Returns these needs with a second bus in one cluster, which has no clients: attackers and
    * honest are clients of the same.
-   *
-   * @return the needs
    */
   public Needs withNeighbour() {
     Needs copy = withCluster();
@@ -224,7 +177,6 @@ public final class Needs {
    * Returns these needs with a token for operators.
    *
    * @param secret what they show, 16 characters at least
-   * @return the needs
    */
   public Needs withAdminToken(String secret) {
     Needs copy = copy();
@@ -268,11 +220,7 @@ public final class Needs {
     return roles;
   }
 
-  /**
-   * Returns the configuration.
-   *
-   * @return keys and values
-   */
+  /** Returns the configuration. */
   public Map<String, String> settings() {
     return settings;
   }
@@ -322,11 +270,7 @@ public final class Needs {
     return bulkBytesPerSecond;
   }
 
-  /**
-   * Returns what the honest may notice.
-   *
-   * @return the targets
-   */
+  /** Returns what the honest may notice. */
   public AttackTargets targets() {
     return new AttackTargets(maxMillis, logLinesPerSecond, log, p99Factor);
   }

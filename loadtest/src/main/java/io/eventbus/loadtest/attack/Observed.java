@@ -6,10 +6,6 @@ import java.util.Map;
 /**
  * What the attackers saw.
  *
- * @param figures counts by name
- * @param closes connections that the bus ended, by the code, see {@link
- *     io.eventbus.loadtest.attack.wire.AttackPeer#closed}
- * @param checks what was expected of the bus
  * @param error what ended the attack early, empty for nothing
  */
 public record Observed(
@@ -21,12 +17,7 @@ public record Observed(
     checks = List.copyOf(checks);
   }
 
-  /**
-   * Makes what is known of attackers that did not report.
-   *
-   * @param error why
-   * @return nothing but that
-   */
+  /** Makes what is known of attackers that did not report. */
   public static Observed failed(String error) {
     return new Observed(Map.of(), Map.of(), List.of(), error);
   }

@@ -20,9 +20,6 @@ public interface CoordinationClient extends AutoCloseable {
   /**
    * Makes a register; it does no harm to repeat it until it is done. It is not measured and may
    * take longer than the others.
-   *
-   * @param register its name
-   * @param value its first value
    */
   void create(String register, String value);
 
@@ -37,31 +34,19 @@ public interface CoordinationClient extends AutoCloseable {
    * Writes a register.
    *
    * @param put what to write where; the same object again to repeat it
-   * @return a future that completes on any thread
    */
   CompletableFuture<Void> writeLater(Put put);
 
-  /**
-   * Reads what the server that this client talks to knows; it may be behind.
-   *
-   * @param register its name
-   * @return the register, or that it is absent
-   */
+  /** Reads what the server that this client talks to knows; it may be behind. */
   Register read(String register);
 
-  /**
-   * Reads with everything that was acknowledged before.
-   *
-   * @param register its name
-   * @return the register, or that it is absent
-   */
+  /** Reads with everything that was acknowledged before. */
   Register readNewest(String register);
 
   /**
    * Writes a register if nobody has done so since it was read.
    *
    * @param read the register as it was read, not absent
-   * @param value the new value
    * @return false if somebody has
    */
   boolean replace(Register read, String value);

@@ -4,18 +4,10 @@ import java.util.List;
 
 /** Running servers. For one thread, which may wait in any method. */
 public interface CoordinationCluster extends AutoCloseable {
-  /**
-   * Returns how many servers there are.
-   *
-   * @return the number, those that were killed included
-   */
+  /** Returns how many servers there are. */
   int servers();
 
-  /**
-   * Returns the processes.
-   *
-   * @return the ids of those that run
-   */
+  /** Returns the processes. */
   List<Long> pids();
 
   /**
@@ -25,11 +17,7 @@ public interface CoordinationCluster extends AutoCloseable {
    */
   int leader();
 
-  /**
-   * Returns how often the leader has changed, as the servers count it.
-   *
-   * @return a number that grows with every change
-   */
+  /** Returns how often the leader has changed, as the servers count it. */
   long term();
 
   /**
@@ -57,8 +45,6 @@ public interface CoordinationCluster extends AutoCloseable {
    * Connects a client, over a connection of its own.
    *
    * @param number of the client, from 0
-   * @param placement which server it talks to
-   * @return the client
    */
   CoordinationClient connect(int number, Placement placement);
 

@@ -9,33 +9,19 @@ public final class CoordinationException extends RuntimeException {
 
   private final String kind;
 
-  /**
-   * Makes an exception.
-   *
-   * @param kind a short name to count errors by
-   * @param cause what the system's client said
-   */
+  /** Makes an exception. */
   public CoordinationException(String kind, Throwable cause) {
     super(kind + ": " + cause.getMessage(), cause);
     this.kind = kind;
   }
 
-  /**
-   * Makes an exception.
-   *
-   * @param kind a short name to count errors by
-   * @param message what happened
-   */
+  /** Makes an exception. */
   public CoordinationException(String kind, String message) {
     super(kind + ": " + message);
     this.kind = kind;
   }
 
-  /**
-   * Returns the sort of error.
-   *
-   * @return a short name
-   */
+  /** Returns the sort of error. */
   public String kind() {
     return kind;
   }

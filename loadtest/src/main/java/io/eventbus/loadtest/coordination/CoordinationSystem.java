@@ -5,27 +5,16 @@ import java.nio.file.Path;
 
 /** A system under test. An implementer must start every server as a process of its own. */
 public interface CoordinationSystem {
-  /**
-   * Returns its name.
-   *
-   * @return as on the command line
-   */
+  /** Returns its name. */
   String name();
 
-  /**
-   * Says whether it can be measured here.
-   *
-   * @return present with its version, or absent with the reason
-   */
+  /** Says whether it can be measured here. */
   Availability availability();
 
   /**
    * Starts servers on free ports of the loopback interface, with every write on the disk before it
    * counts, and waits until all of them take part.
    *
-   * @param servers how many
-   * @param directory takes their data, one directory for each
-   * @return the running servers
    * @throws InterruptedException if the thread is interrupted while it waits
    */
   CoordinationCluster start(int servers, Path directory) throws InterruptedException;

@@ -8,31 +8,18 @@ public final class Put {
   private final String value;
   private volatile @Nullable Object identity;
 
-  /**
-   * Makes a write.
-   *
-   * @param register the register's name
-   * @param value the new value
-   */
+  /** Makes a write. */
   public Put(String register, String value) {
     this.register = register;
     this.value = value;
   }
 
-  /**
-   * Returns where to write.
-   *
-   * @return the register's name
-   */
+  /** Returns where to write. */
   public String register() {
     return register;
   }
 
-  /**
-   * Returns what to write.
-   *
-   * @return the new value
-   */
+  /** Returns what to write. */
   public String value() {
     return value;
   }

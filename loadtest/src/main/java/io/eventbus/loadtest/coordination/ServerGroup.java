@@ -19,11 +19,7 @@ public final class ServerGroup implements AutoCloseable {
     // Nothing is there yet.
   }
 
-  /**
-   * Adds the next server.
-   *
-   * @param process its process
-   */
+  /** Adds the next server. */
   public void add(ServerProcess process) {
     processes.add(process);
   }
@@ -32,7 +28,6 @@ public final class ServerGroup implements AutoCloseable {
    * Puts a process in the place of one that ended.
    *
    * @param server its number from 0
-   * @param process the new process
    */
   public void replace(int server, ServerProcess process) {
     processes.set(server, process).close();
@@ -51,7 +46,6 @@ public final class ServerGroup implements AutoCloseable {
    * Says whether a server runs.
    *
    * @param server its number from 0
-   * @return false once it has ended
    */
   public boolean isAlive(int server) {
     return processes.get(server).isAlive();
@@ -61,17 +55,12 @@ public final class ServerGroup implements AutoCloseable {
    * Returns the end of what a server has said, for messages.
    *
    * @param server its number from 0
-   * @return some of its output
    */
   public String tail(int server) {
     return processes.get(server).tail();
   }
 
-  /**
-   * Returns the processes that run.
-   *
-   * @return their ids
-   */
+  /** Returns the processes that run. */
   public List<Long> pids() {
     return processes.stream().filter(ServerProcess::isAlive).map(ServerProcess::pid).toList();
   }
@@ -79,7 +68,6 @@ public final class ServerGroup implements AutoCloseable {
   /**
    * Waits for what servers bring about.
    *
-   * @param what for messages
    * @param condition is looked at some times a second
    * @throws InterruptedException if the thread is interrupted
    */
@@ -97,9 +85,7 @@ public final class ServerGroup implements AutoCloseable {
   /**
    * Finds the server that a client is to talk to.
    *
-   * @param cluster the servers
    * @param client the client's number from 0
-   * @param placement with the leader or spread
    * @return the server's number from 0
    */
   public static int place(CoordinationCluster cluster, int client, Placement placement) {

@@ -6,22 +6,13 @@ public interface VisibleCluster extends CoordinationCluster {
    * How long a server took to join.
    *
    * @param inProcessMillis from when it could be called until it took part
-   * @param wholeMillis the same and the start of its process
    */
   record Joined(double inProcessMillis, double wholeMillis) {}
 
-  /**
-   * Starts one more server and waits until it takes part.
-   *
-   * @return how long that took
-   */
+  /** Starts one more server and waits until it takes part. */
   Joined join();
 
-  /**
-   * Returns the register whose changes are timed.
-   *
-   * @return its name
-   */
+  /** Returns the register whose changes are timed. */
   String timedRegister();
 
   /**

@@ -45,19 +45,13 @@ public final class CallLoop implements DriverCalls {
   /** The client of a system: one connection that calls. */
   @FunctionalInterface
   public interface Requester {
-    /**
-     * Makes a request.
-     *
-     * @param payload of the request
-     * @return completed with the payload of the answer
-     */
+    /** Makes a request. */
     CompletableFuture<byte[]> request(byte[] payload);
   }
 
   /**
    * Makes one that does not call yet.
    *
-   * @param places how many calls are in flight
    * @param payloadBytes of each request and each answer, which begins with the number of the place
    *     and of the call in it: at least 12
    */
@@ -72,23 +66,13 @@ public final class CallLoop implements DriverCalls {
     }
   }
 
-  /**
-   * Gives it its caller.
-   *
-   * @param newRequester makes the requests
-   * @return this
-   */
+  /** Gives it its caller. */
   public CallLoop with(Requester newRequester) {
     requester = newRequester;
     return this;
   }
 
-  /**
-   * Answers a request: what the member does.
-   *
-   * @param payload of the request
-   * @return the payload of the answer
-   */
+  /** Answers a request: what the member does. */
   public byte[] serve(byte[] payload) {
     ByteBuffer mark = ByteBuffer.wrap(payload);
     int place = payload.length == payloadBytes ? mark.getInt() : -1;

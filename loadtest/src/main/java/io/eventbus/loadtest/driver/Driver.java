@@ -13,18 +13,12 @@ import java.util.List;
  * not let one driver's process outlive {@link Session#close}.
  */
 public interface Driver {
-  /**
-   * Returns the name that the command line uses.
-   *
-   * @return a short name in lower case
-   */
+  /** Returns the name that the command line uses. */
   String name();
 
   /**
    * Says whether the system can be started on this machine. Called before anything else, may look
    * at files and run {@code --version}, starts nothing that stays.
-   *
-   * @return present with a version, or absent with the reason
    */
   Availability availability();
 
@@ -67,7 +61,6 @@ public interface Driver {
   /**
    * Says what a workload needs that is not there.
    *
-   * @param workload what is to be done
    * @return in a word, empty for nothing
    */
   default String lacks(Workload workload) {
@@ -87,8 +80,6 @@ public interface Driver {
    * Starts the server and waits until it accepts connections, or all servers of a workload with a
    * {@link Workload#cluster}, each linked with every other one.
    *
-   * @param workload what is going to be done, for settings that depend on it
-   * @return the running system
    * @throws DriverException if it does not start within its deadline
    */
   Session start(Workload workload);
@@ -98,11 +89,7 @@ public interface Driver {
    * methods are called by one thread.
    */
   interface Session extends AutoCloseable {
-    /**
-     * Returns the processes of the servers, whose CPU time and memory are measured together.
-     *
-     * @return their ids, one or more
-     */
+    /** Returns the processes of the servers, whose CPU time and memory are measured together. */
     List<Long> serverPids();
 
     /**
@@ -110,7 +97,6 @@ public interface Driver {
      * then: what is published after this returns must reach those at other servers too.
      *
      * @param number from 0
-     * @return ready to publish
      * @throws DriverException if it cannot connect
      */
     Publisher publisher(int number);
@@ -120,25 +106,16 @@ public interface Driver {
      * after this returns must arrive.
      *
      * @param number from 0
-     * @param filter a topic, or a filter in which {@code *} is one token and a last {@code >} the
-     *     rest; a driver translates it
-     * @param receiver takes the events
-     * @return the subscriber
      * @throws DriverException if it cannot connect or subscribe
      */
     Subscriber subscriber(int number, String filter, Receiver receiver);
 
-    /**
-     * Says how a connection of this system begins.
-     *
-     * @return for connections that the load test opens itself
-     */
+    /** Says how a connection of this system begins. */
     IdleHandshake idleHandshake();
 
     /**
      * Connects a caller, and a member of the service that it calls.
      *
-     * @return ready to call; closed with the session
      * @throws DriverException if they cannot connect, or the system has no calls
      */
     default DriverCalls calls() {
@@ -156,7 +133,6 @@ public interface Driver {
      * Publishes one event in the way that is fastest for the system; may block when the client's
      * buffer is full.
      *
-     * @param topic its number, see {@link Workload#topic}
      * @param payload becomes the driver's own: the caller does not touch it again
      * @throws DriverException if the event was refused or the connection is lost
      */
@@ -204,7 +180,6 @@ public interface Driver {
     /**
      * Takes one event of a system that says when its bus received it.
      *
-     * @param payload as above
      * @param busMicros when, in microseconds since the epoch by the bus's clock
      */
     default void onEvent(ByteBuffer payload, long busMicros) {

@@ -8,11 +8,7 @@ import org.HdrHistogram.Histogram;
  * flight all the time. One thread uses it.
  */
 public interface DriverCalls extends AutoCloseable {
-  /**
-   * Returns the processes of caller and member, whose CPU time is measured together.
-   *
-   * @return their ids
-   */
+  /** Returns the processes of caller and member, whose CPU time is measured together. */
   List<Long> clientPids();
 
   /** Begins to call. */
@@ -47,11 +43,7 @@ public interface DriverCalls extends AutoCloseable {
   /**
    * Counts of what has become of the calls.
    *
-   * @param called how many were made
-   * @param answered how many have the answer that belongs to them
-   * @param failed how many ended in another way
    * @param doubled how many the member has got a second time
-   * @param foreign how many answers belonged to another call
    * @param failure of the first that failed, empty for none
    */
   record Counts(

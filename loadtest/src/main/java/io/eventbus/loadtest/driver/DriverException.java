@@ -7,21 +7,12 @@ package io.eventbus.loadtest.driver;
 public final class DriverException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /**
-   * Makes one.
-   *
-   * @param message what failed
-   */
+  /** Makes one. */
   public DriverException(String message) {
     super(message);
   }
 
-  /**
-   * Makes one.
-   *
-   * @param message what failed
-   * @param cause why
-   */
+  /** Makes one. */
   public DriverException(String message, Throwable cause) {
     super(message, cause);
   }

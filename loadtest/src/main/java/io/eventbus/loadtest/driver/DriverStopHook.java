@@ -38,7 +38,6 @@ public final class DriverStopHook implements AutoCloseable {
     /**
      * Starts it, within some seconds, and adds its hook.
      *
-     * @return what has been started
      * @throws E if it cannot be started
      */
     T start() throws E;
@@ -48,9 +47,6 @@ public final class DriverStopHook implements AutoCloseable {
    * Starts something; the JVM does not end between the start and the hook, which would leave behind
    * what has been started.
    *
-   * @param name for messages
-   * @param start starts it and calls {@link #add}
-   * @return what has been started
    * @throws DriverException if the JVM is ending already; nothing has been started then
    * @throws E if it cannot be started
    */
@@ -78,7 +74,6 @@ public final class DriverStopHook implements AutoCloseable {
   /**
    * Sees to it that something is done when the JVM ends.
    *
-   * @param name for messages
    * @param end ends processes and deletes files, within some seconds: the JVM waits for it
    * @return to be closed once that has been done in order
    * @throws DriverException if the JVM is ending already; then {@code end} has been called

@@ -6,7 +6,6 @@ import java.util.Locale;
  * A fault put into every subscriber's stream on purpose, to show that the check of integrity sees
  * it.
  *
- * @param kind what goes wrong
  * @param every it goes wrong once in this many events, at least 2
  */
 public record Fault(Kind kind, long every) {
@@ -30,8 +29,6 @@ public record Fault(Kind kind, long every) {
   /**
    * Reads the form of the command line.
    *
-   * @param text for example {@code drop:1000000}
-   * @return the fault
    * @throws IllegalArgumentException if it is not of that form
    */
   public static Fault parse(String text) {
@@ -49,12 +46,7 @@ public record Fault(Kind kind, long every) {
     return new Fault(kind, Long.parseLong(text.substring(colon + 1)));
   }
 
-  /**
-   * Puts the fault before a receiver.
-   *
-   * @param receiver takes what is left of the events
-   * @return takes the events
-   */
+  /** Puts the fault before a receiver. */
   public Driver.Receiver on(Driver.Receiver receiver) {
     return new FaultyReceiver(receiver, this);
   }

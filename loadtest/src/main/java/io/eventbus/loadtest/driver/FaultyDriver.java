@@ -8,12 +8,7 @@ public final class FaultyDriver implements Driver {
   private final Driver driver;
   private final Fault fault;
 
-  /**
-   * Makes one.
-   *
-   * @param driver what to break
-   * @param fault how
-   */
+  /** Makes one. */
   public FaultyDriver(Driver driver, Fault fault) {
     this.driver = driver;
     this.fault = fault;

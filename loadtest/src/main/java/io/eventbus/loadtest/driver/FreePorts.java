@@ -11,12 +11,7 @@ import java.util.List;
 public final class FreePorts {
   private FreePorts() {}
 
-  /**
-   * Finds ports of the loopback interface.
-   *
-   * @param count how many
-   * @return ports that were free a moment ago, all different
-   */
+  /** Finds ports of the loopback interface. */
   public static List<Integer> find(int count) {
     List<ServerSocket> sockets = new ArrayList<>();
     try {

@@ -9,25 +9,15 @@ import java.util.function.IntFunction;
  * test opens these itself, with the same few lines for every system, so that no client library is
  * measured.
  *
- * @param port of the loopback interface
  * @param path to upgrade to WebSocket at, empty for a plain TCP connection
  * @param subprotocol to ask for, empty for none
  * @param greetings what the client of a number, from 0, sends first; over WebSocket in one binary
  *     message
- * @param answer recognises that the server has let the client in
  */
 public record IdleHandshake(
     int port, String path, String subprotocol, IntFunction<ByteBuffer> greetings, Answer answer) {
 
-  /**
-   * Makes one for clients that all say the same.
-   *
-   * @param port of the loopback interface
-   * @param path to upgrade to WebSocket at
-   * @param subprotocol to ask for
-   * @param greeting what each client sends first
-   * @param answer recognises that the server has let the client in
-   */
+  /** Makes one for clients that all say the same. */
   public IdleHandshake(
       int port, String path, String subprotocol, ByteBuffer greeting, Answer answer) {
     this(port, path, subprotocol, number -> greeting, answer);
@@ -37,7 +27,6 @@ public record IdleHandshake(
    * Returns what a client sends first.
    *
    * @param number of the client, from 0
-   * @return the caller's own
    */
   public ByteBuffer greeting(int number) {
     return greetings.apply(number).duplicate();
@@ -49,18 +38,12 @@ public record IdleHandshake(
     /**
      * Says whether the server has let the client in.
      *
-     * @param received everything so far, from position to limit; over WebSocket the payloads alone
      * @return false as long as that is not clear
      */
     boolean complete(ByteBuffer received);
   }
 
-  /**
-   * Recognises a text.
-   *
-   * @param text in ASCII, anywhere in what came
-   * @return an answer that is complete when the text has come
-   */
+  /** Recognises a text. */
   public static Answer text(String text) {
     return received ->
         StandardCharsets.ISO_8859_1.decode(received.duplicate()).toString().contains(text);
@@ -69,7 +52,6 @@ public record IdleHandshake(
   /**
    * Recognises the first byte.
    *
-   * @param first what it has to be
    * @return an answer that is complete when the byte has come
    */
   public static Answer firstByte(int first) {

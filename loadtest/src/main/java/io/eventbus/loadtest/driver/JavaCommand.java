@@ -8,14 +8,7 @@ import java.util.List;
 public final class JavaCommand {
   private JavaCommand() {}
 
-  /**
-   * Makes the command line: the same Java, the same class path.
-   *
-   * @param jvmOptions options of the JVM
-   * @param mainClass what to run
-   * @param arguments its arguments
-   * @return the program and its arguments
-   */
+  /** Makes the command line: the same Java, the same class path. */
   public static List<String> of(List<String> jvmOptions, String mainClass, List<String> arguments) {
     return of(jvmOptions, System.getProperty("java.class.path"), mainClass, arguments);
   }
@@ -23,11 +16,7 @@ public final class JavaCommand {
   /**
    * Makes the command line: the same Java, another class path.
    *
-   * @param jvmOptions options of the JVM
    * @param classPath where the classes are
-   * @param mainClass what to run
-   * @param arguments its arguments
-   * @return the program and its arguments
    */
   public static List<String> of(
       List<String> jvmOptions, String classPath, String mainClass, List<String> arguments) {

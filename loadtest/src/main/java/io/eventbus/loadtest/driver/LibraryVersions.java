@@ -15,8 +15,6 @@ public final class LibraryVersions {
   /**
    * Returns the version of a library.
    *
-   * @param name as in the resource
-   * @return its version
    * @throws IllegalArgumentException if the build does not tell it
    */
   public static String of(String name) {

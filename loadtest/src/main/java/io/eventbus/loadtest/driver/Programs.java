@@ -34,7 +34,6 @@ public final class Programs {
   /**
    * Looks for a program.
    *
-   * @param name of the file
    * @return the file, if there is one that can be run
    */
   public static Optional<Path> find(String name) {
@@ -47,11 +46,7 @@ public final class Programs {
   /**
    * Says whether a program is there, and which version.
    *
-   * @param name of the file
-   * @param argument that makes it tell its version and end
-   * @param pattern its first group is the version
    * @param howToGet it, for whoever reads that it is absent
-   * @return present with the version, or absent
    */
   public static Availability availability(
       String name, String argument, Pattern pattern, String howToGet) {
@@ -66,11 +61,7 @@ public final class Programs {
         : Availability.absent(program.get() + " " + argument + " told no version: " + output);
   }
 
-  /**
-   * Returns what another JVM needs to find the same programs.
-   *
-   * @return options of the JVM
-   */
+  /** Returns what another JVM needs to find the same programs. */
   public static List<String> jvmOptions() {
     @Nullable String named = System.getProperty(PROPERTY);
     return named == null ? List.of() : List.of("-D" + PROPERTY + "=" + named);

@@ -39,9 +39,6 @@ public final class ServerProcess implements AutoCloseable {
   /**
    * Starts a process.
    *
-   * @param name for messages
-   * @param command the program and its arguments
-   * @param environment variables to add
    * @return the process, started but not necessarily ready
    * @throws DriverException if it cannot be started
    */
@@ -75,10 +72,6 @@ public final class ServerProcess implements AutoCloseable {
   /**
    * Starts another JVM of the kind that runs this, with the same class path.
    *
-   * @param name for messages
-   * @param jvmOptions options of the JVM
-   * @param mainClass what to run
-   * @param arguments its arguments
    * @return the process, started but not necessarily ready
    * @throws DriverException if it cannot be started
    */
@@ -87,20 +80,12 @@ public final class ServerProcess implements AutoCloseable {
     return start(name, JavaCommand.of(jvmOptions, mainClass, arguments), Map.of());
   }
 
-  /**
-   * Returns the id of the process.
-   *
-   * @return the id
-   */
+  /** Returns the id of the process. */
   public long pid() {
     return process.pid();
   }
 
-  /**
-   * Says whether the process runs.
-   *
-   * @return false once it has ended
-   */
+  /** Says whether the process runs. */
   public boolean isAlive() {
     return process.isAlive();
   }
@@ -114,11 +99,7 @@ public final class ServerProcess implements AutoCloseable {
     return process.isAlive() ? -1 : process.exitValue();
   }
 
-  /**
-   * Counts what it has written so far.
-   *
-   * @return ended lines
-   */
+  /** Counts what it has written so far. */
   public long outputLines() {
     byte[] buffer = new byte[1 << 16];
     long lines = 0;
@@ -134,11 +115,7 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /**
-   * Counts the octets of what it has written so far.
-   *
-   * @return the size of its output
-   */
+  /** Counts the octets of what it has written so far. */
   public long outputBytes() {
     try {
       return Files.size(output);
@@ -160,7 +137,6 @@ public final class ServerProcess implements AutoCloseable {
   /**
    * Asks the process to end, with SIGTERM where there are signals, and waits.
    *
-   * @param longest how long to wait
    * @return false if it still runs then
    */
   public boolean stop(Duration longest) {
@@ -176,9 +152,6 @@ public final class ServerProcess implements AutoCloseable {
   /**
    * Waits until the output holds a line with the pattern.
    *
-   * @param pattern what to look for
-   * @param deadline how long to wait
-   * @return the match
    * @throws DriverException if the process ends or the time passes before
    */
   public Matcher awaitOutput(Pattern pattern, Duration deadline) {

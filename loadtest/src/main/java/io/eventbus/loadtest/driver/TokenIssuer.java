@@ -26,12 +26,7 @@ public final class TokenIssuer {
   private final long issued;
   private final long expires;
 
-  /**
-   * Makes one with a fresh key.
-   *
-   * @param directory takes the public key
-   * @param nowSeconds the time of day, since the epoch
-   */
+  /** Makes one with a fresh key. */
   public TokenIssuer(Path directory, long nowSeconds) {
     this.issued = nowSeconds;
     this.expires = nowSeconds + LIFETIME.toSeconds();
@@ -53,11 +48,7 @@ public final class TokenIssuer {
     }
   }
 
-  /**
-   * Returns what a bus has to be told.
-   *
-   * @return keys of its configuration
-   */
+  /** Returns what a bus has to be told. */
   public Map<String, String> settings() {
     return Map.of(
         // A bus that has just started on a busy machine checks its first tokens slowly.
@@ -74,10 +65,8 @@ public final class TokenIssuer {
   /**
    * Signs a token.
    *
-   * @param subject the client's name, of letters, digits and hyphens
    * @param account its account, likewise; empty for none
    * @param role its role, likewise; empty for none
-   * @return good for twelve hours
    */
   public String token(String subject, String account, String role) {
     String roles = role.isEmpty() ? "[]" : "[\"" + role + "\"]";

@@ -87,7 +87,6 @@ public class AvroLibraryBenchmark {
   /**
    * Decodes a {@code Publish}: what a bus without a fast path does first.
    *
-   * @return the record
    * @throws IOException never
    */
   @Benchmark

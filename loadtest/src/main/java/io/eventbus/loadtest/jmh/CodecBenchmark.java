@@ -93,11 +93,7 @@ public class CodecBenchmark {
     return total + out.position();
   }
 
-  /**
-   * What a bus does first: finds the frame and checks all of it.
-   *
-   * @return events found
-   */
+  /** What a bus does first: finds the frame and checks all of it. */
   @Benchmark
   public int publishRead() {
     frames.wrap(publish, 0, publish.limit());

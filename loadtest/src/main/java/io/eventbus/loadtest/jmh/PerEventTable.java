@@ -24,7 +24,6 @@ public final class PerEventTable {
   /**
    * Runs benchmarks.
    *
-   * @param arguments JMH's
    * @return the table; empty when the arguments only ask JMH for information
    * @throws Exception if the arguments are wrong or a benchmark fails
    */

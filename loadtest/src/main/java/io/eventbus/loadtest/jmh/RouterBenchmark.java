@@ -84,11 +84,7 @@ public class RouterBenchmark {
     throw new IllegalStateException("a router that waits for subscribers that are never full");
   }
 
-  /**
-   * Routes one frame.
-   *
-   * @return events routed
-   */
+  /** Routes one frame. */
   @Benchmark
   public int route() {
     frames.wrap(frame, 0, frame.limit());

@@ -97,8 +97,6 @@ public class TopicTableBenchmark {
   /**
    * Finds the subscribers of a topic that the loop has not seen yet, or whose subscribers have
    * changed.
-   *
-   * @return how many there are
    */
   @Benchmark
   public int lookUp() {
@@ -116,11 +114,7 @@ public class TopicTableBenchmark {
     return router.select(frames[i], views[i]);
   }
 
-  /**
-   * Adds a subscription to a full table and removes it.
-   *
-   * @return the size of the table
-   */
+  /** Adds a subscription to a full table and removes it. */
   @Benchmark
   public long addAndRemove() {
     RoutedSubscription extra = subscription(OTHER);

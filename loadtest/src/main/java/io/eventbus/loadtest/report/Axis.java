@@ -9,30 +9,18 @@ import java.util.function.DoubleUnaryOperator;
  * One axis of a chart.
  *
  * @param place where a value lies, from 0 to 1
- * @param marks what is written along it
  */
 record Axis(DoubleUnaryOperator place, List<Mark> marks) {
   private static final double MILLION = 1e6;
   private static final double DEEPEST = 99.999;
 
-  /**
-   * A labelled place.
-   *
-   * @param value that is there
-   * @param label what to write
-   */
+  /** A labelled place. */
   record Mark(double value, String label) {}
 
   /** Makes an axis that fits values. */
   @FunctionalInterface
   interface Scale {
-    /**
-     * Makes it.
-     *
-     * @param least of the values
-     * @param most of the values
-     * @return an axis on which all of them lie
-     */
+    /** Makes it. */
     Axis over(double least, double most);
   }
 

@@ -5,14 +5,8 @@ import java.util.List;
 /**
  * What one invocation of any kind found, as a document shows it.
  *
- * @param title what was measured
- * @param startedAt ISO 8601, UTC
  * @param command as it was typed; empty if it is not known
  * @param machine where it ran
- * @param systems name and version of each
- * @param remarks what one has to know to read the tables
- * @param sections the tables
- * @param targets what was to be reached
  */
 public record Chapter(
     String title,

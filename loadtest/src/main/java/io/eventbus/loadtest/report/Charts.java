@@ -14,15 +14,7 @@ final class Charts {
 
   private Charts() {}
 
-  /**
-   * Draws a bar for each driver, as long as the median, and a dot for each run.
-   *
-   * @param drivers their names, in the order of their colours
-   * @param results of one workload
-   * @param medians one for each driver
-   * @param figure what is drawn
-   * @param format writes it
-   */
+  /** Draws a bar for each driver, as long as the median, and a dot for each run. */
   static String bars(
       String title,
       List<String> drivers,

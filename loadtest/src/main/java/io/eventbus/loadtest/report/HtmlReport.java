@@ -19,8 +19,6 @@ public final class HtmlReport {
   /**
    * Writes the page.
    *
-   * @param file takes the HTML
-   * @param report what was found
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, Report report) throws IOException {

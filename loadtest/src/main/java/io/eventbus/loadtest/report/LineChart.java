@@ -22,8 +22,6 @@ public final class LineChart {
   /**
    * A point.
    *
-   * @param x along the axis
-   * @param y above it
    * @param tip is shown when it is pointed at; an empty one makes no dot
    */
   public record Point(double x, double y, String tip) {}
@@ -36,12 +34,7 @@ public final class LineChart {
   private final Axis.Scale vertical;
   private final List<Line> lines = new ArrayList<>();
 
-  /**
-   * Begins a chart, both axes of which go from zero up.
-   *
-   * @param title for those who cannot see it
-   * @param axis what is along it
-   */
+  /** Begins a chart, both axes of which go from zero up. */
   public LineChart(String title, String axis) {
     this(title, axis, Axis.linear(COLUMNS), Axis.linear(ROWS));
   }
@@ -53,21 +46,12 @@ public final class LineChart {
     this.vertical = vertical;
   }
 
-  /**
-   * Adds a line.
-   *
-   * @param colour the number of its colour
-   * @param points from left to right; one alone is drawn as a dot
-   */
+  /** Adds a line. */
   public void line(int colour, List<Point> points) {
     lines.add(new Line(colour, points));
   }
 
-  /**
-   * Draws it.
-   *
-   * @return SVG
-   */
+  /** Draws it. */
   public String draw() {
     Axis x = axis(horizontal, Point::x);
     Axis y = axis(vertical, Point::y);

@@ -9,18 +9,11 @@ import java.util.stream.Stream;
 /**
  * Where figures come from; without it they mean nothing.
  *
- * @param cpu the processor's name
  * @param cores how many of them this process may use
  * @param memoryBytes main memory, -1 if unknown
- * @param system operating system and version
- * @param java version and name of the JVM of the load generator
  */
 public record Machine(String cpu, int cores, long memoryBytes, String system, String java) {
-  /**
-   * Describes this machine.
-   *
-   * @return what is known of it
-   */
+  /** Describes this machine. */
   public static Machine here() {
     long memory =
         ManagementFactory.getOperatingSystemMXBean()

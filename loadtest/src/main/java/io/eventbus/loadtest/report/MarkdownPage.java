@@ -20,16 +20,10 @@ public final class MarkdownPage {
    * A result file.
    *
    * @param link where it is, seen from the document
-   * @param chapter what is in it
    */
   public record Source(String link, Chapter chapter) {}
 
-  /**
-   * Writes what is between the marks: the targets of all files, then the tables of each.
-   *
-   * @param sources in the order in which they are shown
-   * @return Markdown
-   */
+  /** Writes what is between the marks: the targets of all files, then the tables of each. */
   public static String figures(List<Source> sources) {
     StringBuilder out = new StringBuilder();
     targets(out, sources);
@@ -42,9 +36,6 @@ public final class MarkdownPage {
   /**
    * Puts figures into a document, in the place of those that are there.
    *
-   * @param document with both marks, each in a line of its own
-   * @param figures Markdown
-   * @return the document with the figures
    * @throws IllegalArgumentException if a mark is missing
    */
   public static String into(String document, String figures) {

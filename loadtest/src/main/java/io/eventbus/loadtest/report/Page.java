@@ -26,12 +26,7 @@ public final class Page {
 
   private final StringBuilder out = new StringBuilder();
 
-  /**
-   * Begins a page.
-   *
-   * @param title of it
-   * @param colours how many are needed: {@code c0} and so on to fill, {@code l0} for lines
-   */
+  /** Begins a page. */
   public Page(String title, int colours) {
     out.append("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
     out.append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
@@ -46,47 +41,27 @@ public final class Page {
     return COLOURS.get(number % COLOURS.size());
   }
 
-  /**
-   * Writes a paragraph.
-   *
-   * @param text any text
-   */
+  /** Writes a paragraph. */
   public void paragraph(String text) {
     out.append("<p>").append(Svg.escape(text)).append("</p>\n");
   }
 
-  /**
-   * Writes a paragraph about what went wrong.
-   *
-   * @param text any text
-   */
+  /** Writes a paragraph about what went wrong. */
   public void bad(String text) {
     out.append("<p class=\"bad\">").append(Svg.escape(text)).append("</p>\n");
   }
 
-  /**
-   * Writes a heading.
-   *
-   * @param text any text
-   */
+  /** Writes a heading. */
   public void heading(String text) {
     out.append("<h2>").append(Svg.escape(text)).append("</h2>\n");
   }
 
-  /**
-   * Writes a heading within a part.
-   *
-   * @param text any text
-   */
+  /** Writes a heading within a part. */
   void subheading(String text) {
     out.append("<h3>").append(Svg.escape(text)).append("</h3>\n");
   }
 
-  /**
-   * Writes what the colours stand for.
-   *
-   * @param names one for each colour, in their order
-   */
+  /** Writes what the colours stand for. */
   public void key(List<String> names) {
     out.append("<p>");
     for (int i = 0; i < names.size(); i++) {
@@ -106,23 +81,12 @@ public final class Page {
     rows(section.rows(), section.textColumns());
   }
 
-  /**
-   * Writes a table; targets that were not reached stand out.
-   *
-   * @param rows the first one is the head
-   * @param textColumns so many columns at the left hold text
-   */
+  /** Writes a table; targets that were not reached stand out. */
   void rows(List<List<String>> rows, int textColumns) {
     rows(rows, textColumns, Set.of(SpeedTarget.Verdict.MISSED.toString()));
   }
 
-  /**
-   * Writes a table.
-   *
-   * @param rows the first one is the head
-   * @param textColumns so many columns at the left hold text
-   * @param bad cells that stand out
-   */
+  /** Writes a table. */
   void rows(List<List<String>> rows, int textColumns, Set<String> bad) {
     out.append("<div class=\"wide\"><table>\n");
     String cell = "th";
@@ -140,33 +104,19 @@ public final class Page {
     out.append("</table></div>\n");
   }
 
-  /**
-   * Writes a table that is shown when it is asked for.
-   *
-   * @param summary what is always shown
-   * @param rows the first one is the head
-   * @param textColumns so many columns at the left hold text
-   */
+  /** Writes a table that is shown when it is asked for. */
   void folded(String summary, List<List<String>> rows, int textColumns) {
     out.append("<details><summary>").append(Svg.escape(summary)).append("</summary>\n");
     rows(rows, textColumns);
     out.append("</details>\n");
   }
 
-  /**
-   * Puts a picture in.
-   *
-   * @param svg as {@link Svg} or {@link LineChart} makes it
-   */
+  /** Puts a picture in. */
   public void picture(String svg) {
     out.append(svg);
   }
 
-  /**
-   * Ends the page.
-   *
-   * @return its HTML
-   */
+  /** Ends the page. */
   public String end() {
     return out.append("</html>\n").toString();
   }

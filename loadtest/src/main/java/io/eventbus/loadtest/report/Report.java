@@ -9,14 +9,11 @@ import java.util.stream.Collectors;
 /**
  * Everything that one invocation of the load test found.
  *
- * @param startedAt ISO 8601, UTC
  * @param command as it was typed; empty if it is not known
  * @param machine where it ran
  * @param planned how many runs were to be made; more than there are results while it goes on, or if
  *     it was stopped
  * @param absent systems that could not be measured, and why
- * @param workloads what was to be done
- * @param results one for each run, in the order in which they ran
  */
 public record Report(
     String startedAt,
@@ -34,19 +31,10 @@ public record Report(
     results = List.copyOf(results);
   }
 
-  /**
-   * A system that could not be measured.
-   *
-   * @param driver its name
-   * @param reason what is missing and how to get it
-   */
+  /** A system that could not be measured. */
   public record AbsentDriver(String driver, String reason) {}
 
-  /**
-   * Sums up the runs of each workload and driver.
-   *
-   * @return in the order of the workloads and, in each, of the first runs of the drivers
-   */
+  /** Sums up the runs of each workload and driver. */
   public List<Summary> summaries() {
     List<Summary> summaries = new ArrayList<>();
     for (Workload workload : workloads) {
@@ -59,11 +47,7 @@ public record Report(
     return summaries;
   }
 
-  /**
-   * Names the systems that were measured.
-   *
-   * @return name and version of each
-   */
+  /** Names the systems that were measured. */
   public String systems() {
     return results.stream()
         .map(result -> result.driver() + " " + result.version())

@@ -29,12 +29,7 @@ public final class ResultTable {
 
   private ResultTable() {}
 
-  /**
-   * Writes the table.
-   *
-   * @param report what was found
-   * @return lines of text, each ended
-   */
+  /** Writes the table. */
   public static String of(Report report) {
     StringBuilder out = new StringBuilder();
     List<List<String>> rows = medians(report);
@@ -71,12 +66,7 @@ public final class ResultTable {
     }
   }
 
-  /**
-   * Puts everything together for a document.
-   *
-   * @param report what was found
-   * @return its tables and targets
-   */
+  /** Puts everything together for a document. */
   public static Chapter chapter(Report report) {
     List<Section> sections = new ArrayList<>();
     sections.add(new Section("Medians of the runs", medians(report), TEXT_COLUMNS));

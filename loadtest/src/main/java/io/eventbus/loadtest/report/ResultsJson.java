@@ -43,8 +43,6 @@ public final class ResultsJson {
   /**
    * Writes a report.
    *
-   * @param file takes the JSON
-   * @param report what was found
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, Report report) throws IOException {
@@ -57,8 +55,6 @@ public final class ResultsJson {
   /**
    * Writes a report of another kind.
    *
-   * @param file takes the JSON
-   * @param report what was found
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, Object report) throws IOException {
@@ -68,9 +64,6 @@ public final class ResultsJson {
   /**
    * Writes a report of another kind.
    *
-   * @param file takes the JSON
-   * @param report what was found
-   * @param targets what was to be reached
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, Object report, List<SpeedTarget> targets) throws IOException {
@@ -82,8 +75,6 @@ public final class ResultsJson {
   /**
    * Reads a file that was written by any of the methods above.
    *
-   * @param file the JSON
-   * @return its fields; {@link #report} and {@link #as} make a report of them
    * @throws IOException if it cannot be read or is no JSON
    */
   public static JsonNode read(Path file) throws IOException {
@@ -93,8 +84,6 @@ public final class ResultsJson {
   /**
    * Makes a report of what {@link #write(Path, Report)} wrote, also in earlier versions.
    *
-   * @param tree the fields of the file
-   * @return the report
    * @throws IOException if it is no such report
    */
   public static Report report(JsonNode tree) throws IOException {
@@ -108,10 +97,6 @@ public final class ResultsJson {
   /**
    * Makes a report of another kind.
    *
-   * @param type of the report
-   * @param tree the fields of its file
-   * @param <T> of the report
-   * @return the report
    * @throws IOException if it is no such report
    */
   public static <T> T as(Class<T> type, JsonNode tree) throws IOException {
@@ -127,7 +112,6 @@ public final class ResultsJson {
    * Writes the result of one run.
    *
    * @param file takes the JSON; who waits for the file does not see half of it
-   * @param result of one run
    * @throws IOException if it cannot be written
    */
   public static void writeRun(Path file, RunResult result) throws IOException {
@@ -137,8 +121,6 @@ public final class ResultsJson {
   /**
    * Reads what {@link #writeRun} wrote.
    *
-   * @param file the JSON
-   * @return the result
    * @throws IOException if it cannot be read or is not a result
    */
   public static RunResult readRun(Path file) throws IOException {

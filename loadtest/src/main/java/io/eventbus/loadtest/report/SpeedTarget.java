@@ -1,12 +1,6 @@
 package io.eventbus.loadtest.report;
 
-/**
- * Something that the event bus is to reach, and what was found.
- *
- * @param goal what is to be reached
- * @param figure what was measured
- * @param verdict whether that reaches it
- */
+/** Something that the event bus is to reach, and what was found. */
 public record SpeedTarget(String goal, String figure, Verdict verdict) {
   /** Whether a target is reached. */
   public enum Verdict {
@@ -29,25 +23,12 @@ public record SpeedTarget(String goal, String figure, Verdict verdict) {
     }
   }
 
-  /**
-   * Makes one that was measured.
-   *
-   * @param goal what is to be reached
-   * @param figure what was measured
-   * @param reached whether that reaches it
-   * @return the target
-   */
+  /** Makes one that was measured. */
   public static SpeedTarget of(String goal, String figure, boolean reached) {
     return new SpeedTarget(goal, figure, reached ? Verdict.REACHED : Verdict.MISSED);
   }
 
-  /**
-   * Makes one that was not measured.
-   *
-   * @param goal what is to be reached
-   * @param missing what there would have to be
-   * @return the target
-   */
+  /** Makes one that was not measured. */
   public static SpeedTarget notMeasured(String goal, String missing) {
     return new SpeedTarget(goal, missing, Verdict.NOT_MEASURED);
   }

@@ -12,14 +12,8 @@ import java.util.function.ToDoubleFunction;
  * The runs of one workload with one driver: each figure is the median of the runs that came to
  * their end and in which it is known, and has its range where that says something.
  *
- * @param workload its name
- * @param driver its name
- * @param version of the system
- * @param runs how many came to their end
  * @param failed how many did not
  * @param deliveredPerSecond events per second over all subscribers
- * @param deliveredLeast of any run
- * @param deliveredMost of any run
  * @param publishedPerSecond events per second over all publishers
  * @param meanLatency in microseconds
  * @param p50 latency in microseconds
@@ -28,10 +22,7 @@ import java.util.function.ToDoubleFunction;
  * @param serverCpuMicros for one delivery, -1 if unknown
  * @param clientCpuMicros for one delivery, publishers and subscribers together, -1 if unknown
  * @param serverRssBytes resident memory, -1 if unknown
- * @param integrity the sum of all runs
- * @param allowedLost what was lost over all runs and was allowed to
  * @param publisherMillis how long a given number of events took at the publisher, -1 if unknown
- * @param busMillis likewise at the bus
  * @param idleConnectsPerSecond idle connections that the server let in each second, -1 if unknown
  * @param idleRssBytes by how much the server's memory grew for each, 0 if unknown
  */

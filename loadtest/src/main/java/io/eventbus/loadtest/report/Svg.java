@@ -6,13 +6,7 @@ import java.util.Locale;
 public final class Svg {
   private final StringBuilder out = new StringBuilder();
 
-  /**
-   * Begins a picture.
-   *
-   * @param width in units of the picture
-   * @param height likewise
-   * @param title for those who cannot see it
-   */
+  /** Begins a picture. */
   public Svg(int width, int height, String title) {
     out.append(
         String.format(
@@ -23,14 +17,7 @@ public final class Svg {
             escape(title)));
   }
 
-  /**
-   * Writes text.
-   *
-   * @param x of its anchor
-   * @param y of its foot
-   * @param kind the class for the style
-   * @param text any text
-   */
+  /** Writes text. */
   public void text(double x, double y, String kind, String text) {
     out.append(
         String.format(
@@ -42,15 +29,7 @@ public final class Svg {
             escape(text)));
   }
 
-  /**
-   * Draws a straight line.
-   *
-   * @param x1 of its beginning
-   * @param y1 of its beginning
-   * @param x2 of its end
-   * @param y2 of its end
-   * @param kind the class for the style
-   */
+  /** Draws a straight line. */
   public void line(double x1, double y1, double x2, double y2, String kind) {
     out.append(
         String.format(
@@ -77,14 +56,7 @@ public final class Svg {
             escape(tip)));
   }
 
-  /**
-   * Draws a dot.
-   *
-   * @param x of its middle
-   * @param y of its middle
-   * @param kind the class for the style
-   * @param tip is shown when it is pointed at
-   */
+  /** Draws a dot. */
   public void dot(double x, double y, String kind, String tip) {
     out.append(
         String.format(
@@ -96,43 +68,23 @@ public final class Svg {
             escape(tip)));
   }
 
-  /**
-   * Draws a line through points.
-   *
-   * @param points see {@link #point}
-   * @param kind the class for the style
-   */
+  /** Draws a line through points. */
   public void curve(StringBuilder points, String kind) {
     out.append("<polyline points=\"").append(points).append("\" class=\"").append(kind);
     out.append("\"/>\n");
   }
 
-  /**
-   * Adds a point to those of a curve.
-   *
-   * @param points so far
-   * @param x of the point
-   * @param y of the point
-   */
+  /** Adds a point to those of a curve. */
   public static void point(StringBuilder points, double x, double y) {
     points.append(String.format(Locale.ROOT, "%.1f,%.1f ", x, y));
   }
 
-  /**
-   * Ends the picture.
-   *
-   * @return its SVG
-   */
+  /** Ends the picture. */
   public String end() {
     return out.append("</svg>\n").toString();
   }
 
-  /**
-   * Makes text safe to stand in HTML or SVG.
-   *
-   * @param text any text
-   * @return the same with its special characters escaped
-   */
+  /** Makes text safe to stand in HTML or SVG. */
   public static String escape(String text) {
     return text.replace("&", "&amp;")
         .replace("<", "&lt;")

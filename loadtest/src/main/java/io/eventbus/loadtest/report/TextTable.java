@@ -7,13 +7,7 @@ import java.util.List;
 public final class TextTable {
   private TextTable() {}
 
-  /**
-   * Writes a table.
-   *
-   * @param out takes the lines, each ended
-   * @param rows the first one is the head; all have the same number of cells
-   * @param textColumns so many columns at the left are aligned to the left, the others to the right
-   */
+  /** Writes a table. */
   public static void write(StringBuilder out, List<List<String>> rows, int textColumns) {
     int[] widths = widths(rows);
     for (int i = 0; i < rows.size(); i++) {

@@ -13,8 +13,6 @@ public final class WholeFile {
   /**
    * Writes a file, or puts it in the place of an older one.
    *
-   * @param file to be written; beside it there is one with {@code .part} at its end meanwhile
-   * @param text in UTF-8
    * @throws IOException if it cannot be written; an older one is as it was
    */
   public static void write(Path file, String text) throws IOException {

@@ -28,7 +28,6 @@ public final class EventMark {
    * @param payload of 16 bytes or more
    * @param publisher its number, from 0
    * @param topic its number, from 0
-   * @param number of the event, from 1 for each publisher and topic
    * @param due in nanoseconds since the run's origin, 0 for "not recorded"
    */
   public static void write(byte[] payload, int publisher, int topic, long number, long due) {
@@ -36,22 +35,12 @@ public final class EventMark {
     WORD.set(payload, Long.BYTES, (long) topic << NUMBER_BITS | number);
   }
 
-  /**
-   * Reads the first word.
-   *
-   * @param payload from its position
-   * @return for {@link #publisher} and {@link #due}
-   */
+  /** Reads the first word. */
   public static long first(ByteBuffer payload) {
     return payload.getLong(payload.position());
   }
 
-  /**
-   * Reads the second word.
-   *
-   * @param payload from its position
-   * @return for {@link #topic} and {@link #number}
-   */
+  /** Reads the second word. */
   public static long second(ByteBuffer payload) {
     return payload.getLong(payload.position() + Long.BYTES);
   }
@@ -59,7 +48,6 @@ public final class EventMark {
   /**
    * Says who sent it.
    *
-   * @param first word
    * @return its number, from 0
    */
   public static int publisher(long first) {
@@ -69,7 +57,6 @@ public final class EventMark {
   /**
    * Says when it was due.
    *
-   * @param first word
    * @return nanoseconds since the run's origin, 0 for "not recorded"
    */
   public static long due(long first) {
@@ -90,7 +77,6 @@ public final class EventMark {
    * Says which one it is.
    *
    * @param second word
-   * @return its number, from 1 for each publisher and topic
    */
   public static long number(long second) {
     return second & NUMBER_MASK;

@@ -45,14 +45,9 @@ final class EventReceiver implements Driver.Receiver {
   /**
    * Makes one.
    *
-   * @param ticker the time
-   * @param origin what the times in the events count from
-   * @param span when to record
    * @param payloadBytes what every payload must have
-   * @param publishers how many there are
    * @param topics those that this subscriber must get
    * @param perEventNanos how long it dawdles over each event, 0 for a fast one
-   * @param digits precision of the histogram
    */
   EventReceiver(
       Ticker ticker,

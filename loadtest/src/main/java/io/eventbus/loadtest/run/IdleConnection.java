@@ -77,11 +77,7 @@ final class IdleConnection {
     write(ByteBuffer.wrap(request.getBytes(StandardCharsets.US_ASCII)));
   }
 
-  /**
-   * Called when there is something to read.
-   *
-   * @return false when the server has closed the connection
-   */
+  /** Called when there is something to read. */
   boolean read(ByteBuffer in) throws IOException {
     in.clear();
     ByteBuffer rest = answer;

@@ -36,8 +36,6 @@ final class IdleConnections implements AutoCloseable {
   /**
    * Opens connections, and returns when the server has let all of them in.
    *
-   * @param count how many
-   * @param deadline for all of them
    * @return how long it took, in nanoseconds
    */
   long open(int count, Duration deadline) throws IOException {

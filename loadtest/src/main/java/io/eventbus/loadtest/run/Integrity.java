@@ -3,8 +3,6 @@ package io.eventbus.loadtest.run;
 /**
  * What went wrong with events, counted one by one over a whole run, warm-up included.
  *
- * @param lost events that were published and never came
- * @param doubled events that came again
  * @param reordered events that came after a later one of the same publisher and topic
  * @param foreign events that nobody sent to this subscriber, or not with this payload
  */
@@ -21,12 +19,7 @@ public record Integrity(long lost, long doubled, long reordered, long foreign) {
     return equals(WHOLE);
   }
 
-  /**
-   * Adds counts.
-   *
-   * @param other of another subscriber or run
-   * @return the sums
-   */
+  /** Adds counts. */
   public Integrity plus(Integrity other) {
     return new Integrity(
         lost + other.lost,
@@ -39,7 +32,6 @@ public record Integrity(long lost, long doubled, long reordered, long foreign) {
    * Returns what was counted since an earlier time.
    *
    * @param before the counts at that time
-   * @return the differences
    */
   public Integrity minus(Integrity before) {
     return new Integrity(

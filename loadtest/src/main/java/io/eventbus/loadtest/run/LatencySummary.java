@@ -7,16 +7,6 @@ import org.HdrHistogram.Histogram;
 /**
  * Latencies from the moment at which each event was due until its handler was called, in
  * microseconds.
- *
- * @param count how many were recorded, over all subscribers
- * @param mean their mean
- * @param p50 half took no longer
- * @param p90 90 % took no longer
- * @param p99 99 % took no longer
- * @param p999 99.9 % took no longer
- * @param p9999 99.99 % took no longer
- * @param max the longest
- * @param curve points of the whole distribution, for plots
  */
 public record LatencySummary(
     long count,
@@ -51,7 +41,6 @@ public record LatencySummary(
    * Sums up a histogram.
    *
    * @param nanos in nanoseconds
-   * @return its summary
    */
   public static LatencySummary of(Histogram nanos) {
     if (nanos.getTotalCount() == 0) {

@@ -23,11 +23,6 @@ public final class ParallelConnecting {
   /**
    * Makes clients.
    *
-   * @param count how many
-   * @param connect makes the one of a number; called by several threads, which are interrupted as
-   *     soon as one of them fails
-   * @param <T> what stands for a client
-   * @return the clients by number
    * @throws DriverException the first failure, or that some were not connected in time
    * @throws InterruptedException if the thread is interrupted
    */

@@ -9,8 +9,6 @@ public interface Progress {
   /**
    * About a second has passed.
    *
-   * @param phase what is being done
-   * @param elapsedSeconds since the phase began
    * @param published events in the last second
    * @param delivered events in the last second, over all subscribers
    */

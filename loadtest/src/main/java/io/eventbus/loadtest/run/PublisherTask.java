@@ -22,12 +22,7 @@ final class PublisherTask {
   /**
    * Makes one.
    *
-   * @param ticker the time
-   * @param origin what the times in the events count from
-   * @param workload what to send
    * @param number of this publisher, from 0
-   * @param publisher the connection
-   * @param sent takes how many were sent to each topic
    * @param window bounds what is in flight, null for no bound
    */
   PublisherTask(

@@ -6,27 +6,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one run of one workload with one driver gave.
  *
- * @param workload its name
- * @param driver its name
- * @param version of the system under test
- * @param run from 1
- * @param startedAt ISO 8601, UTC
  * @param seconds how long the measured part took
- * @param published events published in it
- * @param delivered events delivered in it, over all subscribers
- * @param latency from the intended send time
  * @param serverCpuMicros CPU time of the server's process in the measured part, -1 if unknown
  * @param clientCpuMicros CPU time of the load generator's process, both publishers and subscribers,
  *     -1 if unknown
  * @param serverRssBytes resident memory of the server at the end of the measured part, -1 if
  *     unknown
- * @param clientRssBytes likewise of the load generator
  * @param integrity over the whole run, what may be lost left out
- * @param allowedLost events that were lost and, by the workload, were allowed to
- * @param reportedLost events that the system told subscribers it had dropped
- * @param deliveredEachSecond a timeline of the measured part
- * @param pass how long the events took, for a workload of a given number of them
- * @param idle what idle connections cost, for a workload of these
  * @param problem why the run ended early, null if it did not
  */
 public record RunResult(
@@ -92,17 +78,7 @@ public record RunResult(
     return clientCpuMicros < 0 || delivered == 0 ? -1 : (double) clientCpuMicros / delivered;
   }
 
-  /**
-   * Makes the result of a run that could not even begin.
-   *
-   * @param workload its name
-   * @param driver its name
-   * @param version of the system under test
-   * @param run from 1
-   * @param startedAt ISO 8601, UTC
-   * @param problem why
-   * @return a result with no figures
-   */
+  /** Makes the result of a run that could not even begin. */
   public static RunResult failed(
       String workload, String driver, String version, int run, String startedAt, String problem) {
     return new RunResult(

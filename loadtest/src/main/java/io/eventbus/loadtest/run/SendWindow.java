@@ -33,11 +33,8 @@ final class SendWindow {
   /**
    * Makes one.
    *
-   * @param ticker the time
-   * @param publisher whose events these are
    * @param window how many may be in flight, at least 1
    * @param sent how many were sent to each topic; the publisher counts them up before {@link #sent}
-   * @param receivers the subscribers to wait for
    */
   SendWindow(Ticker ticker, int publisher, int window, long[] sent, List<EventReceiver> receivers) {
     this.ticker = ticker;
@@ -68,7 +65,6 @@ final class SendWindow {
   /**
    * Waits until another event may be sent.
    *
-   * @param stopped asked now and then; true ends the wait
    * @return false if it was ended
    * @throws StalledException if nothing was acknowledged for a long time
    */

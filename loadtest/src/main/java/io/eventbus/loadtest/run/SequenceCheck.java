@@ -30,11 +30,7 @@ public final class SequenceCheck {
   private final AtomicLong reordered = new AtomicLong();
   private int holeCount;
 
-  /**
-   * Makes one.
-   *
-   * @param streams how many streams there are
-   */
+  /** Makes one. */
   public SequenceCheck(int streams) {
     this.highest = new long[streams];
   }
@@ -43,7 +39,6 @@ public final class SequenceCheck {
    * Takes the next event.
    *
    * @param stream from 0
-   * @param number from 1
    */
   public void accept(int stream, long number) {
     long before = highest[stream];
@@ -107,29 +102,17 @@ public final class SequenceCheck {
     return (long) CELL.getAcquire(highest, stream);
   }
 
-  /**
-   * Counts what is lost so far.
-   *
-   * @return how many numbers below the highest never came
-   */
+  /** Counts what is lost so far. */
   public long missing() {
     return missing.get();
   }
 
-  /**
-   * Counts what came again.
-   *
-   * @return how many events
-   */
+  /** Counts what came again. */
   public long doubled() {
     return doubled.get();
   }
 
-  /**
-   * Counts what came after a later one.
-   *
-   * @return how many events
-   */
+  /** Counts what came after a later one. */
   public long reordered() {
     return reordered.get();
   }

@@ -21,7 +21,6 @@ public final class UniformRate {
   /**
    * Makes one.
    *
-   * @param ticker the time
    * @param start when event 0 is due, by {@code ticker}
    * @param perSecond events of all publishers together, at least 1
    * @param publishers how many share the rate, at least 1
@@ -50,11 +49,7 @@ public final class UniformRate {
     return start + n / perSecond * SECOND + n % perSecond * SECOND / perSecond;
   }
 
-  /**
-   * Waits until a time has come; returns at once if it is past.
-   *
-   * @param due by the ticker
-   */
+  /** Waits until a time has come; returns at once if it is past. */
   public void await(long due) {
     for (long left = due - ticker.nanoTime(); left > 0; left = due - ticker.nanoTime()) {
       ticker.park(left);

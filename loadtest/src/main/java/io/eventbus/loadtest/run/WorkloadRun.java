@@ -40,8 +40,6 @@ public final class WorkloadRun {
    * Makes one.
    *
    * @param driver the system under test, which must be present
-   * @param workload what to do
-   * @param progress is told how it goes
    */
   public WorkloadRun(Driver driver, Workload workload, Progress progress) {
     this.driver = driver;
@@ -74,9 +72,6 @@ public final class WorkloadRun {
   /**
    * Runs once; once for each instance.
    *
-   * @param run the number of the run, from 1
-   * @param version of the system, for the result
-   * @param clock for the date in the result
    * @return the figures, with {@link RunResult#problem} if it ended early
    * @throws InterruptedException if the thread is interrupted; the system is ended all the same
    */
@@ -104,9 +99,6 @@ public final class WorkloadRun {
    * instance. After the first time the warm-up is one second. A workload that {@link
    * #canRepeat(Workload) cannot be repeated} is run once.
    *
-   * @param version of the system, for the results
-   * @param clock for the date in the results
-   * @param rounds says when
    * @throws InterruptedException if the thread is interrupted; the system is ended all the same
    */
   public void run(String version, Clock clock, Rounds rounds) throws InterruptedException {
@@ -164,7 +156,6 @@ public final class WorkloadRun {
   /**
    * Says whether a workload can be measured several times in the same processes.
    *
-   * @param workload what is to be done
    * @return false if it counts what a fresh system takes
    */
   public static boolean canRepeat(Workload workload) {

@@ -12,16 +12,13 @@ public interface Buses extends AutoCloseable {
   /**
    * Connects a client.
    *
-   * @param name that no other client has
    * @param bus number of the bus, from 0
-   * @return connected
    */
   Client connect(String name, int bus);
 
   /**
    * Has an operator ask for one client to be sent on; returns when its bus has asked it.
    *
-   * @param client its name
    * @param from where it is
    * @param to where it is to go
    */
@@ -30,32 +27,18 @@ public interface Buses extends AutoCloseable {
   /**
    * Has a bus send all its clients away, or take clients again; returns when its bus has begun, or
    * all buses know that it takes clients.
-   *
-   * @param bus its number
-   * @param on false to take clients again
    */
   void drain(int bus, boolean on);
 
-  /**
-   * Sends SIGTERM, and waits until the process has ended.
-   *
-   * @param bus its number
-   * @param longest how long to wait
-   */
+  /** Sends SIGTERM, and waits until the process has ended. */
   void stop(int bus, Duration longest);
 
-  /**
-   * Sends SIGKILL.
-   *
-   * @param bus its number
-   */
+  /** Sends SIGKILL. */
   void kill(int bus);
 
   /**
    * Starts a bus that has ended with the same ports and directory, and waits until it is linked
    * with all others.
-   *
-   * @param bus its number
    */
   void start(int bus);
 

@@ -5,11 +5,7 @@ import java.util.List;
 
 /** One client, which may be sent from bus to bus. Any thread. */
 public interface Client extends AutoCloseable {
-  /**
-   * Returns its name.
-   *
-   * @return as it was connected
-   */
+  /** Returns its name. */
   String name();
 
   /**
@@ -34,11 +30,7 @@ public interface Client extends AutoCloseable {
    */
   long arrivedAt();
 
-  /**
-   * Says how often it was asked to change and stayed, and why.
-   *
-   * @return a reason for each time
-   */
+  /** Says how often it was asked to change and stayed, and why. */
   List<String> stayed();
 
   /**
@@ -48,20 +40,10 @@ public interface Client extends AutoCloseable {
    */
   long disconnects();
 
-  /**
-   * Subscribes; returns when what any bus is given from then on will come.
-   *
-   * @param filter a topic, or a filter
-   * @param receiver takes the events
-   */
+  /** Subscribes; returns when what any bus is given from then on will come. */
   void subscribe(String filter, Driver.Receiver receiver);
 
-  /**
-   * Publishes without waiting for an answer; may block when the client's buffer is full.
-   *
-   * @param topic to which
-   * @param payload becomes the client's own
-   */
+  /** Publishes without waiting for an answer; may block when the client's buffer is full. */
   void publish(String topic, byte[] payload);
 
   /** Waits until all that was published is in the queues of its subscribers, at most 10 seconds. */

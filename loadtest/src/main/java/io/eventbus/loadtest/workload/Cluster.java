@@ -5,11 +5,9 @@ import java.util.List;
 /**
  * The servers of a workload, and which of them each client connects to.
  *
- * @param servers how many there are, each a process of its own and linked with every other one
  * @param fanout to how many others a server sends an event itself at most, where a system lets that
  *     be chosen; those pass it on
  * @param publishers numbers of servers, from 0: publisher p connects to entry {@code p % size}
- * @param subscribers likewise for subscribers
  */
 public record Cluster(
     int servers, int fanout, List<Integer> publishers, List<Integer> subscribers) {

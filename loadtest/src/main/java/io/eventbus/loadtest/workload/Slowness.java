@@ -9,7 +9,6 @@ import java.time.Duration;
  * wait for them: what they do to the others is what the workload is there to show.
  *
  * @param subscribers how many are slow, 0 for none
- * @param perEvent how long each of them takes over one event
  * @param mayLose whether events that a slow subscriber did not get are allowed; they are counted
  *     all the same
  */

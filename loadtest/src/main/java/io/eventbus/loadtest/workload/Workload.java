@@ -10,11 +10,6 @@ import java.util.List;
  * <p>Publisher number p sends to the topics {@code load.0} to {@code load.<topics - 1>} in turn.
  * Every figure applies to each driver alike.
  *
- * @param name family and variant, for example {@code one-to-one/128B}
- * @param description one sentence for people
- * @param publishers how many connections publish
- * @param subscribers how many connections subscribe
- * @param topics how many topics there are
  * @param payloadBytes bytes of one event's payload; the first {@value #MIN_PAYLOAD_BYTES} identify
  *     it
  * @param rate events per second of all publishers together; 0 for as fast as possible
@@ -23,20 +18,12 @@ import java.util.List;
  * @param window events that a publisher may have sent and not every subscriber received; 0 for no
  *     bound
  * @param warmUp how long events flow before anything is recorded
- * @param duration the measured part; with {@code messages} a deadline for it
- * @param runs how often the workload is run by default
- * @param latencyEvery the latency of every n-th event of a publisher is recorded; 1 for all
  * @param filters what the subscribers ask for: number s takes filter {@code s % size}, in which
  *     {@code {subscriber}} stands for s; empty for everything
- * @param slow subscribers that take their time
  * @param idle connections that do nothing, instead of publishers and subscribers; 0 for an ordinary
  *     workload
  * @param mayLose names of the systems whose lost events are counted and shown but do not make the
  *     load test fail: those that are known to lose some when they are pushed like this
- * @param cluster the servers, and who connects to which
- * @param takeTurns whether the workloads of this family take turns run by run, as systems do,
- *     because they are compared with each other
- * @param login how clients prove who they are
  * @param calls requests in flight from one caller to one member, instead of publishers and
  *     subscribers; 0 for an ordinary workload
  */
@@ -142,19 +129,12 @@ public record Workload(
    * Returns the name of a topic.
    *
    * @param topic its number, from 0
-   * @return the name
    */
   public static String topic(int topic) {
     return "load." + topic;
   }
 
-  /**
-   * Makes the same workload with other times.
-   *
-   * @param newWarmUp instead of {@code warmUp}
-   * @param newDuration instead of {@code duration}
-   * @return a workload that is otherwise the same
-   */
+  /** Makes the same workload with other times. */
   public Workload lasting(Duration newWarmUp, Duration newDuration) {
     return new Workload(
         name,
@@ -184,7 +164,6 @@ public record Workload(
    * Returns the filter of a subscriber.
    *
    * @param subscriber its number, from 0
-   * @return a topic, or a filter with {@code *} or {@code >}
    */
   public String filter(int subscriber) {
     if (filters.isEmpty()) {
@@ -199,7 +178,6 @@ public record Workload(
    * Returns the topics that a subscriber must get.
    *
    * @param subscriber its number, from 0
-   * @return a bit for each topic
    */
   public BitSet topicsOf(int subscriber) {
     BitSet expected = new BitSet(topics);
@@ -228,7 +206,6 @@ public record Workload(
    * Says whether a subscriber is one of the slow ones.
    *
    * @param subscriber its number, from 0
-   * @return true for the last ones, as many as {@code slow} says
    */
   public boolean isSlow(int subscriber) {
     return subscriber >= subscribers - slow.subscribers();
@@ -236,28 +213,18 @@ public record Workload(
 
   /**
    * Says whether this is the short variant, which shows that a workload works and measures nothing.
-   *
-   * @return true for {@code <family>/smoke}
    */
   public boolean isSmoke() {
     return name.endsWith("/" + SMOKE);
   }
 
-  /**
-   * Returns the part of the name before the variant.
-   *
-   * @return the name of the file that the workload comes from
-   */
+  /** Returns the part of the name before the variant. */
   public String family() {
     int slash = name.indexOf('/');
     return slash < 0 ? name : name.substring(0, slash);
   }
 
-  /**
-   * Names what takes turns, run by run.
-   *
-   * @return the same for the workloads of a family that take turns, else the workload's own name
-   */
+  /** Names what takes turns, run by run. */
   public String turns() {
     return takeTurns ? family() : name;
   }

@@ -4,21 +4,12 @@ package io.eventbus.loadtest.workload;
 public final class WorkloadException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /**
-   * Makes one.
-   *
-   * @param message the file and what is wrong with it
-   */
+  /** Makes one. */
   public WorkloadException(String message) {
     super(message);
   }
 
-  /**
-   * Makes one.
-   *
-   * @param message the file and what is wrong with it
-   * @param cause what reading it threw
-   */
+  /** Makes one. */
   public WorkloadException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -35,7 +35,6 @@ public final class Workloads {
   /**
    * Reads the workloads that come with the load test.
    *
-   * @return them, by file name and in the order of each file
    * @throws WorkloadException if one of them is wrong
    */
   public static Workloads shipped() {
@@ -71,8 +70,6 @@ public final class Workloads {
   /**
    * Reads one file.
    *
-   * @param file YAML in UTF-8
-   * @return the workloads in it, one or more
    * @throws WorkloadException if it is wrong, saying where
    * @throws IOException if it cannot be read
    */
@@ -80,11 +77,7 @@ public final class Workloads {
     return WorkloadFile.parse(file.toString(), Files.readString(file));
   }
 
-  /**
-   * Returns all that come with the load test.
-   *
-   * @return an immutable list
-   */
+  /** Returns all that come with the load test. */
   public List<Workload> all() {
     return shipped;
   }
@@ -95,8 +88,6 @@ public final class Workloads {
    * ({@code federation-shape/*-64B}), {@code smoke} for every smoke variant, {@code all} for
    * everything else, or a file that ends with {@code .yaml}.
    *
-   * @param word what was typed
-   * @return one or more workloads
    * @throws WorkloadException if there is none of that name, or the file is wrong
    */
   public List<Workload> select(String word) {

@@ -40,7 +40,6 @@ final class NamespaceNetwork implements AutoCloseable {
   /**
    * Makes the network.
    *
-   * @param buses how many
    * @throws IOException if this is not possible here; says why
    */
   static NamespaceNetwork create(int buses) throws IOException, InterruptedException {

@@ -27,10 +27,8 @@ final class Streams {
    * What a subscriber has not seen as it should have.
    *
    * @param missing events that did not come
-   * @param doubled events that came again
    * @param disordered events that came after a later one
    * @param untold events that did not come and that the subscriber was not told of
-   * @param mistold events that the subscriber was told were missing, and that came, or told twice
    */
   record Faults(int missing, int doubled, int disordered, int untold, int mistold) {
     static final Faults NONE = new Faults(0, 0, 0, 0, 0);

@@ -37,13 +37,7 @@ final class SystemBus {
   private static final Pattern LISTENS =
       Pattern.compile("listens on (ws://\\S+), administration on (http://\\S+)");
 
-  /**
-   * Where a bus runs.
-   *
-   * @param prefix the beginning of the command that starts it
-   * @param clients the address that it has for clients, and for operators
-   * @param links the address that it has for other buses
-   */
+  /** Where a bus runs. */
   record Place(List<String> prefix, String clients, String links) {
     static final Place HERE = new Place(List.of(), "127.0.0.1", "127.0.0.1");
   }
@@ -62,9 +56,7 @@ final class SystemBus {
   /**
    * Prepares a bus.
    *
-   * @param name its name
    * @param place where it runs
-   * @param settings configuration keys as environment variables, with their values
    */
   SystemBus(String name, Place place, Map<String, String> settings) {
     this.name = name;

@@ -25,7 +25,6 @@ final class SystemCluster implements AutoCloseable {
    * Prepares buses.
    *
    * @param root where their directories are to be
-   * @param count how many
    * @param settings environment variables and their values, one after the other
    */
   SystemCluster(Path root, int count, String... settings) throws IOException {
@@ -36,7 +35,6 @@ final class SystemCluster implements AutoCloseable {
    * Prepares buses that run in different places.
    *
    * @param root where their directories are to be
-   * @param count how many
    * @param places where each is, by numbers from 0
    * @param settings environment variables and their values, one after the other
    */

@@ -8,7 +8,6 @@ import org.apache.ratis.protocol.RaftPeer;
 /**
  * The peers that vote and that listen.
  *
- * @param voters the peers that vote
  * @param listeners the peers that do not
  */
 public record RaftMembers(List<RaftPeer> voters, List<RaftPeer> listeners) {

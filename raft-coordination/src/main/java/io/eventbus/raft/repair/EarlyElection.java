@@ -25,9 +25,6 @@ public final class EarlyElection {
   /**
    * Stands for election, unless Ratis knows another leader meanwhile or this log does not reach
    * into the leader's term.
-   *
-   * @param leader the leader that has crashed
-   * @return whether it stands
    */
   public static boolean stand(
       RaftServer server, RaftGroupId group, RaftPeerId self, RaftPeerId leader) throws IOException {

@@ -103,13 +103,7 @@ public final class LeaderCrashDetector {
   private final String channel;
   private final Consumer<LinkPeer> watcher = this::ended;
 
-  /**
-   * A detector that does nothing before {@link #open()}.
-   *
-   * @param timers on one thread of which all probes begin
-   * @param heartbeat the longest time between two messages of a leader that lives
-   * @param channel the channel on which leaders send
-   */
+  /** A detector that does nothing before {@link #open()}. */
   public LeaderCrashDetector(
       Links links,
       Raft raft,
@@ -159,7 +153,6 @@ public final class LeaderCrashDetector {
   /**
    * Probes the leader's port.
    *
-   * @param probes how many are left, with this one
    * @param refusedNanos when the port refused last; null if it has not
    */
   private void probe(String bus, int probes, @Nullable Long refusedNanos) {

@@ -74,65 +74,37 @@ public final class NoOpMetrics extends MetricRegistries {
   @Override
   public void clear() {}
 
-  /**
-   * Makes a registry that counts nothing.
-   *
-   * @param info its name
-   * @return the registry
-   */
+  /** Makes a registry that counts nothing. */
   @Override
   public RatisMetricRegistry create(MetricRegistryInfo info) {
     return new Quiet(info);
   }
 
-  /**
-   * Does nothing.
-   *
-   * @param key ignored
-   * @return false
-   */
+  /** Does nothing. */
   @Override
   public boolean remove(MetricRegistryInfo key) {
     return false;
   }
 
-  /**
-   * Finds nothing.
-   *
-   * @param info ignored
-   * @return nothing
-   */
+  /** Finds nothing. */
   @Override
   public Optional<RatisMetricRegistry> get(MetricRegistryInfo info) {
     return Optional.empty();
   }
 
-  /**
-   * Returns nothing.
-   *
-   * @return nothing
-   */
+  /** Returns nothing. */
   @Override
   public Set<MetricRegistryInfo> getMetricRegistryInfos() {
     return Set.of();
   }
 
-  /**
-   * Returns nothing.
-   *
-   * @return nothing
-   */
+  /** Returns nothing. */
   @Override
   public Collection<RatisMetricRegistry> getMetricRegistries() {
     return List.of();
   }
 
-  /**
-   * Does nothing.
-   *
-   * @param reporterRegistration ignored
-   * @param stopReporter ignored
-   */
+  /** Does nothing. */
   @Override
   public void addReporterRegistration(
       Consumer<RatisMetricRegistry> reporterRegistration,
@@ -142,11 +114,7 @@ public final class NoOpMetrics extends MetricRegistries {
   @Override
   public void enableJmxReporter() {}
 
-  /**
-   * Does nothing.
-   *
-   * @param consoleReportRate ignored
-   */
+  /** Does nothing. */
   @Override
   public void enableConsoleReporter(TimeDuration consoleReportRate) {}
 }

@@ -49,9 +49,6 @@ public final class OfflineLogReader<S> {
    * What was found.
    *
    * @param state the state after the last entry
-   * @param last the last entry
-   * @param voters the last known voters
-   * @param listeners the last known listeners
    */
   public record Found<S>(S state, TermIndex last, List<String> voters, List<String> listeners) {}
 

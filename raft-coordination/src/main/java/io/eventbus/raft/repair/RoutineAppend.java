@@ -28,7 +28,6 @@ public final class RoutineAppend {
   /**
    * Hands the message over if Ratis will not block.
    *
-   * @param append hands it over
    * @return the answer; null if the message is to be handed over on a thread that may block
    */
   public static <T> @Nullable T tryAppend(

@@ -49,12 +49,7 @@ public final class BackupFormat {
 
   private BackupFormat() {}
 
-  /**
-   * What was in a file.
-   *
-   * @param description what it said of itself
-   * @param state the registry
-   */
+  /** What was in a file. */
   public record Content(Backup.Description description, RegistryState state) {}
 
   /**
@@ -62,9 +57,6 @@ public final class BackupFormat {
    *
    * @param cluster the id of the cluster; empty for none
    * @param bus the bus; empty for none
-   * @param taken when
-   * @param state the registry
-   * @return the backup
    */
   public static Backup of(String cluster, String bus, Instant taken, RegistryState state) {
     return new StateBackup(
@@ -117,8 +109,6 @@ public final class BackupFormat {
   /**
    * Reads a backup.
    *
-   * @param file the file
-   * @return what is in it
    * @throws RegistryFormatException if the file is no backup, or damaged
    * @throws IOException if reading fails
    */

@@ -69,8 +69,6 @@ public final class RegistryCodec {
   /**
    * Writes a command on its way to the leader, which gives it its time.
    *
-   * @param id the command's id
-   * @param command the command
    * @return the bytes
    */
   public static byte[] encodeCommand(CommandId id, RegistryCommand command) {
@@ -93,7 +91,6 @@ public final class RegistryCodec {
   /**
    * Writes a result.
    *
-   * @param result the result
    * @return the bytes
    */
   public static byte[] encodeResult(CommandResult result) {
@@ -104,7 +101,6 @@ public final class RegistryCodec {
    * Reads a result.
    *
    * @param bytes the bytes
-   * @return the result
    * @throws RegistryFormatException if the bytes are no result
    */
   public static CommandResult decodeResult(ByteBuffer bytes) throws RegistryFormatException {

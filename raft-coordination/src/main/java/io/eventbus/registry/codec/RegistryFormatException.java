@@ -9,21 +9,12 @@ import java.io.IOException;
 public final class RegistryFormatException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  /**
-   * Makes the error.
-   *
-   * @param message what is wrong
-   */
+  /** Makes the error. */
   public RegistryFormatException(String message) {
     super(message);
   }
 
-  /**
-   * Makes the error.
-   *
-   * @param message what is wrong
-   * @param cause what noticed it
-   */
+  /** Makes the error. */
   public RegistryFormatException(String message, Throwable cause) {
     super(message, cause);
   }

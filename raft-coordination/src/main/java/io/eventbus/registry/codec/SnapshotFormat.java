@@ -42,7 +42,6 @@ public final class SnapshotFormat {
   /**
    * Writes a registry.
    *
-   * @param state the registry
    * @param out where to; it is flushed, not closed
    * @throws IOException if writing fails
    */
@@ -82,7 +81,6 @@ public final class SnapshotFormat {
    * Reads a registry.
    *
    * @param in where from, to its end; it is not closed
-   * @return the registry
    * @throws RegistryFormatException if the bytes are no registry, or damaged
    * @throws IOException if reading fails
    */

@@ -19,11 +19,7 @@ public final class Listeners {
   private final AtomicLong failures = new AtomicLong();
   private final int max;
 
-  /**
-   * Makes an empty list.
-   *
-   * @param max the most listeners
-   */
+  /** Makes an empty list. */
   public Listeners(int max) {
     this.max = max;
   }
@@ -31,8 +27,6 @@ public final class Listeners {
   /**
    * Adds a listener; {@link #greet} brings its first snapshot.
    *
-   * @param listener the listener
-   * @return what ends it
    * @throws IllegalStateException if there are as many as there may be
    */
   public synchronized ListenerRegistration add(RegistryListener listener) {
@@ -47,11 +41,7 @@ public final class Listeners {
     };
   }
 
-  /**
-   * Gives new listeners their first snapshot.
-   *
-   * @param snapshot the snapshot of the moment
-   */
+  /** Gives new listeners their first snapshot. */
   public void greet(RegistrySnapshot snapshot) {
     for (Slot slot : slots) {
       if (!slot.greeted) {
@@ -64,7 +54,6 @@ public final class Listeners {
   /**
    * Tells those that were greeted before; the others will find the changes in their first one.
    *
-   * @param snapshot the next snapshot
    * @param changes what is different, in order
    */
   public void tell(RegistrySnapshot snapshot, List<RegistryChange> changes) {
@@ -75,11 +64,7 @@ public final class Listeners {
     }
   }
 
-  /**
-   * Returns how often a listener threw.
-   *
-   * @return the count since the start
-   */
+  /** Returns how often a listener threw. */
   public long failures() {
     return failures.get();
   }

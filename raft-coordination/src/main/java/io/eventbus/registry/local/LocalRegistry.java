@@ -64,12 +64,7 @@ public final class LocalRegistry implements Registry {
   private volatile RegistryLifecycle lifecycle = RegistryLifecycle.NEW;
   private volatile RegistryState state;
 
-  /**
-   * Makes a registry, to be started.
-   *
-   * @param options its bounds
-   * @param clock gives commands their time
-   */
+  /** Makes a registry, to be started. */
   public LocalRegistry(LocalRegistryOptions options, Clock clock) {
     this.options = options;
     this.clock = Objects.requireNonNull(clock, "clock");
@@ -198,11 +193,7 @@ public final class LocalRegistry implements Registry {
     }
   }
 
-  /**
-   * Returns how many commands wait.
-   *
-   * @return the count
-   */
+  /** Returns how many commands wait. */
   public int queuedCommands() {
     return queue.size();
   }
@@ -216,20 +207,12 @@ public final class LocalRegistry implements Registry {
     return queue.bytes();
   }
 
-  /**
-   * Returns how many commands were refused because too many were waiting.
-   *
-   * @return the count since the start
-   */
+  /** Returns how many commands were refused because too many were waiting. */
   public long commandsRefusedForLoad() {
     return refusedForLoad.get();
   }
 
-  /**
-   * Returns how often a listener threw.
-   *
-   * @return the count since the start
-   */
+  /** Returns how often a listener threw. */
   public long listenerFailures() {
     return listeners.failures();
   }

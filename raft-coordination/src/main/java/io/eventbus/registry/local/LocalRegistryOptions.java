@@ -6,12 +6,9 @@ import java.util.Objects;
 /**
  * The bounds of a {@link LocalRegistry}.
  *
- * @param limits how much the registry holds
  * @param firstBusNumber the number for the first bus, from 1; default 1. This registry forgets all
  *     numbers when the process ends; where numbers outlive the process, begin elsewhere each time
- * @param maxQueuedCommands the most commands that wait, 1 to 1,000,000; default 10,000
  * @param maxQueuedBytes the most bytes of commands that wait, 4,096 to 1,073,741,824; default 8 MiB
- * @param maxListeners the most listeners, 1 to 10,000; default 256
  */
 public record LocalRegistryOptions(
     RegistryLimits limits,
@@ -26,11 +23,6 @@ public record LocalRegistryOptions(
   /**
    * Checks the bounds.
    *
-   * @param limits as above
-   * @param firstBusNumber as above
-   * @param maxQueuedCommands as above
-   * @param maxQueuedBytes as above
-   * @param maxListeners as above
    * @throws IllegalArgumentException if a value is out of its range
    */
   public LocalRegistryOptions {
@@ -44,8 +36,6 @@ public record LocalRegistryOptions(
   /**
    * Returns a copy that begins with another number.
    *
-   * @param number the number for the first bus, from 1
-   * @return the copy
    * @throws IllegalArgumentException if the number is not positive
    */
   public LocalRegistryOptions withFirstBusNumber(int number) {

@@ -75,9 +75,6 @@ public final class LeaseKeeper implements AutoCloseable {
   /**
    * Makes a keeper, to be started.
    *
-   * @param registry the registry, which runs
-   * @param description what this bus says about itself
-   * @param lease how long the bus counts as alive without being heard of
    * @param ownsId whether a bus of this id that the registry knows can only have been this one, as
    *     with a data directory that was kept; then its lease need not run out first
    * @param onLife called with the new number whenever a life begins, on the worker's thread; it
@@ -106,11 +103,7 @@ public final class LeaseKeeper implements AutoCloseable {
     worker.setRemoveOnCancelPolicy(true);
   }
 
-  /**
-   * Registers the bus and goes on renewing.
-   *
-   * @return a stage that completes when the bus is registered for the first time
-   */
+  /** Registers the bus and goes on renewing. */
   public CompletionStage<Void> start() {
     return become(BusState.JOINING);
   }
@@ -139,11 +132,7 @@ public final class LeaseKeeper implements AutoCloseable {
     return done;
   }
 
-  /**
-   * Says how long ago the lease was renewed.
-   *
-   * @return the age
-   */
+  /** Says how long ago the lease was renewed. */
   public Duration age() {
     return Duration.ofNanos(Math.max(0, System.nanoTime() - renewedNanos));
   }

@@ -54,11 +54,7 @@ public final class VoterPolicy {
   /**
    * What there is.
    *
-   * @param leader the bus that leads
-   * @param voters the buses that vote, the leader among them
    * @param listeners the buses that only follow
-   * @param snapshot what the registry knows of them
-   * @param nowMillis registry time
    */
   public record Situation(
       String leader,
@@ -66,15 +62,7 @@ public final class VoterPolicy {
       List<String> listeners,
       RegistrySnapshot snapshot,
       long nowMillis) {
-    /**
-     * Copies the lists.
-     *
-     * @param leader as above
-     * @param voters as above
-     * @param listeners as above
-     * @param snapshot as above
-     * @param nowMillis as above
-     */
+    /** Copies the lists. */
     public Situation {
       Objects.requireNonNull(leader, "leader");
       Objects.requireNonNull(snapshot, "snapshot");
@@ -88,14 +76,9 @@ public final class VoterPolicy {
    *
    * @param out the bus that loses its vote; null for none
    * @param in the bus that gets a vote; null for none
-   * @param handOver whether {@code out} leads and has to hand over the leadership first
    */
   public record Step(@Nullable String out, @Nullable String in, boolean handOver) {
-    /**
-     * Says what is to change.
-     *
-     * @return a part of a line, for people
-     */
+    /** Says what is to change. */
     public String describe() {
       String what =
           out == null
@@ -110,7 +93,6 @@ public final class VoterPolicy {
   /**
    * Finds the next step.
    *
-   * @param situation what there is
    * @return the step, or null if everything is as it should be, or has to wait
    */
   public @Nullable Step next(Situation situation) {
@@ -141,8 +123,6 @@ public final class VoterPolicy {
   /**
    * Says whether a bus that is DRAINING and does not lead will lose its vote by the next steps.
    *
-   * @param situation what there is
-   * @param bus the bus
    * @return true if it votes and there is who takes the vote, or more voters than wanted; a bus
    *     that is just being given a vote is no listener for a moment, and counts
    */
@@ -184,8 +164,6 @@ public final class VoterPolicy {
   /**
    * Says how many more voters may fail before there is no majority.
    *
-   * @param situation what there is
-   * @param voters a set of voters, those of the situation or others
    * @return the number; negative if there is no majority
    */
   public static int spare(Situation situation, List<String> voters) {

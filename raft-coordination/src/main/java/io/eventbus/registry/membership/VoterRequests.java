@@ -18,11 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class VoterRequests {
   private final VoterPolicy policy;
 
-  /**
-   * Makes the rule for operators that goes with a policy.
-   *
-   * @param policy what the leader does by itself
-   */
+  /** Makes the rule for operators that goes with a policy. */
   public VoterRequests(VoterPolicy policy) {
     this.policy = Objects.requireNonNull(policy, "policy");
   }
@@ -49,10 +45,7 @@ public final class VoterRequests {
   /**
    * A listener is to vote.
    *
-   * @param situation what there is
-   * @param bus the listener
    * @param insteadOf the bus that loses its vote; null for the choice of the policy
-   * @return what to do
    */
   public Answer promote(Situation situation, String bus, @Nullable String insteadOf) {
     if (situation.voters().contains(bus)) {
@@ -77,13 +70,7 @@ public final class VoterRequests {
     return checked(situation, new Step(out, bus, false));
   }
 
-  /**
-   * A voter is to listen only.
-   *
-   * @param situation what there is
-   * @param bus the voter
-   * @return what to do
-   */
+  /** A voter is to listen only. */
   public Answer demote(Situation situation, String bus) {
     if (situation.listeners().contains(bus)) {
       return Answer.nothing();
@@ -101,8 +88,6 @@ public final class VoterRequests {
   /**
    * A bus that is not coming back is to be forgotten.
    *
-   * @param situation what there is
-   * @param bus the bus
    * @param again whether it may have been forgotten already
    * @return what to do about its vote, before it is taken out
    */
@@ -129,8 +114,6 @@ public final class VoterRequests {
   /**
    * A bus leaves for good.
    *
-   * @param situation what there is
-   * @param bus the bus
    * @return what to do about its vote, before it is taken out
    */
   public Answer leave(Situation situation, String bus) {

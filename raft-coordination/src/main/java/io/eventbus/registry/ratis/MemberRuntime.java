@@ -15,16 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * What runs once a bus knows its cluster: Ratis, and the ways into its group.
- *
- * @param server Ratis
- * @param group the registry's group
- * @param gate the way in at the leader
- * @param commands commands and reads on their way to the leader
- * @param administration operators' requests on their way to the leader
- * @param crashes watches the leader's process
- */
+/** What runs once a bus knows its cluster: Ratis, and the ways into its group. */
 record MemberRuntime(
     RatisServer server,
     RatisGroup group,
@@ -36,12 +27,7 @@ record MemberRuntime(
 
   private static final int DUTY_MILLIS = 200;
 
-  /**
-   * Starts Ratis and opens the ways into its group.
-   *
-   * @param founder whether this bus begins the cluster
-   * @param fresh whether the files of Ratis are to be made
-   */
+  /** Starts Ratis and opens the ways into its group. */
   static MemberRuntime start(
       MemberContext context,
       DataDirectory directory,

@@ -61,9 +61,7 @@ public final class RatisRegistry implements Registry {
   /**
    * Makes a registry, to be started.
    *
-   * @param options how this bus takes part
    * @param links this bus's links, which listen already; they are not closed with the registry
-   * @param clock gives the very first command of a new cluster its time
    */
   public RatisRegistry(RatisRegistryOptions options, LinkNode links, Clock clock) {
     this(options, options::seeds, links, clock);
@@ -75,7 +73,6 @@ public final class RatisRegistry implements Registry {
    * @param options how this bus takes part; its seeds are not looked at
    * @param source says where other buses may be
    * @param links this bus's links, which listen already; they are not closed with the registry
-   * @param clock gives the very first command of a new cluster its time
    */
   public RatisRegistry(
       RatisRegistryOptions options, SeedSource source, LinkNode links, Clock clock) {
@@ -265,11 +262,7 @@ public final class RatisRegistry implements Registry {
     }
   }
 
-  /**
-   * Says how the cluster looks from here.
-   *
-   * @return the role of this bus, the leader and the members
-   */
+  /** Says how the cluster looks from here. */
   public ClusterStatus status() {
     return member.status();
   }
@@ -277,8 +270,6 @@ public final class RatisRegistry implements Registry {
   /**
    * Says what there is and what is missing: what a bus that has not joined yet waits for, or who
    * leads.
-   *
-   * @return a line for people
    */
   public String situation() {
     return member.situation();

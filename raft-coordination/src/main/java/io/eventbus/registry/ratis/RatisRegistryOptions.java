@@ -13,22 +13,17 @@ import java.util.Objects;
  * How a bus takes part in the registry of a cluster.
  *
  * @param directory where this bus keeps its copy; of its own, on a disk that survives a restart
- * @param bus the id of this bus, the same over all its restarts
  * @param advertised where the other buses reach the links of this one
  * @param seeds where to look for other buses at the very first start, this one may be among them;
  *     empty for a bus that begins a cluster of its own. A bus that belongs to a cluster already
  *     only learns new addresses from them
- * @param voters how many buses vote: 1, 3, 5 or 7; default 3
  * @param replaceVoterAfter how long a voter's lease must have run out before another bus gets its
  *     vote, up to 365 days; default 10 minutes
- * @param limits how much a new registry holds
- * @param gate the bounds of the way into the log
  * @param electionTimeoutMin how long a follower hears nothing before it stands for election, at
  *     least, 50 ms to 1 minute; default 300 ms
  * @param electionTimeoutMax the same, at most; at least 1.5 times the other one; default 600 ms
  * @param snapshotEntries after how many entries of the log a snapshot is taken, 100 to 10,000,000;
  *     default 20,000
- * @param maxListeners the most listeners, 1 to 10,000; default 256
  */
 public record RatisRegistryOptions(
     Path directory,
@@ -48,18 +43,6 @@ public record RatisRegistryOptions(
   /**
    * Checks the values.
    *
-   * @param directory as above
-   * @param bus as above
-   * @param advertised as above
-   * @param seeds as above
-   * @param voters as above
-   * @param replaceVoterAfter as above
-   * @param limits as above
-   * @param gate as above
-   * @param electionTimeoutMin as above
-   * @param electionTimeoutMax as above
-   * @param snapshotEntries as above
-   * @param maxListeners as above
    * @throws IllegalArgumentException if a value is out of its range
    */
   public RatisRegistryOptions {
@@ -85,11 +68,6 @@ public record RatisRegistryOptions(
   /**
    * Makes options with all defaults.
    *
-   * @param directory as above
-   * @param bus as above
-   * @param advertised as above
-   * @param seeds as above
-   * @return the options
    * @throws IllegalArgumentException if a value is out of its range
    */
   public static RatisRegistryOptions of(

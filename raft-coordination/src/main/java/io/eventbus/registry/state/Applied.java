@@ -8,17 +8,10 @@ import java.util.List;
  * What came of applying a command.
  *
  * @param state the next state; the same object if nothing changed
- * @param result the answer for the submitter
  * @param changes what listeners are told, in order
  */
 public record Applied(RegistryState state, CommandResult result, List<RegistryChange> changes) {
-  /**
-   * Copies the list.
-   *
-   * @param state as above
-   * @param result as above
-   * @param changes as above
-   */
+  /** Copies the list. */
   public Applied {
     changes = List.copyOf(changes);
   }

@@ -24,8 +24,6 @@ public final class NewIncarnation {
   /**
    * Makes the first state.
    *
-   * @param last what is known of the other cluster
-   * @return the state
    * @throws IllegalArgumentException if no numbers or versions are left behind the gap
    */
   public static RegistryState of(RegistryState last) {

@@ -12,16 +12,8 @@ import java.util.Objects;
  * A {@link RegistryState} as plain lists: what is written to a snapshot, and read back from it.
  *
  * @param limits how much the registry may hold
- * @param version the version
  * @param timeMillis the registry's time in milliseconds
- * @param nextNumber the number for the next life of a bus
- * @param buses all buses
- * @param topics all topic configurations
- * @param revocations all revocations
- * @param young the remembered results of the young generation
- * @param old the remembered results of the old generation
  * @param forgottenUpTo the newest version whose command's result may be forgotten
- * @param oldUpTo the version of the last command in the old generation
  */
 public record RegistryImage(
     RegistryLimits limits,
@@ -36,21 +28,7 @@ public record RegistryImage(
     long forgottenUpTo,
     long oldUpTo) {
 
-  /**
-   * Copies the lists.
-   *
-   * @param limits as above
-   * @param version as above
-   * @param timeMillis as above
-   * @param nextNumber as above
-   * @param buses as above
-   * @param topics as above
-   * @param revocations as above
-   * @param young as above
-   * @param old as above
-   * @param forgottenUpTo as above
-   * @param oldUpTo as above
-   */
+  /** Copies the lists. */
   public RegistryImage {
     Objects.requireNonNull(limits, "limits");
     buses = List.copyOf(buses);
@@ -60,19 +38,9 @@ public record RegistryImage(
     old = List.copyOf(old);
   }
 
-  /**
-   * The result of a command that may be repeated.
-   *
-   * @param id the command's id
-   * @param result its first result
-   */
+  /** The result of a command that may be repeated. */
   public record Remembered(CommandId id, CommandResult result) {
-    /**
-     * Takes the values.
-     *
-     * @param id as above
-     * @param result as above
-     */
+    /** Takes the values. */
     public Remembered {
       Objects.requireNonNull(id, "id");
       Objects.requireNonNull(result, "result");

@@ -4,8 +4,6 @@ package io.eventbus.registry.state;
  * How much a registry holds at most. The limits are part of the replicated state: they are set when
  * a registry is created and are the same on every bus.
  *
- * @param maxBuses the most buses, those that are DOWN included: 1 to 65,536; default 1,024
- * @param maxTopics the most topic configurations: 1 to 10,000,000; default 100,000
  * @param rememberedCommands how many of the last commands' results are remembered at least for
  *     repetitions, at most twice as many: 1 to 1,048,576; default 32,768. While fewer other
  *     commands than this are applied between two attempts, a repetition gets the first result;
@@ -24,9 +22,6 @@ public record RegistryLimits(int maxBuses, int maxTopics, int rememberedCommands
   /**
    * Checks the limits.
    *
-   * @param maxBuses as above
-   * @param maxTopics as above
-   * @param rememberedCommands as above
    * @throws IllegalArgumentException if a limit is out of its range
    */
   public RegistryLimits {

@@ -49,8 +49,6 @@ public final class RegistryState {
   /**
    * Makes the state that an image was taken of.
    *
-   * @param image the image
-   * @return the state
    * @throws IllegalArgumentException if no registry can have this state, saying why
    */
   public static RegistryState restore(RegistryImage image) {
@@ -61,11 +59,7 @@ public final class RegistryState {
         image.nextNumber());
   }
 
-  /**
-   * Takes an image of everything, to be written down.
-   *
-   * @return the image
-   */
+  /** Takes an image of everything, to be written down. */
   public RegistryImage image() {
     return new RegistryImage(
         limits,
@@ -81,20 +75,12 @@ public final class RegistryState {
         memory.oldUpTo());
   }
 
-  /**
-   * Returns what readers see.
-   *
-   * @return the snapshot of this version
-   */
+  /** Returns what readers see. */
   public RegistrySnapshot snapshot() {
     return snapshot;
   }
 
-  /**
-   * Returns how much the registry may hold.
-   *
-   * @return the limits
-   */
+  /** Returns how much the registry may hold. */
   public RegistryLimits limits() {
     return limits;
   }

@@ -21,7 +21,6 @@ public final class StateDiff {
    *
    * @param before the earlier snapshot
    * @param after the later one
-   * @return the changes: what is gone first, then buses, then topics, then revocations
    */
   public static List<RegistryChange> between(RegistrySnapshot before, RegistrySnapshot after) {
     List<RegistryChange> changes = new ArrayList<>();

@@ -28,7 +28,6 @@ public final class StateMachine {
    * the command's, unless that is earlier.
    *
    * @param state the state before
-   * @param command the command
    * @return the state after, the result and the changes
    */
   public static Applied apply(RegistryState state, TimedCommand command) {

@@ -11,17 +11,12 @@ import java.util.Objects;
  * clock that does not jump: the registry's time never goes back, but it does follow a jump forward,
  * and leases run out by it.
  *
- * @param id what makes the command unique
  * @param timeMillis the time in milliseconds; not negative
- * @param command the command
  */
 public record TimedCommand(CommandId id, long timeMillis, RegistryCommand command) {
   /**
    * Checks the values.
    *
-   * @param id as above
-   * @param timeMillis as above
-   * @param command as above
    * @throws IllegalArgumentException if the time is negative
    */
   public TimedCommand {

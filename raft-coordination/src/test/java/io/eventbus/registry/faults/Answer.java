@@ -6,9 +6,6 @@ import java.util.List;
  * What a {@link BusProcess} answered.
  *
  * @param invoked when the process began with the request, in nanoseconds
- * @param returned when it had the answer
- * @param localVersion the version of its snapshot then
- * @param words the answer: see {@link BusCommands}
  */
 record Answer(long invoked, long returned, long localVersion, List<String> words) {
   static Answer parse(String[] line) {

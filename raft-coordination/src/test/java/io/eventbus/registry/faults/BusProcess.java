@@ -172,7 +172,6 @@ final class BusProcess {
   /**
    * Starts.
    *
-   * @param args see {@link BusSettings#parse}
    * @throws IOException if the port cannot be bound
    */
   public static void main(String[] args) throws IOException {

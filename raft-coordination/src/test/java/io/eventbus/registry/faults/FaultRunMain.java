@@ -11,7 +11,6 @@ final class FaultRunMain {
   /**
    * Runs.
    *
-   * @param args as above
    * @throws IOException if a directory cannot be used
    * @throws InterruptedException never
    */

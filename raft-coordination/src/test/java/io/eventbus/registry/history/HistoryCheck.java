@@ -9,32 +9,17 @@ import java.util.TreeMap;
  * Everything that is checked of a history.
  *
  * @param findings what is wrong, for people; empty if nothing is
- * @param topics how many topics were checked
- * @param undecided of how many topics the search was given up
- * @param steps how many steps all searches took
  */
 public record HistoryCheck(List<String> findings, int topics, int undecided, long steps) {
   /** More than any topic needed so far, and done within some seconds. */
   static final long MAX_STEPS = 3_000_000;
 
-  /**
-   * Copies the list.
-   *
-   * @param findings as above
-   * @param topics as above
-   * @param undecided as above
-   * @param steps as above
-   */
+  /** Copies the list. */
   public HistoryCheck {
     findings = List.copyOf(findings);
   }
 
-  /**
-   * Checks a history: each topic for linearizability, and all versions together.
-   *
-   * @param operations in any order
-   * @return what was found
-   */
+  /** Checks a history: each topic for linearizability, and all versions together. */
   public static HistoryCheck of(List<Operation> operations) {
     Map<String, List<Operation>> byTopic = new TreeMap<>();
     for (Operation operation : operations) {

@@ -35,8 +35,6 @@ public final class Linearizability {
   /**
    * The end of a search.
    *
-   * @param verdict what it came to
-   * @param steps how many steps were tried
    * @param explanation the counterexample for people; empty if there is none
    */
   public record Result(Verdict verdict, long steps, String explanation) {}
@@ -83,7 +81,6 @@ public final class Linearizability {
    *
    * @param operations in any order; those that were certainly not applied are left out
    * @param maxSteps after how many steps to give up
-   * @return what it came to
    */
   public static Result check(List<Operation> operations, long maxSteps) {
     List<Operation> relevant =

@@ -6,15 +6,10 @@ import java.util.List;
  * One operation on one topic, as its client saw it. A command that was repeated with the same id is
  * one operation, from the first attempt to the first answer.
  *
- * @param id unique in its history
- * @param client who asked
- * @param kind what was asked for
- * @param topic the topic
  * @param token what CREATE and CHANGE write, unique in the history; otherwise empty
  * @param expected the token that CHANGE and DELETE are based on; otherwise empty
  * @param invoked when it began, in nanoseconds of one clock for all clients
  * @param returned when it ended; {@link Long#MAX_VALUE} if the outcome is unknown
- * @param outcome what came out
  */
 public record Operation(
     String id,
@@ -38,19 +33,7 @@ public record Operation(
     READ
   }
 
-  /**
-   * Checks the times.
-   *
-   * @param id as above
-   * @param client as above
-   * @param kind as above
-   * @param topic as above
-   * @param token as above
-   * @param expected as above
-   * @param invoked as above
-   * @param returned as above
-   * @param outcome as above
-   */
+  /** Checks the times. */
   public Operation {
     if (returned < invoked) {
       throw new IllegalArgumentException(
@@ -66,7 +49,6 @@ public record Operation(
    * Writes the operation for people.
    *
    * @param origin the time that counts as 0
-   * @return one line
    */
   public String describe(long origin) {
     String asked =

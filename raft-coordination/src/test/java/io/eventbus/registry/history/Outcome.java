@@ -4,19 +4,10 @@ import io.eventbus.registry.RegistryRefusalReason;
 
 /** What a client learned about its operation. */
 public sealed interface Outcome {
-  /**
-   * The command was applied.
-   *
-   * @param version the version that it led to
-   */
+  /** The command was applied. */
   record Applied(long version) implements Outcome {}
 
-  /**
-   * The command was refused, and changed nothing but the version.
-   *
-   * @param reason why
-   * @param version the version that it led to
-   */
+  /** The command was refused, and changed nothing but the version. */
   record Refused(RegistryRefusalReason reason, long version) implements Outcome {}
 
   /**
@@ -24,7 +15,6 @@ public sealed interface Outcome {
    *
    * @param token what was written last; empty for no configuration
    * @param revision the topic's revision; 0 for no configuration
-   * @param version the version of the snapshot
    */
   record Value(String token, long revision, long version) implements Outcome {}
 

@@ -23,12 +23,7 @@ public final class VersionOrder {
     this.origin = origin;
   }
 
-  /**
-   * Checks a history.
-   *
-   * @param operations in any order
-   * @return what is wrong, one text for each finding
-   */
+  /** Checks a history. */
   public static List<String> check(List<Operation> operations) {
     VersionOrder order = new VersionOrder(Operation.origin(operations));
     order.checkTimes(operations);

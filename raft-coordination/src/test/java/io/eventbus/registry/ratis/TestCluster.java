@@ -85,7 +85,6 @@ public final class TestCluster implements AutoCloseable {
    * A port that is free and stays it: below those that the system gives to outgoing connections,
    * one of which could take it before the bus does.
    *
-   * @return the port
    * @throws IOException if none is found
    */
   public static int freePort() throws IOException {

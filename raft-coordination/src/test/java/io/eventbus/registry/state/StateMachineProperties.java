@@ -48,7 +48,6 @@ class StateMachineProperties {
    * slip}, which is mostly 0; so most commands get somewhere and some do not.
    *
    * @param repeat how many commands ago the one to repeat was; 0 for a new command
-   * @param lag how far the id's basis is behind
    */
   record Step(int kind, int which, int slip, int millis, int value, int repeat, int lag) {}
 

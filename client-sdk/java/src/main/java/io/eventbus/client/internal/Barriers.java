@@ -60,11 +60,7 @@ final class Barriers {
     this.conductor = conductor;
   }
 
-  /**
-   * Asks.
-   *
-   * @param patience how long an answer is waited for
-   */
+  /** Asks. */
   synchronized CompletableFuture<Void> ask(Duration patience, long nowNanos) {
     EventBusException end = closed;
     if (end != null) {
@@ -92,11 +88,7 @@ final class Barriers {
     pending.forEach(this::again);
   }
 
-  /**
-   * Asks once for the connection that is there, in place of who asked so before.
-   *
-   * @return goes behind everything else that was sent
-   */
+  /** Asks once for the connection that is there, in place of who asked so before. */
   synchronized Batch askOnce(Asker asker) {
     Question asked = new Question(barrier(nextId++), asker);
     question = asked;

@@ -100,11 +100,7 @@ final class Batch {
     return new Batch(copy, bytes, left, 0, 0);
   }
 
-  /**
-   * Gives the frames new sequence numbers.
-   *
-   * @param sequenceFor takes a topic and a number of events, and gives the first sequence of these
-   */
+  /** Gives the frames new sequence numbers. */
   void resequence(ToLongBiFunction<String, Integer> sequenceFor) {
     ByteBuffer in = ByteBuffer.wrap(array, 0, length);
     // A sequence takes at most 9 bytes more than before, and so may the length of a body, in short.

@@ -53,13 +53,7 @@ final class BatchSplitter {
     this.topics = topics;
   }
 
-  /**
-   * Begins with nothing, to take out what a bus does not take.
-   *
-   * @param batchBytes of a message, unless an event alone takes more
-   * @param fits whether the bus takes an event
-   * @param topics finds topics by name
-   */
+  /** Begins with nothing, to take out what a bus does not take. */
   static BatchSplitter toLimits(
       int batchBytes, Predicate<OpenBatch.EncodedEvent> fits, Function<String, TopicState> topics) {
     return new BatchSplitter(batchBytes, (event, awaitedIn) -> fits.test(event), false, topics);
@@ -83,8 +77,6 @@ final class BatchSplitter {
    * What came of it.
    *
    * @param batches the messages, in order
-   * @param refused what was taken out and is waited for
-   * @param refusedPlain how many events were taken out that no stage waits for
    * @param freed bytes of the outbound buffer that are not needed any more
    */
   record Result(List<Batch> batches, List<PublishFrame> refused, long refusedPlain, long freed) {}

@@ -75,9 +75,7 @@ final class BufferPolicy {
   /**
    * Makes room.
    *
-   * @param waiting what waits; changed
    * @param bytes of that, and of what the consumer is at
-   * @param dropped takes what is taken out
    * @return how many bytes are left
    */
   long apply(Deque<Inbound> waiting, long bytes, Dropped dropped) {

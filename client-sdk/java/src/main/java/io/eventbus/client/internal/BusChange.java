@@ -82,8 +82,6 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
    * Makes a move; {@link #start} begins it.
    *
    * @param urls where to, at least one
-   * @param hello what to say there
-   * @param old the connection that the client has
    * @param producer the client's number, which it must keep
    */
   BusChange(

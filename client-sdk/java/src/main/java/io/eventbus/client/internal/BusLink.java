@@ -109,11 +109,7 @@ final class BusLink
     return channel;
   }
 
-  /**
-   * How big a message of a bus can be.
-   *
-   * @param takes how big a message of a client it takes
-   */
+  /** How big a message of a bus can be. */
   static int messageBytes(int takes) {
     return Math.max(DEFAULT_MESSAGE_BYTES, Math.min(MAX_MESSAGE_BYTES, takes)) + AROUND_EVENTS;
   }

@@ -72,11 +72,7 @@ final class BusUrls {
     others = known;
   }
 
-  /**
-   * A bus asks to go on at one of these.
-   *
-   * @return those that can be used
-   */
+  /** A bus asks to go on at one of these. */
   List<URI> changeBus(@Nullable URI by, List<String> named) {
     List<URI> good = check(by, named);
     preferred.clear();

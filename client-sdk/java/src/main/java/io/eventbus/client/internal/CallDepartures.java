@@ -85,12 +85,7 @@ final class CallDepartures {
     tookLast = false;
   }
 
-  /**
-   * Makes a message of frames; null if there are none.
-   *
-   * @param over the connection
-   * @param departures whose arrays are used
-   */
+  /** Makes a message of frames; null if there are none. */
   @Nullable ByteBuffer next(Transport.Channel over, SendQueue departures, long nowNanos) {
     if (bulkFirst) {
       // The message before had no room for it.

@@ -65,7 +65,6 @@ final class CallTraffic {
    * The client has left a connection, over which calls may still end.
    *
    * @param until when they are not waited for any longer
-   * @param close closes it; is run once, on the conductor
    */
   void leave(Transport.Channel channel, long until, Scheduler conductor, Runnable close) {
     AtomicBoolean closed = new AtomicBoolean();

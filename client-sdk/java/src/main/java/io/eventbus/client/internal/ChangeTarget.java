@@ -75,9 +75,7 @@ final class ChangeTarget implements BusLink.Owner {
   /**
    * Makes a target; {@link #connect} begins.
    *
-   * @param parts the standby, who hears of the connection, and whose it is in the end
    * @param urls where to, at least one
-   * @param hello what to say there
    * @param producer the client's number, which it must keep
    */
   ChangeTarget(

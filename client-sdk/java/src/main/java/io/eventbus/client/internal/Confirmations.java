@@ -71,7 +71,6 @@ final class Confirmations {
    * its numbers, so that none is missing.
    *
    * @param bornBefore nanoseconds of the {@link MicroClock}
-   * @return frames to fail
    */
   List<PublishFrame> withdrawn(long bornBefore) {
     lock.lock();
@@ -97,7 +96,6 @@ final class Confirmations {
    * Takes out what was sent and has waited for too long.
    *
    * @param bornBefore nanoseconds of the {@link MicroClock}
-   * @return frames to fail
    */
   List<PublishFrame> expired(long bornBefore) {
     List<PublishFrame> late = new ArrayList<>();

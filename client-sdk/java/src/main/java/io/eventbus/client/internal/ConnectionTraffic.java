@@ -127,12 +127,7 @@ final class ConnectionTraffic {
     }
   }
 
-  /**
-   * The client is closed; every call that still waits fails with the reason.
-   *
-   * @param reason why
-   * @param closed what calls fail with that wait or come later
-   */
+  /** The client is closed; every call that still waits fails with the reason. */
   void end(EventBusException reason, EventBusException closed) {
     parts.outbox().close();
     Outbox.Remains remains = parts.outbox().abandon();

@@ -28,7 +28,6 @@ final class CreditGate {
    *
    * @param bytes of all of them
    * @param last bytes of the last one
-   * @return whether it is time to look how much room there is
    */
   synchronized boolean received(long bytes, int last) {
     received += bytes;

@@ -41,7 +41,6 @@ final class EventReader {
    * Makes one.
    *
    * @param latest which events to skip; null for none
-   * @param filter of the subscription
    * @param conflated is told of what was skipped, before the consumer
    */
   EventReader(

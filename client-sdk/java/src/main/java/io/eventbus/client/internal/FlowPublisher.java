@@ -21,11 +21,7 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
   private final Function<Function<SubscriptionState, Runnable>, SubscriptionState> subscriber;
   private final PushConsumer.Environment environment;
 
-  /**
-   * Makes a publisher.
-   *
-   * @param subscriber subscribes, with a consumer made for the subscription
-   */
+  /** Makes a publisher. */
   FlowPublisher(
       Function<Function<SubscriptionState, Runnable>, SubscriptionState> subscriber,
       PushConsumer.Environment environment) {

@@ -21,11 +21,7 @@ final class ForgottenTopics {
   private long highest = 1;
   private long floor = 1;
 
-  /**
-   * Makes an empty table.
-   *
-   * @param most topics that are remembered
-   */
+  /** Makes an empty table. */
   ForgottenTopics(int most) {
     this.most = most;
   }

@@ -61,7 +61,6 @@ final class HandlerPool implements Executor {
   /**
    * Makes a pool without threads.
    *
-   * @param wanted how many threads are to compute
    * @param conductor looks after the pool
    */
   HandlerPool(int wanted, ScheduledExecutorService conductor) {

@@ -29,8 +29,6 @@ final class HeldDeliveries {
    * A {@code Deliver} frame, or a {@code Gap}.
    *
    * @param message holds the frame; null for a gap
-   * @param sequence of the first event
-   * @param fresh whether it came over the new connection
    */
   record Held(
       @Nullable ByteBuffer message,

@@ -53,11 +53,7 @@ final class InboundDelivery implements Inbound {
     }
   }
 
-  /**
-   * Any thread: one of the subscriptions has handled it.
-   *
-   * @return true for the last of them
-   */
+  /** Any thread: one of the subscriptions has handled it. */
   boolean handled() {
     AtomicInteger left = sharers;
     return left == null || left.decrementAndGet() == 0;
@@ -66,9 +62,7 @@ final class InboundDelivery implements Inbound {
   /**
    * Makes a delivery of some of its events, for one subscription.
    *
-   * @param own holds these events, and nothing else
    * @param from the first of them, from 0
-   * @param events how many
    */
   InboundDelivery part(ByteBuffer own, int from, int events) {
     return new InboundDelivery(

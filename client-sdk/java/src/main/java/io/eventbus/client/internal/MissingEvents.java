@@ -5,7 +5,6 @@ import io.eventbus.client.Gap;
 /**
  * Events that a subscription did not get; what follows in its queue came after them.
  *
- * @param gap which events, and whose they would have been
  * @param foundAt when that was found, in microseconds since the epoch
  */
 record MissingEvents(Gap gap, long foundAt) implements Inbound {

@@ -50,7 +50,6 @@ final class OpenBatch {
   /**
    * Makes an empty message.
    *
-   * @param array what to fill
    * @param number counts messages in the order in which they are sent; 0 for those that are not the
    *     first with their events
    */
@@ -172,11 +171,7 @@ final class OpenBatch {
     runCost = 0;
   }
 
-  /**
-   * Ends the message; this object must not be used any more.
-   *
-   * @param mark whether the last frame is to be confirmed though no call waits for it
-   */
+  /** Ends the message; this object must not be used any more. */
   Batch seal(boolean mark) {
     endRun(mark);
     Batch whole = new Batch(array, out.position(), List.copyOf(frames), plainEvents, plainCost);

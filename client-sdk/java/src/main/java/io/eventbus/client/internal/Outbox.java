@@ -58,12 +58,7 @@ final class Outbox {
     this.confirmations = new Confirmations(lock, topics, budget, departures, unconfirmed);
   }
 
-  /**
-   * Must be called before the first event.
-   *
-   * @param wake is run when there is something to send
-   * @param wakeForEvent is run instead of it in the thread of a publisher
-   */
+  /** Must be called before the first event. */
   void onWork(Runnable wake, Runnable wakeForEvent) {
     wakeSender = wake;
     this.wakeForEvent = wakeForEvent;
@@ -97,11 +92,9 @@ final class Outbox {
    * Takes an event.
    *
    * @param found where to: {@link #topic}
-   * @param event what
    * @param stage waits for the confirmation; null for fire and forget
    * @param check looks at the event once there is room: the client may have come to a bus with
    *     other limits while it waited. Throws an exception where it does not fit
-   * @return what became of it
    */
   SendResult add(
       TopicState found,
@@ -441,7 +434,6 @@ final class Outbox {
    * The bus takes less than the one that events were checked for: what waits is put into messages
    * that it takes. To be called without a connection, after {@link #limitMessages}.
    *
-   * @param fits whether the bus takes an event
    * @return among other things what it does not take, which is not here any more
    */
   BatchSplitter.Result recut(Predicate<OpenBatch.EncodedEvent> fits) {

@@ -19,11 +19,7 @@ final class PingFence {
     this.conductor = conductor;
   }
 
-  /**
-   * Begins to wait; once.
-   *
-   * @param next is run once on the conductor, unless {@link #forget} comes first
-   */
+  /** Begins to wait; once. */
   void await(BusLink link, Runnable next) {
     then = next;
     timer = conductor.schedule(this::pass, DEADLINE.toNanos());

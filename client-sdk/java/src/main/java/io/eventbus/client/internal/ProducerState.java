@@ -38,11 +38,8 @@ final class ProducerState {
   /**
    * Judges events that were received.
    *
-   * @param first the sequence of the first
    * @param count how many, at least 1
-   * @param complete whether this connection gets every event of the topic
    * @param gaps hears what is missing before them
-   * @return how many events from the first on are duplicates
    */
   int received(long first, int count, boolean complete, RangeList.Sink gaps) {
     long end = first + count - 1;
@@ -71,8 +68,6 @@ final class ProducerState {
   /**
    * Takes note of what the bus says is missing.
    *
-   * @param from the first sequence
-   * @param to the last sequence
    * @param gaps hears the part of it that was not told before
    */
   void gap(long from, long to, RangeList.Sink gaps) {

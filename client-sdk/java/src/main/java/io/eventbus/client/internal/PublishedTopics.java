@@ -55,7 +55,6 @@ final class PublishedTopics {
   /**
    * An event is about to be published.
    *
-   * @param quiet whether nothing of a topic is unsent or unconfirmed
    * @return the topic to use from now on: another one if this was forgotten meanwhile
    */
   TopicState use(TopicState found, Quiet quiet) {

@@ -58,7 +58,6 @@ final class ReconnectBackoff {
    * Begins the next of those tries that have to succeed within a time. Half of what is left of it
    * is for the try itself, however long the policy would wait.
    *
-   * @param left of the time
    * @param least how long the server asks to wait; zero if it does not
    * @return how long to wait before it; null if there is no time for another
    */

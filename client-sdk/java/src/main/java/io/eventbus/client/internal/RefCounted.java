@@ -27,11 +27,7 @@ public final class RefCounted<T> {
     this.ender = ender;
   }
 
-  /**
-   * Takes part.
-   *
-   * @return a lease that has to be released
-   */
+  /** Takes part. */
   public synchronized Lease<T> acquire() {
     T shared = current;
     if (shared == null) {

@@ -145,11 +145,7 @@ final class SendQueue {
     return batch;
   }
 
-  /**
-   * Says whether a message is with the network, and nothing before it has to be sent again.
-   *
-   * @param number of the message
-   */
+  /** Says whether a message is with the network, and nothing before it has to be sent again. */
   boolean isSent(long number) {
     Batch first = sealed.peekFirst();
     return number <= sentThrough && (first == null || !first.resend);

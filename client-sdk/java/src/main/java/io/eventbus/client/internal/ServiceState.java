@@ -43,11 +43,7 @@ final class ServiceState implements Service, Registration {
       Scheduler conductor,
       PushConsumer.Environment consumers) {}
 
-  /**
-   * Makes one.
-   *
-   * @param broadcasts gets what is broadcast; the bus knows of it by the service
-   */
+  /** Makes one. */
   ServiceState(
       long id,
       String name,

@@ -298,11 +298,7 @@ final class Subscriptions {
 
   // ---- A change of bus
 
-  /**
-   * A change begins: what the application asks for waits until its end.
-   *
-   * @return what has to be asked for at the new bus
-   */
+  /** A change begins: what the application asks for waits until its end. */
   synchronized List<Registration> beginChange() {
     waiting = new ArrayList<>();
     endingHere.addAll(ending);
@@ -312,7 +308,6 @@ final class Subscriptions {
   /**
    * Unsubscribes from the old bus, whose end this is not for the application.
    *
-   * @param told is run when the old bus sends nothing more, under the dispatcher's lock
    * @return false if there is nothing to wait for
    */
   synchronized boolean leave(Collection<Registration> moved, Runnable told) {

@@ -60,7 +60,6 @@ final class TokenRefresh {
   /**
    * A bus has let this client in.
    *
-   * @param over the connection
    * @param expiresAt microseconds since the epoch; 0 for never
    */
   void begin(BusLink over, long expiresAt) {

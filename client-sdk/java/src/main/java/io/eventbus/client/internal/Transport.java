@@ -16,7 +16,6 @@ public interface Transport {
    * @param patience how long it may take: the caller keeps the deadline and cancels it; what is
    *     tried one after the other, the addresses of a name, shares the time
    * @param listener hears about this connection only
-   * @return the try
    */
   Attempt connect(URI url, Duration patience, Listener listener);
 
@@ -41,7 +40,6 @@ public interface Transport {
      * must not be touched until the callback is called; what is between its position and its limit
      * is sent.
      *
-     * @param message the message
      * @param callback called once, by any thread, also before this method returns
      */
     void send(ByteBuffer message, SendCallback callback);
@@ -70,7 +68,6 @@ public interface Transport {
     /**
      * Sends a Close frame and then closes. Must not block for long.
      *
-     * @param code the close code
      * @param reason at most 123 bytes
      */
     void close(int code, String reason);
@@ -98,25 +95,13 @@ public interface Transport {
    * as well: must not block. {@link Channel#pauseReading} is how the bus is held back.
    */
   interface Listener {
-    /**
-     * The WebSocket handshake has succeeded.
-     *
-     * @param channel the connection
-     */
+    /** The WebSocket handshake has succeeded. */
     void onOpen(Channel channel);
 
-    /**
-     * No connection came about.
-     *
-     * @param failure why
-     */
+    /** No connection came about. */
     void onFailed(Throwable failure);
 
-    /**
-     * A binary message has arrived.
-     *
-     * @param message a buffer with an array, which belongs to the listener from now on
-     */
+    /** A binary message has arrived. */
     void onMessage(ByteBuffer message);
 
     /** A pong has arrived. */
@@ -125,7 +110,6 @@ public interface Transport {
     /**
      * The connection has ended; nothing follows.
      *
-     * @param code the close code, 1006 without a Close frame
      * @param reason what the other side said, or empty
      */
     void onClosed(int code, String reason);

@@ -5,18 +5,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes transports; found with {@link java.util.ServiceLoader}. */
 public interface TransportProvider {
-  /**
-   * Makes the transport of a client.
-   *
-   * @param settings what the client wants
-   * @return a transport without connections
-   */
+  /** Makes the transport of a client. */
   Transport create(Settings settings);
 
   /**
    * What a client wants of its transport.
    *
-   * @param subProtocol the WebSocket sub-protocol to ask for; another one is a failure
    * @param maxMessageBytes the largest message to accept until a connection is told otherwise
    * @param sslContext for {@code wss}, or null for the JDK's
    */

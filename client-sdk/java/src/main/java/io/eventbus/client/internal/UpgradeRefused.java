@@ -31,10 +31,8 @@ public final class UpgradeRefused extends IOException {
   /**
    * Makes one.
    *
-   * @param status the HTTP status
    * @param phrase the reason phrase behind it, perhaps empty
    * @param retryAfter the header {@code Retry-After}; null for none. A date counts as none
-   * @param byBus whether the answer has the header {@link #BY_BUS}
    */
   public UpgradeRefused(int status, String phrase, @Nullable String retryAfter, boolean byBus) {
     super("HTTP status: " + status + " " + phrase + " (expected: 101 Switching Protocols)");
@@ -54,11 +52,7 @@ public final class UpgradeRefused extends IOException {
     return Duration.ofSeconds(retryAfterSeconds);
   }
 
-  /**
-   * Returns what was answered.
-   *
-   * @return the HTTP status
-   */
+  /** Returns what was answered. */
   public int status() {
     return status;
   }

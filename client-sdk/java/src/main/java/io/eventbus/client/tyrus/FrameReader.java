@@ -42,12 +42,7 @@ final class FrameReader {
   private boolean inFragments;
   private boolean over;
 
-  /**
-   * Makes a reader at the start of a stream.
-   *
-   * @param mostBytes of a message
-   * @param sink hears about frames
-   */
+  /** Makes a reader at the start of a stream. */
   FrameReader(int mostBytes, Sink sink) {
     this.mostBytes = mostBytes;
     this.sink = sink;

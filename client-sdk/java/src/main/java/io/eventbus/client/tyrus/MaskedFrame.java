@@ -27,8 +27,6 @@ final class MaskedFrame {
    * Writes a frame.
    *
    * @param out where to; big-endian
-   * @param message an array-backed buffer; stays as it is
-   * @param key the masking key
    */
   static void write(ByteBuffer out, ByteBuffer message, int key) {
     int length = message.remaining();

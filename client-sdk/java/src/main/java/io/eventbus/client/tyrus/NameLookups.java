@@ -46,13 +46,7 @@ final class NameLookups {
     threads.allowCoreThreadTimeOut(true);
   }
 
-  /**
-   * Looks up a name.
-   *
-   * @param resolver waits for the name service
-   * @param patienceNanos how long the caller waits
-   * @return its addresses, or why there are none, by any thread
-   */
+  /** Looks up a name. */
   CompletableFuture<InetAddress[]> find(Resolver resolver, String host, long patienceNanos) {
     if (isLiteral(host)) {
       CompletableFuture<InetAddress[]> found = new CompletableFuture<>();

@@ -42,7 +42,6 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
    * Makes a connection that is not open yet.
    *
    * @param url where to
-   * @param sendBuffers what to send from
    * @param onOver is told when it did not come about, or has ended
    */
   TyrusConnection(

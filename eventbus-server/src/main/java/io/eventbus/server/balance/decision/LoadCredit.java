@@ -11,11 +11,7 @@ public final class LoadCredit {
   private double amount;
   private long lastNanos;
 
-  /**
-   * Makes an empty one.
-   *
-   * @param smoothing the time constant of the measure that it makes up for
-   */
+  /** Makes an empty one. */
   public LoadCredit(Duration smoothing) {
     this.smoothingNanos = smoothing.toNanos();
   }

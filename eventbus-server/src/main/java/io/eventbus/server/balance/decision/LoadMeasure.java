@@ -15,11 +15,7 @@ public final class LoadMeasure {
   private long lastNanos;
   private boolean started;
 
-  /**
-   * Makes a measure without samples, whose load is 0.
-   *
-   * @param smoothing the time constant, more than zero
-   */
+  /** Makes a measure without samples, whose load is 0. */
   public LoadMeasure(Duration smoothing) {
     this.smoothingNanos = smoothing.toNanos();
   }
@@ -27,9 +23,7 @@ public final class LoadMeasure {
   /**
    * Takes a sample.
    *
-   * @param sample the load at this moment
    * @param nowNanos as {@link System#nanoTime}
-   * @return the load
    */
   public double add(double sample, long nowNanos) {
     if (!started) {

@@ -33,8 +33,6 @@ public final class MoveChooser {
   /**
    * Chooses.
    *
-   * @param clients all clients of the bus
-   * @param excess the load that has to go
    * @param room the load that the other bus may be given
    * @param most at most so many clients
    * @param single at most so many in all, unless the first whole topic has more

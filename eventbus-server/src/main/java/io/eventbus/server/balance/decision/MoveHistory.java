@@ -40,7 +40,6 @@ public final class MoveHistory {
   /**
    * Notes that a client is asked to move.
    *
-   * @param producer its producer number
    * @param nowNanos as {@link System#nanoTime}
    */
   public void asked(long producer, long nowNanos) {
@@ -52,9 +51,7 @@ public final class MoveHistory {
    * Says how often a client was moved lately.
    *
    * @param hops what its token said when it came, 0 for a client that came by itself
-   * @param arrivedNanos when it came
    * @param nowNanos as {@link System#nanoTime}
-   * @return moves within the last minute, more rather than less
    */
   public static int hops(int hops, long arrivedNanos, long nowNanos) {
     return nowNanos - arrivedNanos < MINUTE_NANOS ? hops : 0;
@@ -63,9 +60,6 @@ public final class MoveHistory {
   /**
    * Says whether a client may be asked to move.
    *
-   * @param producer its producer number
-   * @param hops moves within the last minute, see {@link #hops}
-   * @param arrivedNanos when it came
    * @param leaving whether the bus ends, so that only the bound on hops counts
    * @param nowNanos as {@link System#nanoTime}
    * @return true if it may
@@ -87,7 +81,6 @@ public final class MoveHistory {
   /**
    * Says how many more moves a client may be asked for.
    *
-   * @param hops moves within the last minute, the one that begins included
    * @return 0 or more, for {@code ChangeBus.hops}
    */
   public int left(int hops) {

@@ -50,11 +50,7 @@ public final class MovePace {
     return Math.max(0, (int) available);
   }
 
-  /**
-   * Notes that some begin.
-   *
-   * @param moves how many
-   */
+  /** Notes that some begin. */
   public void take(int moves) {
     available -= moves;
   }

@@ -65,12 +65,8 @@ public final class MovePlanner {
   /**
    * What an operator decides.
    *
-   * @param high above it a bus is overloaded
-   * @param low to which it brings itself
    * @param sustain how long it must have been overloaded
-   * @param smoothing of the load
    * @param movesPerSecond how many clients may begin to move in a second
-   * @param refusalPause how long a bus that refused is left alone
    */
   public record Settings(
       double high,
@@ -83,8 +79,6 @@ public final class MovePlanner {
   /**
    * How full the bus is.
    *
-   * @param smoothed the smoothed load
-   * @param recent the load of the last moment
    * @param underWay the part of that which clients made that have been asked to go, whether they
    *     have gone by now or not
    */
@@ -103,7 +97,6 @@ public final class MovePlanner {
    * What to ask for.
    *
    * @param target where to
-   * @param clients those that should go, in that order
    */
   public record Plan(MoveTarget target, List<ClientLoad> clients) {
     /** Copies the clients, so that the record is immutable. */
@@ -121,13 +114,7 @@ public final class MovePlanner {
     }
   }
 
-  /**
-   * Makes a planner for a bus that is not overloaded.
-   *
-   * @param settings what an operator decides
-   * @param zone of this bus
-   * @param random for the choice of targets
-   */
+  /** Makes a planner for a bus that is not overloaded. */
   public MovePlanner(Settings settings, String zone, RandomGenerator random) {
     this.settings = settings;
     this.refusalPauseNanos = settings.refusalPause().toNanos();
@@ -144,9 +131,7 @@ public final class MovePlanner {
    * move together; they are spread over several buses then, because what they ask for may be more
    * than this bus has been able to do for them.
    *
-   * @param load of this bus
    * @param clients gives all clients; not asked when there is no need to
-   * @param buses those that are UP, with the load that they told
    * @param nowNanos as {@link System#nanoTime}
    * @return what to ask for, of each bus once; empty if no client should move now
    */
@@ -242,8 +227,6 @@ public final class MovePlanner {
   /**
    * Says where the next clients of a bus go that is about to end.
    *
-   * @param clients those that are still to go, in any order
-   * @param buses those that are UP
    * @param nowNanos as {@link System#nanoTime}
    * @return what to ask for; nothing if no client can go now
    */
@@ -263,8 +246,6 @@ public final class MovePlanner {
   /**
    * Takes note of what the target has granted.
    *
-   * @param plan what was asked for
-   * @param granted how many of its clients go
    * @param nowNanos as {@link System#nanoTime}
    */
   public void granted(Plan plan, int granted, long nowNanos) {
@@ -293,11 +274,7 @@ public final class MovePlanner {
     departed.add(-load, nowNanos);
   }
 
-  /**
-   * Says what {@link #relieve} found last.
-   *
-   * @return whether the bus is overloaded
-   */
+  /** Says what {@link #relieve} found last. */
   public boolean isOverloaded() {
     return detector.isOverloaded();
   }

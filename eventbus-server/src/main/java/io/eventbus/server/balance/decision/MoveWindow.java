@@ -108,7 +108,6 @@ public final class MoveWindow {
   /**
    * Notes that a client was asked.
    *
-   * @param connection its number
    * @param nowNanos as {@link System#nanoTime}
    */
   public void begun(long connection, long nowNanos) {
@@ -121,9 +120,6 @@ public final class MoveWindow {
   /**
    * Notes that a client stays. That it said so at once does not show how long moves take.
    *
-   * @param connection its number
-   * @param askedNanos when it was asked
-   * @param readNanos when it had read that
    * @param nowNanos as {@link System#nanoTime}
    */
   public void stayed(long connection, long askedNanos, long readNanos, long nowNanos) {
@@ -137,9 +133,6 @@ public final class MoveWindow {
   /**
    * Notes that a client is gone.
    *
-   * @param connection its number
-   * @param askedNanos when it was asked
-   * @param readNanos when it had read that; its time begins then
    * @param nowNanos as {@link System#nanoTime}
    */
   public void ended(long connection, long askedNanos, long readNanos, long nowNanos) {

@@ -17,8 +17,6 @@ public final class OverloadDetector {
   /**
    * Makes a detector for a bus that is not overloaded.
    *
-   * @param high above it overload begins
-   * @param low below it overload ends; less than high
    * @param sustain how long the load must have been above
    * @throws IllegalArgumentException if low is not less than high
    */
@@ -34,9 +32,7 @@ public final class OverloadDetector {
   /**
    * Takes the load.
    *
-   * @param load the smoothed load
    * @param nowNanos as {@link System#nanoTime}
-   * @return whether the bus is overloaded now
    */
   public boolean update(double load, long nowNanos) {
     if (load <= high) {
@@ -53,11 +49,7 @@ public final class OverloadDetector {
     return overloaded;
   }
 
-  /**
-   * Says what the last {@link #update} found.
-   *
-   * @return whether the bus is overloaded
-   */
+  /** Says what the last {@link #update} found. */
   public boolean isOverloaded() {
     return overloaded;
   }

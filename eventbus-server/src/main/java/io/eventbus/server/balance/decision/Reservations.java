@@ -27,8 +27,6 @@ public final class Reservations {
   /**
    * Grants as much of a request as there is room for.
    *
-   * @param request what another bus asks for
-   * @param ownLoad the smoothed load of this bus
    * @param nowNanos as {@link System#nanoTime}
    * @return how many clients may come, 0 for none; the first of those in the request
    */
@@ -77,8 +75,6 @@ public final class Reservations {
   /**
    * What another bus asks for.
    *
-   * @param load how full it is
-   * @param leaving whether it ends, and its clients have to go somewhere
    * @param clients the load of each client, as a share of a bus's capacity
    */
   // Read once, compared with nothing.

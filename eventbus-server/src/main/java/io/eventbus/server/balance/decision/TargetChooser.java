@@ -16,12 +16,7 @@ public final class TargetChooser {
   private final String zone;
   private final RandomGenerator random;
 
-  /**
-   * Makes a chooser.
-   *
-   * @param zone of this bus
-   * @param random decides which two are looked at
-   */
+  /** Makes a chooser. */
   public TargetChooser(String zone, RandomGenerator random) {
     this.zone = zone;
     this.random = random;
@@ -30,7 +25,6 @@ public final class TargetChooser {
   /**
    * Chooses.
    *
-   * @param buses those that are UP and reachable
    * @param usable says of each whether it may be a target
    * @return the target; null if there is none
    */

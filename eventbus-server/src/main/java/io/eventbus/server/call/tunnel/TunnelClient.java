@@ -56,11 +56,6 @@ public final class TunnelClient {
   /**
    * Makes one.
    *
-   * @param loop the connection's loop
-   * @param ends the connection
-   * @param held what the bus holds for the connection
-   * @param settings the bounds
-   * @param stats the loop's counters
    * @param shortOfMemory whether the bus has so little memory that senders get only the least
    */
   public TunnelClient(
@@ -104,9 +99,6 @@ public final class TunnelClient {
   /**
    * Begins one for a caller, which waits for a member to accept it.
    *
-   * @param call the caller's number
-   * @param stream whether the caller sends nothing
-   * @param limit how much it takes at first
    * @return its end; null if there is one with that number, or no {@linkplain #refusal room}
    */
   public @Nullable TunnelHalf request(long call, boolean stream, long limit) {
@@ -138,7 +130,6 @@ public final class TunnelClient {
   /**
    * Returns the end of a call that waits for a member.
    *
-   * @param call the caller's number
    * @return null if there is none
    */
   public @Nullable TunnelHalf requested(long call) {
@@ -146,11 +137,7 @@ public final class TunnelClient {
     return half == null || half.isOpen() ? null : half;
   }
 
-  /**
-   * The call of a tunnel has ended before a member accepted it.
-   *
-   * @param call the caller's number
-   */
+  /** The call of a tunnel has ended before a member accepted it. */
   public void refused(long call) {
     TunnelHalf half = requested(call);
     if (half != null) {
@@ -161,11 +148,6 @@ public final class TunnelClient {
   /**
    * The client has accepted a tunnel; {@link TunnelHalf#endIfTooMany} has to follow when the caller
    * is told.
-   *
-   * @param call the bus's number
-   * @param limit how much it takes at first
-   * @param caller the caller's end
-   * @return its own end
    */
   public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
     assert loop.isCurrent();
@@ -184,12 +166,8 @@ public final class TunnelClient {
   /**
    * Takes a {@code Data} of the client.
    *
-   * @param call its number
    * @param offset where it begins
-   * @param more whether the message goes on
-   * @param last whether nothing follows
    * @param payload bytes
-   * @return what became of it
    */
   public Outcome data(long call, long offset, boolean more, boolean last, int payload) {
     assert loop.isCurrent();
@@ -209,14 +187,7 @@ public final class TunnelClient {
     return Outcome.TAKEN;
   }
 
-  /**
-   * Takes a {@code Credit} of the client. One for a tunnel that has ended is right.
-   *
-   * @param call its number
-   * @param limit how far it takes
-   * @param received how far it has received
-   * @return what became of it
-   */
+  /** Takes a {@code Credit} of the client. One for a tunnel that has ended is right. */
   public Outcome credit(long call, long limit, long received) {
     assert loop.isCurrent();
     TunnelHalf half = halves.get(call);
@@ -228,8 +199,6 @@ public final class TunnelClient {
   /**
    * Ends a tunnel that is open, as the client asks for.
    *
-   * @param call its number
-   * @param end why
    * @return false if there is no such tunnel
    */
   public boolean reset(long call, TunnelEnding end) {
@@ -245,8 +214,6 @@ public final class TunnelClient {
   /**
    * Ends a tunnel because of what the client has sent; both ends are told.
    *
-   * @param call its number
-   * @param end why
    * @return false if there is no such tunnel
    */
   public boolean fail(long call, TunnelEnding end) {
@@ -273,8 +240,6 @@ public final class TunnelClient {
   /**
    * Frames that were sent with {@link TunnelEnds#send} have been given to the socket, in their
    * order.
-   *
-   * @param frames how many, since the start
    */
   public void written(long frames) {
     assert loop.isCurrent();

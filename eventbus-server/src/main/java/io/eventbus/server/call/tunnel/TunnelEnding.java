@@ -8,9 +8,6 @@ import java.nio.ByteBuffer;
 /**
  * Why a tunnel ends before its time. Immutable.
  *
- * @param code as the other end hears it
- * @param executed whether the member has begun with it, as far as that is known
- * @param message for people
  * @param type the application's name for it; empty if the bus ends it
  * @param details more of it, not to be changed; empty if the bus ends it
  */
@@ -19,23 +16,12 @@ public record TunnelEnding(
     FailureCode code, Execution executed, String message, String type, byte[] details) {
   private static final byte[] NO_DETAILS = {};
 
-  /**
-   * The bus ends it.
-   *
-   * @param code why
-   * @param message for people: what was wrong and what was expected
-   * @return the ending
-   */
+  /** The bus ends it. */
   public static TunnelEnding of(FailureCode code, String message) {
     return new TunnelEnding(code, Execution.UNKNOWN, message, "", NO_DETAILS);
   }
 
-  /**
-   * A client ends it.
-   *
-   * @param failure what it has sent
-   * @return the ending
-   */
+  /** A client ends it. */
   public static TunnelEnding of(Failure failure) {
     ByteBuffer details = failure.getDetails().duplicate();
     byte[] bytes = new byte[details.remaining()];

@@ -11,30 +11,17 @@ public interface TunnelEnds {
   /**
    * Makes a {@code Data} for another connection.
    *
-   * @param to that one's number for the tunnel
    * @param offset where the frame begins
-   * @param more whether the message goes on
-   * @param last whether nothing follows
    * @param payload bytes of payload, of the frame that is being read
    * @return the frame, with one reference; null if there is no memory, and the connection ends
    */
   @org.jspecify.annotations.Nullable
   Delivery data(long to, long offset, boolean more, boolean last, int payload);
 
-  /**
-   * Sends a frame behind the others of tunnels.
-   *
-   * @param frame the caller's reference is taken over
-   */
+  /** Sends a frame behind the others of tunnels. */
   void send(Delivery frame);
 
-  /**
-   * Tells the client how much it may send.
-   *
-   * @param call its number for the tunnel
-   * @param limit how far
-   * @param received how far the other end has received
-   */
+  /** Tells the client how much it may send. */
   void credit(long call, long limit, long received);
 
   /** Notes that {@link TunnelClient#opened} has changed. */
@@ -45,7 +32,6 @@ public interface TunnelEnds {
    *
    * @param call its number for the tunnel: negative for a member, which is told with {@code Cancel}
    *     if nobody has sent a {@code Failure}
-   * @param end why
    */
   void ended(long call, TunnelEnding end);
 }

@@ -67,11 +67,7 @@ public final class TunnelHalf {
   // Read by the other end's loop, before it is open: what its client may send at first.
   private long toldAtFirst;
 
-  /**
-   * Says how much the member may send at first; any thread, before it has accepted.
-   *
-   * @return for {@code Invoke.limit}
-   */
+  /** Says how much the member may send at first; any thread, before it has accepted. */
   public long limitAtFirst() {
     return toldAtFirst;
   }
@@ -85,7 +81,6 @@ public final class TunnelHalf {
   /**
    * A member has accepted; the caller's end is open.
    *
-   * @param member its end
    * @return how much the caller may send at first: for {@code Reply.limit}; -1 if the caller's end
    *     has ended, and the member is told
    */
@@ -107,11 +102,7 @@ public final class TunnelHalf {
     return call;
   }
 
-  /**
-   * Returns which loop it belongs to; any thread.
-   *
-   * @return the loop's number
-   */
+  /** Returns which loop it belongs to; any thread. */
   public int loop() {
     return client.loop().number();
   }
@@ -247,8 +238,6 @@ public final class TunnelHalf {
    * Sends what the other end has sent; nothing if this one has ended.
    *
    * @param end where the frame ends
-   * @param last whether it is the last
-   * @param frame the caller's reference is taken over
    */
   public void sendData(long end, boolean last, Delivery frame) {
     assert client.loop().isCurrent();
@@ -270,12 +259,7 @@ public final class TunnelHalf {
     }
   }
 
-  /**
-   * Tells the client how much it may send.
-   *
-   * @param limit how far
-   * @param others how far the other client has received
-   */
+  /** Tells the client how much it may send. */
   public void sendCredit(long limit, long others) {
     assert client.loop().isCurrent();
     if (state == State.OPEN && !hasSentLast) {
@@ -284,11 +268,7 @@ public final class TunnelHalf {
     }
   }
 
-  /**
-   * Tells the client that the other end has ended it.
-   *
-   * @param end why
-   */
+  /** Tells the client that the other end has ended it. */
   public void sendEnd(TunnelEnding end) {
     assert client.loop().isCurrent();
     if (state == State.OPEN) {
@@ -333,11 +313,7 @@ public final class TunnelHalf {
     }
   }
 
-  /**
-   * Says which kind of call it is; any thread.
-   *
-   * @return the kind
-   */
+  /** Says which kind of call it is; any thread. */
   public CallKind kind() {
     return stream ? CallKind.STREAM : CallKind.TUNNEL;
   }

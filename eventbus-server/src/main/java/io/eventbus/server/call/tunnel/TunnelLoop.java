@@ -9,51 +9,29 @@ import java.util.function.BooleanSupplier;
  * implementation must not block and must not throw.
  */
 public interface TunnelLoop {
-  /**
-   * Returns which loop this is.
-   *
-   * @return its number
-   */
+  /** Returns which loop this is. */
   int number();
 
-  /**
-   * Says whether the current thread is the loop's.
-   *
-   * @return false on any other thread
-   */
+  /** Says whether the current thread is the loop's. */
   boolean isCurrent();
 
-  /**
-   * Does something in steps, now or in later turns of the loop.
-   *
-   * @param step does a piece, and says whether there is more
-   */
+  /** Does something in steps, now or in later turns of the loop. */
   void inSlices(BooleanSupplier step);
 
   /**
    * Calls {@link TunnelHalf#sendData} on another loop.
    *
-   * @param to whom
    * @param offset where the frame ends
-   * @param last whether it is the last
-   * @param frame what; the caller's reference is taken over
    */
   void data(TunnelHalf to, long offset, boolean last, Delivery frame);
 
   /**
    * Calls {@link TunnelHalf#sendCredit} on another loop.
    *
-   * @param to whom
    * @param limit how far its client may send
-   * @param received how far the other client has received
    */
   void credit(TunnelHalf to, long limit, long received);
 
-  /**
-   * Calls {@link TunnelHalf#sendEnd} on another loop.
-   *
-   * @param to whom
-   * @param end why
-   */
+  /** Calls {@link TunnelHalf#sendEnd} on another loop. */
   void end(TunnelHalf to, TunnelEnding end);
 }

@@ -3,7 +3,6 @@ package io.eventbus.server.call.tunnel;
 /**
  * The bounds of streams and tunnels, from the configuration.
  *
- * @param perConnection streams and tunnels of one connection
  * @param bulkBytes what may wait for one connection, and what others may send it, in bytes as
  *     {@code Data} counts them
  * @param windowBytes how far a limit may be ahead of what was written
@@ -15,7 +14,6 @@ public record TunnelSettings(int perConnection, long bulkBytes, int windowBytes)
   /**
    * Makes the settings of a bus.
    *
-   * @param perConnection streams and tunnels of one connection
    * @param bulkBytes what may wait for one connection, in bytes
    * @return with a window of half of that, at most 4 MiB
    */

@@ -32,20 +32,12 @@ public final class PeerServices implements BusServices {
   private final Set<Peer> draining = new HashSet<>();
   private volatile List<LoopStreams> loops = List.of();
 
-  /**
-   * Prepares them; nothing is called yet.
-   *
-   * @param lanes the loops, and the other buses
-   */
+  /** Prepares them; nothing is called yet. */
   public PeerServices(Lanes lanes) {
     this.lanes = lanes;
   }
 
-  /**
-   * Begins to call, and to be called; once, before any lane.
-   *
-   * @param calls the calls of each loop
-   */
+  /** Begins to call, and to be called; once, before any lane. */
   public void start(List<LoopCalls> calls) {
     List<LoopStreams> made = new ArrayList<>();
     for (LaneLoop loop : lanes.loops()) {

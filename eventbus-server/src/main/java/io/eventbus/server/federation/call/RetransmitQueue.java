@@ -28,8 +28,6 @@ final class RetransmitQueue {
    * @param head what comes before the body; of a call, what comes behind the time that is left
    * @param body the last field; null for none
    * @param call of a call, how many calls were added before it; else -1
-   * @param number of a call, its number
-   * @param deadlineNanos of a call, when the caller's time is over
    */
   @SuppressWarnings("ArrayRecordComponent")
   record Kept(byte[] head, @Nullable Delivery body, long call, long number, long deadlineNanos) {
@@ -41,7 +39,6 @@ final class RetransmitQueue {
     /**
      * Makes a call.
      *
-     * @param service the service
      * @param before how many calls were added before it
      */
     static Kept of(MemberInvocation i, ServiceKey service, long before) {
@@ -199,7 +196,6 @@ final class RetransmitQueue {
   /**
    * A connection goes on where the other end is: what it has not taken is to be sent again.
    *
-   * @return how many frames that is
    * @throws IllegalArgumentException if it has taken what was not sent
    */
   int resume(long taken) {

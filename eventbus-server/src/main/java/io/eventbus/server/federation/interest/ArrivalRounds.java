@@ -92,12 +92,7 @@ final class ArrivalRounds {
     rounds.values().forEach(round -> round.left.remove(peer));
   }
 
-  /**
-   * Ends the rounds that all have answered, or whose time is over.
-   *
-   * @param awaited whether a bus is waited for
-   * @param due gets what is to be run then
-   */
+  /** Ends the rounds that all have answered, or whose time is over. */
   void end(Predicate<Peer> awaited, long now, List<Runnable> due) {
     for (Iterator<Round> all = rounds.values().iterator(); all.hasNext(); ) {
       Round round = all.next();

@@ -21,10 +21,7 @@ public interface BusServices {
    * A bus serves a service from now on, or does not any more. When this returns, calls of every
    * loop find the bus.
    *
-   * @param bus the other bus
    * @param account whose service; empty for the default account
-   * @param service a legal name
-   * @param serves whether it does
    */
   void serves(Peer bus, String account, String service, boolean serves);
 

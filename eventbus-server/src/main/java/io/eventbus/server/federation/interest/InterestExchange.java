@@ -46,9 +46,6 @@ public final class InterestExchange implements PeerListener {
    * Makes the exchange of a bus.
    *
    * @param index where other buses' subscriptions are kept
-   * @param local what this bus's clients subscribe to
-   * @param startGate opened when this bus knows what the others subscribe to
-   * @param services told what the others serve
    */
   public InterestExchange(
       Lanes lanes,

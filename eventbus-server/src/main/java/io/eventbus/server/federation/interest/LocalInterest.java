@@ -33,7 +33,6 @@ public final class LocalInterest implements LocalSubscriptions {
    * tables in which all of them collide stay fast, here and at the other buses.
    *
    * @param account whose subscribers; empty for the default account
-   * @param filter the filter
    * @param group the group, null for the subscribers without one
    */
   record Key(String account, String filter, @Nullable String group) implements Comparable<Key> {

@@ -23,10 +23,8 @@ public final class Acknowledgement {
   /**
    * Waits for what one loop has forwarded.
    *
-   * @param source that loop; called on it
    * @param lane only by this lane; -1 for all
    * @param only only to these buses; null for all
-   * @param done called once, by any of the loops
    */
   public void of(LaneLoop source, int lane, @Nullable Collection<Peer> only, Runnable done) {
     of(source, lane, only, false, done);
@@ -79,7 +77,6 @@ public final class Acknowledgement {
    * Waits for what all loops have forwarded.
    *
    * @param only only to these buses, also where others are to pass it on to them; null for all
-   * @param done called once, by any of the loops
    */
   public void ofAll(@Nullable Collection<Peer> only, Runnable done) {
     AtomicInteger left = new AtomicInteger(loops.size());

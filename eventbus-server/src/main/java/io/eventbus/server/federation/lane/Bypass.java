@@ -59,11 +59,7 @@ final class Bypass {
     on = true;
   }
 
-  /**
-   * The other bus passes on again.
-   *
-   * @param next the number of the next frame of its lane
-   */
+  /** The other bus passes on again. */
   private void end(long next, long now) {
     on = false;
     paused = false;

@@ -10,7 +10,6 @@ import java.util.random.RandomGenerator;
  * others.
  *
  * @param nanoTime as {@link System#nanoTime}; any thread
- * @param random for the calling thread
  */
 public record ClockAndRandom(LongSupplier nanoTime, Supplier<RandomGenerator> random) {
   public static final ClockAndRandom REAL =

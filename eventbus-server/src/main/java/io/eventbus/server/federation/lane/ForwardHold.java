@@ -13,7 +13,6 @@ public final class ForwardHold {
     /**
      * Charges them.
      *
-     * @param account whose topic it is
      * @param nanos since it was charged last
      */
     void charge(String account, String topic, long nanos);

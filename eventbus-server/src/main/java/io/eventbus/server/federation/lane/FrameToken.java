@@ -5,10 +5,6 @@ interface FrameToken {
   /** More buses have to acknowledge it, because the one that was to pass it on cannot. */
   void add(int children);
 
-  /**
-   * One of them has acknowledged it, or was given up.
-   *
-   * @param on the loop of the lane that it left by; called on it
-   */
+  /** One of them has acknowledged it, or was given up. */
   void done(LaneLoop on);
 }

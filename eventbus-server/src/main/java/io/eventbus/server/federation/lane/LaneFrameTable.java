@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  * What one end of a lane does with each type of frame. A frame of another type ends the connection:
  * were it skipped, the two ends could count differently from then on, and acknowledgements would be
  * for other frames than those that were taken. Immutable once it is filled; any thread.
- *
- * @param <E> the end of a lane
  */
 public final class LaneFrameTable<E> {
   /** Takes the frames of one type. Called on the lane's loop; must not block. */
@@ -46,7 +44,6 @@ public final class LaneFrameTable<E> {
   /**
    * Takes a frame.
    *
-   * @return as {@link Handler#take}
    * @throws CorruptedFrameException if no handler takes its type
    */
   public boolean take(int typeCode, E end, ByteBuffer in, int from, int to) {

@@ -362,12 +362,7 @@ public final class LaneLoop {
     deadlines.lookSoon();
   }
 
-  /**
-   * Ends everything; on this loop.
-   *
-   * @param ended called when all other buses know that this one ends: each closes the connections
-   *     of those that say so
-   */
+  /** Ends everything; on this loop. */
   public void end(Runnable ended) {
     ending = true;
     deadlines.end();

@@ -23,7 +23,6 @@ public final class LanePath implements Subscriber {
    * Groups at buses behind this one.
    *
    * @param bus where
-   * @param group which
    */
   public record Pick(Peer bus, String group) {}
 
@@ -69,11 +68,6 @@ public final class LanePath implements Subscriber {
    *
    * @param lane where it begins
    * @param account whose events go by it, empty for the default account
-   * @param hops over how many lanes the frames have gone at its end
-   * @param ungrouped whether they are for subscribers without a group
-   * @param groups the groups at the first bus that they are for
-   * @param behind the buses that it passes them on to
-   * @param picks the groups at those
    * @param apart the policy where they go apart: for buses without a group that they are for
    * @param token follows them, if something waits for it
    */

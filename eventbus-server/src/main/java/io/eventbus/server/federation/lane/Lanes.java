@@ -51,11 +51,7 @@ public final class Lanes {
   /**
    * Prepares the lanes; opens none yet.
    *
-   * @param self this bus
    * @param maxFrameBytes the largest frame that another bus may send
-   * @param eventLoops the loops that are to own lanes
-   * @param memory counts what is held
-   * @param renumbered called when a bus has another number; any thread
    */
   public Lanes(
       FederationConfig config,
@@ -77,12 +73,7 @@ public final class Lanes {
     acknowledgement = new Acknowledgement(loops, peers);
   }
 
-  /**
-   * Completes them, before any lane.
-   *
-   * @param told is told what is no event
-   * @param others looked at on the first loop
-   */
+  /** Completes them, before any lane. */
   public void listen(PeerListener told, DeadlineScheduler others) {
     listener = told;
     deadlines = others;
@@ -190,8 +181,6 @@ public final class Lanes {
 
   /**
    * Gives up the bus for which most is kept, of those that cannot be reached: there is no memory.
-   *
-   * @return whether there is one
    */
   public boolean giveUpFullest() {
     Peer fullest = null;

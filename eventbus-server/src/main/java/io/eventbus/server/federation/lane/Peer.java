@@ -149,11 +149,7 @@ public final class Peer implements RemoteBus {
     }
   }
 
-  /**
-   * The bus is heard of again: all lanes keep what is for it, connected or not.
-   *
-   * @param done called on the first loop
-   */
+  /** The bus is heard of again: all lanes keep what is for it, connected or not. */
   public void revive(Runnable done) {
     AtomicInteger left = new AtomicInteger(lanes.size());
     for (LaneLoop loop : all.loops()) {

@@ -39,7 +39,6 @@ public final class ForwardRelay implements ForwardHandler {
   /**
    * Makes the handler of a loop.
    *
-   * @param router gives events to the subscribers of this bus
    * @param holds told which topics' subscribers keep lanes from being read; on the loop, several
    *     times a second while it lasts
    */

@@ -8,13 +8,7 @@ import java.util.List;
  * to, and buses that the child passes it on to. The same inputs give the same branches. Stateless.
  */
 final class Tree {
-  /**
-   * A part of a tree.
-   *
-   * @param child the bus that gets the frame
-   * @param behind the buses that it passes it on to
-   * @param <B> what stands for a bus
-   */
+  /** A part of a tree. */
   record Branch<B>(B child, List<B> behind) {}
 
   private Tree() {}
@@ -22,9 +16,7 @@ final class Tree {
   /**
    * Splits.
    *
-   * @param buses all that have to be reached, in an order that is the same on every bus
    * @param fanout at most so many children, from 1
-   * @param rotation which of them comes first
    */
   static <B> List<Branch<B>> split(List<B> buses, int fanout, int rotation) {
     int n = buses.size();

@@ -78,10 +78,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   /**
    * Makes the method that a configuration asks for.
    *
-   * @param config with keys
    * @param revocations asked for each token, also for one that was good before
-   * @param changes is told when keys of a URL change
-   * @param clock the time of day, for expiry
    * @return the method; its keys may still be on their way
    * @throws ConfigException if a file with keys cannot be used
    */
@@ -108,7 +105,6 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   /**
    * Checks the files that a configuration names.
    *
-   * @param config with or without keys
    * @throws ConfigException if one cannot be used
    */
   public static void check(JwtConfig config) {
@@ -119,7 +115,6 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
    * Says which algorithms of a configuration have no key, unless they are those that it has by
    * default.
    *
-   * @param config with or without keys
    * @return a line where there are some
    */
   public static List<String> notes(JwtConfig config) {

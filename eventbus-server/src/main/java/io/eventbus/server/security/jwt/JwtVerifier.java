@@ -62,12 +62,7 @@ final class JwtVerifier {
     return first >= 0 && second >= 0 && token.indexOf('.', second + 1) < 0;
   }
 
-  /**
-   * Judges a token.
-   *
-   * @param token has three parts
-   * @param keys those that there are now
-   */
+  /** Judges a token. */
   TokenVerdict verify(String token, List<TokenKey> keys) {
     if (token.length() > MAX_CHARS || !hasThreeParts(token)) {
       return bad("has more than " + MAX_CHARS + " characters, or not three parts");

@@ -35,7 +35,6 @@ final class KeySet {
    * left out: one key that cannot be used must not cost the others.
    *
    * @param json at most as long as the caller has bounded it
-   * @return the keys
    * @throws IllegalArgumentException if it is no such set, or has too many keys
    */
   static Parsed parse(String json) {

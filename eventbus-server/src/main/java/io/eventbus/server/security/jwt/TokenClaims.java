@@ -66,11 +66,7 @@ final class TokenClaims {
     }
   }
 
-  /**
-   * Reads the claims.
-   *
-   * @param issued {@code iat}
-   */
+  /** Reads the claims. */
   Identity identity(JwtClaims claims, Instant issued, Instant expires)
       throws BadClaimException, MalformedClaimException {
     String subject = claims.getSubject();

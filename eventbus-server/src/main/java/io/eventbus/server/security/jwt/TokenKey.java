@@ -7,9 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A key that tokens are checked with.
  *
  * @param id its {@code kid}, or null for none
- * @param kind for which algorithms it is
  * @param algorithm the only one that it is for, or null for all of its kind
- * @param key the key
  */
 record TokenKey(@Nullable String id, KeyKind kind, @Nullable String algorithm, Key key) {
   boolean fits(String otherAlgorithm) {

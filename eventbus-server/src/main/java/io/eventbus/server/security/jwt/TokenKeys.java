@@ -20,8 +20,6 @@ interface TokenKeys {
   /**
    * Returns what changes whenever {@link #keys} change; what was found out with other keys is to be
    * forgotten then. To be asked before the keys.
-   *
-   * @return another object for each set of keys
    */
   Object version();
 }

@@ -4,11 +4,7 @@ import io.eventbus.server.security.Identity;
 
 /** What a {@link JwtVerifier} says of a token. */
 sealed interface TokenVerdict {
-  /**
-   * It is good.
-   *
-   * @param identity whose it is, with its expiry
-   */
+  /** It is good. */
   record Good(Identity identity) implements TokenVerdict {}
 
   /**
@@ -19,10 +15,6 @@ sealed interface TokenVerdict {
    */
   record Bad(String reason, String subject) implements TokenVerdict {}
 
-  /**
-   * The key that it names is not among those that there are.
-   *
-   * @param id its name, as the token says it
-   */
+  /** The key that it names is not among those that there are. */
   record UnknownKey(String id) implements TokenVerdict {}
 }

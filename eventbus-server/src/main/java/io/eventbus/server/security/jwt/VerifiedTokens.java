@@ -37,11 +37,7 @@ final class VerifiedTokens {
     this.clock = clock;
   }
 
-  /**
-   * Finds a token.
-   *
-   * @param now {@link TokenKeys#version}; what was added with another one is forgotten
-   */
+  /** Finds a token. */
   @Nullable Identity find(String token, Object now) {
     String key = key(token);
     synchronized (identities) {

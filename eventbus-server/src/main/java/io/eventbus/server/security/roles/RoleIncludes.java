@@ -24,12 +24,7 @@ final class RoleIncludes {
     void add(int line, String what);
   }
 
-  /**
-   * Makes a check.
-   *
-   * @param roles by name; all names that they include are among them
-   * @param everyone rules of all clients
-   */
+  /** Makes a check. */
   RoleIncludes(Map<String, Role> roles, RuleBlock everyone, Problems problems) {
     this.roles = roles;
     this.everyone = everyone;

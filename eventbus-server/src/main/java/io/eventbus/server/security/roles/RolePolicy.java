@@ -58,11 +58,7 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   private record RoleSet(
       Map<Action, FilterRules> shared, List<RulePattern> patterns, Set<String> templates) {}
 
-  /**
-   * Makes a policy.
-   *
-   * @param roles what the file says
-   */
+  /** Makes a policy. */
   public RolePolicy(Roles roles) {
     this(roles, false);
   }
@@ -70,7 +66,6 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   /**
    * Makes a policy for tokens whose roles may be of other applications, too.
    *
-   * @param roles what the file says
    * @param foreign whether tokens have roles that are not for the bus; otherwise one that the file
    *     does not have is told in the log
    */
@@ -88,11 +83,7 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
     this.generation = new Generation(roles);
   }
 
-  /**
-   * Takes another version of the file. It holds for clients that come from now on.
-   *
-   * @param roles what it says
-   */
+  /** Takes another version of the file. It holds for clients that come from now on. */
   public void use(Roles roles) {
     generation = new Generation(roles);
   }

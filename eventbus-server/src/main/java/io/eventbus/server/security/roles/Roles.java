@@ -26,15 +26,7 @@ public final class Roles {
   // With those of the roles that each includes.
   private final Map<String, Quotas> ofRoles = new HashMap<>();
 
-  /**
-   * Takes what was read.
-   *
-   * @param fileName for people
-   * @param byName the roles; all that they include are among them
-   * @param everyone rules of all clients
-   * @param defaults roles of clients that were given none
-   * @param ofAccounts quotas of accounts
-   */
+  /** Takes what was read. */
   Roles(
       String fileName,
       Map<String, Role> byName,
@@ -49,11 +41,7 @@ public final class Roles {
     byName.values().forEach(this::quotasOf);
   }
 
-  /**
-   * Returns the name of the file.
-   *
-   * @return without its directory
-   */
+  /** Returns the name of the file. */
   public String fileName() {
     return fileName;
   }
@@ -72,11 +60,7 @@ public final class Roles {
     return byName.values();
   }
 
-  /**
-   * Returns the roles that the file has.
-   *
-   * @return their names in alphabetical order
-   */
+  /** Returns the roles that the file has. */
   public SortedSet<String> names() {
     return all().stream().map(Role::name).collect(Collectors.toCollection(TreeSet::new));
   }
@@ -123,12 +107,7 @@ public final class Roles {
     return some.stream().reduce(Quotas.NONE, Quotas::or);
   }
 
-  /**
-   * Returns the quotas of a client.
-   *
-   * @param names roles of this file that it has
-   * @param account whose client it is
-   */
+  /** Returns the quotas of a client. */
   ClientQuotas quotasOf(Collection<String> names, String account) {
     return new ClientQuotas(
         generous(names.stream().map(name -> ofRoles.getOrDefault(name, Quotas.NONE)).toList()),
@@ -146,11 +125,7 @@ public final class Roles {
     }
   }
 
-  /**
-   * Says what is in the file.
-   *
-   * @return for operators
-   */
+  /** Says what is in the file. */
   public String summary() {
     int rules =
         everyone.patterns().size()

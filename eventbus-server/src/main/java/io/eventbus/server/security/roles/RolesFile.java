@@ -33,7 +33,6 @@ public final class RolesFile {
   /**
    * Reads the file.
    *
-   * @return what it says
    * @throws ConfigException if it cannot be read or is wrong: each line that is, with its number
    */
   public Roles read() {

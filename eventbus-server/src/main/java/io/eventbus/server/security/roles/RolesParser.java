@@ -77,12 +77,7 @@ final class RolesParser {
     }
   }
 
-  /**
-   * Makes a parser.
-   *
-   * @param file the file as it was given, for messages
-   * @param fileName its name, for rules
-   */
+  /** Makes a parser. */
   RolesParser(String file, String fileName) {
     this.file = file;
     this.fileName = fileName;

@@ -15,7 +15,6 @@ public final class RolesReview {
   /**
    * Looks at each role, with all that it includes and with the rules of all clients.
    *
-   * @param roles what a file says
    * @return a line for each rule that allows nothing that is not denied, and for each that allows
    *     nothing that another one of the role does not allow
    */

@@ -23,13 +23,7 @@ public final class RolesWatch {
   // What was wrong the last time; empty where nothing was.
   private String lastWrong = "";
 
-  /**
-   * Makes one that does not look yet.
-   *
-   * @param file was read already
-   * @param policy gets what has changed
-   * @param changes is told that it has
-   */
+  /** Makes one that does not look yet. */
   public RolesWatch(RolesFile file, RolePolicy policy, AccessChanges changes) {
     this(file, policy, changes, new RateLimitedLog(LOG, System::nanoTime, TELL_AGAIN));
   }

@@ -4,14 +4,7 @@ import io.eventbus.protocol.Topic;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What the templates in rules stand for, for one client.
- *
- * @param subject for {@code sub}
- * @param account for {@code account}
- * @param client for {@code client}
- * @param claims for {@code claim:NAME}, by name
- */
+/** What the templates in rules stand for, for one client. */
 record TemplateValues(String subject, String account, String client, Map<String, String> claims) {
   /** Of a client of which nothing is known. */
   static final TemplateValues NONE = new TemplateValues("", "", "", Map.of());

@@ -28,11 +28,7 @@ public final class TokenRules implements PermissionPolicy {
   private static final String SOURCE = "token";
   private final PermissionPolicy policy;
 
-  /**
-   * Makes a policy.
-   *
-   * @param policy what holds without tokens
-   */
+  /** Makes a policy. */
   public TokenRules(PermissionPolicy policy) {
     this.policy = policy;
   }

@@ -36,7 +36,6 @@ public final class CertificateLogin implements LoginMethod {
   /**
    * Makes the method.
    *
-   * @param subject what of a certificate is the client's name
    * @param users account and roles of each name; null where every name is let in, without them
    */
   public CertificateLogin(CertificateSubject subject, @Nullable Users users) {

@@ -41,8 +41,6 @@ public final class PasswordHash {
   /**
    * Reads a hash.
    *
-   * @param phc such as {@code $argon2id$v=19$m=19456,t=2,p=1$salt$hash}
-   * @return the hash
    * @throws IllegalArgumentException if it is none, or asks for too much; does not show it
    */
   public static PasswordHash parse(String phc) {
@@ -72,13 +70,7 @@ public final class PasswordHash {
     return value;
   }
 
-  /**
-   * Makes the hash of a new password; takes tenths of a second.
-   *
-   * @param password any text
-   * @param random makes the salt
-   * @return the hash
-   */
+  /** Makes the hash of a new password; takes tenths of a second. */
   public static PasswordHash of(String password, SecureRandom random) {
     return of(password, random, NEW_MEMORY_KIB, NEW_PASSES);
   }
@@ -94,7 +86,6 @@ public final class PasswordHash {
   /**
    * Says whether this is the hash of a password; takes as long as the hash's parameters say.
    *
-   * @param password what a client shows
    * @return true if it is the right one
    */
   public boolean matches(String password) {
@@ -102,21 +93,13 @@ public final class PasswordHash {
         password.getBytes(StandardCharsets.UTF_8), phc.getBytes(StandardCharsets.UTF_8));
   }
 
-  /**
-   * Returns how much more a check costs than of a hash that {@link #of} makes.
-   *
-   * @return memory times passes; 1 for as much or less
-   */
+  /** Returns how much more a check costs than of a hash that {@link #of} makes. */
   int timesUsual() {
     long cost = (long) function.getMemory() * function.getIterations();
     return (int) Math.max(1, cost / ((long) NEW_MEMORY_KIB * NEW_PASSES));
   }
 
-  /**
-   * Returns the hash as it stands in a file.
-   *
-   * @return PHC string
-   */
+  /** Returns the hash as it stands in a file. */
   public String text() {
     return phc;
   }

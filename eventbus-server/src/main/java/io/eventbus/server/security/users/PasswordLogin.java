@@ -50,11 +50,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
   /** How many each address has waiting or at work; only those that have some. */
   private final ConcurrentHashMap<Object, Integer> ofAddress = new ConcurrentHashMap<>();
 
-  /**
-   * Makes the method.
-   *
-   * @param users who there is
-   */
+  /** Makes the method. */
   public PasswordLogin(Users users) {
     this(users, AT_A_TIME, System::nanoTime, delayed());
   }
@@ -62,9 +58,6 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
   /**
    * Makes the method with a thread and a queue of its own, so that whatever clients do the
    * operators can log in.
-   *
-   * @param users who there is
-   * @return for the administration port
    */
   public static PasswordLogin forOperators(Users users) {
     return new PasswordLogin(users, 1, System::nanoTime, delayed());

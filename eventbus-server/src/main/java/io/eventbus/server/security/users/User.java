@@ -9,10 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One line of the users file.
  *
- * @param name unique in the file
  * @param hash of the password; null for a client that has none, but a certificate
  * @param account whose client it is; empty for none
- * @param roles in the order of the file
  */
 record User(String name, @Nullable PasswordHash hash, String account, Set<String> roles) {
   Identity identity(AuthenticationMethod method) {

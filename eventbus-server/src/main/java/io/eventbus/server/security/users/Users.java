@@ -47,7 +47,6 @@ public final class Users {
   /**
    * Reads the users.
    *
-   * @param file {@code auth.users-file}
    * @throws ConfigException if the file cannot be used; says which line, and why
    */
   public Users(Path file) {
@@ -57,8 +56,6 @@ public final class Users {
   /**
    * Reads the users, and tells when they change.
    *
-   * @param file {@code auth.users-file}
-   * @param changes is told
    * @throws ConfigException as above
    */
   public Users(Path file, AccessChanges changes) {
@@ -100,7 +97,6 @@ public final class Users {
   /**
    * Says who a user is, without a proof: to try out what it may do.
    *
-   * @param name as in the file
    * @return its identity; empty if there is no such user
    */
   public Optional<Identity> identity(String name) {
@@ -113,7 +109,6 @@ public final class Users {
    *
    * @param roles the roles that there are; null where no file has any
    * @param operators the account of operators, whose roles need not be among them; null for none
-   * @return a line for each
    */
   public List<String> notes(@Nullable Set<String> roles, @Nullable String operators) {
     List<String> notes = new ArrayList<>();

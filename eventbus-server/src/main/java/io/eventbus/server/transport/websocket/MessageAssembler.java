@@ -107,11 +107,7 @@ public final class MessageAssembler {
     return paused && !pausedForRoom;
   }
 
-  /**
-   * Nothing is read for now.
-   *
-   * @param forRoom whether that is because it lacks room
-   */
+  /** Nothing is read for now. */
   public void pause(boolean forRoom, long nowNanos) {
     pausedForRoom = forRoom;
     paused = true;

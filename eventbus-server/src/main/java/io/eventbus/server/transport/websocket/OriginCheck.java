@@ -29,7 +29,6 @@ public final class OriginCheck {
    * Makes a check.
    *
    * @param allowed sites that may connect besides the bus's own; "*" for all
-   * @param listenHost the host that the bus listens on, as configured
    */
   public OriginCheck(List<String> allowed, String listenHost) {
     this(
@@ -49,7 +48,6 @@ public final class OriginCheck {
    * Says whether a page may not connect.
    *
    * @param origin the request's Origin, null for a program that is no browser
-   * @param host the request's Host
    * @param adminPort the port of the administration, whose pages are the bus's own; -1 for none
    */
   public boolean isForeign(@Nullable String origin, @Nullable String host, int adminPort) {
@@ -60,7 +58,6 @@ public final class OriginCheck {
    * Tells the operator of a page that was refused: the page itself cannot say more than that there
    * is no connection.
    *
-   * @param origin the request's Origin
    * @param client where the request came from
    */
   public void tellRefused(String origin, Object client) {

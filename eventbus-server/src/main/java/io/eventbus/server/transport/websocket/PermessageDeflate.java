@@ -46,7 +46,6 @@ public final class PermessageDeflate implements AutoCloseable {
   /**
    * Answers the offers of a client.
    *
-   * @param offers the values of Sec-WebSocket-Extensions
    * @return the answer's header value, or null when none of the offers is acceptable
    */
   public static @Nullable String negotiate(Iterable<String> offers) {

@@ -27,8 +27,6 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
    *
    * @param most bytes after which the decoder gets the head whether it is whole or not, to say what
    *     is wrong with it, and nothing more
-   * @param memory is asked for what is kept
-   * @param noRoom called when there is none: what comes from then on is dropped
    */
   public RequestHead(int most, UnfinishedMemory memory, Runnable noRoom) {
     this.most = most;

@@ -50,22 +50,14 @@ public final class UpgradeHandshake {
   /**
    * Switch to WebSocket.
    *
-   * @param endpoint what the connection is for
    * @param subprotocol the one agreed on, null for none
    * @param extensions the answer to the offered extensions, null for none
-   * @param accept the value of Sec-WebSocket-Accept
    */
   public record Upgrade(
       Endpoint endpoint, @Nullable String subprotocol, @Nullable String extensions, String accept)
       implements Answer {}
 
-  /**
-   * Answer with a page and close.
-   *
-   * @param status an HTTP status
-   * @param body what to show
-   * @param headers further headers
-   */
+  /** Answer with a page and close. */
   public record Page(int status, String body, Map<String, String> headers) implements Answer {
     /** The same with one more header. */
     public Page with(String name, String value) {
@@ -96,7 +88,6 @@ public final class UpgradeHandshake {
   /**
    * Answers a request.
    *
-   * @param request the request
    * @param adminPort the port of the administration, whose pages may connect; -1 for none
    */
   public Answer answer(HttpRequest request, int adminPort) {

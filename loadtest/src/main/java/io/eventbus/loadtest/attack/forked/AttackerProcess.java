@@ -40,9 +40,7 @@ public final class AttackerProcess implements AutoCloseable {
   /**
    * Starts the process and waits until it is ready to attack.
    *
-   * @param orders what it is to do
    * @param nice how nice it is to other processes, 0 to 19
-   * @return the handle
    * @throws IOException if it cannot be started
    */
   public static AttackerProcess start(Orders orders, int nice) throws IOException {

@@ -16,7 +16,6 @@ public final class ControlMain {
   /**
    * Sends back what comes in one connection.
    *
-   * @param args none
    * @throws Exception if it cannot
    */
   public static void main(String[] args) throws Exception {

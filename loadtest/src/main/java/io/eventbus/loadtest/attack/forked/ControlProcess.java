@@ -24,7 +24,6 @@ public final class ControlProcess implements AutoCloseable {
   /**
    * Starts the process.
    *
-   * @return the handle
    * @throws IOException if it cannot be started
    */
   public static ControlProcess start() throws IOException {
@@ -51,11 +50,7 @@ public final class ControlProcess implements AutoCloseable {
     return control;
   }
 
-  /**
-   * Returns where it takes its connection.
-   *
-   * @return the port, on the loopback interface
-   */
+  /** Returns where it takes its connection. */
   public int port() {
     return port;
   }

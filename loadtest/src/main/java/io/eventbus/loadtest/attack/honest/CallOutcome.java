@@ -8,12 +8,8 @@ import java.util.TreeMap;
 /**
  * Outcome of the calls of honest callers.
  *
- * @param called how many were made
- * @param answered of them
  * @param lost have not ended at all
  * @param doubled were executed, or answered, a second time
- * @param failed those that ended in another way, by code, whether they were executed and why
- * @param closed which side the bus closed, with its code, or answered with a problem
  */
 public record CallOutcome(
     long called,
@@ -31,11 +27,7 @@ public record CallOutcome(
     closed = List.copyOf(closed);
   }
 
-  /**
-   * Counts those that ended without an answer.
-   *
-   * @return how many
-   */
+  /** Counts those that ended without an answer. */
   public long refused() {
     return failed.values().stream().mapToLong(Long::longValue).sum();
   }

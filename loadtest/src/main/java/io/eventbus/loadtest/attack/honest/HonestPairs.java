@@ -53,10 +53,8 @@ public final class HonestPairs implements AutoCloseable {
    * Connects pairs and has them publish.
    *
    * @param bus where to
-   * @param count how many pairs, and how many callers with a member each
    * @param bulkBytesPerSecond of one more, 0 for none
    * @param controlPort where another process sends back what comes
-   * @return pairs whose events flow
    * @throws InterruptedException if the thread is interrupted
    */
   public static HonestPairs start(
@@ -88,11 +86,7 @@ public final class HonestPairs implements AutoCloseable {
     return all;
   }
 
-  /**
-   * Begins a phase, for all of them at the same moment.
-   *
-   * @param phase which one
-   */
+  /** Begins a phase, for all of them at the same moment. */
   public void begin(Phase phase) {
     long now = System.nanoTime();
     for (Phases each : List.of(phases, callPhases, controlPhases)) {
@@ -137,7 +131,6 @@ public final class HonestPairs implements AutoCloseable {
   /**
    * Stops publishing and waits for what is on its way.
    *
-   * @param longest how long to wait
    * @throws InterruptedException if the thread is interrupted
    */
   public void stop(Duration longest) throws InterruptedException {
@@ -160,8 +153,6 @@ public final class HonestPairs implements AutoCloseable {
    * Returns what they came to.
    *
    * @param bulkQuiet what {@link #bulkRate} gave before the attack
-   * @param bulkAttack what it gave for the attack
-   * @return all figures
    */
   public HonestOutcome outcome(double bulkQuiet, double bulkAttack) {
     PairOutcome events =

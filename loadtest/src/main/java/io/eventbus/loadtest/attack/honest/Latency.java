@@ -5,7 +5,6 @@ import org.HdrHistogram.Histogram;
 /**
  * How long events took in one phase, from the moment at which each was to be sent.
  *
- * @param count of the events
  * @param p50 half took no longer, in milliseconds
  * @param p99 99 % took no longer, in milliseconds
  * @param max the longest, in milliseconds

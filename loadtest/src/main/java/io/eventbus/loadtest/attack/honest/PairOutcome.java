@@ -6,14 +6,7 @@ import java.util.List;
 /**
  * What became of the events of honest pairs.
  *
- * @param sent events published
- * @param confirmed of them by the bus
- * @param received different ones
- * @param lost never came
- * @param doubled came again
  * @param reordered came after a later one
- * @param foreign of others
- * @param closed which side the bus closed, with its code, or answered with a problem
  */
 public record PairOutcome(
     long sent,

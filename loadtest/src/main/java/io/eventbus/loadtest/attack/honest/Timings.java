@@ -4,7 +4,6 @@ package io.eventbus.loadtest.attack.honest;
  * How long something took in each phase.
  *
  * @param quiet before the attack
- * @param attack what was due during the attack, or was held up by it
  * @param after what was due after it
  */
 public record Timings(Latency quiet, Latency attack, Latency after) {

@@ -14,11 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/**
- * Guesses of the operators' token from many addresses, while an operator shows the right one.
- *
- * @param addresses from which is guessed, eight at a time from each
- */
+/** Guesses of the operators' token from many addresses, while an operator shows the right one. */
 record AdminLockout(long addresses) implements Attack {
   private static final String TOKEN = "only-for-tests-of-operators";
   private static final int MIN_SECONDS = 15;

@@ -9,14 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * Requests to the administration port, opened again when closed.
- *
- * @param name of the attack
- * @param what it does
- * @param request as it is sent
- * @param conns how many at a time
- */
+/** Requests to the administration port, opened again when closed. */
 record AdminRequests(String name, String what, String request, long conns) implements Attack {
   private static final int POLL_MILLIS = 20;
 

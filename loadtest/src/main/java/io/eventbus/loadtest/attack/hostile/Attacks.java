@@ -14,11 +14,7 @@ public final class Attacks {
 
   private Attacks() {}
 
-  /**
-   * Returns all of them.
-   *
-   * @return in the order in which they are best read
-   */
+  /** Returns all of them. */
   public static List<Attack> all() {
     List<Attack> all = new ArrayList<>();
     all.add(new None());

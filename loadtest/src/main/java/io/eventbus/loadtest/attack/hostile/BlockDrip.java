@@ -12,8 +12,6 @@ import java.util.Map;
 /**
  * One subscriber of everything under BLOCK that hardly reads, and so holds every publisher.
  *
- * @param name of the attack
- * @param bytesPerSecond how fast it reads
  * @param permitted whether it may, as clients of the same machine may by default; a stranger comes
  *     through a proxy, which says so
  */

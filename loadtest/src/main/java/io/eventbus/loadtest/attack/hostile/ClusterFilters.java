@@ -9,13 +9,7 @@ import io.eventbus.schema.Overflow;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/**
- * Filters of clients of one bus, which every other bus of the cluster has to know.
- *
- * @param name of the attack
- * @param collides whether all have one hash
- * @param conns with 10,000 filters each
- */
+/** Filters of clients of one bus, which every other bus of the cluster has to know. */
 record ClusterFilters(String name, boolean collides, long conns) implements Attack {
   private static final int MIN_SECONDS = 25;
   private static final int EACH = 10_000;

@@ -7,12 +7,7 @@ import io.eventbus.loadtest.attack.wire.ClientCalls;
 import java.util.Map;
 import java.util.stream.LongStream;
 
-/**
- * Services whose names have one hash, and calls of others of that hash, which nobody serves.
- *
- * @param name of the attack
- * @param collides whether the names have one hash; else it shows what as many services cost
- */
+/** Services whose names have one hash, and calls of others of that hash, which nobody serves. */
 record CollideServices(String name, boolean collides) implements Attack {
   private static final int MIN_SECONDS = 30;
   private static final int TIMEOUT_MILLIS = 1_000;

@@ -11,13 +11,7 @@ import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/**
- * Connections that do next to nothing and are opened again.
- *
- * @param name of the attack
- * @param kind what they do
- * @param conns how many at a time
- */
+/** Connections that do next to nothing and are opened again. */
 record ConnectionChurn(String name, Kind kind, long conns) implements Attack {
   private static final int DRIP_MILLIS = 500;
 

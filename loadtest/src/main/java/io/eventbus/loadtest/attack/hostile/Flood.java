@@ -18,7 +18,6 @@ final class Flood implements AttackPeer {
   /**
    * Prepares one.
    *
-   * @param next gives a buffer to send, of which the reader owns one reference
    * @param early from the upgrade on, not from {@code Welcome}
    */
   Flood(Supplier<ByteBuf> next, boolean early) {

@@ -11,9 +11,6 @@ import java.util.Map;
 /**
  * Connections that send small things without end and read the answers.
  *
- * @param name of the attack
- * @param kind what they send
- * @param conns how many
  * @param early before {@code Hello}, which then never comes
  */
 record FrameFlood(String name, Kind kind, long conns, boolean early) implements Attack {

@@ -12,10 +12,7 @@ import java.util.Map;
  * Many subscribers with a group each, and large events for all of them: no malice, only many
  * services.
  *
- * @param name of the attack
- * @param groups and subscribers
  * @param events how many are published, one after the other
- * @param all whether every group has to get every event
  */
 record GroupCopies(String name, long groups, long events, boolean all) implements Attack {
   /** It ends earlier when all have got everything. */

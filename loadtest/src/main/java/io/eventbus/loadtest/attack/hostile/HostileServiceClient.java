@@ -38,12 +38,7 @@ class HostileServiceClient implements AttackPeer {
   private boolean begun;
   private volatile @Nullable AttackWire open;
 
-  /**
-   * Prepares one.
-   *
-   * @param tally takes the counts
-   * @param frames are made as they are sent
-   */
+  /** Prepares one. */
   HostileServiceClient(AttackTally tally, Stream<byte[]> frames) {
     this.tally = tally;
     this.frames = frames.iterator();

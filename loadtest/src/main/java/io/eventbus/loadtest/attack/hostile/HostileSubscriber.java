@@ -31,14 +31,7 @@ final class HostileSubscriber implements AttackPeer {
   private final boolean counts;
   private int answered;
 
-  /**
-   * Prepares one.
-   *
-   * @param tally takes the counts
-   * @param subscribes frames
-   * @param bytesPerSecond how fast it reads, {@link #ALL} or {@link #NOTHING}
-   * @param counts whether it counts what is delivered
-   */
+  /** Prepares one. */
   HostileSubscriber(
       AttackTally tally, List<byte[]> subscribes, int bytesPerSecond, boolean counts) {
     this.tally = tally;

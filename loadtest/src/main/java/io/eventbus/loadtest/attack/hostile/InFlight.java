@@ -8,14 +8,7 @@ import io.eventbus.loadtest.attack.wire.ClientCalls;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/**
- * Calls, or tunnels, that members do not answer, and that end together, again and again.
- *
- * @param name of the attack
- * @param end how they end
- * @param conns callers
- * @param each calls of one caller
- */
+/** Calls, or tunnels, that members do not answer, and that end together, again and again. */
 record InFlight(String name, End end, long conns, long each) implements Attack {
   private static final int SERVICES = 100;
   private static final int MEMBERS = 20;

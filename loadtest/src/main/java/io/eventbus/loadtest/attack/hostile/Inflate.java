@@ -11,12 +11,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.zip.Deflater;
 
-/**
- * Messages of a few kilobytes that inflate to 4 MiB of legal frames.
- *
- * @param name of the attack
- * @param conns connections that send them
- */
+/** Messages of a few kilobytes that inflate to 4 MiB of legal frames. */
 record Inflate(String name, long conns) implements Attack {
   private static final int EVENTS = 4;
   private static final int PAYLOAD = 1_040_000;

@@ -16,13 +16,7 @@ import java.util.Map;
 /**
  * Subscribers that never read, and a publisher of tiny events with many keys that never stops.
  *
- * @param name of the attack
- * @param policy of the subscribers
- * @param subscribers how many
- * @param batch events of a frame
- * @param messageBytes of a message
  * @param messages how many until a pause of a second, 0 for no pause
- * @param colliding whether all keys have the same {@link String#hashCode}
  */
 record NeverRead(
     String name,

@@ -13,10 +13,6 @@ import java.nio.ByteBuffer;
 /**
  * Subscribes once and goes. Counts {@code newcomersSubscribed}, {@code newcomersRefused} and those
  * with their error code.
- *
- * @param field takes the counts
- * @param filter of its subscription
- * @param overflow its policy
  */
 record Newcomer(Field field, String filter, Overflow overflow) implements AttackPeer {
   @Override

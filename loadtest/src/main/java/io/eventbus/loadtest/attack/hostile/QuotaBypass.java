@@ -13,12 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/**
- * An account that sends by requests, or by a tunnel, what its quota does not let it publish.
- *
- * @param name of the attack
- * @param tunnel by a tunnel; else by requests
- */
+/** An account that sends by requests, or by a tunnel, what its quota does not let it publish. */
 record QuotaBypass(String name, boolean tunnel) implements Attack {
   private static final int MIN_SECONDS = 15;
   private static final int QUOTA = 64 * 1024;

@@ -13,9 +13,6 @@ import java.util.Map;
 /**
  * Many subscribers of everything below a token, and events to very many topics there, as a site of
  * dashboards does: what a bus remembers of topics times subscribers.
- *
- * @param name of the attack
- * @param own whether each topic has a subscription of its own besides
  */
 record RouteHeap(String name, boolean own) implements Attack {
   private static final int TOPICS_OF_A_CONNECTION = 10_000;

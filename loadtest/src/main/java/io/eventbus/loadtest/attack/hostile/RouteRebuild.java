@@ -13,9 +13,6 @@ import java.util.Map;
 /**
  * Very many subscriptions that match the topics of the honest pairs, and one that comes and goes:
  * the subscribers of a topic are found anew each time.
- *
- * @param name of the attack
- * @param reconnects whether it comes and goes with its connection
  */
 record RouteRebuild(String name, boolean reconnects) implements Attack {
   private static final List<String> FILTERS =

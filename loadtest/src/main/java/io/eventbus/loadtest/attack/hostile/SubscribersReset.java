@@ -9,9 +9,6 @@ import java.util.Map;
 
 /**
  * Connections with as many subscriptions as they may have, reset at one moment, again and again.
- *
- * @param name of the attack
- * @param cluster whether another bus has to hear of it
  */
 record SubscribersReset(String name, boolean cluster) implements Attack {
   private static final int HOLD_MILLIS = 1_000;

@@ -10,12 +10,7 @@ import java.util.TreeMap;
 /**
  * Everything that one command found, for a JSON file.
  *
- * @param startedAt in ISO 8601
  * @param machine where
- * @param command how it was called
- * @param bus which one, for people
- * @param results in their order
- * @param missed for each attack that has missed any, which targets
  */
 public record AttackReport(
     String startedAt,
@@ -30,15 +25,7 @@ public record AttackReport(
     missed = Map.copyOf(missed);
   }
 
-  /**
-   * Puts a report together.
-   *
-   * @param startedAt in ISO 8601
-   * @param command how it was called
-   * @param spec which bus
-   * @param results in their order
-   * @return the report
-   */
+  /** Puts a report together. */
   public static AttackReport of(
       String startedAt, String command, BusSpec spec, List<AttackResult> results) {
     Map<String, List<String>> missed = new TreeMap<>();

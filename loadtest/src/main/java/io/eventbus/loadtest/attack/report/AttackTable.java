@@ -41,12 +41,7 @@ public final class AttackTable {
 
   private AttackTable() {}
 
-  /**
-   * Writes the table.
-   *
-   * @param results in their order
-   * @return lines, each ended
-   */
+  /** Writes the table. */
   public static String of(List<AttackResult> results) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(HEAD);
@@ -65,12 +60,7 @@ public final class AttackTable {
     return out.toString();
   }
 
-  /**
-   * Says in one line what an attack came to.
-   *
-   * @param result of the attack
-   * @return for the terminal
-   */
+  /** Says in one line what an attack came to. */
   public static String line(AttackResult result) {
     List<String> missed = AttackVerdict.missed(result);
     return String.format(

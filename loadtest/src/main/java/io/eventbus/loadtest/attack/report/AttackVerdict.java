@@ -24,7 +24,6 @@ public final class AttackVerdict {
   /**
    * Judges an attack.
    *
-   * @param result what it came to
    * @return the targets that were missed with what was found instead; empty if all were met
    */
   public static List<String> missed(AttackResult result) {

@@ -24,7 +24,6 @@ final class Admin {
    * An answer.
    *
    * @param status 0 for none in time
-   * @param body what came with it
    */
   record Answer(int status, String body) {}
 

@@ -35,13 +35,7 @@ public final class AttackExperiment {
   private final Needs needs;
   private final int seconds;
 
-  /**
-   * Prepares one.
-   *
-   * @param attack what to play
-   * @param spec against what
-   * @param plan how
-   */
+  /** Prepares one. */
   public AttackExperiment(Attack attack, BusSpec spec, AttackPlan plan) {
     this.attack = attack;
     this.spec = spec;
@@ -55,8 +49,6 @@ public final class AttackExperiment {
   /**
    * Plays it.
    *
-   * @param round which time this is
-   * @return what it came to
    * @throws Exception if it cannot be played
    */
   public AttackResult play(int round) throws Exception {

@@ -5,13 +5,9 @@ import java.util.Map;
 /**
  * How attacks are run.
  *
- * @param pairs honest ones
- * @param quietSeconds how long the warm-up lasts, and the quiet phase
  * @param seconds how long an attack lasts at least
- * @param sources from how many addresses it comes
  * @param nice the nice value of the attackers' process, 0 to 19; with 19 it takes processor time
  *     that others leave, as if it ran on a machine of its own
- * @param options of attacks, by name; each is for the attacks that know it
  */
 public record AttackPlan(
     int pairs, int quietSeconds, int seconds, int sources, int nice, Map<String, Long> options) {

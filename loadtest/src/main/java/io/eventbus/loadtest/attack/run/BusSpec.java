@@ -3,14 +3,7 @@ package io.eventbus.loadtest.attack.run;
 import java.nio.file.Path;
 import java.util.Map;
 
-/**
- * Which bus is attacked.
- *
- * @param jar of the bus
- * @param javaHome of the JDK that runs it
- * @param heap its largest heap, for example 256m
- * @param settings its configuration, beside what an attack needs
- */
+/** Which bus is attacked. */
 public record BusSpec(Path jar, Path javaHome, String heap, Map<String, String> settings) {
   private static final int KILO = 1024;
 
@@ -22,11 +15,7 @@ public record BusSpec(Path jar, Path javaHome, String heap, Map<String, String> 
     }
   }
 
-  /**
-   * Returns the heap as a number.
-   *
-   * @return megabytes
-   */
+  /** Returns the heap as a number. */
   public long heapMegabytes() {
     long number = Long.parseLong(heap.substring(0, heap.length() - 1));
     return heap.endsWith("g") || heap.endsWith("G") ? number * KILO : number;

@@ -5,7 +5,6 @@ package io.eventbus.loadtest.attack.run;
  *
  * @param worstMillis the longest that an answer took; one that did not come counts with the time
  *     that was waited
- * @param asked how often
  * @param bad answers other than 200, or none within a second
  */
 public record Health(double worstMillis, long asked, long bad) {}

@@ -7,7 +7,6 @@ package io.eventbus.loadtest.attack.run;
  * @param heapAfter the same after the recovery
  * @param countedBefore what the bus says that waits, before the attack
  * @param countedAfter the same after the recovery
- * @param rssPeak the most that was resident at any time
  */
 public record Memory(
     long heapBefore, long heapAfter, long countedBefore, long countedAfter, long rssPeak) {}

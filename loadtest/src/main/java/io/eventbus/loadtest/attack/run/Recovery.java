@@ -13,7 +13,6 @@ public final class Recovery {
    *
    * @param before the attack, in bytes
    * @param after the recovery, in bytes
-   * @return whether next to nothing is left
    */
   public static boolean counted(long before, long after) {
     return after >= 0 && after <= Math.max(0, before) + COUNTED_SLACK;
@@ -24,7 +23,6 @@ public final class Recovery {
    *
    * @param before the attack, in bytes
    * @param after the recovery, in bytes
-   * @return whether it is within half as much again and 20 MiB
    */
   public static boolean heap(long before, long after) {
     return after >= 0 && after <= Math.max(0, before) * HEAP_FACTOR + HEAP_SLACK;

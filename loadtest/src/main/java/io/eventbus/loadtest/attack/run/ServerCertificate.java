@@ -11,12 +11,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A certificate of RSA that signs itself, made by the JDK's keytool.
- *
- * @param chain file with the certificate
- * @param key file with its key
- */
+/** A certificate of RSA that signs itself, made by the JDK's keytool. */
 record ServerCertificate(Path chain, Path key) {
   private static final String PASSWORD = "only-for-tests";
   private static final String ALIAS = "bus";

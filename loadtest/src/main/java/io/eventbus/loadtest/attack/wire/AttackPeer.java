@@ -12,26 +12,13 @@ public interface AttackPeer {
   /** The code of {@link #closed} for a connection that ended without a Close frame. */
   int NO_CLOSE = 1006;
 
-  /**
-   * The TCP connection, with TLS where there is any, is there.
-   *
-   * @param wire the connection
-   */
+  /** The TCP connection, with TLS where there is any, is there. */
   default void connected(AttackWire wire) {}
 
-  /**
-   * The upgrade was answered with 101.
-   *
-   * @param wire the connection
-   */
+  /** The upgrade was answered with 101. */
   default void upgraded(AttackWire wire) {}
 
-  /**
-   * The bus has let the client in.
-   *
-   * @param wire the connection
-   * @param welcome what it said
-   */
+  /** The bus has let the client in. */
   default void welcomed(AttackWire wire, Welcome welcome) {}
 
   /**
@@ -46,10 +33,6 @@ public interface AttackPeer {
   /**
    * A frame has come, other than {@code Welcome}.
    *
-   * @param wire the connection
-   * @param type its type code
-   * @param message holds its body
-   * @param from the index of the body's first octet
    * @param to the index after its last one
    */
   default void frame(AttackWire wire, int type, ByteBuffer message, int from, int to) {}
@@ -57,25 +40,12 @@ public interface AttackPeer {
   /**
    * Octets of a connection without a request have come, or of the answer to one that was no
    * upgrade.
-   *
-   * @param wire the connection
-   * @param octets valid during the call
    */
   default void octets(AttackWire wire, ByteBuf octets) {}
 
-  /**
-   * More can be sent.
-   *
-   * @param wire the connection
-   */
+  /** More can be sent. */
   default void writable(AttackWire wire) {}
 
-  /**
-   * The connection has ended.
-   *
-   * @param wire the connection
-   * @param code of the bus's Close frame, the HTTP status that refused the upgrade, or {@link
-   *     #NO_CLOSE}
-   */
+  /** The connection has ended. */
   default void closed(AttackWire wire, int code) {}
 }

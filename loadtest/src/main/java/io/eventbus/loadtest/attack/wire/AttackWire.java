@@ -48,21 +48,13 @@ public final class AttackWire {
     channel.config().setRecvByteBufAllocator(pace);
   }
 
-  /**
-   * Sends octets as they are.
-   *
-   * @param octets released when they are sent, or when that fails
-   */
+  /** Sends octets as they are. */
   public void send(ByteBuf octets) {
     counts.sent(octets.readableBytes());
     var unused = channel.writeAndFlush(octets, channel.voidPromise());
   }
 
-  /**
-   * Sends one binary message.
-   *
-   * @param parts of its payload
-   */
+  /** Sends one binary message. */
   public void sendMessage(byte[]... parts) {
     send(Octets.message(parts));
   }

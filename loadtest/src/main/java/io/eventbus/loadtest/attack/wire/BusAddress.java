@@ -3,10 +3,6 @@ package io.eventbus.loadtest.attack.wire;
 /**
  * Where a bus is reached.
  *
- * @param port for clients, on the loopback interface
- * @param path of the WebSocket endpoint
- * @param adminPort for operators, on the loopback interface
- * @param tls whether clients speak TLS
  * @param token what clients have to show, empty for nothing
  */
 public record BusAddress(int port, String path, int adminPort, boolean tls, String token) {
@@ -17,7 +13,6 @@ public record BusAddress(int port, String path, int adminPort, boolean tls, Stri
    * Returns the same with another token.
    *
    * @param other what clients show, empty for nothing
-   * @return a copy
    */
   public BusAddress withToken(String other) {
     return new BusAddress(port, path, adminPort, tls, other);

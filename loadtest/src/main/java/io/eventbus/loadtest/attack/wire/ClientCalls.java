@@ -26,68 +26,31 @@ public final class ClientCalls {
 
   private ClientCalls() {}
 
-  /**
-   * Writes a {@code Register}.
-   *
-   * @param id of the registration
-   * @param service its name
-   * @param concurrency how many calls at once
-   * @return the frame
-   */
+  /** Writes a {@code Register}. */
   public static byte[] register(long id, String service, int concurrency) {
     return ControlFrames.encode(
         TypeCode.REGISTER,
         new Register(id, service, concurrency, false, "", Map.of(), Overflow.DROP_OLDEST));
   }
 
-  /**
-   * Writes a {@code Capacity}.
-   *
-   * @param id of the registration
-   * @param concurrency how many calls at once
-   * @return the frame
-   */
+  /** Writes a {@code Capacity}. */
   public static byte[] capacity(long id, int concurrency) {
     return ControlFrames.encode(TypeCode.CAPACITY, new Capacity(id, concurrency));
   }
 
-  /**
-   * Writes a {@code Request} for one answer.
-   *
-   * @param call its number
-   * @param service what is called
-   * @param timeoutMillis how long the caller waits
-   * @param waitMillis how long the bus waits for a member
-   * @param payload of the request
-   * @return the frame
-   */
+  /** Writes a {@code Request} for one answer. */
   public static byte[] request(
       long call, String service, int timeoutMillis, int waitMillis, byte[] payload) {
     return request(
         call, service, CallKind.REPLY, CallScope.ONE, timeoutMillis, waitMillis, payload, 0);
   }
 
-  /**
-   * Writes a {@code Request} to all members.
-   *
-   * @param call its number
-   * @param service what is called
-   * @param timeoutMillis how long the caller waits
-   * @return the frame
-   */
+  /** Writes a {@code Request} to all members. */
   public static byte[] gather(long call, String service, int timeoutMillis) {
     return request(call, service, CallKind.REPLY, CallScope.ALL, timeoutMillis, 0, NOTHING, 0);
   }
 
-  /**
-   * Writes a {@code Request} for a tunnel.
-   *
-   * @param call its number
-   * @param service what is called
-   * @param timeoutMillis how long the caller waits for the member
-   * @param limit how much the caller takes
-   * @return the frame
-   */
+  /** Writes a {@code Request} for a tunnel. */
   public static byte[] tunnel(long call, String service, int timeoutMillis, long limit) {
     return request(call, service, CallKind.TUNNEL, CallScope.ONE, timeoutMillis, 0, NOTHING, limit);
   }
@@ -120,12 +83,7 @@ public final class ClientCalls {
             limit));
   }
 
-  /**
-   * Writes a {@code Cancel}.
-   *
-   * @param call its number
-   * @return the frame
-   */
+  /** Writes a {@code Cancel}. */
   public static byte[] cancel(long call) {
     return ControlFrames.encode(TypeCode.CANCEL, new Cancel(call, ""));
   }
@@ -133,24 +91,14 @@ public final class ClientCalls {
   /**
    * Writes a {@code Reply}, which also accepts a tunnel.
    *
-   * @param call its number
-   * @param payload of the answer
    * @param limit how much the member takes of a tunnel, else 0
-   * @return the frame
    */
   public static byte[] reply(long call, byte[] payload, long limit) {
     return ControlFrames.encode(
         TypeCode.REPLY, new Reply(call, 0L, 0, 0, 0L, event(payload), false, limit));
   }
 
-  /**
-   * Writes a {@code Data} of a tunnel.
-   *
-   * @param call its number
-   * @param offset of the frame
-   * @param payload one message
-   * @return the frame
-   */
+  /** Writes a {@code Data} of a tunnel. */
   public static byte[] data(long call, long offset, byte[] payload) {
     return ControlFrames.encode(
         TypeCode.DATA, new Data(call, offset, false, false, ByteBuffer.wrap(payload)));
@@ -159,10 +107,7 @@ public final class ClientCalls {
   /**
    * Writes a {@code Credit} of a tunnel.
    *
-   * @param call its number
    * @param limit how much may be sent in all
-   * @param received how much has come
-   * @return the frame
    */
   public static byte[] credit(long call, long limit, long received) {
     return ControlFrames.encode(TypeCode.CREDIT, new Credit(call, limit, received));

@@ -21,10 +21,8 @@ public final class ClientFrames {
   /**
    * Writes a {@code Hello}.
    *
-   * @param name of the client
    * @param token empty for none
    * @param resume null for none
-   * @return the frame
    */
   public static byte[] hello(String name, String token, @Nullable String resume) {
     return ControlFrames.encode(
@@ -40,59 +38,27 @@ public final class ClientFrames {
             null));
   }
 
-  /**
-   * Writes a {@code Subscribe} without a group.
-   *
-   * @param id of the subscription
-   * @param filter what it selects
-   * @param overflow its policy
-   * @return the frame
-   */
+  /** Writes a {@code Subscribe} without a group. */
   public static byte[] subscribe(long id, String filter, Overflow overflow) {
     return ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(id, filter, null, overflow));
   }
 
-  /**
-   * Writes a {@code Subscribe} under BLOCK in a group.
-   *
-   * @param id of the subscription
-   * @param filter what it selects
-   * @param group its group
-   * @return the frame
-   */
+  /** Writes a {@code Subscribe} under BLOCK in a group. */
   public static byte[] subscribe(long id, String filter, String group) {
     return subscribe(id, filter, group, Overflow.BLOCK);
   }
 
-  /**
-   * Writes a {@code Subscribe} in a group.
-   *
-   * @param id of the subscription
-   * @param filter what it selects
-   * @param group its group
-   * @param overflow its policy
-   * @return the frame
-   */
+  /** Writes a {@code Subscribe} in a group. */
   public static byte[] subscribe(long id, String filter, String group, Overflow overflow) {
     return ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(id, filter, group, overflow));
   }
 
-  /**
-   * Writes an {@code Unsubscribe}.
-   *
-   * @param id of the subscription
-   * @return the frame
-   */
+  /** Writes an {@code Unsubscribe}. */
   public static byte[] unsubscribe(long id) {
     return ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id));
   }
 
-  /**
-   * Writes a {@code Barrier}.
-   *
-   * @param id that comes back
-   * @return the frame
-   */
+  /** Writes a {@code Barrier}. */
   public static byte[] barrier(long id) {
     return ControlFrames.encode(TypeCode.BARRIER, new Barrier(id));
   }
@@ -101,11 +67,6 @@ public final class ClientFrames {
    * Writes one {@code Publish}.
    *
    * @param topic where to
-   * @param sequence of the first event
-   * @param confirm whether an answer is wanted
-   * @param events how often the payload is in it
-   * @param payload of every event
-   * @return the frame
    */
   public static byte[] publish(
       String topic, long sequence, boolean confirm, int events, byte[] payload) {
@@ -117,11 +78,7 @@ public final class ClientFrames {
    * Writes one {@code Publish} with an event for each key.
    *
    * @param topic where to
-   * @param sequence of the first event
-   * @param confirm whether an answer is wanted
    * @param keys each null for none
-   * @param payload of every event
-   * @return the frame
    */
   public static byte[] publish(
       String topic, long sequence, boolean confirm, byte[] @Nullable [] keys, byte[] payload) {

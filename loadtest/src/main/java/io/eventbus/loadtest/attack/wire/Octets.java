@@ -37,13 +37,7 @@ public final class Octets {
 
   private Octets() {}
 
-  /**
-   * Writes a frame's head.
-   *
-   * @param out takes it
-   * @param first opcode and bits
-   * @param length what the frame says of its payload
-   */
+  /** Writes a frame's head. */
   public static void head(ByteBuf out, int first, long length) {
     out.writeByte(first);
     if (length < SHORT) {
@@ -56,23 +50,12 @@ public final class Octets {
     out.writeInt(0);
   }
 
-  /**
-   * Makes a whole binary message.
-   *
-   * @param frames what is in it
-   * @return a new buffer
-   */
+  /** Makes a whole binary message. */
   public static ByteBuf message(byte[]... frames) {
     return frame(FINAL | BINARY, frames);
   }
 
-  /**
-   * Makes one frame.
-   *
-   * @param first opcode and bits
-   * @param parts its payload
-   * @return a new buffer
-   */
+  /** Makes one frame. */
   public static ByteBuf frame(int first, byte[]... parts) {
     int length = 0;
     for (byte[] part : parts) {
@@ -89,9 +72,7 @@ public final class Octets {
   /**
    * Makes many copies of one frame.
    *
-   * @param frame what is copied; released
    * @param bytes the copies take at most so much, but there is one
-   * @return a new buffer
    */
   public static ByteBuf repeated(ByteBuf frame, int bytes) {
     int times = Math.max(1, bytes / frame.readableBytes());

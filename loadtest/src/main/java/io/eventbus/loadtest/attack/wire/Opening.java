@@ -35,7 +35,6 @@ public final class Opening {
    * Begins like every client: an upgrade, and {@code Hello}.
    *
    * @param bus where to
-   * @return the opening
    */
   public static Opening client(BusAddress bus) {
     return new Opening(request(bus, ""), ClientFrames.hello("attack", bus.token(), null), 0);
@@ -45,18 +44,12 @@ public final class Opening {
    * Begins with an upgrade alone.
    *
    * @param bus where to
-   * @param headers more header lines, each ended
-   * @return the opening
    */
   public static Opening upgrade(BusAddress bus, String headers) {
     return new Opening(request(bus, headers), NOTHING, 0);
   }
 
-  /**
-   * Begins with nothing at all.
-   *
-   * @return the opening
-   */
+  /** Begins with nothing at all. */
   public static Opening tcp() {
     return new Opening(NOTHING, NOTHING, 0);
   }
@@ -65,29 +58,17 @@ public final class Opening {
    * Returns the same opening with more header lines.
    *
    * @param bus where to
-   * @param headers each ended
-   * @return the opening
    */
   public Opening withHeaders(BusAddress bus, String headers) {
     return new Opening(request(bus, headers), hello, receiveBuffer);
   }
 
-  /**
-   * Returns the same opening with a small socket buffer.
-   *
-   * @param octets of the receive buffer
-   * @return the opening
-   */
+  /** Returns the same opening with a small socket buffer. */
   public Opening withReceiveBuffer(int octets) {
     return new Opening(request, hello, octets);
   }
 
-  /**
-   * Returns the same opening with another first frame.
-   *
-   * @param frame what follows the upgrade
-   * @return the opening
-   */
+  /** Returns the same opening with another first frame. */
   public Opening withHello(byte[] frame) {
     return new Opening(request, frame, receiveBuffer);
   }

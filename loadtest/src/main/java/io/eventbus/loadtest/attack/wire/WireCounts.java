@@ -41,11 +41,7 @@ public final class WireCounts {
     closes.computeIfAbsent(code, c -> new LongAdder()).increment();
   }
 
-  /**
-   * Returns the figures by name.
-   *
-   * @return a new map
-   */
+  /** Returns the figures by name. */
   public Map<String, Long> figures() {
     Map<String, Long> figures = new TreeMap<>();
     figures.put("connected", connected.sum());
@@ -56,11 +52,7 @@ public final class WireCounts {
     return figures;
   }
 
-  /**
-   * Returns how connections ended that the bus ended.
-   *
-   * @return how many for each code, see {@link AttackPeer#closed}
-   */
+  /** Returns how connections ended that the bus ended. */
   public Map<Integer, Long> closes() {
     Map<Integer, Long> counts = new TreeMap<>();
     closes.forEach((code, count) -> counts.put(code, count.sum()));

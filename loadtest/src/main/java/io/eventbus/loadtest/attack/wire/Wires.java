@@ -39,9 +39,7 @@ public final class Wires implements AutoCloseable {
    * Starts its threads.
    *
    * @param bus where to
-   * @param threads how many event loops
    * @param sources connect from 127.0.0.2 and so many addresses in turn; 0 for 127.0.0.1 alone
-   * @param counts of all connections
    */
   public Wires(BusAddress bus, int threads, int sources, WireCounts counts) {
     this.bus = bus;
@@ -65,31 +63,17 @@ public final class Wires implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns where the connections lead.
-   *
-   * @return the bus
-   */
+  /** Returns where the connections lead. */
   public BusAddress bus() {
     return bus;
   }
 
-  /**
-   * Opens a connection for clients, from the next address.
-   *
-   * @param opening how it begins
-   * @param peer hears of it, of its end also when it never began
-   */
+  /** Opens a connection for clients, from the next address. */
   public void open(Opening opening, AttackPeer peer) {
     connect(opening, peer, bus.port(), source(), true);
   }
 
-  /**
-   * Opens a connection for clients as a well-behaved one, from 127.0.0.1.
-   *
-   * @param opening how it begins
-   * @param peer hears of it, of its end also when it never began
-   */
+  /** Opens a connection for clients as a well-behaved one, from 127.0.0.1. */
   public void openHonest(Opening opening, AttackPeer peer) {
     connect(opening, peer, bus.port(), 1, true);
   }
@@ -98,7 +82,6 @@ public final class Wires implements AutoCloseable {
    * Opens a TCP connection without TLS.
    *
    * @param port where to
-   * @param peer hears of it, of its end also when it never began
    */
   public void openTcp(int port, AttackPeer peer) {
     connect(Opening.tcp(), peer, port, source(), false);
@@ -108,8 +91,6 @@ public final class Wires implements AutoCloseable {
    * Opens a TCP connection without TLS from one address.
    *
    * @param port where to
-   * @param source its last octet
-   * @param peer hears of it, of its end also when it never began
    */
   public void openTcp(int port, int source, AttackPeer peer) {
     connect(Opening.tcp(), peer, port, source, false);

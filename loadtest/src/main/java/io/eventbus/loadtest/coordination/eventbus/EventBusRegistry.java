@@ -10,11 +10,7 @@ import java.util.List;
 public final class EventBusRegistry implements VisibleSystem {
   private final List<String> jvmOptions;
 
-  /**
-   * Makes the system; starts nothing.
-   *
-   * @param jvmOptions of the servers' JVMs
-   */
+  /** Makes the system; starts nothing. */
   public EventBusRegistry(List<String> jvmOptions) {
     this.jvmOptions = List.copyOf(jvmOptions);
   }

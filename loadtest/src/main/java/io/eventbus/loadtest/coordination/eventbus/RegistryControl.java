@@ -39,16 +39,7 @@ final class RegistryControl {
 
   private RegistryControl() {}
 
-  /**
-   * How a server stands.
-   *
-   * @param leads whether it leads
-   * @param voters how many vote
-   * @param members how many there are
-   * @param changing whether that is being changed
-   * @param term of the engine
-   * @param applied how far the log is applied
-   */
+  /** How a server stands. */
   record Status(boolean leads, int voters, int members, boolean changing, long term, long applied) {
     byte[] encode() {
       return write(

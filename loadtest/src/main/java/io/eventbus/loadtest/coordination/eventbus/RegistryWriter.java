@@ -59,7 +59,6 @@ final class RegistryWriter implements CoordinationClient {
   /**
    * Makes a client.
    *
-   * @param near the server that is read from
    * @param newest the newest version that this process has seen, as a bus knows it from its
    *     snapshot; shared by all clients of the process
    */

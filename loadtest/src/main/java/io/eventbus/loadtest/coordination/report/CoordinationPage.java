@@ -30,8 +30,6 @@ public final class CoordinationPage {
   /**
    * Writes the page.
    *
-   * @param file takes the HTML
-   * @param report what was found
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, CoordinationReport report) throws IOException {

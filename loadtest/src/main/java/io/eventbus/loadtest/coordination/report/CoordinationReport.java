@@ -16,17 +16,8 @@ import java.util.Map;
 /**
  * Everything that one invocation found.
  *
- * @param startedAt ISO 8601, UTC
- * @param command the arguments
  * @param machine where it ran
- * @param disk what held the servers' data
- * @param systems name and version of those that were measured
  * @param absent name and reason of those that were not
- * @param plan how it was measured
- * @param phases each phase with each system
- * @param fleets what the servers held at the end, and what they cost when idle
- * @param visibilities when changes were visible on every bus
- * @param joins how long joining took
  * @param problems what did not come to its end
  */
 public record CoordinationReport(
@@ -43,18 +34,7 @@ public record CoordinationReport(
     List<Findings.Join> joins,
     List<String> problems) {
 
-  /**
-   * Puts a report together.
-   *
-   * @param startedAt as above
-   * @param command as above
-   * @param disk as above
-   * @param systems as above
-   * @param absent as above
-   * @param plan as above
-   * @param findings of the experiments
-   * @return the report
-   */
+  /** Puts a report together. */
   public static CoordinationReport of(
       String startedAt,
       String command,

@@ -22,12 +22,7 @@ public final class CoordinationTable {
 
   private CoordinationTable() {}
 
-  /**
-   * Writes all tables.
-   *
-   * @param report what was found
-   * @return lines of text, each ended
-   */
+  /** Writes all tables. */
   public static String of(CoordinationReport report) {
     StringBuilder out = new StringBuilder();
     for (Section section : sections(report)) {
@@ -45,12 +40,7 @@ public final class CoordinationTable {
     return out.append("; data on ").append(report.disk()).append('\n').toString();
   }
 
-  /**
-   * Puts everything together for a document.
-   *
-   * @param report what was found
-   * @return its tables
-   */
+  /** Puts everything together for a document. */
   public static Chapter chapter(CoordinationReport report) {
     List<String> remarks = new ArrayList<>(report.notes());
     remarks.add("Data on " + report.disk() + ".");

@@ -9,13 +9,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
-/**
- * The rounds of one cell: the same experiment, servers and clients, for one system.
- *
- * @param cell what was done
- * @param system its name
- * @param rounds one result for each
- */
+/** The rounds of one cell: the same experiment, servers and clients, for one system. */
 record Group(Cell cell, String system, List<PhaseResult> rounds) {
   /** What was done. */
   record Cell(String experiment, int servers, int clients, int inFlight) {}

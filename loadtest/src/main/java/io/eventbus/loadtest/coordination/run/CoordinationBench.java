@@ -10,12 +10,6 @@ import java.util.function.Consumer;
 /**
  * What every experiment needs: it starts the systems, warms them up, measures phases, and has what
  * the servers hold checked at the end.
- *
- * @param systems those that are there
- * @param plan how
- * @param directory takes the servers' data
- * @param progress is told what is being done
- * @param findings takes what is found
  */
 record CoordinationBench(
     List<CoordinationSystem> systems,

@@ -27,15 +27,7 @@ public final class CoordinationExperiment {
 
   private final CoordinationBench bench;
 
-  /**
-   * Makes the experiments.
-   *
-   * @param systems those that are there
-   * @param plan how
-   * @param directory takes the servers' data
-   * @param progress is told what is being done
-   * @param findings takes what is found
-   */
+  /** Makes the experiments. */
   public CoordinationExperiment(
       List<CoordinationSystem> systems,
       Plan plan,

@@ -3,10 +3,7 @@ package io.eventbus.loadtest.coordination.run;
 /**
  * What became of writes.
  *
- * @param acknowledged writes that succeeded
  * @param lost of these, how many the system does not hold
- * @param doubled writes that were carried out more than once
- * @param foreign how often a register turned out to be changed by nobody who should have
  */
 public record CoordinationIntegrity(long acknowledged, long lost, long doubled, long foreign) {
   /** Nothing was written. */
@@ -15,9 +12,6 @@ public record CoordinationIntegrity(long acknowledged, long lost, long doubled, 
   /**
    * Judges a register that was written with 1, 2, 3 …
    *
-   * @param acknowledged how many writes were acknowledged
-   * @param found the number that the system holds
-   * @param writes how often the system says that it was written
    * @param uncertain how many more writes may have been carried out
    */
   static CoordinationIntegrity of(long acknowledged, long found, long writes, long uncertain) {

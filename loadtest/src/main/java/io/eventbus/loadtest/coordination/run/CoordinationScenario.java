@@ -33,14 +33,12 @@ public enum CoordinationScenario {
   /**
    * A server to kill, which is chosen at that moment.
    *
-   * @param leader whether it is the one that leads then, or a follower
    * @param at how long after the beginning
    */
   record Kill(boolean leader, Duration at) {
     /**
      * Chooses the server: the first follower, or the leader.
      *
-     * @param alive the numbers of those that run
      * @param leading the one that leads now, -1 if none is known
      */
     int choose(List<Integer> alive, int leading) {
@@ -57,11 +55,7 @@ public enum CoordinationScenario {
     }
   }
 
-  /**
-   * Returns the paper's name.
-   *
-   * @return its name
-   */
+  /** Returns the paper's name. */
   public String label() {
     return label;
   }

@@ -16,8 +16,6 @@ import java.util.concurrent.TimeUnit;
  * What holds the servers' data. Every write has to reach it before it counts, so it decides a good
  * part of every figure.
  *
- * @param store device and type of the file system
- * @param fsyncMillis the median of writing 4 KiB and forcing them to the disk
  * @param warning why the figures say nothing of a disk; empty if they do
  */
 public record Disk(String store, double fsyncMillis, String warning) {
@@ -29,8 +27,6 @@ public record Disk(String store, double fsyncMillis, String warning) {
   /**
    * Looks at a directory and measures.
    *
-   * @param directory will take the servers' data
-   * @return what is there
    * @throws IOException if nothing can be written
    */
   public static Disk of(Path directory) throws IOException {

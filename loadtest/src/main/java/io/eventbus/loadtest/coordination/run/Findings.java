@@ -20,11 +20,8 @@ public final class Findings {
   /**
    * When a change is visible on every bus.
    *
-   * @param system its name
-   * @param buses how many
    * @param afterAnswer from the answer to the writer until the last bus saw it; 0 if it saw it
    *     before
-   * @param afterRequest from the request
    */
   public record Visibility(
       String system, int buses, LatencySummary afterAnswer, LatencySummary afterRequest) {}
@@ -32,10 +29,7 @@ public final class Findings {
   /**
    * How long a server took to join.
    *
-   * @param system its name
-   * @param number which server it is, from 1
    * @param millis from when it could be called until it took part
-   * @param wholeMillis the same and the start of its process
    */
   public record Join(String system, int number, double millis, double wholeMillis) {}
 
@@ -59,47 +53,27 @@ public final class Findings {
     problems.add(problem);
   }
 
-  /**
-   * Returns the phases.
-   *
-   * @return in the order in which they were made
-   */
+  /** Returns the phases. */
   public List<PhaseResult> phases() {
     return List.copyOf(phases);
   }
 
-  /**
-   * Returns what was found of each system's servers.
-   *
-   * @return in the order in which it was found
-   */
+  /** Returns what was found of each system's servers. */
   public List<FleetResult> fleets() {
     return List.copyOf(fleets);
   }
 
-  /**
-   * Returns when changes were visible.
-   *
-   * @return one for each system
-   */
+  /** Returns when changes were visible. */
   public List<Visibility> visibilities() {
     return List.copyOf(visibilities);
   }
 
-  /**
-   * Returns how long joining took.
-   *
-   * @return one for each server that joined
-   */
+  /** Returns how long joining took. */
   public List<Join> joins() {
     return List.copyOf(joins);
   }
 
-  /**
-   * Returns what did not come to its end.
-   *
-   * @return messages
-   */
+  /** Returns what did not come to its end. */
   public List<String> problems() {
     return List.copyOf(problems);
   }

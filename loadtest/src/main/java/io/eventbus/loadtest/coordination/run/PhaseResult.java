@@ -8,24 +8,9 @@ import java.util.Map;
 /**
  * What one phase with one system gave.
  *
- * @param experiment "warm-up", "table", a failure scenario, "pipelined", "transactions" or
- *     "leader-kill"
- * @param system its name
- * @param servers how many
- * @param clients how many connections
- * @param inFlight commands of one client at a time
- * @param round from 1
  * @param seconds how long it took
- * @param operations that succeeded in it
- * @param latency of each, repetitions included
- * @param longestGapMillis the longest time in which no client had a success
- * @param worstClientMillis the longest time in which any one client had none
  * @param late operations that took longer than any one attempt may, repetitions included
- * @param errors of attempts, by sort; a client that asks the next server by itself has fewer
- * @param conflicts conditional writes that came too late and were made again
  * @param leaderChanges during the phase, -1 if not asked for
- * @param serverCpuMicros CPU time of all servers, those that were killed left out
- * @param clientCpuMicros CPU time of the load generator
  * @param eachTenth successes in every tenth of a second
  */
 public record PhaseResult(

@@ -8,17 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the experiments are made.
  *
- * @param servers the sizes of clusters, in turn
- * @param clients the numbers of closed-loop clients, in turn
- * @param payloadBytes of a command
  * @param warmUp load on each system before anything is measured
- * @param duration of each measured phase
- * @param rounds how often each cell is measured
- * @param pipelines connections of the pipelined experiment
- * @param inFlight commands of each of them
- * @param pipelinedDuration of its measured phase
- * @param kills how often the leader is killed
- * @param changes how many changes are watched for
  * @param recovery load after servers were started again, before the next phase is measured
  * @param placement which servers clients talk to; null if each experiment decides
  */

@@ -11,11 +11,7 @@ import java.util.List;
 public final class ZooKeeperSystem implements CoordinationSystem {
   private final List<String> jvmOptions;
 
-  /**
-   * Makes the system; starts nothing.
-   *
-   * @param jvmOptions of the servers' JVMs
-   */
+  /** Makes the system; starts nothing. */
   public ZooKeeperSystem(List<String> jvmOptions) {
     this.jvmOptions = List.copyOf(jvmOptions);
   }

@@ -40,8 +40,6 @@ final class BusAdmin {
   /**
    * Says whether it is linked with all others, has heard how much they have to do, and none of them
    * is on its way out.
-   *
-   * @param others how many there are
    */
   boolean isLinked(int others) {
     String metrics = ask("GET", "/metrics").body();
@@ -66,12 +64,7 @@ final class BusAdmin {
     return matcher.find() ? Double.parseDouble(matcher.group(1)) : 0;
   }
 
-  /**
-   * Asks for one client to be sent to another bus.
-   *
-   * @param client its name, which no other client has
-   * @param to the name of the bus
-   */
+  /** Asks for one client to be sent to another bus. */
   void move(String client, String to) {
     String next = "/api/v1/connections?limit=1000";
     while (!next.isEmpty()) {

@@ -50,10 +50,7 @@ final class BusCluster implements AutoCloseable {
   /**
    * Starts buses, and waits until each is linked with all others.
    *
-   * @param count how many
-   * @param jvmOptions of each JVM
    * @param settings keys of the bus's configuration; what is not there has its default
-   * @return the cluster
    * @throws DriverException if they do not come together in time
    */
   static BusCluster start(int count, List<String> jvmOptions, Map<String, String> settings) {
@@ -64,7 +61,6 @@ final class BusCluster implements AutoCloseable {
    * As above, with clients that prove who they are.
    *
    * @param jar of the buses; null for those on the class path
-   * @param login how
    */
   static BusCluster start(
       int count,

@@ -15,11 +15,7 @@ public final class EventBusDriver implements Driver {
   private final @Nullable Path jar;
   private final List<String> jvmOptions;
 
-  /**
-   * Makes the driver of the bus on the class path; starts nothing.
-   *
-   * @param jvmOptions of the JVM of each bus
-   */
+  /** Makes the driver of the bus on the class path; starts nothing. */
   public EventBusDriver(List<String> jvmOptions) {
     this("eventbus", null, jvmOptions);
   }
@@ -27,9 +23,7 @@ public final class EventBusDriver implements Driver {
   /**
    * Makes the driver of a bus in a jar; starts nothing. The clients are those on the class path.
    *
-   * @param name that the results have
    * @param jar of the bus; null for the one on the class path
-   * @param jvmOptions of the JVM of each bus
    */
   public EventBusDriver(String name, @Nullable Path jar, List<String> jvmOptions) {
     this.name = name;

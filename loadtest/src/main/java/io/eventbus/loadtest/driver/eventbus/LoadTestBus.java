@@ -32,10 +32,7 @@ final class LoadTestBus implements AutoCloseable {
   /**
    * Makes it; starts nothing.
    *
-   * @param name for messages, and of the bus in its cluster
    * @param jar of the bus; null for the one on the class path
-   * @param jvmOptions of its JVM
-   * @param arguments of the bus
    */
   LoadTestBus(String name, @Nullable Path jar, List<String> jvmOptions, List<String> arguments) {
     this.name = name;

@@ -37,12 +37,7 @@ final class Logins {
   private final @Nullable TokenIssuer issuer;
   private final String role;
 
-  /**
-   * Prepares them.
-   *
-   * @param login which sort
-   * @param directory takes the files that buses need
-   */
+  /** Prepares them. */
   Logins(Login login, Path directory) {
     this.issuer =
         login == Login.NONE ? null : new TokenIssuer(directory, System.currentTimeMillis() / 1000);

@@ -37,9 +37,6 @@ final class MovingClient implements Client, ConnectionListener {
   /**
    * Connects.
    *
-   * @param name of the client
-   * @param url of the bus
-   * @param ports of the buses, by number: an address is known by it, whatever name the host has
    * @throws DriverException if it cannot connect
    */
   MovingClient(String name, String url, List<Integer> ports) {

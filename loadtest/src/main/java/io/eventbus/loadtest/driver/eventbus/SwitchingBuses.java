@@ -26,10 +26,7 @@ public final class SwitchingBuses implements Buses {
   /**
    * Starts them, and waits until all are linked.
    *
-   * @param count how many
-   * @param jvmOptions of each JVM
    * @param settings keys of the buses' configuration, which come before what is chosen here
-   * @return the buses
    */
   public static SwitchingBuses start(
       int count, List<String> jvmOptions, Map<String, String> settings) {

@@ -18,11 +18,7 @@ public final class ArtemisDriver implements Driver {
 
   private final List<String> jvmOptions;
 
-  /**
-   * Makes the driver; starts nothing.
-   *
-   * @param jvmOptions of the broker's JVM
-   */
+  /** Makes the driver; starts nothing. */
   public ArtemisDriver(List<String> jvmOptions) {
     this.jvmOptions = List.copyOf(jvmOptions);
   }

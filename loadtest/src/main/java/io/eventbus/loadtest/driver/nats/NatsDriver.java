@@ -45,11 +45,7 @@ public final class NatsDriver implements Driver {
 
   private final Transport transport;
 
-  /**
-   * Makes the driver; starts nothing.
-   *
-   * @param transport how the client reaches the server
-   */
+  /** Makes the driver; starts nothing. */
   public NatsDriver(Transport transport) {
     this.transport = transport;
   }

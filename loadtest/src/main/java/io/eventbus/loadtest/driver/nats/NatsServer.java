@@ -16,7 +16,6 @@ import java.util.Set;
 /**
  * A server that runs.
  *
- * @param process of it
  * @param url where clients connect
  * @param monitor where it tells of itself, empty for a server alone
  */

@@ -57,15 +57,7 @@ final class NatsServers implements AutoCloseable {
 
   private final List<NatsServer> servers = new ArrayList<>();
 
-  /**
-   * Starts servers, and waits until they are linked.
-   *
-   * @param name for messages
-   * @param program the server
-   * @param scheme of the addresses of clients
-   * @param port finds the port of that scheme in the output
-   * @param count how many
-   */
+  /** Starts servers, and waits until they are linked. */
   static NatsServers start(String name, Path program, String scheme, Pattern port, int count) {
     NatsServers all = new NatsServers();
     try {
@@ -135,8 +127,6 @@ final class NatsServers implements AutoCloseable {
   /**
    * Waits until one of several servers knows that others have subscribers of a subject.
    *
-   * @param at the number of the server
-   * @param subject as subscribed to
    * @param others numbers of servers; itself does not count
    */
   void awaitInterest(int at, String subject, Set<Integer> others) {

@@ -40,7 +40,6 @@ final class NatsStream {
   /**
    * Takes what was read from the socket.
    *
-   * @param in from position to limit; consumed
    * @throws IOException if the server ends the connection or says what is not understood
    */
   void accept(ByteBuffer in) throws IOException {

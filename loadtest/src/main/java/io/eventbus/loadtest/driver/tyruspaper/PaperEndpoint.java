@@ -55,11 +55,7 @@ public final class PaperEndpoint {
     }
   }
 
-  /**
-   * Forgets a connection.
-   *
-   * @param session that has ended
-   */
+  /** Forgets a connection. */
   @OnClose
   public void onClose(Session session) {
     SESSIONS.values().forEach(sessions -> sessions.remove(session));

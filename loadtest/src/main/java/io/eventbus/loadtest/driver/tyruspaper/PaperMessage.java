@@ -8,9 +8,7 @@ import java.util.concurrent.TimeUnit;
  * The paper's message: {@code TypeCode | Topic | Message | PublisherTimestamp | ReceivedTimestamp}.
  * From a publisher the last one is 0: the bus sets it.
  *
- * @param typeCode {@value #PUBLISH} or {@value #SUBSCRIBE}
  * @param topic where it belongs
- * @param message the payload
  * @param published microseconds since the epoch
  * @param received microseconds since the epoch, 0 until the bus has it
  */

@@ -24,8 +24,6 @@ public final class SwitchPage {
   /**
    * Writes the page.
    *
-   * @param file takes the HTML
-   * @param report what was found
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, SwitchReport report) throws IOException {

@@ -9,12 +9,7 @@ import java.util.List;
 /**
  * Everything that one invocation found about clients that change the bus.
  *
- * @param startedAt ISO 8601, UTC
  * @param machine where it ran
- * @param command as it was typed
- * @param version of the event bus
- * @param plan how much of what was done
- * @param results one for each experiment
  */
 public record SwitchReport(
     String startedAt,
@@ -28,11 +23,7 @@ public record SwitchReport(
     results = List.copyOf(results);
   }
 
-  /**
-   * Compares with what is to be reached.
-   *
-   * @return a line for each target
-   */
+  /** Compares with what is to be reached. */
   public List<SpeedTarget> targets() {
     return SwitchTargets.of(results);
   }

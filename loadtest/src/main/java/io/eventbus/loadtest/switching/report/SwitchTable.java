@@ -19,12 +19,7 @@ public final class SwitchTable {
 
   private SwitchTable() {}
 
-  /**
-   * Writes all tables.
-   *
-   * @param report what was found
-   * @return lines of text, each ended
-   */
+  /** Writes all tables. */
   public static String of(SwitchReport report) {
     StringBuilder out = new StringBuilder();
     for (Section section : sections(report)) {
@@ -50,12 +45,7 @@ public final class SwitchTable {
     return out.append('\n').toString();
   }
 
-  /**
-   * Puts everything together for a document.
-   *
-   * @param report what was found
-   * @return its tables and targets
-   */
+  /** Puts everything together for a document. */
   public static Chapter chapter(SwitchReport report) {
     return new Chapter(
         "Clients that change the bus",

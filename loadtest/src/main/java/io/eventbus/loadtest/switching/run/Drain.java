@@ -17,14 +17,7 @@ final class Drain implements Script {
   private final int subscribers;
   private final int perSecond;
 
-  /**
-   * Makes one.
-   *
-   * @param name of the experiment
-   * @param publishers how many, each with a topic of its own
-   * @param subscribers how many, each with one of the topics
-   * @param perSecond events of each publisher
-   */
+  /** Makes one. */
   Drain(String name, int publishers, int subscribers, int perSecond) {
     this.name = name;
     this.publishers = publishers;

@@ -46,11 +46,7 @@ final class MovingCrowd {
   /**
    * Connects everybody and lets events flow.
    *
-   * @param publishers how many
-   * @param subscribers how many
    * @param busOf where the client of a number connects; publishers and subscribers each from 0
-   * @param perSecond events of each publisher
-   * @param all whether each subscriber gets every topic, or one
    */
   void begin(int publishers, int subscribers, IntUnaryOperator busOf, int perSecond, boolean all)
       throws InterruptedException {

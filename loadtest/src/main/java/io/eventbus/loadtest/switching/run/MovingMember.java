@@ -6,8 +6,6 @@ import java.util.function.IntPredicate;
 /**
  * A subscriber of a crowd.
  *
- * @param client its connection
- * @param watch takes its events
  * @param gets the publishers whose events must come
  */
 record MovingMember(Client client, Watch watch, IntPredicate gets) {}

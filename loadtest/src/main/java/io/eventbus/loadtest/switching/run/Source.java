@@ -33,10 +33,6 @@ final class Source {
    * Makes one that rests.
    *
    * @param number from 0, of the publisher and of its topic
-   * @param client publishes
-   * @param origin what the times in the events count from
-   * @param payloadBytes of each event
-   * @param perSecond events
    */
   Source(int number, Client client, long origin, int payloadBytes, long perSecond) {
     this.number = number;

@@ -43,10 +43,6 @@ final class Stage {
   /**
    * Plays an experiment.
    *
-   * @param script what is done
-   * @param plan how much of it
-   * @param start starts so many buses
-   * @param progress is told how it goes, in lines
    * @return what was found; with a problem if it ended early
    */
   static SwitchResult play(

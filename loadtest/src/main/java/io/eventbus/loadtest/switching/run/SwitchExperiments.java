@@ -32,8 +32,6 @@ public final class SwitchExperiments {
     /**
      * Finds a kind.
      *
-     * @param word of the command line
-     * @return what it means
      * @throws IllegalArgumentException if it means nothing
      */
     public static Kind of(String word) {
@@ -59,11 +57,6 @@ public final class SwitchExperiments {
   /**
    * Plays the experiments of a kind.
    *
-   * @param kind which
-   * @param plan how much of it
-   * @param start starts so many buses, which are closed here
-   * @param progress is told how it goes, in lines
-   * @return what was found
    * @throws InterruptedException if the thread is interrupted; the buses are ended all the same
    */
   public static List<SwitchResult> play(

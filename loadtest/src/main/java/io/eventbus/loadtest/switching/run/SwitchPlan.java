@@ -7,15 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * How much of what the experiments do.
  *
- * @param moves of one client that count, each of a subscriber and of a publisher
  * @param rate events per second while one client moves
- * @param rounds how often a bus is drained and that counts
- * @param hotSubscribers of the hot topic
- * @param clients that are drained together
  * @param members clients while buses are restarted or killed
- * @param kills how often a bus is killed
  * @param clientRate events per second that come to each client where there are many
- * @param payloadBytes of each event
  * @param warmUp how long events flow before anything is asked
  * @param warmUpMoves of one client, and so much of draining as is worth it, that do not count
  * @param fault put before each subscriber on purpose, null for none

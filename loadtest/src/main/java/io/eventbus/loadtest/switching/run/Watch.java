@@ -42,11 +42,9 @@ final class Watch implements Driver.Receiver {
    * Makes one.
    *
    * @param clock the time, as {@link System#nanoTime}
-   * @param origin what the times in the events count from
    * @param payloadBytes what every payload must have
    * @param late whether events were published before it subscribed: then a stream begins with the
    *     first that comes, else with number 1
-   * @param latencies takes how long each event took
    */
   Watch(LongSupplier clock, long origin, int payloadBytes, boolean late, MoveLatencies latencies) {
     this.clock = clock;
@@ -100,8 +98,6 @@ final class Watch implements Driver.Receiver {
   /**
    * Returns the longest pause of a stream since the window began.
    *
-   * @param of publishers that count
-   * @param publishers how many there are
    * @param interval at which each sends, in nanoseconds
    * @return nanoseconds, 0 or more
    */
@@ -122,8 +118,6 @@ final class Watch implements Driver.Receiver {
   /**
    * Says when the longest of the times without an event ended, of all streams that count.
    *
-   * @param of publishers that count
-   * @param publishers how many there are
    * @return as the clock; 0 if of one of them nothing has come since the window began
    */
   synchronized long resumedAt(IntPredicate of, int publishers) {
@@ -143,9 +137,6 @@ final class Watch implements Driver.Receiver {
   /**
    * Says whether an event of every stream that counts has come since a time.
    *
-   * @param time as the clock
-   * @param of publishers that count
-   * @param publishers how many there are
    * @return false if of one of them nothing has, or has ever, come
    */
   synchronized boolean heardSince(long time, IntPredicate of, int publishers) {

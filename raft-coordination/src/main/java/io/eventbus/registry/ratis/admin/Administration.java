@@ -42,7 +42,6 @@ public final class Administration implements RegistryAdministration {
    * Of a bus.
    *
    * @param notRunning the error before and after it runs
-   * @param open has what is under way
    */
   public Administration(
       Member member,

@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an operator asks the leader for; bytes of a fixed order.
  *
- * @param operation what
- * @param bus to which bus
  * @param other another bus that it is about; null for none
  * @param again whether this may have been carried out before: then it is no error to find it done
  * @param millis the longest time to take

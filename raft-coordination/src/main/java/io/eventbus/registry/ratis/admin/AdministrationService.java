@@ -30,11 +30,7 @@ public final class AdministrationService {
   private final String self;
   private final Executor callers;
 
-  /**
-   * A service that is not offered yet.
-   *
-   * @param callers for what callers do with results
-   */
+  /** A service that is not offered yet. */
   public AdministrationService(
       LinkNode links,
       PeerBook peers,

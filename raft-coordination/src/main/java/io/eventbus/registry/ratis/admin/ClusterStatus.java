@@ -7,11 +7,8 @@ import org.jspecify.annotations.Nullable;
  * How the cluster looks from one bus.
  *
  * @param cluster the cluster's id; empty if this bus belongs to none yet
- * @param bus this bus
- * @param role what it does: LEADER, VOTER, LISTENER or NONE
  * @param leader the bus that leads, as far as this one knows; null for none
  * @param term the current term; -1 before it runs
- * @param voters the buses that vote
  * @param listeners the buses that only follow
  * @param changing whether the members are being changed; until that is done, a majority of both the
  *     former voters and the new ones is needed
@@ -39,19 +36,7 @@ public record ClusterStatus(
     NONE
   }
 
-  /**
-   * Copies the lists.
-   *
-   * @param cluster as above
-   * @param bus as above
-   * @param role as above
-   * @param leader as above
-   * @param term as above
-   * @param voters as above
-   * @param listeners as above
-   * @param changing as above
-   * @param appliedIndex as above
-   */
+  /** Copies the lists. */
   public ClusterStatus {
     voters = List.copyOf(voters);
     listeners = List.copyOf(listeners);

@@ -45,8 +45,6 @@ public final class MemberView {
    * The view of a bus.
    *
    * @param cluster the id of its cluster; empty for none
-   * @param registry the registry here
-   * @param applied how far the log is applied here
    * @param clock registry time, in milliseconds
    */
   public MemberView(

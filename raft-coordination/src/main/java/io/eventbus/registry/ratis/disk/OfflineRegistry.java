@@ -31,13 +31,6 @@ public final class OfflineRegistry {
   /**
    * What is in a data directory.
    *
-   * @param cluster the id of the cluster
-   * @param bus whose directory it is
-   * @param term the term of the last entry of its log
-   * @param index the index of the last entry of its log: of several survivors, the one with the
-   *     greatest term, and among those the greatest index, has lost least
-   * @param voters the buses that voted, as far as this bus had heard
-   * @param listeners the buses that listened, as far as this bus had heard
    * @param registry the registry after the last entry
    */
   public record Survivor(
@@ -48,17 +41,7 @@ public final class OfflineRegistry {
       List<String> voters,
       List<String> listeners,
       RegistrySnapshot registry) {
-    /**
-     * Copies the lists.
-     *
-     * @param cluster as above
-     * @param bus as above
-     * @param term as above
-     * @param index as above
-     * @param voters as above
-     * @param listeners as above
-     * @param registry as above
-     */
+    /** Copies the lists. */
     public Survivor {
       voters = List.copyOf(voters);
       listeners = List.copyOf(listeners);
@@ -68,9 +51,7 @@ public final class OfflineRegistry {
   /**
    * A new cluster, to be started with this directory.
    *
-   * @param cluster its id
    * @param bus its first bus, the only voter
-   * @param formerCluster the id of the cluster that its registry came from
    * @param registry its registry; every bus in it is DOWN until it registers again
    * @param kept where the files of the former cluster are now; empty for nowhere
    */
@@ -80,8 +61,6 @@ public final class OfflineRegistry {
   /**
    * Looks what a bus holds, and changes nothing.
    *
-   * @param directory its data directory
-   * @return what is there
    * @throws IOException if the bus runs, or the directory is damaged or none, saying so
    */
   public static Survivor inspect(Path directory) throws IOException {
@@ -99,7 +78,6 @@ public final class OfflineRegistry {
    *
    * @param directory the data directory of the bus, which does not run
    * @param confirmation the id of the cluster, so that this is not done by accident
-   * @return what was founded
    * @throws IOException if the bus runs, the confirmation is wrong, or the directory is damaged or
    *     none, saying so; nothing is changed then
    */
@@ -137,10 +115,7 @@ public final class OfflineRegistry {
   /**
    * Founds a new cluster from a backup.
    *
-   * @param backup the file
    * @param directory the data directory of its first bus; empty, or not there
-   * @param bus the id of that bus
-   * @return what was founded
    * @throws IOException if the backup is damaged or the directory is not empty, saying so
    */
   public static Founded restore(Path backup, Path directory, BusId bus) throws IOException {

@@ -23,10 +23,6 @@ public final class CommandGate {
   /**
    * A gate.
    *
-   * @param proposer makes log entries
-   * @param stamp the registry time for an entry that is made now
-   * @param limits how much waits and is under way
-   * @param timer runs what is due a little later
    * @param nanoTime the time of that timer
    */
   public CommandGate(

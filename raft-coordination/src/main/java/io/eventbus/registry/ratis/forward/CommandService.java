@@ -50,13 +50,7 @@ public final class CommandService {
   private final String self;
   private final Executor callers;
 
-  /**
-   * A service that is not offered yet.
-   *
-   * @param snapshot the registry as it is here
-   * @param applied how far the log is applied here
-   * @param callers for what callers do with results
-   */
+  /** A service that is not offered yet. */
   public CommandService(
       LinkNode links,
       PeerBook peers,

@@ -59,12 +59,7 @@ public final class LeaderRetry<T> {
     this.situation = situation;
   }
 
-  /**
-   * Begins; the future completes by the deadline.
-   *
-   * @param situation what there is and what is missing, for the error at the deadline
-   * @param open has it as long as it is under way
-   */
+  /** Begins; the future completes by the deadline. */
   public static <T> CompletableFuture<T> start(
       Attempt<T> attempt,
       ScheduledExecutorService timers,

@@ -6,7 +6,6 @@ import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistryCommand;
-import io.eventbus.registry.RegistryException;
 import io.eventbus.registry.codec.RegistryCodec;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -42,7 +41,6 @@ public final class RegistryClient implements AutoCloseable {
    * @param links opens the links; they are not closed with the client
    * @param channel clients with the same channel share a connection; as for {@link LinkNode#call},
    *     at most 55 characters
-   * @param buses some buses of the cluster, best all that vote
    * @throws IllegalArgumentException if there is no bus
    */
   public RegistryClient(LinkNode links, String channel, List<Endpoint> buses) {
@@ -66,10 +64,7 @@ public final class RegistryClient implements AutoCloseable {
   /**
    * Submits a command, as {@link Registry#submit(CommandId, RegistryCommand, Duration)} does.
    *
-   * @param id the id that makes the command unique
-   * @param command the command
    * @param deadline the longest time to wait: more than zero, at most {@link Registry#MAX_DEADLINE}
-   * @return a stage that completes by the deadline with the result or a {@link RegistryException}
    */
   public CompletionStage<CommandResult> submit(
       CommandId id, RegistryCommand command, Duration deadline) {

@@ -54,17 +54,11 @@ public final class JoinAdmission {
   /**
    * This bus, as others are to know it.
    *
-   * @param bus its id
    * @param advertised where it is reached
    */
   public record Joiner(BusId bus, Endpoint advertised) {}
 
-  /**
-   * What a leader needs to admit others.
-   *
-   * @param group its group
-   * @param gate the way into the log
-   */
+  /** What a leader needs to admit others. */
   public record Running(RatisGroup group, CommandGate gate) {}
 
   /**
@@ -72,7 +66,6 @@ public final class JoinAdmission {
    *
    * @param snapshotEntries after how many entries of the log a snapshot is taken
    * @param running null as long as this bus does not run
-   * @param alive whether a bus of that id holds a lease
    */
   public JoinAdmission(
       LinkNode links,

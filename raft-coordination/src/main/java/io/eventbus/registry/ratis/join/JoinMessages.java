@@ -11,10 +11,7 @@ final class JoinMessages {
   /**
    * A question.
    *
-   * @param bus the bus that asks
-   * @param instance the number of its process
    * @param address where its links listen
-   * @param intent what it wants beside an answer
    */
   record Question(BusId bus, long instance, Endpoint address, JoinIntent intent) {
     byte[] encode() {
@@ -72,8 +69,6 @@ final class JoinMessages {
   /**
    * An answer.
    *
-   * @param bus the bus that answers
-   * @param instance the number of its process
    * @param status where it stands
    * @param cluster its cluster; empty for none
    */

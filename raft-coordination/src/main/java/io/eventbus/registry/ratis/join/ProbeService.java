@@ -17,11 +17,7 @@ public final class ProbeService {
   private final JoinAdmission.Joiner self;
   private final Predicate<String> alive;
 
-  /**
-   * A service that is not offered yet.
-   *
-   * @param alive whether a bus of that id holds a lease
-   */
+  /** A service that is not offered yet. */
   public ProbeService(
       LinkNode links, PeerBook peers, JoinAdmission.Joiner self, Predicate<String> alive) {
     this.links = links;

@@ -32,7 +32,6 @@ public final class SeedScanner {
    *
    * @param cluster the cluster to join; null if none was found
    * @param found true if this bus is to found one
-   * @param missing what it still waits for, for people: "…", as in "this bus waits for …"
    */
   record Outcome(@Nullable UUID cluster, boolean found, String missing) {}
 
@@ -47,11 +46,7 @@ public final class SeedScanner {
   /** Where members were found at the last look. */
   private volatile List<InetSocketAddress> members = List.of();
 
-  /**
-   * A scanner that has not looked yet.
-   *
-   * @param self this bus
-   */
+  /** A scanner that has not looked yet. */
   public SeedScanner(
       LinkNode links,
       PeerBook peers,

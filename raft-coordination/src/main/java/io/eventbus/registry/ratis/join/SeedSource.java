@@ -22,7 +22,6 @@ public interface SeedSource {
   /**
    * Says what has to come before this bus may found a cluster, beyond answers of all seeds.
    *
-   * @param buses how many buses were found, this one included
    * @return what is missing, for people; null if nothing is
    */
   default @Nullable String missing(int buses) {

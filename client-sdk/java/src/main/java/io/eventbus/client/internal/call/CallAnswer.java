@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * What a member answers: an event, or a failure.
  *
  * @param body the event; null for a failure
- * @param handledMicros how long the handler took
  * @param failure null for an event
  */
 record CallAnswer(@Nullable Body body, int handledMicros, @Nullable Failure failure) {

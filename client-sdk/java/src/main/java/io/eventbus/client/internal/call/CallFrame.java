@@ -27,7 +27,6 @@ public interface CallFrame {
   /**
    * Says how big it is now; {@link #write} follows in the same thread, or never.
    *
-   * @param nowNanos the time
    * @return bytes of the frame, 0 if it is not to be sent any more
    */
   int size(long nowNanos);
@@ -36,7 +35,6 @@ public interface CallFrame {
    * Writes the frame, which counts as sent from then on.
    *
    * @param out takes {@link #size} bytes at its position
-   * @param over the connection that it is sent over
    * @return false if it is not to be sent any more: then nothing is written
    */
   boolean write(ByteBuffer out, CallPath over);

@@ -7,14 +7,7 @@ import io.eventbus.client.Response;
 interface CallResult {
   void succeed(Response response);
 
-  /**
-   * A member has accepted a stream or tunnel, on the connection's thread.
-   *
-   * @param call the number of the call
-   * @param over the connection that it is on
-   * @param response what the member has answered
-   * @param limit how much it takes at first
-   */
+  /** A member has accepted a stream or tunnel, on the connection's thread. */
   default void accept(long call, CallPath over, Response response, long limit) {
     succeed(response);
   }

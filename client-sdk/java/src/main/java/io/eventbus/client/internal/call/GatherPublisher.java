@@ -26,7 +26,6 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
    * Makes one.
    *
    * @param mostBytes what the answers to one request may take while they wait
-   * @param request makes a request; returns what cancels it
    */
   GatherPublisher(CallHost host, int mostBytes, Function<GatheredAnswers, Runnable> request) {
     this.host = host;

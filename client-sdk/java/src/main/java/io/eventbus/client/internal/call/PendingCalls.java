@@ -362,10 +362,6 @@ public final class PendingCalls {
 
   /**
    * A connection is ready: what waits is sent over it, also what was handed to the way out before.
-   *
-   * @param bus its name
-   * @param serves whether it knows of services
-   * @param mostEventBytes how big an event of a request it takes
    */
   public void connected(String bus, boolean serves, int mostEventBytes) {
     unsupported = serves ? null : bus;

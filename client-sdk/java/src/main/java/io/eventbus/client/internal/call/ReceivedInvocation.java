@@ -100,11 +100,7 @@ final class ReceivedInvocation implements Invocation {
     }
   }
 
-  /**
-   * The caller of one of the targets does not wait any more.
-   *
-   * @return whether nobody does now
-   */
+  /** The caller of one of the targets does not wait any more. */
   boolean cancelOne() {
     List<Runnable> tasks;
     synchronized (targets) {

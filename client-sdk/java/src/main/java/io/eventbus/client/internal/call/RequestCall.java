@@ -54,14 +54,7 @@ final class RequestCall implements CallFrame {
   private @Nullable CallPath over;
   private Runnable pause = () -> {};
 
-  /**
-   * Makes one, which has been charged to a budget.
-   *
-   * @param kind how it is to be answered
-   * @param limit how much Data it takes at first
-   * @param scope for one member or for all
-   * @param budget what it gives its {@link #cost} back to
-   */
+  /** Makes one, which has been charged to a budget. */
   RequestCall(
       CallKind kind,
       long limit,

@@ -142,11 +142,7 @@ final class TunnelOutput implements CallFrame {
     return mustQueue();
   }
 
-  /**
-   * A failure follows what waits.
-   *
-   * @return whether it has to be sent now, because nothing waits
-   */
+  /** A failure follows what waits. */
   synchronized boolean endWith(CallFrame frame) {
     if (failure != null || closing) {
       return false;
@@ -178,11 +174,7 @@ final class TunnelOutput implements CallFrame {
 
   // ---- From the other end
 
-  /**
-   * The other end takes more.
-   *
-   * @return whether this has to be handed to the way out
-   */
+  /** The other end takes more. */
   synchronized boolean credit(long newLimit, long received) {
     limit = Math.max(limit, newLimit);
     while (!kept.isEmpty() && kept.getFirst().end() <= received) {

@@ -121,8 +121,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   private void onRequest(ChannelHandlerContext ctx, HttpRequest request) {
     Handshake.Answer answer = handshake.answer(request, adminPort());
     boolean foreign = answer instanceof Handshake.Page page && page.status() == Handshake.FOREIGN;
-    if (request.decoderResult().isFailure()) {
-      door.tellUnreadable(ctx.channel(), request.decoderResult().cause());
+    RequestHead first = head;
+    if (request.decoderResult().isFailure() && first != null && first.hasProxyPreface()) {
+      door.tellUnknownProxy(ctx.channel(), request.decoderResult().cause());
     }
     mayTellPage = !foreign;
     forwarded |= FrontDoor.isForwarded(request.headers());

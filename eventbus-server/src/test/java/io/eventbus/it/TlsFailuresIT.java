@@ -16,6 +16,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.SSLContext;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** Handshakes that fail are counted, and cost one line of the log for each reason. */
@@ -170,6 +173,19 @@ class TlsFailuresIT {
     sendAndWait(bus.port(), TlsHellos.withKeyShareOfZeros(trusting));
     awaitCount("protocol", 2);
     assertNothingButOneLine("no cipher suites in common");
+  }
+
+  /** The bytes of the preface alone say nothing to an operator. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "50524f5859205443503420392e392e392e39203132372e302e302e31203120320d0a",
+        "0d0a0d0a000d0a515549540a2111000c090909097f00000100010002"
+      })
+  void aPrefaceOfAnUnknownProxyIsNamed(String preface) throws Exception {
+    sendAndWait(bus.port(), HexFormat.of().parseHex(preface));
+    awaitCount("protocol", 1);
+    assertNothingButOneLine("has to be in listen.proxies");
   }
 
   @Test

@@ -38,8 +38,9 @@ final class ConnectionAdmission {
   /** What the names of the usual headers begin with, such as {@code X-Forwarded-For}. */
   private static final String FORWARDED = "X-Forwarded-";
 
-  /** Text about the first line of a PROXY preface that is read as a request. */
-  private static final String NO_VERSION = "invalid version format";
+  /** Advice where a PROXY preface comes from an unknown sender. */
+  static final String UNKNOWN_PROXY =
+      "a proxy that sends the PROXY protocol has to be in listen.proxies";
 
   private final ConnectionLimit limit;
   private final AddressUsages accounts;
@@ -100,17 +101,14 @@ final class ConnectionAdmission {
     log.warn("unusable", "a request of {} is refused with 400: {}", address(channel), why);
   }
 
-  /** Tells of what may come from a proxy that the bus does not know. */
-  void tellUnreadable(Channel channel, Throwable why) {
-    String text = String.valueOf(why.getMessage());
-    if (text.startsWith(NO_VERSION)) {
-      log.warn(
-          "unreadable",
-          "a request of {} cannot be read and is refused with 400: {} (a proxy that sends the PROXY"
-              + " protocol has to be in listen.proxies)",
-          address(channel),
-          FailureText.shortened(text));
-    }
+  /** Tells of a PROXY preface that came from none of the proxies that the bus knows. */
+  void tellUnknownProxy(Channel channel, Throwable why) {
+    log.warn(
+        "unreadable",
+        "a request of {} cannot be read and is refused with 400: {} ({})",
+        address(channel),
+        FailureText.of(why),
+        UNKNOWN_PROXY);
   }
 
   private static String address(Channel channel) {

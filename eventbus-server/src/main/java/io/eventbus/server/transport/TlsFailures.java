@@ -10,6 +10,7 @@ import io.eventbus.server.tls.ClientTrust;
 import io.eventbus.server.tls.FailureText;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import java.util.regex.Pattern;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -21,6 +22,10 @@ final class TlsFailures {
   private static final String NO_CERTIFICATE = "Empty client certificate chain";
 
   private static final String ALERT = "Received fatal alert";
+
+  /** Netty's text for bytes that are a PROXY preface, version 1 or 2, instead of TLS. */
+  private static final Pattern PROXY_PREFACE =
+      Pattern.compile("not an SSL/TLS record: (50524f5859|0d0a0d0a000d0a515549540a)");
 
   private final BusCounters stats;
   private final Advisories advisories;
@@ -53,6 +58,9 @@ final class TlsFailures {
       reason = TlsFailure.ALERT;
     } else if (cause instanceof SslHandshakeTimeoutException) {
       reason = TlsFailure.TIMEOUT;
+    }
+    if (PROXY_PREFACE.matcher(text).lookingAt()) {
+      text += " (" + ConnectionAdmission.UNKNOWN_PROXY + ")";
     }
     stats.countTlsFailure(reason);
     log.warn(

@@ -122,8 +122,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     UpgradeHandshake.Answer answer = handshake.answer(request, adminPort());
     boolean foreign =
         answer instanceof UpgradeHandshake.Page page && page.status() == UpgradeHandshake.FOREIGN;
-    if (request.decoderResult().isFailure()) {
-      door.tellUnreadable(ctx.channel(), request.decoderResult().cause());
+    RequestHead first = head;
+    if (request.decoderResult().isFailure() && first != null && first.hasProxyPreface()) {
+      door.tellUnknownProxy(ctx.channel(), request.decoderResult().cause());
     }
     mayTellPage = !foreign;
     forwarded |= ConnectionAdmission.isForwarded(request.headers());

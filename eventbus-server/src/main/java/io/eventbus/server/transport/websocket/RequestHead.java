@@ -4,6 +4,8 @@ import io.eventbus.server.routing.UnfinishedMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.ProtocolDetectionState;
+import io.netty.handler.codec.haproxy.HAProxyMessageDecoder;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,7 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
   private int taken;
   private int searched;
   private boolean refused;
+  private boolean hasProxyPreface;
 
   /**
    * Makes the handler of one connection.
@@ -39,6 +42,11 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     return taken;
   }
 
+  /** Returns whether what came begins with a PROXY preface that nobody has taken. */
+  public boolean hasProxyPreface() {
+    return hasProxyPreface;
+  }
+
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     ByteBuf in = (ByteBuf) message;
@@ -52,8 +60,7 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
       return;
     }
     if (isWhole(all)) {
-      head = null;
-      ctx.fireChannelRead(all);
+      passOn(ctx, all);
       // What it says may have ended the channel, and with it the pipeline.
       if (!ctx.isRemoved()) {
         ctx.pipeline().remove(this);
@@ -63,14 +70,20 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     if (all.readableBytes() >= most || !isHttp(all)) {
       // The decoder says what is wrong with it, and gets nothing more.
       refused = true;
-      head = null;
-      ctx.fireChannelRead(all);
+      passOn(ctx, all);
       free();
       return;
     }
     if (head == null && !keep(ctx, in)) {
       refuse();
     }
+  }
+
+  private void passOn(ChannelHandlerContext ctx, ByteBuf all) {
+    head = null;
+    hasProxyPreface =
+        HAProxyMessageDecoder.detectProtocol(all).state() == ProtocolDetectionState.DETECTED;
+    ctx.fireChannelRead(all);
   }
 
   private boolean keep(ChannelHandlerContext ctx, ByteBuf in) {

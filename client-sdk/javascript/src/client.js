@@ -88,8 +88,8 @@ export class EventBus {
   /** @type {() => void} */
   #checkDrained = () => {};
   // Since when a subscription with BLOCK lets the others wait, and when that was told, in ms.
-  #heldSince = Infinity;
-  #toldHolder = -Infinity;
+  #stalledSince = Infinity;
+  #toldStallAt = -Infinity;
 
   /**
    * Use `connect`.
@@ -461,7 +461,7 @@ export class EventBus {
     }
     signal?.throwIfAborted();
     const subscription = new Subscription(
-      this.#registry.takeId(), filter, { group: group ?? null, overflow, bufferBytes, codec: codec ?? null, signal, onGap, onInterruption },
+      this.#registry.nextId(), filter, { group: group ?? null, overflow, bufferBytes, codec: codec ?? null, signal, onGap, onInterruption },
       /** @type {Handler | undefined} */ (handler), {
         micros: this.#env.micros,
         later: task => this.#later(task),
@@ -516,21 +516,21 @@ export class EventBus {
   }
 
   /** Says which subscription lets the others wait, when it has done so for a while. */
-  #lookWhoHolds() {
+  #checkStall() {
     const now = this.#env.now();
     const all = /** @type {Subscription[]} */ ([...this.#registry.all].filter(one => one instanceof Subscription));
     const slow = all.filter(one => one.isBlocking && one.isFull).reduce(
-      (most, one) => most && most.buffered >= one.buffered ? most : one, /** @type {Subscription | null} */ (null));
-    if (!slow || !this.#window.isHeldBack) {
-      this.#heldSince = Infinity;
+      (max, one) => max && max.buffered >= one.buffered ? max : one, /** @type {Subscription | null} */ (null));
+    if (!slow || !this.#window.isStalled) {
+      this.#stalledSince = Infinity;
       return;
     }
-    this.#heldSince = Math.min(this.#heldSince, now);
+    this.#stalledSince = Math.min(this.#stalledSince, now);
     const others = all.filter(one => one !== slow).map(({ filter }) => filter);
-    if (now - this.#heldSince < LOOK || now - this.#toldHolder < TELL_AGAIN || (others.length === 0 && slow.isTaken)) {
+    if (now - this.#stalledSince < LOOK || now - this.#toldStallAt < TELL_AGAIN || (others.length === 0 && slow.isTaken)) {
       return;
     }
-    this.#toldHolder = now;
+    this.#toldStallAt = now;
     const named = `${others.slice(0, MAX_NAMED).join(', ')}${others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : ''}`;
     this.#problem(new EventBusError('SLOW_CONSUMER', `${slow} with BLOCK has ${slow.buffered} bytes that ${slow.isTaken ? 'are not handled' : 'nobody reads'} `
       + `(bufferBytes: ${slow.bufferBytes}), and holds back ${others.length > 0 ? `the others of this client: ${named}` : 'those who publish'} `
@@ -555,14 +555,14 @@ export class EventBus {
         next.reject(this.#full());
       }
     }
-    if (!this.#window.isHeldBack && !this.#connector.isChanging) {
+    if (!this.#window.isStalled && !this.#connector.isMoving) {
       const overdue = this.#registry.overdue();
       if (overdue !== null) {
         this.#problem(new EventBusError('TIMED_OUT', overdue));
         this.#connector.giveUp(overdue);
       }
     }
-    this.#lookWhoHolds();
+    this.#checkStall();
     this.#checkDrained();
     this.#lookLater();
   }

@@ -1,20 +1,20 @@
-import { Addresses } from './addresses.js';
-import { BusChange } from './change.js';
+import { BusUrls } from './bus-urls.js';
+import { BusMove } from './bus-move.js';
 import { EventBusError, textOf } from './errors.js';
 import { hello } from './hello.js';
-import { Link } from './link.js';
-import { failureOf, isTemporary, isVerdict, Retries } from './retries.js';
+import { BusLink } from './bus-link.js';
+import { failureOf, isTemporary, isVerdict, ReconnectBackoff } from './reconnect-backoff.js';
 import { encodeChangeBusFailed } from './wire/frames.js';
 
 /** @import {Emitter} from './emitter.js' */
 /** @import {Known} from './hello.js' */
-/** @import {End, Parts} from './link.js' */
+/** @import {End, Parts} from './bus-link.js' */
 /** @import {Settings} from './options.js' */
 /** @import {ClientEvents, ConnectionInfo, State} from './types.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
 /** @type {Record<State, State[]>} */
-const MOVES = {
+const TRANSITIONS = {
   NEW: ['CONNECTING', 'CLOSED'],
   CONNECTING: ['CONNECTED', 'CLOSED'],
   CONNECTED: ['RECONNECTING', 'DRAINING', 'CLOSED'],
@@ -40,11 +40,11 @@ export class Connector {
   #parts;
   #env;
   #events;
-  #addresses;
-  #retries;
+  #urls;
+  #backoff;
   /** @type {State} */
   #state = 'NEW';
-  /** @type {Link | null} */
+  /** @type {BusLink | null} */
   #link = null;
   /** @type {unknown} until the next try, or for the answer to this one */
   #timer = null;
@@ -59,9 +59,9 @@ export class Connector {
   #producer = null;
   #askedTokenAgain = false;
   #wasWelcomed = false;
-  /** @type {BusChange | null} */
-  #change = null;
-  #changeToken = '';
+  /** @type {BusMove | null} */
+  #move = null;
+  #moveToken = '';
   /** @type {number[]} when moves began */
   #moves = [];
   /** @type {string | null} the address that is tried next */
@@ -86,8 +86,8 @@ export class Connector {
     this.#parts = parts;
     this.#env = parts.env;
     this.#events = events;
-    this.#addresses = new Addresses(settings.urls);
-    this.#retries = new Retries(settings.reconnect, () => parts.env.random());
+    this.#urls = new BusUrls(settings.urls);
+    this.#backoff = new ReconnectBackoff(settings.reconnect, () => parts.env.random());
     parts.refresh.onRenewed = expiresAt => {
       this.connection = Object.freeze({ .../** @type {ConnectionInfo} */ (this.connection), expiresAt });
     };
@@ -99,14 +99,14 @@ export class Connector {
   }
 
   /** @returns {boolean} whether a change of bus is under way */
-  get isChanging() {
-    return this.#change !== null;
+  get isMoving() {
+    return this.#move !== null;
   }
 
   /** @param {State} next */
   #become(next) {
     const before = this.#state;
-    if (!MOVES[before].includes(next)) {
+    if (!TRANSITIONS[before].includes(next)) {
       throw new Error(`state: ${before} -> ${next} (not in the table)`);
     }
     this.#state = next;
@@ -121,36 +121,36 @@ export class Connector {
     this.#firstDeadline = this.#env.now() + this.#settings.connectTimeout;
     return new Promise((resolve, reject) => {
       this.#first = { resolve, reject };
-      this.#tryNext(this.#addresses.next());
+      this.#tryNext(this.#urls.next());
     });
   }
 
   /** @param {string} url */
   #tryNext(url) {
-    let patience = this.#settings.connectTimeout;
+    let timeout = this.#settings.connectTimeout;
     if (this.#state === 'CONNECTING') {
       const left = this.#firstDeadline - this.#env.now();
       // This one, and those that come after it.
-      patience = Math.max(1, left / (this.#addresses.configuredLeft + 1));
+      timeout = Math.max(1, left / (this.#urls.configuredLeft + 1));
       if (this.#settings.reconnect?.retryFirst) {
-        patience = Math.min(patience, TRY);
+        timeout = Math.min(timeout, TRY);
       }
     }
     const attempt = ++this.#attempt;
-    const link = new Link(url, this.#parts, this, null);
+    const link = new BusLink(url, this.#parts, this, null);
     this.#link = link;
     this.#waiting = null;
     this.#timer = this.#env.setTimeout(() => {
-      const told = `${url} did not answer within ${Math.round(patience)} ms`;
+      const told = `${url} did not answer within ${Math.round(timeout)} ms`;
       link.fail(told, new EventBusError('TIMED_OUT', told));
-    }, patience);
+    }, timeout);
     hello(this.#settings, this.#env.agent, this.#known, null).then(
       frame => attempt === this.#attempt && this.#link === link && link.open(frame),
       cause => this.#noToken(link, new EventBusError('NO_TOKEN', `no token: ${textOf(cause)}`, { cause })));
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {EventBusError} failure
    */
   #noToken(link, failure) {
@@ -167,7 +167,7 @@ export class Connector {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {Welcome} welcome
    */
   welcomed(link, welcome) {
@@ -200,17 +200,17 @@ export class Connector {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {Welcome} welcome
    */
   #connected(link, welcome) {
     this.#stopTimer();
     this.#welcomedAt = this.#env.now();
     this.#askedTokenAgain = false;
-    this.#retries.unwelcome = 0;
+    this.#backoff.unwelcome = 0;
     this.#known = { resume: welcome.resume, session: welcome.session };
     this.#producer = welcome.producer;
-    this.#addresses.welcomed(link.url, welcome.others);
+    this.#urls.welcomed(link.url, welcome.others);
     this.#parts.dispatcher.onRoom = () => link.grant();
     this.#link = link;
     const { bus, session, producer, limits, expiresAt } = welcome;
@@ -219,31 +219,31 @@ export class Connector {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {End} end
    */
   ended(link, end) {
     if (link !== this.#link || this.#state === 'CLOSED') {
       return;
     }
-    if (this.#change?.oldEnded()) {
+    if (this.#move?.oldEnded()) {
       return;
     }
-    this.#change = null;
+    this.#move = null;
     this.#stopTimer();
     this.#link = null;
     const wasConnected = this.connection !== null;
     if (wasConnected) {
       this.#lost(link);
-      if (this.#retries.ended(this.#env.now() - this.#welcomedAt)) {
-        this.#addresses.startAnew();
+      if (this.#backoff.ended(this.#env.now() - this.#welcomedAt)) {
+        this.#urls.startAnew();
       }
     }
     if (this.#state === 'CONNECTING') {
       this.#firstFailed(link.url, end);
       return;
     }
-    const again = this.#retries.mayRetry(end) || this.#mayAskTokenAgain(end);
+    const again = this.#backoff.mayRetry(end) || this.#mayAskTokenAgain(end);
     if (wasConnected || !again) {
       this.#events.emit('disconnected', { code: end.code, reason: end.reason || (end.failure?.message ?? ''), willReconnect: again });
     }
@@ -256,7 +256,7 @@ export class Connector {
 
   /**
    * The connection is gone, and what belongs to it.
-   * @param {Link} link
+   * @param {BusLink} link
    */
   #lost(link) {
     this.connection = null;
@@ -293,12 +293,12 @@ export class Connector {
     const again = !isVerdict(end, retryFirst) ? this.#firstTries < tries : this.#mayAskTokenAgain(end);
     const left = this.#firstDeadline - this.#env.now();
     // Half of what is left is for the try itself, however long the policy would wait.
-    const most = retryFirst ? left / 2 : Infinity;
+    const max = retryFirst ? left / 2 : Infinity;
     const inTime = left >= (retryFirst ? MIN_TRY : 0);
     // Others at once, the same ones after a while.
-    const delay = this.#addresses.configuredLeft > 0 ? 0 : this.#retries.next(end.refusal?.retryAfter ?? 0, most);
+    const delay = this.#urls.configuredLeft > 0 ? 0 : this.#backoff.next(end.refusal?.retryAfter ?? 0, max);
     if (again && inTime && delay < left) {
-      this.#waitFor(this.#addresses.next(), delay);
+      this.#waitFor(this.#urls.next(), delay);
       return;
     }
     const attempt = this.#attempt;
@@ -331,13 +331,13 @@ export class Connector {
     if (this.#state === 'CONNECTED') {
       this.#become('RECONNECTING');
     }
-    if (!end.welcomed && ++this.#retries.unwelcome === SILENT_TRIES) {
+    if (!end.welcomed && ++this.#backoff.unwelcome === SILENT_TRIES) {
       this.#explained(url, end).then(failure => this.#parts.problem(new EventBusError(
         'NOT_CONNECTED', `no connection in ${SILENT_TRIES} tries, and trying on: ${failure.message}`)));
     }
-    const to = this.#addresses.next();
-    const delay = this.#retries.next(end.refusal?.retryAfter ?? 0);
-    this.#events.emit('reconnecting', { attempt: this.#retries.attempt, url: to, delay });
+    const to = this.#urls.next();
+    const delay = this.#backoff.next(end.refusal?.retryAfter ?? 0);
+    this.#events.emit('reconnecting', { attempt: this.#backoff.attempt, url: to, delay });
     this.#waitFor(to, delay);
   }
 
@@ -366,7 +366,7 @@ export class Connector {
     const url = this.#waiting;
     if (url !== null && this.#state !== 'CLOSED') {
       this.#stopTimer();
-      this.#retries.reset();
+      this.#backoff.reset();
       this.#tryNext(url);
     } else {
       this.#link?.doubt(5000, 3000);
@@ -392,8 +392,8 @@ export class Connector {
     const link = this.#link;
     if (link && this.connection) {
       const { url } = link;
-      this.#change?.abandon();
-      this.#change = null;
+      this.#move?.abandon();
+      this.#move = null;
       this.#link = null;
       link.close('the page is hidden');
       this.#lost(link);
@@ -446,8 +446,8 @@ export class Connector {
     this.#parts.calls?.end(reason);
     this.#attempt++;
     this.#waiting = null;
-    this.#change?.abandon();
-    this.#change = null;
+    this.#move?.abandon();
+    this.#move = null;
     const link = this.#link;
     link?.abort();
     this.#link = null;
@@ -464,7 +464,7 @@ export class Connector {
   // ---- A change of bus
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {ChangeBus} request
    * @param {number} [heardAt] in ms
    */
@@ -472,37 +472,37 @@ export class Connector {
     if (link !== this.#link || !this.connection || this.#state !== 'CONNECTED') {
       return;
     }
-    if (this.#change) {
-      this.#refuseChange(request.token, 'a change of bus is under way already');
+    if (this.#move) {
+      this.#refuseMove(request.token, 'a change of bus is under way already');
       return;
     }
-    const urls = this.#addresses.changeBus(link.url, request.urls);
+    const urls = this.#urls.changeBus(link.url, request.urls);
     const now = this.#env.now();
     this.#moves = this.#moves.filter(at => now - at < MINUTE);
     if (urls.length === 0 || this.#moves.length >= MAX_MOVES) {
-      this.#addresses.stayed();
-      this.#refuseChange(request.token, urls.length === 0 ? 'none of the addresses can be used'
+      this.#urls.stayed();
+      this.#refuseMove(request.token, urls.length === 0 ? 'none of the addresses can be used'
         : `this client was moved ${MAX_MOVES} times within a minute already`);
       return;
     }
     // Buses bound it, too, but a client must not be at the mercy of buses that disagree.
     this.#moves.push(now);
-    this.#changeToken = request.token;
-    this.#change = new BusChange(this.#settings, this.#parts, this, link, {
+    this.#moveToken = request.token;
+    this.#move = new BusMove(this.#settings, this.#parts, this, link, {
       urls, producer: this.connection.producer, hello: () => hello(this.#settings, this.#env.agent, this.#known, request.token),
     });
-    this.#change.start(request.deadlineMillis, now - heardAt);
+    this.#move.start(request.deadlineMillis, now - heardAt);
   }
 
   /**
    * The new connection is the one that the client has; the old one is closed.
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {Welcome} welcome
    * @param {number} until when calls that are under way over the old one are not waited for any longer
    */
   moved(link, welcome, until) {
     const before = /** @type {ConnectionInfo} */ (this.connection);
-    this.#change = null;
+    this.#move = null;
     this.#link?.leave('the client goes on at another bus', until);
     const now = this.#connected(link, welcome);
     this.#parts.counters.busChanges++;
@@ -514,9 +514,9 @@ export class Connector {
    * @param {string} why
    */
   stayed(url, why) {
-    this.#change = null;
-    this.#addresses.stayed();
-    this.#refuseChange(this.#changeToken, why);
+    this.#move = null;
+    this.#urls.stayed();
+    this.#refuseMove(this.#moveToken, why);
     this.#events.emit('busChangeFailed', { url, why });
   }
 
@@ -524,7 +524,7 @@ export class Connector {
    * @param {string} token
    * @param {string} why
    */
-  #refuseChange(token, why) {
+  #refuseMove(token, why) {
     this.#parts.outbox.sendNow(encodeChangeBusFailed(token, why.slice(0, 500)));
   }
 }

@@ -16,7 +16,7 @@ export class Window {
   }
 
   /** Whether the application has not taken what came, so that the bus is held back. */
-  get isHeldBack() {
+  get isStalled() {
     return this.unhandled >= this.size / 2;
   }
 

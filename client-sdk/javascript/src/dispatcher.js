@@ -1,5 +1,5 @@
 import { BusEvent } from './event.js';
-import { Held } from './held.js';
+import { HeldDeliveries } from './held-deliveries.js';
 import { Routes } from './routes.js';
 import { Subscription } from './subscription.js';
 import { Deliver } from './wire/deliver.js';
@@ -26,7 +26,7 @@ export class Dispatcher {
   #view = new Deliver();
   /** @type {Set<Subscription>} */
   #touched = new Set();
-  /** @type {Held | null} */
+  /** @type {HeldDeliveries | null} */
   #held = null;
   /** @type {() => void} */
   #tooMuch = () => {};
@@ -248,20 +248,20 @@ export class Dispatcher {
     for (let before = Infinity; this.#window.isCrowded && this.#window.buffered < before;) {
       before = this.#window.buffered;
       const [first, ...others] = /** @type {Subscription[]} */ ([...this.#registry.all].filter(one => one instanceof Subscription && !one.isBlocking));
-      const largest = others.reduce((most, one) => one.buffered > most.buffered ? one : most, /** @type {Subscription} */ (first));
+      const largest = others.reduce((max, one) => one.buffered > max.buffered ? one : max, /** @type {Subscription} */ (first));
       this.#makeRoom(largest, largest.buffered / 2);
     }
   }
 
   /**
    * @param {Subscription} one
-   * @param {number} most
+   * @param {number} max
    */
-  #makeRoom(one, most) {
+  #makeRoom(one, max) {
     if (one.overflow === 'DISCONNECT') {
       this.onSlow(one);
     } else {
-      one.makeRoom(most);
+      one.makeRoom(max);
       one.pump();
     }
   }
@@ -273,14 +273,14 @@ export class Dispatcher {
     this.#full.clear();
   }
 
-  // ---- Two connections at once, see Held
+  // ---- Two connections at once, see HeldDeliveries
 
   /**
    * From now on there may be two connections, until `release`.
    * @param {() => void} tooMuch is called once when the old connection has brought more than is to be held
    */
   hold(tooMuch) {
-    this.#held = new Held();
+    this.#held = new HeldDeliveries();
     this.#tooMuch = tooMuch;
   }
 
@@ -346,7 +346,7 @@ export class Dispatcher {
   }
 
   /**
-   * @param {import('./held.js').HeldDelivery} held
+   * @param {import('./held-deliveries.js').HeldDelivery} held
    * @param {boolean} everything whether it is for those without a group, too
    */
   #releaseGrouped({ message, start, from, to }, everything) {

@@ -26,11 +26,11 @@ const DEFAULTS = { payloadBytes: 2 ** 20, messageBytes: 2 ** 22, headers: 64, he
 /**
  * @param {string} part
  * @param {number} size
- * @param {number} most
+ * @param {number} max
  */
-function check(part, size, most) {
-  if (size > most) {
-    throw new EventBusError('TOO_BIG', `${part}: ${size} (expected: at most ${most})`);
+function check(part, size, max) {
+  if (size > max) {
+    throw new EventBusError('TOO_BIG', `${part}: ${size} (expected: at most ${max})`);
   }
 }
 
@@ -100,7 +100,7 @@ function isPlain(value) {
 const nameOf = value => typeof value === 'object' ? value.constructor?.name ?? 'object' : typeof value;
 
 /** @param {string | Uint8Array} text */
-const mostBytes = text => typeof text === 'string' ? 3 * text.length : text.length;
+const maxBytes = text => typeof text === 'string' ? 3 * text.length : text.length;
 
 /**
  * Checks an event against the protocol and the bus's limits.
@@ -109,18 +109,18 @@ const mostBytes = text => typeof text === 'string' ? 3 * text.length : text.leng
  * @param {SendOptions} options
  * @param {Limits | null} limits of the bus
  * @param {number} outboundBytes of the buffer
- * @returns {{event: Event, most: number}} the event, and how many bytes it takes at most
+ * @returns {{event: Event, max: number}} the event, and how many bytes it takes at most
  */
 export function estimate(value, options, limits, outboundBytes) {
   const bounds = limits ?? DEFAULTS;
-  const mostEvent = Math.min(outboundBytes, bounds.messageBytes - AROUND_EVENT);
+  const maxEvent = Math.min(outboundBytes, bounds.messageBytes - AROUND_EVENT);
   let payload = payloadOf(value, options);
-  if (typeof payload === 'string' && 8 * SHORT > Math.min(bounds.payloadBytes, mostEvent)) {
+  if (typeof payload === 'string' && 8 * SHORT > Math.min(bounds.payloadBytes, maxEvent)) {
     // What it takes has to be known.
     payload = utf8(payload);
   }
   check('payload', payload.length, bounds.payloadBytes);
-  let most = 10 + 1 + 1 + 5 + mostBytes(payload);
+  let max = 10 + 1 + 1 + 5 + maxBytes(payload);
   /** @type {string | Uint8Array | null} */
   let key = null;
   if (options.key !== undefined && options.key !== null) {
@@ -129,11 +129,11 @@ export function estimate(value, options, limits, outboundBytes) {
     }
     key = utf8(options.key);
     check('key', key.length, LIMIT.keyBytes);
-    most += 3 + key.length;
+    max += 3 + key.length;
   }
   const headers = options.headers ?? null;
   if (headers) {
-    most += checkHeaders(headers, bounds);
+    max += checkHeaders(headers, bounds);
   }
   const { publishedAt } = options;
   if (publishedAt !== undefined && !Number.isSafeInteger(publishedAt)) {
@@ -143,8 +143,8 @@ export function estimate(value, options, limits, outboundBytes) {
   if (typeof schema !== 'bigint' || BigInt.asIntN(64, schema) !== schema) {
     throw new TypeError('schema: no bigint of 64 bits (expected: a CRC-64-AVRO fingerprint)');
   }
-  check('event bytes', most, mostEvent);
-  return { event: { payload, key, headers, publishedAt, schema }, most };
+  check('event bytes', max, maxEvent);
+  return { event: { payload, key, headers, publishedAt, schema }, max };
 }
 
 /**

@@ -13,13 +13,13 @@ import { encodeHello } from './wire/frames.js';
  * @param {Settings} settings
  * @param {string} agent
  * @param {Known} known
- * @param {string | null} change the token of a change of bus, null for none
+ * @param {string | null} moveToken the token of a move to another bus, null for none
  * @returns {Promise<Uint8Array>} the frame, with the token of now
  */
-export async function hello(settings, agent, { resume, session }, change) {
+export async function hello(settings, agent, { resume, session }, moveToken) {
   const token = await settings.token();
   const { name, user, attributes } = settings;
-  // In a change of bus the last connection goes on.
-  const previous = change === null ? session : null;
-  return encodeHello({ client: name, agent, token, resume, attributes, change, user, previous });
+  // In a move to another bus the last connection goes on.
+  const previous = moveToken === null ? session : null;
+  return encodeHello({ client: name, agent, token, resume, attributes, change: moveToken, user, previous });
 }

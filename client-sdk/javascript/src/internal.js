@@ -50,14 +50,14 @@
 /**
  * What a client needs of the part that calls services and serves them, which only `eventbus-client/services` has.
  * @typedef {object} CallPort
- * @property {(home: import('./call/calls.js').Home) => void} join the client that it is a part of
+ * @property {(home: import('./call/call-table.js').Home) => void} join the client that it is a part of
  * @property {(channel: Channel, welcome: import('./wire/frames.js').Welcome) => void} opened a bus has welcomed this client
  * @property {(channel: Channel) => void} lost a connection has ended
  * @property {(channel: Channel, until: number, then: () => void) => void} leave calls `then` once, when the calls of a connection have ended,
  *   or then, on the clock of `env.now`
  * @property {(type: number, body: import('./wire/reader.js').Reader, channel: Channel) => boolean} frame takes a frame; false if it is
  *   none of calls
- * @property {(channel: Channel, most: number) => Uint8Array[]} take a message of requests of so many bytes, unless one alone has more;
+ * @property {(channel: Channel, max: number) => Uint8Array[]} take a message of requests of so many bytes, unless one alone has more;
  *   empty if none waits
  * @property {boolean} isWaiting whether a request waits to be sent
  * @property {boolean} isIdle whether no request waits for its answer

@@ -76,10 +76,10 @@ const shown = value => typeof value === 'number' ? String(value) : value === nul
 export function numbers(given, table, path) {
   /** @type {Record<string, number>} */
   const all = {};
-  for (const [name, [standard, least, most, unit]] of Object.entries(table)) {
+  for (const [name, [standard, min, max, unit]] of Object.entries(table)) {
     const value = /** @type {Record<string, unknown>} */ (given)[name];
-    if (value !== undefined && !(typeof value === 'number' && value >= least && value <= most)) {
-      throw new RangeError(`${path}${name}: ${shown(value)} (expected: ${least}..${most}${unit})`);
+    if (value !== undefined && !(typeof value === 'number' && value >= min && value <= max)) {
+      throw new RangeError(`${path}${name}: ${shown(value)} (expected: ${min}..${max}${unit})`);
     }
     all[name] = value ?? standard;
   }
@@ -124,12 +124,12 @@ function checkUrl(given) {
 /**
  * @param {string} name
  * @param {unknown} value
- * @param {number} most bytes
+ * @param {number} max bytes
  * @returns {string} the text
  */
-export function checkText(name, value, most) {
-  if (typeof value !== 'string' || utf8(value).length > most) {
-    throw new TypeError(`${name}: ${typeof value === 'string' ? 'longer' : typeof value} (expected: text of at most ${most} bytes)`);
+export function checkText(name, value, max) {
+  if (typeof value !== 'string' || utf8(value).length > max) {
+    throw new TypeError(`${name}: ${typeof value === 'string' ? 'longer' : typeof value} (expected: text of at most ${max} bytes)`);
   }
   return value;
 }

@@ -1,9 +1,9 @@
 import { encodeEvent, estimate } from './encoder.js';
 import { EventBusError } from './errors.js';
-import { ForgottenTopics } from './forgotten.js';
+import { ForgottenTopics } from './forgotten-topics.js';
 import { PublishFrame } from './frame.js';
 import { Fifo } from './fifo.js';
-import { AROUND_EVENT, fits, recut, usable } from './recut.js';
+import { AROUND_EVENT, fits, splitBatch, usable } from './batch-splitter.js';
 import { checkTopic } from './topics.js';
 import { utf8 } from './wire/bytes.js';
 
@@ -58,7 +58,7 @@ export class Outbox {
   /** @type {Channel | null} */
   #channel = null;
   // The client is about to leave its bus: events wait.
-  #isHeld = false;
+  #isPaused = false;
   #isScheduled = false;
   // Whether what is open waits for longer than a turn.
   #isBehind = false;
@@ -142,19 +142,19 @@ export class Outbox {
     const topic = this.#topics.get(name) ?? this.#newTopic(name);
     const { outboundBytes } = this.#settings;
     const batchBytes = this.#batchBytes;
-    const { event, most } = estimate(payload, options, this.limits, outboundBytes);
-    if (this.#used + most + AROUND_EVENT > outboundBytes && this.#used > 0) {
+    const { event, max } = estimate(payload, options, this.limits, outboundBytes);
+    if (this.#used + max + AROUND_EVENT > outboundBytes && this.#used > 0) {
       return null;
     }
     let frame = topic.open;
     if (frame && (frame.schema !== event.schema || (frame.waiters !== null) !== (waiter !== null) || frame.isFull
-      || frame.size + most > batchBytes || (waiter && this.#isBehind && this.#env.now() - frame.born > MIN_WAIT))) {
+      || frame.size + max > batchBytes || (waiter && this.#isBehind && this.#env.now() - frame.born > MIN_WAIT))) {
       // One that waits is given up with those of its own time.
       this.#seal(frame);
       frame = null;
     }
     if (!frame) {
-      frame = new PublishFrame(topic, topic.next, event.schema, waiter ? [] : null, Math.max(this.#capacity, most));
+      frame = new PublishFrame(topic, topic.next, event.schema, waiter ? [] : null, Math.max(this.#capacity, max));
       frame.born = this.#env.now();
       topic.open = frame;
       this.#open.add(frame);
@@ -249,7 +249,7 @@ export class Outbox {
   }
 
   #mayWrite() {
-    return this.#channel !== null && !this.#isHeld && this.#channel.bufferedAmount < HIGH_WATER;
+    return this.#channel !== null && !this.#isPaused && this.#channel.bufferedAmount < HIGH_WATER;
   }
 
   /** @param {PublishFrame} frame that takes no more events */
@@ -279,7 +279,7 @@ export class Outbox {
         this.#sendOne();
       }
     }
-    if (this.#channel && !this.#isHeld && (this.#queue.size > 0 || this.#open.size > 0 || this.#calls?.isWaiting) && this.#looking === null && !this.#mayWrite()) {
+    if (this.#channel && !this.#isPaused && (this.#queue.size > 0 || this.#open.size > 0 || this.#calls?.isWaiting) && this.#looking === null && !this.#mayWrite()) {
       this.#looking = this.#env.setTimeout(() => {
         this.#looking = null;
         this.#look = Math.min(LAST_LOOK, 2 * this.#look);
@@ -518,7 +518,7 @@ export class Outbox {
   connected(channel, producer, limits) {
     const before = this.limits;
     const now = this.limits = usable(limits);
-    const refused = before && !fits(before, now) ? this.#recut(now) : 0;
+    const refused = before && !fits(before, now) ? this.#splitBatches(now) : 0;
     if (this.#producer !== 0n && this.#producer !== producer) {
       this.#startAgain();
     }
@@ -533,19 +533,19 @@ export class Outbox {
    */
   use(channel) {
     this.#channel = channel;
-    this.#isHeld = false;
+    this.#isPaused = false;
     this.#look = FIRST_LOOK;
     this.#schedule();
   }
 
   /** Events wait, because the client is about to leave its bus. */
-  hold() {
-    this.#isHeld = true;
+  pause() {
+    this.#isPaused = true;
   }
 
   /** The client does not leave. */
   stay() {
-    this.#isHeld = false;
+    this.#isPaused = false;
     this.#schedule();
   }
 
@@ -558,20 +558,20 @@ export class Outbox {
     this.limits = usable(limits);
     this.plainKnown(this.#plainSent);
     // Nothing, unless the bus has not answered what it should have.
-    this.#giveBack();
+    this.#requeue();
     this.use(channel);
   }
 
   /** @returns {number} how many events that nobody waits for may or may not have arrived */
   disconnected() {
     this.#channel = null;
-    this.#isHeld = false;
+    this.#isPaused = false;
     if (this.#looking !== null) {
       this.#env.clearTimeout(/** @type {never} */ (this.#looking));
       this.#looking = null;
     }
     this.#queue.keep(item => !('control' in item));
-    this.#giveBack();
+    this.#requeue();
     const unknown = this.#plainSent - this.#plainKnown;
     this.#plainKnown = this.#plainSent;
     this.#counters.indeterminate += unknown;
@@ -579,7 +579,7 @@ export class Outbox {
   }
 
   /** What is unconfirmed is sent again, before all else. */
-  #giveBack() {
+  #requeue() {
     this.#unmarked = 0;
     for (const frame of [...this.#markers, ...this.#unconfirmed]) {
       frame.topic.sent = [];
@@ -609,7 +609,7 @@ export class Outbox {
    * @param {Limits} limits of a bus that takes less
    * @returns {number} events that nobody waits for and that it does not take
    */
-  #recut(limits) {
+  #splitBatches(limits) {
     this.#sealAll();
     let refused = 0;
     /** @type {(PublishFrame | Control)[]} */
@@ -619,7 +619,7 @@ export class Outbox {
         again.push(item);
         return;
       }
-      const cut = recut(item, limits, this.#batchBytes);
+      const cut = splitBatch(item, limits, this.#batchBytes);
       refused += cut.refused;
       for (const frame of cut.frames) {
         again.push(frame);

@@ -7,7 +7,7 @@
  */
 export class ProducerState {
   /**
-   * @param {import('./routes.js').TopicRoute} topic
+   * @param {import('./routes.js').TopicHandlers} topic
    * @param {bigint} producer
    */
   constructor(topic, producer) {

@@ -69,7 +69,7 @@ export class Registry {
   }
 
   /** @returns {number} */
-  takeId() {
+  nextId() {
     return this.#nextId++;
   }
 
@@ -159,7 +159,7 @@ export class Registry {
   disconnected(from) {
     this.#isConnected = false;
     this.#asked.clear();
-    this.#endChange();
+    this.#endMove();
     this.away(from);
     // There is no bus left that could send anything for these.
     for (const id of [...this.#ending]) {
@@ -267,7 +267,7 @@ export class Registry {
    * A change begins: what the application asks for waits until its end.
    * @returns {Registration[]} what has to be asked for at the new bus
    */
-  beginChange() {
+  beginMove() {
     this.#waiting = [];
     this.#endingHere = new Set(this.#ending);
     return [...this.all].filter(s => !this.#ending.has(s.id));
@@ -299,7 +299,7 @@ export class Registry {
     for (const id of this.#endingHere) {
       this.#remove(id, null);
     }
-    this.#endChange();
+    this.#endMove();
     this.#asked.clear();
     for (const [id, { endFrame }] of served) {
       if (!this.#byId.has(id)) {
@@ -312,20 +312,20 @@ export class Registry {
   /** The client stays, and has not left; what waited is said to the old bus. */
   stayed() {
     const late = this.#waiting ?? [];
-    this.#endChange();
+    this.#endMove();
     late.forEach(say => say());
   }
 
   /** The client has left, and comes back: asks for everything again. */
   cameBack() {
-    this.#endChange();
+    this.#endMove();
     this.connected();
     for (const id of this.#ending) {
       this.#sayNow(/** @type {Registration} */ (this.#byId.get(id)).endFrame);
     }
   }
 
-  #endChange() {
+  #endMove() {
     this.#waiting = null;
     this.#endingHere.clear();
     this.#leaving.clear();

@@ -7,7 +7,7 @@ import { utf8 } from './wire/bytes.js';
 const SLOTS = 1024;
 
 /** A topic on the way in: which subscriptions it is for, and its producers. */
-export class TopicRoute {
+export class TopicHandlers {
   /** @param {string} name */
   constructor(name) {
     this.name = name;
@@ -53,22 +53,22 @@ export class TopicRoute {
 
 /** Finds topics and producers by their bytes in a message. Bounded: those that were silent longest are forgotten. */
 export class Routes {
-  /** @type {Map<string, TopicRoute>} */
+  /** @type {Map<string, TopicHandlers>} */
   #topics = new Map();
   /** @type {Set<ProducerState>} */
   #producers = new Set();
-  /** @type {(TopicRoute | undefined)[]} */
+  /** @type {(TopicHandlers | undefined)[]} */
   #slots = new Array(SLOTS);
-  #most;
+  #max;
   // The topic and producer that were found last, with their bytes: of most streams frames come in a row.
   #lastBytes = new Uint8Array(0);
   #lastLength = -1;
   /** @type {ProducerState | null} */
   #last = null;
 
-  /** @param {number} most producers of a topic, over all topics, that are remembered */
-  constructor(most) {
-    this.#most = most;
+  /** @param {number} max producers of a topic, over all topics, that are remembered */
+  constructor(max) {
+    this.#max = max;
   }
 
   /**
@@ -111,19 +111,19 @@ export class Routes {
 
   /**
    * @param {string} name
-   * @returns {TopicRoute} the topic
+   * @returns {TopicHandlers} the topic
    */
   topic(name) {
     let topic = this.#topics.get(name);
     if (!topic) {
-      topic = new TopicRoute(name);
+      topic = new TopicHandlers(name);
       this.#topics.set(name, topic);
     }
     return topic;
   }
 
   /**
-   * @param {TopicRoute} topic
+   * @param {TopicHandlers} topic
    * @param {bigint} number
    * @returns {ProducerState} the producer
    */
@@ -135,7 +135,7 @@ export class Routes {
       // Again, if it was forgotten when it had no producer.
       this.#topics.set(topic.name, topic);
       this.#producers.add(state);
-      if (this.#producers.size > this.#most) {
+      if (this.#producers.size > this.#max) {
         this.#forgetOne();
       }
     }

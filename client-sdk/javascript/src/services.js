@@ -1,4 +1,4 @@
-import { Calls } from './call/calls.js';
+import { CallTable } from './call/call-table.js';
 import { checkCallBytes } from './call/options.js';
 import { EventBus } from './client.js';
 import { environment, pageOf } from './environment.js';
@@ -29,7 +29,7 @@ export class ServiceBus extends EventBus {
    * @internal
    */
   constructor(checked, env, callBytes) {
-    const calls = new Calls(callBytes);
+    const calls = new CallTable(callBytes);
     super(checked, env, calls);
     this.#calls = calls;
   }

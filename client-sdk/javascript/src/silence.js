@@ -31,7 +31,7 @@ export class SilenceWatch {
   // Whether that was because a timer came late.
   #isAfterSleep = false;
   // How long the answer may take.
-  #patience = 0;
+  #answerTimeout = 0;
 
   /**
    * @param {Environment} env
@@ -57,13 +57,13 @@ export class SilenceWatch {
 
   /**
    * Asks now.
-   * @param {number} patience in ms
+   * @param {number} timeout in ms
    */
-  probe(patience) {
+  probe(timeout) {
     this.#askedAt = this.#env.now();
-    this.#patience = patience;
+    this.#answerTimeout = timeout;
     this.#line.probe();
-    this.#lookIn(patience);
+    this.#lookIn(timeout);
   }
 
   /** @param {number} delay */
@@ -91,8 +91,8 @@ export class SilenceWatch {
       // Whether there was an answer cannot be known: the question is asked once more, and only once, because timers may stay late.
       this.#isAfterSleep = true;
       this.probe(Math.min(AFTER_SLEEP, this.#half));
-    } else if (now - this.#askedAt < this.#patience - EARLY) {
-      this.#lookIn(this.#patience - (now - this.#askedAt));
+    } else if (now - this.#askedAt < this.#answerTimeout - EARLY) {
+      this.#lookIn(this.#answerTimeout - (now - this.#askedAt));
     } else {
       this.#onSilent();
     }

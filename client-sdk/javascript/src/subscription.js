@@ -96,7 +96,7 @@ export class Subscription {
   #isDiscarded = false;
   /** @type {unknown} what a reader fails with at the end; undefined for nothing */
   #failure;
-  /** @type {{resolve: (result: IteratorResult<never, undefined>) => void, reject: (error: unknown) => void, most: number} | null} */
+  /** @type {{resolve: (result: IteratorResult<never, undefined>) => void, reject: (error: unknown) => void, max: number} | null} */
   #reader = null;
   #isRead = false;
   #isAwaited = false;
@@ -217,17 +217,17 @@ export class Subscription {
   }
 
   /**
-   * @param {number} most events of an array; 0 for single ones
+   * @param {number} max events of an array; 0 for single ones
    * @returns {AsyncIterableIterator<unknown, undefined>}
    */
-  #iterate(most) {
+  #iterate(max) {
     if (this.#handler || this.#isRead) {
       throw new TypeError(`subscription to ${this.filter}: ${this.#handler ? 'has a handler' : 'iterated already'} (expected: one reader)`);
     }
     this.#isRead = true;
     let isLeft = false;
     const iterator = {
-      next: () => isLeft ? Promise.resolve(OVER) : this.#next(most),
+      next: () => isLeft ? Promise.resolve(OVER) : this.#next(max),
       return: () => {
         if (!isLeft) {
           isLeft = true;
@@ -252,22 +252,22 @@ export class Subscription {
   }
 
   /**
-   * @param {number} most
+   * @param {number} max
    * @returns {Promise<IteratorResult<unknown, undefined>>}
    */
-  #next(most) {
+  #next(max) {
     if (this.#reader || this.#busy) {
       return Promise.reject(new TypeError(`subscription to ${this.filter}: next() before the last one was answered (expected: one at a time)`));
     }
     this.#finishTaken();
-    return this.#advance(most);
+    return this.#advance(max);
   }
 
   /**
-   * @param {number} most
+   * @param {number} max
    * @returns {Promise<IteratorResult<unknown, undefined>>}
    */
-  async #advance(most) {
+  async #advance(max) {
     for (let entry = this.#front(); entry?.notice; entry = this.#front()) {
       this.#current = null;
       this.#busy = true;
@@ -278,7 +278,7 @@ export class Subscription {
       }
       this.#busy = false;
     }
-    const value = this.#take(most);
+    const value = this.#take(max);
     if (value !== undefined) {
       return { value, done: false };
     }
@@ -286,7 +286,7 @@ export class Subscription {
       return this.#end();
     }
     return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject, most };
+      this.#reader = { resolve, reject, max };
     });
   }
 
@@ -335,13 +335,13 @@ export class Subscription {
     return this.#current;
   }
 
-  /** @param {number} most */
-  #take(most) {
+  /** @param {number} max */
+  #take(max) {
     let entry = this.#front();
     if (!entry) {
       return undefined;
     }
-    if (most === 0) {
+    if (max === 0) {
       const event = /** @type {BusEvent} */ (entry.events[entry.next++]);
       if (entry.next === entry.events.length) {
         this.#current = null;
@@ -351,9 +351,9 @@ export class Subscription {
     }
     /** @type {BusEvent[]} */
     let batch = [];
-    while (entry && !entry.notice && batch.length < most) {
+    while (entry && !entry.notice && batch.length < max) {
       const { events, next } = entry;
-      const to = Math.min(events.length, next + most - batch.length);
+      const to = Math.min(events.length, next + max - batch.length);
       const part = next === 0 && to === events.length ? events : events.slice(next, to);
       batch = batch.length === 0 ? part : batch.concat(part);
       entry.next = to;
@@ -505,10 +505,10 @@ export class Subscription {
 
   /**
    * Drops what its policy says; `pump` has to follow. What is being handled and what came last stays.
-   * @param {number} most bytes that may stay
+   * @param {number} max bytes that may stay
    * @internal
    */
-  makeRoom(most) {
+  makeRoom(max) {
     /** @type {Entry[]} */
     const all = [];
     this.#queue.forEach(entry => void all.push(entry));
@@ -518,7 +518,7 @@ export class Subscription {
     const newest = all.findLastIndex(entry => !entry.notice);
     const dropped = this.overflow === 'CONFLATE' ? conflated(all) : new Set();
     // Reduces to three quarters, so that not each event that comes makes the whole way again.
-    const target = 0.75 * most;
+    const target = 0.75 * max;
     /** @type {Map<string, Notice>} */
     const notices = new Map();
     const conflatedBytes = all.map(entry => dropped.size === 0 ? entry.bytes : bytesLeft(entry, dropped));
@@ -616,14 +616,14 @@ export class Subscription {
     if (this.#handler) {
       this.#handle(this.#handler);
     } else if (this.#reader) {
-      const { resolve, reject, most } = this.#reader;
+      const { resolve, reject, max } = this.#reader;
       const entry = this.#front();
       if (entry) {
         this.#reader = null;
         if (entry.notice) {
-          this.#advance(most).then(/** @type {(result: unknown) => void} */ (resolve), reject);
+          this.#advance(max).then(/** @type {(result: unknown) => void} */ (resolve), reject);
         } else {
-          resolve(/** @type {never} */ ({ value: this.#take(most), done: false }));
+          resolve(/** @type {never} */ ({ value: this.#take(max), done: false }));
         }
       }
     }

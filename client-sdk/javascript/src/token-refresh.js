@@ -1,7 +1,7 @@
 import { EventBusError, textOf } from './errors.js';
 import { encodeAuthenticate } from './wire/frames.js';
 
-/** @import {Link} from './link.js' */
+/** @import {BusLink} from './bus-link.js' */
 /** @import {Settings} from './options.js' */
 /** @import {Environment} from './internal.js' */
 
@@ -26,7 +26,7 @@ export class TokenRefresh {
   #settings;
   #env;
   #problem;
-  /** @type {Link | null} */
+  /** @type {BusLink | null} */
   #link = null;
   /** @type {unknown} */
   #timer = null;
@@ -49,7 +49,7 @@ export class TokenRefresh {
 
   /**
    * A bus has let this client in.
-   * @param {Link} link the connection
+   * @param {BusLink} link the connection
    * @param {number} expiresAt µs since the epoch, 0 for never
    */
   begin(link, expiresAt) {
@@ -71,7 +71,7 @@ export class TokenRefresh {
 
   /**
    * The bus has taken a token.
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {number} expiresAt µs since the epoch, 0 for never
    */
   renewed(link, expiresAt) {
@@ -83,7 +83,7 @@ export class TokenRefresh {
 
   /**
    * The bus has refused a token, which the application is told.
-   * @param {Link} link
+   * @param {BusLink} link
    */
   refused(link) {
     if (link === this.#link) {

@@ -55,13 +55,13 @@ export class Lines {
   /** @param {Channel} channel whose frames go out now */
   flush(channel) {
     const line = this.#lines.get(channel);
-    const most = Math.min(BATCH, line?.welcome.limits.messageBytes ?? BATCH);
+    const max = Math.min(BATCH, line?.welcome.limits.messageBytes ?? BATCH);
     /** @type {Uint8Array[]} */
     let message = [];
     let bytes = 0;
     for (const frame of line?.out.splice(0) ?? []) {
       const size = frame.reduce((sum, part) => sum + part.length, 0);
-      if (bytes > 0 && bytes + size > most) {
+      if (bytes > 0 && bytes + size > max) {
         channel.send(message);
         message = [];
         bytes = 0;

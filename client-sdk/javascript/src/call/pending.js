@@ -26,7 +26,7 @@ const VERDICT = 50;
  */
 export class PendingCalls {
   #home;
-  #mostBytes;
+  #maxBytes;
   #usedBytes = 0;
   #next = 1;
   /** @type {Map<number, RequestCall>} */
@@ -38,11 +38,11 @@ export class PendingCalls {
 
   /**
    * @param {PendingHome} home
-   * @param {number} mostBytes of requests that are not sent, or may be sent again
+   * @param {number} maxBytes of requests that are not sent, or may be sent again
    */
-  constructor(home, mostBytes) {
+  constructor(home, maxBytes) {
     this.#home = home;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   /** @returns {boolean} */
@@ -67,9 +67,9 @@ export class PendingCalls {
     if (this.#closed) {
       throw new CallError('CLOSED', this.#closed.message, 'NO', { cause: this.#closed.cause });
     }
-    if (this.#usedBytes + cost > this.#mostBytes) {
+    if (this.#usedBytes + cost > this.#maxBytes) {
       throw new CallError('OVERLOADED', `the requests that wait in this client take ${this.#usedBytes} bytes, and this one ${cost} `
-        + `(expected: at most ${this.#mostBytes} together, callBytes)`, 'NO');
+        + `(expected: at most ${this.#maxBytes} together, callBytes)`, 'NO');
     }
     return new Promise((resolve, reject) => {
       const call = new RequestCall(this.#next++, how, event, env.now() + how.timeout, { resolve, reject });
@@ -148,10 +148,10 @@ export class PendingCalls {
   /**
    * @param {Channel} channel
    * @param {Welcome} welcome of its bus
-   * @param {number} most bytes
+   * @param {number} max bytes
    * @returns {Uint8Array[]} a message of requests; empty if none can be sent
    */
-  take(channel, { bus, calls, limits }, most) {
+  take(channel, { bus, calls, limits }, max) {
     /** @type {Uint8Array[]} */
     const chunks = [];
     let bytes = 0;
@@ -162,7 +162,7 @@ export class PendingCalls {
       } else if (call.size > limits.messageBytes) {
         this.#fail(call, call.error('TOO_BIG', `the bus ${bus} takes messages of at most ${limits.messageBytes} bytes: the request to ${call.service} is not sent`));
       } else if (call.deadline > now) {
-        if (bytes > 0 && bytes + call.size > most) {
+        if (bytes > 0 && bytes + call.size > max) {
           break;
         }
         bytes += call.size;

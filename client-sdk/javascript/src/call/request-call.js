@@ -11,11 +11,11 @@ import { Response } from './event.js';
 /**
  * WAITING for a connection, or for its turn there: no bus has it. SENT: a connection has taken it. PAUSING: it failed, and is sent again
  * after a pause. DONE: it has its outcome.
- * @typedef {'WAITING' | 'SENT' | 'PAUSING' | 'DONE'} CallState
+ * @typedef {'WAITING' | 'SENT' | 'PAUSING' | 'DONE'} RequestState
  */
 
-/** @type {Record<CallState, CallState[]>} */
-const MOVES = {
+/** @type {Record<RequestState, RequestState[]>} */
+const TRANSITIONS = {
   WAITING: ['SENT', 'DONE'],
   // At once again when its connection is lost.
   SENT: ['WAITING', 'PAUSING', 'DONE'],
@@ -31,7 +31,7 @@ const NOT_NAMED = new Set(['NO_MEMBER', 'TIMEOUT', 'CANCELLED', 'OVERLOADED', 'M
 /** One request: waits, is sent, is perhaps sent again, and has its outcome. */
 export class RequestCall {
   #how;
-  /** @type {CallState} */
+  /** @type {RequestState} */
   #state = 'WAITING';
   #event;
   #schema;
@@ -72,7 +72,7 @@ export class RequestCall {
     return bytes.length + OVERHEAD;
   }
 
-  /** @returns {CallState} */
+  /** @returns {RequestState} */
   get state() {
     return this.#state;
   }
@@ -82,9 +82,9 @@ export class RequestCall {
     return this.#how.service;
   }
 
-  /** @param {CallState} next */
+  /** @param {RequestState} next */
   become(next) {
-    if (!MOVES[this.#state].includes(next)) {
+    if (!TRANSITIONS[this.#state].includes(next)) {
       throw new Error(`call: ${this.#state} -> ${next} (not in the table)`);
     }
     this.#state = next;

@@ -1,5 +1,5 @@
 import { EventBusError } from '../errors.js';
-import { shorten } from '../link.js';
+import { shorten } from '../bus-link.js';
 import { encodeFailure, encodeReply } from '../wire/call-frames.js';
 import * as LIMIT from '../wire/limit.js';
 import { failure, Rejection, unexpected } from './errors.js';

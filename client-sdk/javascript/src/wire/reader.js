@@ -236,10 +236,10 @@ export class Reader {
    * Reads the items of an array or map.
    *
    * @param {string} field which
-   * @param {number} least bytes that an item has at least
+   * @param {number} min bytes that an item has at least
    * @param {(count: number) => void} items reads so many
    */
-  blocks(field, least, items) {
+  blocks(field, min, items) {
     for (;;) {
       const start = this.at;
       let count = this.long(field);
@@ -258,9 +258,9 @@ export class Reader {
         blockEnd = this.at + size;
       }
       const room = (blockEnd < 0 ? this.end : blockEnd) - this.at;
-      const most = Math.floor(room / least);
-      if (count > most) {
-        throw this.malformed(field, start, `block count ${count}`, `at most the ${most} items that fit in ${room} bytes`);
+      const max = Math.floor(room / min);
+      if (count > max) {
+        throw this.malformed(field, start, `block count ${count}`, `at most the ${max} items that fit in ${room} bytes`);
       }
       items(count);
       if (blockEnd >= 0 && this.at !== blockEnd) {

@@ -1,8 +1,8 @@
 import { Credit } from './credit.js';
 import { EventBusError, Malformed } from './errors.js';
-import { HELD_CREDIT } from './held.js';
+import { STANDBY_CREDIT } from './held-deliveries.js';
 import { SilenceWatch } from './silence.js';
-import { isTemporary } from './retries.js';
+import { isTemporary } from './reconnect-backoff.js';
 import { utf8 } from './wire/bytes.js';
 import {
   decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome, encodeCredit, encodeId,
@@ -44,9 +44,9 @@ import { Reader } from './wire/reader.js';
  * Hears about a connection.
  *
  * @typedef {object} LinkOwner
- * @property {(link: Link, welcome: Welcome) => void} welcomed the bus has greeted this client
- * @property {(link: Link, end: End) => void} ended the connection is over, or never came about; the last call
- * @property {(link: Link, request: ChangeBus) => void} changeBus the bus asks to go on elsewhere
+ * @property {(link: BusLink, welcome: Welcome) => void} welcomed the bus has greeted this client
+ * @property {(link: BusLink, end: End) => void} ended the connection is over, or never came about; the last call
+ * @property {(link: BusLink, request: ChangeBus) => void} changeBus the bus asks to go on elsewhere
  *
  * How a connection has ended.
  * @typedef {object} End
@@ -78,7 +78,7 @@ const MAX_MESSAGE_BYTES = 2 ** 30;
 const text = new TextDecoder();
 
 /** One connection: greets the bus, reads its frames and passes them on. */
-export class Link {
+export class BusLink {
   #parts;
   #owner;
   /** @type {Standby | null} */
@@ -274,11 +274,11 @@ export class Link {
   /**
    * Looks whether the connection is dead.
    * @param {number} silence ms after which there is a doubt
-   * @param {number} patience ms for the answer
+   * @param {number} timeout ms for the answer
    */
-  doubt(silence, patience) {
+  doubt(silence, timeout) {
     if (this.welcome && this.#parts.env.now() - this.heardAt > silence) {
-      this.#watch.probe(patience);
+      this.#watch.probe(timeout);
     }
   }
 
@@ -302,8 +302,8 @@ export class Link {
    * Bounds what is held of this connection. Not before the bus has confirmed all subscriptions: one that does not know of credit would
    * take it for a sign that the client stays.
    */
-  limitHeld() {
-    this.#tell(HELD_CREDIT);
+  limitStandby() {
+    this.#tell(STANDBY_CREDIT);
   }
 
   /** Takes all that the bus has for this connection, which will end. */
@@ -524,10 +524,10 @@ export class Link {
 
 /**
  * @param {string} reason
- * @param {number} [most] bytes; by default what fits into a Close frame
+ * @param {number} [max] bytes; by default what fits into a Close frame
  * @returns {string} as much of it as fits
  */
-export function shorten(reason, most = 123) {
+export function shorten(reason, max = 123) {
   const bytes = utf8(reason);
-  return bytes.length <= most ? reason : text.decode(bytes.subarray(0, most - 3)).replace(/\uFFFD*$/, '') + '…';
+  return bytes.length <= max ? reason : text.decode(bytes.subarray(0, max - 3)).replace(/\uFFFD*$/, '') + '…';
 }

@@ -1,6 +1,6 @@
 import { EventBusError } from './errors.js';
 
-/** @import {End} from './link.js' */
+/** @import {End} from './bus-link.js' */
 /** @import {Reconnect} from './types.js' */
 
 /** A connection that ends sooner does not count as a success, in ms. */
@@ -9,7 +9,7 @@ const HELD = 5000;
 const LATER = [408, 425, 429];
 
 /** Counts the tries since a connection last held, and says whether and when there is another. */
-export class Retries {
+export class ReconnectBackoff {
   #policy;
   #random;
   /** The number of the try that was begun last. */
@@ -52,15 +52,15 @@ export class Retries {
 
   /**
    * Begins the next try.
-   * @param {number} least ms
-   * @param {number} [most] ms, of what the policy says
+   * @param {number} min ms
+   * @param {number} [max] ms, of what the policy says
    * @returns {number} ms to wait before it
    */
-  next(least, most = Infinity) {
+  next(min, max = Infinity) {
     const { initialDelay, maxDelay, multiplier, jitter } = this.#policy ?? { initialDelay: 100, maxDelay: 1000, multiplier: 2, jitter: 0.5 };
     const delay = Math.min(maxDelay, initialDelay * multiplier ** this.attempt);
     this.attempt++;
-    return Math.max(least, Math.min(most, delay * (1 - jitter * this.#random())));
+    return Math.max(min, Math.min(max, delay * (1 - jitter * this.#random())));
   }
 }
 

@@ -40,7 +40,7 @@ const HIGH_WATER = 2 ** 20;
 const DEFAULT_MESSAGE_BYTES = 2 ** 22;
 
 /** The calls of one client, at both ends: the requests that it makes, and those to its services. */
-export class Calls {
+export class CallTable {
   #callBytes;
   #home = /** @type {Home} */ (/** @type {unknown} */ (null));
   #pending = /** @type {PendingCalls} */ (/** @type {unknown} */ (null));
@@ -91,12 +91,12 @@ export class Calls {
   /**
    * @param {unknown} payload
    * @param {SendOptions} options
-   * @param {number} most bytes
+   * @param {number} max bytes
    */
-  #encode(payload, options, most) {
+  #encode(payload, options, max) {
     const { env, outbox: { limits } } = this.#home;
     const room = (limits?.messageBytes ?? DEFAULT_MESSAGE_BYTES) - LIMIT.aroundCall;
-    const { event, most: size } = estimate(payload, options, limits, Math.min(most, room));
+    const { event, max: size } = estimate(payload, options, limits, Math.min(max, room));
     const writer = new Writer(size);
     encodeEvent(writer, event, env.micros);
     return { bytes: writer.done(), schema: event.schema };
@@ -131,7 +131,7 @@ export class Calls {
         }
       },
     });
-    const service = new Service(registry.takeId(), name, serving, runner, {
+    const service = new Service(registry.nextId(), name, serving, runner, {
       env, problem,
       unserve: one => registry.unsubscribe(one),
       tell: (one, frame) => registry.tell(one, frame),
@@ -202,12 +202,12 @@ export class Calls {
 
   /**
    * @param {Channel} channel
-   * @param {number} most
+   * @param {number} max
    * @returns {Uint8Array[]}
    */
-  take(channel, most) {
+  take(channel, max) {
     const line = this.#lines.get(channel);
-    return line ? this.#pending.take(channel, line.welcome, most) : [];
+    return line ? this.#pending.take(channel, line.welcome, max) : [];
   }
 
   /** @param {Channel} channel */

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 1024;
  *
  * What a bus says is checked: a client that speaks TLS to it is not led to where its token would be read on the way.
  */
-export class Addresses {
+export class BusUrls {
   #configured;
   /** @type {string[]} */
   #preferred = [];

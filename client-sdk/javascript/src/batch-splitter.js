@@ -15,7 +15,7 @@ export const AROUND_EVENT = 64;
  * @param {number} batchBytes
  * @returns {{frames: PublishFrame[], refused: number}} and how many were taken out that nobody waits for
  */
-export function recut(old, limits, batchBytes) {
+export function splitBatch(old, limits, batchBytes) {
   /** @type {PublishFrame[]} */
   const frames = [];
   let refused = 0;

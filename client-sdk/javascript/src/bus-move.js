@@ -1,14 +1,14 @@
 import { ASK_AGAIN } from './barriers.js';
-import { step } from './change-table.js';
-import { Target } from './target.js';
+import { step } from './move-table.js';
+import { MoveTarget } from './move-target.js';
 import { joined } from './wire/bytes.js';
 
-/** @import {Action, Happening, Phase} from './change-table.js' */
+/** @import {Action, Happening, Phase} from './move-table.js' */
 /** @import {EventBusError} from './errors.js' */
-/** @import {Link, LinkOwner, Parts} from './link.js' */
+/** @import {BusLink, LinkOwner, Parts} from './bus-link.js' */
 /** @import {Settings} from './options.js' */
 /** @import {Registration} from './registry.js' */
-/** @import {Destination} from './target.js' */
+/** @import {Destination} from './move-target.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
 // What the client waits for when the bus names no useful deadline, in ms.
@@ -23,13 +23,13 @@ const OVERTAKE = 2000;
  * Whose connections these are.
  *
  * @typedef {object} Home
- * @property {(link: Link, welcome: Welcome, until: number) => void} moved the new connection is the one that the client has; closes the old one
+ * @property {(link: BusLink, welcome: Welcome, until: number) => void} moved the new connection is the one that the client has; closes the old one
  *   when no call is under way there, or at that time
  * @property {(url: string, why: string) => void} stayed the client stays at its old bus
  * @property {() => void} loseSending nothing can be sent over the connection that was sent over
  * @property {LinkOwner['welcomed']} welcomed
  * @property {LinkOwner['ended']} ended
- * @property {(link: Link, request: ChangeBus, heardAt?: number) => void} changeBus
+ * @property {(link: BusLink, request: ChangeBus, heardAt?: number) => void} changeBus
  */
 
 /**
@@ -37,7 +37,7 @@ const OVERTAKE = 2000;
  * out of order, as protocol.md#change-of-bus says. The table says what is done when; here it is done. Until LEAVING nothing was
  * taken from the old bus, and whatever fails leaves the client where it is.
  */
-export class BusChange {
+export class BusMove {
   #parts;
   #env;
   #home;
@@ -50,7 +50,7 @@ export class BusChange {
   #deadline = null;
   /** @type {unknown} */
   #pause = null;
-  #patience = MIN;
+  #timeout = MIN;
   // When the bus closes a client that has not gone.
   #until = 0;
   #waited = 0;
@@ -72,7 +72,7 @@ export class BusChange {
    * @param {Settings} settings
    * @param {Parts} parts
    * @param {Home} home
-   * @param {Link} old the connection that the client has
+   * @param {BusLink} old the connection that the client has
    * @param {Destination} destination
    */
   constructor(settings, parts, home, old, destination) {
@@ -80,7 +80,7 @@ export class BusChange {
     this.#env = parts.env;
     this.#home = home;
     this.#old = old;
-    this.#target = new Target(parts, this, home, destination, settings.connectTimeout);
+    this.#target = new MoveTarget(parts, this, home, destination, settings.connectTimeout);
   }
 
   /**
@@ -88,11 +88,11 @@ export class BusChange {
    * @param {number} gone ms of it that have gone by
    */
   start(wanted, gone) {
-    this.#patience = Math.max(MIN, Math.min(MAX, wanted));
-    this.#until = this.#env.now() - gone + this.#patience;
+    this.#timeout = Math.max(MIN, Math.min(MAX, wanted));
+    this.#until = this.#env.now() - gone + this.#timeout;
     // Before the bus closes the old connection there has to be time to stay.
     this.#deadline = this.#env.setTimeout(
-      () => this.#on('late', this.#phase === 'CONNECTING' ? 'no connection in time' : 'not done in time'), Math.max(0, this.#patience * 0.75 - gone));
+      () => this.#on('late', this.#phase === 'CONNECTING' ? 'no connection in time' : 'not done in time'), Math.max(0, this.#timeout * 0.75 - gone));
     this.#target.connect();
   }
 
@@ -193,14 +193,14 @@ export class BusChange {
 
   /** The old bus has had its time: what it has is the application's to take, however slowly; it has left for the rest. */
   #onWaited() {
-    this.#on(this.#parts.window.isHeldBack && this.#waited < MAX ? 'behind' : 'waited');
+    this.#on(this.#parts.window.isStalled && this.#waited < MAX ? 'behind' : 'waited');
   }
 
   // ---- What is done
 
   #subscribe() {
     const { registry, dispatcher } = this.#parts;
-    const all = registry.beginChange();
+    const all = registry.beginMove();
     dispatcher.hold(() => this.#on('tooMuch', 'too much came for groups meanwhile'));
     for (const one of all) {
       this.#served.set(one.id, one);
@@ -218,8 +218,8 @@ export class BusChange {
   /** Nothing more is published at the old bus; it is asked whether it has handed on everything. */
   #flush() {
     const { outbox, barriers } = this.#parts;
-    this.#target.link.limitHeld();
-    outbox.hold();
+    this.#target.link.limitStandby();
+    outbox.pause();
     outbox.sendNow(barriers.askOnce(() => this.#on('flushed'), () => this.#on('notFlushed')));
   }
 
@@ -234,8 +234,8 @@ export class BusChange {
     this.#stopTimers();
     // Only the old bus has what is queued there for this client, and answers the calls that are under way; for leaving it gives the whole
     // time again.
-    this.#until = this.#env.now() + this.#patience;
-    this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#patience);
+    this.#until = this.#env.now() + this.#timeout;
+    this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#timeout);
     const frames = this.#parts.registry.leave(this.#served, () => this.#on('drained'));
     if (frames && frames.length > 0) {
       this.#parts.outbox.sendNow(joined(frames));
@@ -269,7 +269,7 @@ export class BusChange {
 
   /**
    * What is in force was away, or is until it is confirmed; told ahead of what the new bus has sent.
-   * @param {Link} lost what was on its way over it has not come
+   * @param {BusLink} lost what was on its way over it has not come
    */
   #interrupt(lost) {
     this.#parts.registry.away(lost.heardAtMicros);

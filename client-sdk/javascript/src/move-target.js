@@ -1,8 +1,8 @@
 import { textOf } from './errors.js';
-import { Link } from './link.js';
-import { fits } from './recut.js';
+import { BusLink } from './bus-link.js';
+import { fits } from './batch-splitter.js';
 
-/** @import {End, LinkOwner, Parts, Standby} from './link.js' */
+/** @import {End, LinkOwner, Parts, Standby} from './bus-link.js' */
 /** @import {Limits} from './types.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
@@ -21,16 +21,16 @@ import { fits } from './recut.js';
  */
 
 /** The new connection of a change of bus: tries the addresses in turn until a bus welcomes this client, and watches it from then on. */
-export class Target {
+export class MoveTarget {
   #parts;
   #listener;
   #standby;
   #heir;
   #destination;
-  #patience;
+  #timeout;
   #urls;
   #why = 'none of its addresses can be used';
-  /** @type {Link | null} */
+  /** @type {BusLink | null} */
   #link = null;
   /** @type {unknown} */
   #timer = null;
@@ -45,23 +45,23 @@ export class Target {
   /**
    * @param {Parts} parts
    * @param {TargetListener & Standby} listener hears of the connection
-   * @param {LinkOwner & {changeBus: (link: Link, request: ChangeBus, heardAt?: number) => void}} heir whose it is in the end
+   * @param {LinkOwner & {changeBus: (link: BusLink, request: ChangeBus, heardAt?: number) => void}} heir whose it is in the end
    * @param {Destination} destination
-   * @param {number} patience ms for each address
+   * @param {number} timeout ms for each address
    */
-  constructor(parts, listener, heir, destination, patience) {
+  constructor(parts, listener, heir, destination, timeout) {
     this.#parts = parts;
     this.#listener = this.#standby = listener;
     this.#heir = heir;
     this.#destination = destination;
-    this.#patience = patience;
+    this.#timeout = timeout;
     this.#urls = [...destination.urls];
     this.url = /** @type {string} */ (this.#urls[0]);
   }
 
-  /** @returns {Link} once it is ready */
+  /** @returns {BusLink} once it is ready */
   get link() {
-    return /** @type {Link} */ (this.#link);
+    return /** @type {BusLink} */ (this.#link);
   }
 
   connect() {
@@ -72,14 +72,14 @@ export class Target {
       return;
     }
     this.url = url;
-    const link = new Link(url, this.#parts, this, this.#standby);
+    const link = new BusLink(url, this.#parts, this, this.#standby);
     this.#link = link;
-    this.#timer = this.#parts.env.setTimeout(() => link.fail(`no answer within ${this.#patience} ms`), this.#patience);
+    this.#timer = this.#parts.env.setTimeout(() => link.fail(`no answer within ${this.#timeout} ms`), this.#timeout);
     this.#destination.hello().then(frame => this.#link === link && !this.#isOver && link.open(frame), thrown => link.fail(textOf(thrown)));
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {Welcome} welcome
    */
   welcomed(link, welcome) {
@@ -108,7 +108,7 @@ export class Target {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {End} end
    */
   ended(link, end) {
@@ -130,7 +130,7 @@ export class Target {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {ChangeBus} request
    */
   changeBus(link, request) {

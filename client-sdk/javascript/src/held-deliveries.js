@@ -17,7 +17,7 @@
 const MAX_OLD_BYTES = 16 * 2 ** 20;
 
 /** So much the new bus may send before the client has moved. */
-export const HELD_CREDIT = 2 ** 20;
+export const STANDBY_CREDIT = 2 ** 20;
 
 /**
  * What arrives while a client has two connections, and must not be handed on yet.
@@ -26,7 +26,7 @@ export const HELD_CREDIT = 2 ** 20;
  * drained, and then what was seen is dropped by its number. An event for a group comes over one of the two, whichever the bus has
  * chosen: for topics with a group both connections' deliveries wait here, and are put in the order of their numbers.
  */
-export class Held {
+export class HeldDeliveries {
   /** @type {(HeldDelivery | GapFrame)[]} for topics without groups, in the order of their arrival */
   plain = [];
   /** @type {Map<ProducerState, HeldDelivery[]>} */

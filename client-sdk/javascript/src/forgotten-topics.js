@@ -8,11 +8,11 @@ export class ForgottenTopics {
   #next = new Map();
   #floor = 1;
   #highest = 1;
-  #most;
+  #max;
 
-  /** @param {number} most topics that are remembered */
-  constructor(most) {
-    this.#most = most;
+  /** @param {number} max topics that are remembered */
+  constructor(max) {
+    this.#max = max;
   }
 
   /** @returns {number} */
@@ -26,7 +26,7 @@ export class ForgottenTopics {
    */
   put(topic, next) {
     this.#highest = Math.max(this.#highest, next);
-    if (this.#next.size >= this.#most) {
+    if (this.#next.size >= this.#max) {
       this.#next.clear();
       this.#floor = this.#highest;
     }

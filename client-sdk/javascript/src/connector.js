@@ -24,17 +24,17 @@ const TRANSITIONS = {
 };
 
 const FIRST_TRIES = 3;
-// So many tries without a Welcome the application is told of.
+// Number of tries without a Welcome after which the application is text.
 const SILENT_TRIES = 5;
-// So long a try may take where more follow, in ms.
-const TRY = 10_000;
-// A try of the first connection that has less time than this is none, in ms.
+// Timeout of a try where more follow, in ms.
+const TRY_TIMEOUT = 10_000;
+// Minimum time for a try of the first connection, in ms.
 const MIN_TRY = 100;
-const OFFLINE = 30_000;
+const OFFLINE_DELAY = 30_000;
 const MAX_MOVES = 8;
 const MINUTE = 60_000;
 
-/** The connection's state machine: connects, reconnects, changes the bus, gives up. */
+/** State machine of the connection: connects, reconnects, moves to another bus, gives up. */
 export class Connector {
   #settings;
   #parts;
@@ -48,7 +48,7 @@ export class Connector {
   #link = null;
   /** @type {unknown} until the next try, or for the answer to this one */
   #timer = null;
-  // Counts the tries, so that what comes late is known.
+  // Counts the tries, so that a late answer is recognised.
   #attempt = 0;
   #firstTries = 0;
   #firstDeadline = 0;
@@ -65,7 +65,7 @@ export class Connector {
   /** @type {number[]} when moves began */
   #moves = [];
   /** @type {string | null} the address that is tried next */
-  #waiting = null;
+  #nextUrl = null;
   #isOffline = false;
   #isAsleep = false;
   #first = /** @type {{resolve: () => void, reject: (error: unknown) => void} | null} */ (null);
@@ -73,7 +73,7 @@ export class Connector {
   connection = null;
   /** @type {EventBusError | null} why the client has ended */
   endReason = null;
-  /** Is called when the client has ended. */
+  /** Called when the client has ended. */
   onEnd = () => {};
 
   /**
@@ -98,7 +98,7 @@ export class Connector {
     return this.#state;
   }
 
-  /** @returns {boolean} whether a change of bus is under way */
+  /** @returns {boolean} whether a move to another bus is under way */
   get isMoving() {
     return this.#move !== null;
   }
@@ -130,32 +130,32 @@ export class Connector {
     let timeout = this.#settings.connectTimeout;
     if (this.#state === 'CONNECTING') {
       const left = this.#firstDeadline - this.#env.now();
-      // This one, and those that come after it.
+      // The rest of the time, divided by this address and those that follow.
       timeout = Math.max(1, left / (this.#urls.configuredLeft + 1));
       if (this.#settings.reconnect?.retryFirst) {
-        timeout = Math.min(timeout, TRY);
+        timeout = Math.min(timeout, TRY_TIMEOUT);
       }
     }
     const attempt = ++this.#attempt;
     const link = new BusLink(url, this.#parts, this, null);
     this.#link = link;
-    this.#waiting = null;
+    this.#nextUrl = null;
     this.#timer = this.#env.setTimeout(() => {
-      const told = `${url} did not answer within ${Math.round(timeout)} ms`;
-      link.fail(told, new EventBusError('TIMED_OUT', told));
+      const text = `${url} did not answer within ${Math.round(timeout)} ms`;
+      link.fail(text, new EventBusError('TIMED_OUT', text));
     }, timeout);
     hello(this.#settings, this.#env.agent, this.#known, null).then(
       frame => attempt === this.#attempt && this.#link === link && link.open(frame),
-      cause => this.#noToken(link, new EventBusError('NO_TOKEN', `no token: ${textOf(cause)}`, { cause })));
+      cause => this.#tokenFailed(link, new EventBusError('NO_TOKEN', `no token: ${textOf(cause)}`, { cause })));
   }
 
   /**
    * @param {BusLink} link
    * @param {EventBusError} failure
    */
-  #noToken(link, failure) {
+  #tokenFailed(link, failure) {
     if (this.#wasWelcomed && link === this.#link) {
-      // The first connection fails with it.
+      // Not for the first connection, which fails with it.
       this.#parts.problem(failure);
     }
     link.fail('', failure);
@@ -255,7 +255,7 @@ export class Connector {
   }
 
   /**
-   * The connection is gone, and what belongs to it.
+   * Releases all that belongs to a lost connection.
    * @param {BusLink} link
    */
   #lost(link) {
@@ -266,7 +266,7 @@ export class Connector {
     this.#parts.registry.disconnected(link.heardAtMicros);
   }
 
-  /** Nothing can be sent over the connection that was sent over. */
+  /** Records that the connection for sending is lost. */
   loseSending() {
     const unknown = this.#parts.outbox.disconnected();
     if (unknown > 0) {
@@ -292,13 +292,13 @@ export class Connector {
     const tries = retryFirst && reconnect ? reconnect.maxAttempts : Math.max(FIRST_TRIES, urls.length);
     const again = !isVerdict(end, retryFirst) ? this.#firstTries < tries : this.#mayAskTokenAgain(end);
     const left = this.#firstDeadline - this.#env.now();
-    // Half of what is left is for the try itself, however long the policy would wait.
+    // Half of the remaining time is for the try itself, however long the policy would wait.
     const max = retryFirst ? left / 2 : Infinity;
     const inTime = left >= (retryFirst ? MIN_TRY : 0);
-    // Others at once, the same ones after a while.
+    // Untried addresses at once, the same ones after a pause.
     const delay = this.#urls.configuredLeft > 0 ? 0 : this.#backoff.next(end.refusal?.retryAfter ?? 0, max);
     if (again && inTime && delay < left) {
-      this.#waitFor(this.#urls.next(), delay);
+      this.#scheduleTry(this.#urls.next(), delay);
       return;
     }
     const attempt = this.#attempt;
@@ -311,16 +311,16 @@ export class Connector {
   /**
    * @param {string} url
    * @param {End} end
-   * @returns {Promise<EventBusError>} with the reason that the platform does not tell
+   * @returns {Promise<EventBusError>} with the reason that the platform hides
    */
   async #explained(url, end) {
     const failure = failureOf(end, url);
     if (end.failure || end.welcomed || end.code !== 1006 || !this.#env.explain) {
       return failure;
     }
-    const told = await this.#env.explain(url).catch(textOf);
-    const status = Number(/^4\d\d(?=:)/.exec(told)?.[0] ?? 500);
-    return new EventBusError(failure.code, `${failure.message} (${told})`, { retryable: isTemporary(status) });
+    const text = await this.#env.explain(url).catch(textOf);
+    const status = Number(/^4\d\d(?=:)/.exec(text)?.[0] ?? 500);
+    return new EventBusError(failure.code, `${failure.message} (${text})`, { retryable: isTemporary(status) });
   }
 
   /**
@@ -338,51 +338,51 @@ export class Connector {
     const to = this.#urls.next();
     const delay = this.#backoff.next(end.refusal?.retryAfter ?? 0);
     this.#events.emit('reconnecting', { attempt: this.#backoff.attempt, url: to, delay });
-    this.#waitFor(to, delay);
+    this.#scheduleTry(to, delay);
   }
 
   /**
    * @param {string} url
    * @param {number} delay
    */
-  #waitFor(url, delay) {
+  #scheduleTry(url, delay) {
     this.#attempt++;
-    this.#waiting = url;
+    this.#nextUrl = url;
     if (this.#isAsleep || this.#state === 'CLOSED') {
       return;
     }
     const attempt = this.#attempt;
-    this.#timer = this.#env.setTimeout(() => attempt === this.#attempt && this.#tryNext(url), this.#isOffline ? Math.max(delay, OFFLINE) : delay);
+    this.#timer = this.#env.setTimeout(() => attempt === this.#attempt && this.#tryNext(url), this.#isOffline ? Math.max(delay, OFFLINE_DELAY) : delay);
   }
 
   // ---- The page: see Lifecycle
 
   /**
-   * The page is seen or has a network again, or the application wants it: tries at once, or looks whether the connection is dead.
+   * Tries at once, or checks whether the connection is dead: the page is seen or has a network again, or the application wants it.
    */
   wake() {
     this.#isAsleep = false;
     this.#isOffline = false;
-    const url = this.#waiting;
+    const url = this.#nextUrl;
     if (url !== null && this.#state !== 'CLOSED') {
       this.#stopTimer();
       this.#backoff.reset();
       this.#tryNext(url);
     } else {
-      this.#link?.doubt(5000, 3000);
+      this.#link?.probeIfSilent(5000, 3000);
     }
   }
 
-  /** The page has no network: that is no verdict over a connection, but new tries can wait. */
+  /** Delays new tries, because the page has no network. An existing connection stays. */
   offline() {
     this.#isOffline = true;
-    if (this.#waiting !== null && !this.#isAsleep) {
+    if (this.#nextUrl !== null && !this.#isAsleep) {
       this.#stopTimer();
-      this.#waitFor(this.#waiting, OFFLINE);
+      this.#scheduleTry(this.#nextUrl, OFFLINE_DELAY);
     }
   }
 
-  /** The page was hidden for long: no connection until it is seen. */
+  /** Closes the connection until the page is seen, because it was hidden for long. */
   sleep() {
     if (this.#state !== 'CONNECTED' && this.#state !== 'RECONNECTING') {
       return;
@@ -399,17 +399,17 @@ export class Connector {
       this.#lost(link);
       this.#become('RECONNECTING');
       this.#events.emit('disconnected', { code: 1000, reason: 'the page is hidden', willReconnect: true });
-      this.#waiting = url;
+      this.#nextUrl = url;
     } else if (link) {
       this.#link = null;
       link.abort();
-      this.#waiting = link.url;
+      this.#nextUrl = link.url;
     }
   }
 
   // ---- The end
 
-  /** Lets what is buffered go out; the application publishes no more. */
+  /** Sends the buffered events; the application publishes no more. */
   drain() {
     if (this.#state === 'CONNECTED' || this.#state === 'RECONNECTING') {
       this.#become('DRAINING');
@@ -419,13 +419,13 @@ export class Connector {
   /**
    * Gives the connection up without a verdict.
    * @param {string} reason
-   * @param {number} [code] for the bus; left out if there is nothing to be said to it
+   * @param {number} [code] close code for the bus; left out for none
    */
   giveUp(reason, code) {
     this.#link?.fail(reason, null, code);
   }
 
-  /** @param {EventBusError} why closes the connection in good order, and the client with it */
+  /** @param {EventBusError} why reason; closes the connection in good order, and the client with it */
   close(why) {
     this.#parts.calls?.end(why);
     if (this.connection && this.#link) {
@@ -445,7 +445,7 @@ export class Connector {
     this.#stopTimer();
     this.#parts.calls?.end(reason);
     this.#attempt++;
-    this.#waiting = null;
+    this.#nextUrl = null;
     this.#move?.abandon();
     this.#move = null;
     const link = this.#link;
@@ -461,7 +461,7 @@ export class Connector {
     this.#first = null;
   }
 
-  // ---- A change of bus
+  // ---- Move to another bus
 
   /**
    * @param {BusLink} link
@@ -473,7 +473,7 @@ export class Connector {
       return;
     }
     if (this.#move) {
-      this.#refuseMove(request.token, 'a change of bus is under way already');
+      this.#refuseMove(request.token, 'a move to another bus is under way already');
       return;
     }
     const urls = this.#urls.changeBus(link.url, request.urls);
@@ -485,7 +485,7 @@ export class Connector {
         : `this client was moved ${MAX_MOVES} times within a minute already`);
       return;
     }
-    // Buses bound it, too, but a client must not be at the mercy of buses that disagree.
+    // Buses limit moves, too, but a client must not depend on buses that disagree.
     this.#moves.push(now);
     this.#moveToken = request.token;
     this.#move = new BusMove(this.#settings, this.#parts, this, link, {
@@ -495,10 +495,10 @@ export class Connector {
   }
 
   /**
-   * The new connection is the one that the client has; the old one is closed.
+   * Makes the new connection the client's, and closes the old one.
    * @param {BusLink} link
    * @param {Welcome} welcome
-   * @param {number} until when calls that are under way over the old one are not waited for any longer
+   * @param {number} until deadline for the calls that are under way over the old one
    */
   moved(link, welcome, until) {
     const before = /** @type {ConnectionInfo} */ (this.connection);

@@ -7,20 +7,20 @@ import { fits } from './batch-splitter.js';
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
 /**
- * Where a change of bus leads.
+ * Destination of a move.
  *
  * @typedef {object} Destination
  * @property {string[]} urls at least one
  * @property {bigint} producer the client's number, which it must keep
- * @property {() => Promise<Uint8Array>} hello what to say there
+ * @property {() => Promise<Uint8Array>} hello returns the `Hello` for it
  *
  * @typedef {object} TargetListener
  * @property {() => void} ready a bus has welcomed this client
- * @property {(why: string) => void} unreachable no address has led to a bus that takes it
+ * @property {(why: string) => void} unreachable no address has led to a bus that accepts the client
  * @property {(why: string) => void} lost the connection that was ready has ended
  */
 
-/** The new connection of a change of bus: tries the addresses in turn until a bus welcomes this client, and watches it from then on. */
+/** The new connection of a move: tries the addresses in turn until a bus welcomes this client, and watches the connection from then on. */
 export class MoveTarget {
   #parts;
   #listener;
@@ -37,15 +37,15 @@ export class MoveTarget {
   #isReady = false;
   #isOver = false;
   #isHandedOver = false;
-  /** @type {{request: ChangeBus, heardAt: number} | null} what the new bus has asked for already */
+  /** @type {{request: ChangeBus, heardAt: number} | null} a move that the new bus has requested already */
   #next = null;
-  /** The address that is or was tried last. */
+  /** Address of the current or last try. */
   url;
 
   /**
    * @param {Parts} parts
-   * @param {TargetListener & Standby} listener hears of the connection
-   * @param {LinkOwner & {changeBus: (link: BusLink, request: ChangeBus, heardAt?: number) => void}} heir whose it is in the end
+   * @param {TargetListener & Standby} listener of the connection
+   * @param {LinkOwner & {changeBus: (link: BusLink, request: ChangeBus, heardAt?: number) => void}} heir owner of the connection after the move
    * @param {Destination} destination
    * @param {number} timeout ms for each address
    */
@@ -59,7 +59,7 @@ export class MoveTarget {
     this.url = /** @type {string} */ (this.#urls[0]);
   }
 
-  /** @returns {BusLink} once it is ready */
+  /** @returns {BusLink} of the connection that is ready */
   get link() {
     return /** @type {BusLink} */ (this.#link);
   }
@@ -100,7 +100,7 @@ export class MoveTarget {
   /** @param {Welcome} welcome */
   #problem({ producer, limits }) {
     if (producer !== this.#destination.producer) {
-      // Subscribers could not tell what they have seen.
+      // Subscribers could not recognise duplicates.
       return `it knows this client as ${producer}, not as ${this.#destination.producer}`;
     }
     const now = this.#parts.outbox.limits;
@@ -146,12 +146,12 @@ export class MoveTarget {
     this.#timer = null;
   }
 
-  /** The connection is the heir's from now on; `passOn` has to follow. */
+  /** Gives the connection to the heir; `passOn` has to follow. */
   handOver() {
     this.#isHandedOver = true;
   }
 
-  /** Tells the heir what the bus has asked for meanwhile. */
+  /** Passes on to the heir a move that the new bus has requested meanwhile. */
   passOn() {
     if (this.#next && this.#link) {
       this.#heir.changeBus(this.#link, this.#next.request, this.#next.heardAt);
@@ -159,8 +159,8 @@ export class MoveTarget {
   }
 
   /**
-   * The connection is not needed.
-   * @param {number} until when calls that are under way over it are not waited for any longer
+   * Closes the connection, because the client stays at its bus.
+   * @param {number} until deadline of the calls that are under way over it
    */
   drop(until) {
     this.#stopTimer();

@@ -1,5 +1,5 @@
 /**
- * An answer with an event.
+ * A reply as it was sent.
  *
  * @typedef {object} Answer
  * @property {number} handledMicros
@@ -7,7 +7,7 @@
  * @property {Uint8Array} bytes
  */
 
-// What one takes beside its bytes.
+// Bytes of memory that a reply takes beside its event.
 const OVERHEAD = 256;
 
 /** The last replies of a service, bounded in number and in bytes. */
@@ -27,7 +27,7 @@ export class RememberedReplies {
     this.#maxBytes = maxBytes;
   }
 
-  /** @param {string} key which request of whom */
+  /** @param {string} key caller and request number */
   get(key) {
     return this.#replies.get(key);
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the JavaScript SDK: types, lint, tests, the package, and a run against a bus, in Chromium and of the conformance kit where they are.
-# The tests run beside the rest, because they mostly wait, and at the end the kit beside them. test/nightly/run.sh checks what takes longer.
+# The tests run in parallel to the rest, because they mostly wait, and at the end in parallel to the kit. test/nightly/run.sh has longer checks.
 #
 #   EVENTBUS_JAR   jar of a bus to test against; default the repository's, where it is built
 #   KIT_JAR        jar of the conformance kit; default the repository's, where it is built
@@ -15,7 +15,7 @@ if ! command -v npm >/dev/null || ! node -e 'const [a, b] = process.versions.nod
   exit 0
 fi
 
-# No lock file: it would name the registry of whoever wrote it. The versions in package.json are exact.
+# No lock file: it would name its author's registry. The versions in package.json are exact.
 if ! cmp -s package.json node_modules/.installed; then
   npm install --prefer-offline --no-package-lock --ignore-scripts --no-audit --no-fund --silent
   cp package.json node_modules/.installed
@@ -30,7 +30,7 @@ begin() {
   "$@" >"$logs/$name" 2>&1 &
   running[$name]=$!
 }
-# Waits for a step; where it has failed, shows the end of what it said.
+# Waits for a step; shows the end of its output if it has failed.
 end() {
   echo "check: $1"
   if ! wait "${running[$1]}"; then
@@ -41,7 +41,7 @@ end() {
 failures() { sed -n '/failing tests:/,$p' "$1"; }
 
 mapfile -t tests < <(find test -name node_modules -prune -o -name '*.test.js' -print | sort)
-# Those with a bus mostly wait for it.
+# Parallel, because tests with a bus mostly wait for it.
 begin tests node --test --test-concurrency=3 --test-timeout=240000 --test-reporter=spec "${tests[@]}"
 for step in "types node_modules/.bin/tsc" "lint node_modules/.bin/eslint ." "package ./check-package.sh"; do
   read -ra command <<<"$step"
@@ -52,13 +52,13 @@ cat "$logs/package"
 
 kit="${KIT_JAR:-../../conformance/target/eventbus-conformance.jar}"
 if [ -f "$kit" ]; then
-  # A machine that does other things beside is slow, and no client's mistake.
+  # A generous limit: a busy machine is no fault of the client.
   begin conformance "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --within 20000 --testee 'node test/testee.js'
 fi
 end tests failures
 grep -E '^ℹ (tests|pass|skipped)' "$logs/tests" | tr '\n' ' '
 echo
-# What was left out, once for each reason.
+# Skipped tests, each reason once.
 grep -oE '# (left out|no jar|the conformance kit).*' "$logs/tests" | sort | uniq -c | sed -E 's/^ *([0-9]+) # /check: \1 tests left out: /' || true
 if [ -f "$kit" ]; then
   end conformance

@@ -1,4 +1,4 @@
-// Lets the declarations be used with every `lib`: those who have no `esnext.disposable` have no `Symbol.asyncDispose` either.
+// Makes the declarations work with every `lib`: without `esnext.disposable` there is no `Symbol.asyncDispose` either.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const DISPOSABLE = `// As TypeScript's lib.esnext.disposable.d.ts declares it, where that is not a part of the program.

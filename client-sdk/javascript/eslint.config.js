@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import imports from 'eslint-plugin-import-x';
 import jsdoc from 'eslint-plugin-jsdoc';
 
-// What browsers, Node, Deno, Bun and workers all have. Node's own are used in node-socket.js and what it imports alone.
+// Globals of browsers, Node, Deno, Bun and workers alike. Node's own are used only in node-socket.js and its imports.
 const EVERYWHERE = [
   'AbortController', 'AbortSignal', 'DataView', 'Event', 'EventTarget', 'Reflect', 'TextDecoder', 'TextEncoder', 'URL', 'WebSocket', 'clearTimeout', 'fetch', 'globalThis',
   'performance', 'queueMicrotask', 'setTimeout', 'structuredClone', 'Blob',

@@ -1,4 +1,4 @@
-// One side of a measurement, as a process of its own: `node peer.js ROLE` and its task as JSON in TASK.
+// A side of a measurement, as a process of its own: `node peer.js ROLE` and its task as JSON in TASK.
 import * as systems from './systems.js';
 
 const { role, system, options, size, seconds, warmup } = JSON.parse(process.env.TASK);

@@ -29,7 +29,7 @@ writeFileSync(join(work, 'nats.conf'), `listen: 127.0.0.1:${natsPort}\nwebsocket
 const natsServer = spawn(process.env.NATS_SERVER ?? 'nats-server', ['-c', join(work, 'nats.conf')], { stdio: 'ignore' });
 natsServer.once('error', error => { console.error(`bench: ${error.message}`); process.exit(2); });
 
-/** A page from which the systems are imported, bundled. */
+/** Bundled page that imports the systems. */
 const page = await (async () => {
   if (!chromiumPath) {
     console.error('bench: pages are left out: no Chromium');
@@ -70,7 +70,7 @@ function peer(task) {
   return child;
 }
 
-/** A subscriber in a page, with the face of a process. */
+/** Returns a subscriber in a page, with the interface of a process. */
 async function pageSubscriber(task, onMessage) {
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });

@@ -1,11 +1,11 @@
-// What is measured: each system makes a publisher and a subscriber with the same face, also in a page.
+// The measured systems: each makes a publisher and a subscriber with the same interface, also in a page.
 
-/** A subscriber calls this for every event, and reads it. */
+/** Returns the callback of a subscriber, which reads every event. */
 export function sink(onChunk) {
   let count = 0;
   let sum = 0;
   return payload => {
-    // Read, so that no system is ahead by leaving it alone.
+    // Read, so that no system gains by leaving the payload alone.
     sum = (sum + payload[0] + payload[payload.length - 1]) | 0;
     if (++count % 1000 === 0) {
       onChunk(count);

@@ -10,10 +10,10 @@ import { Writer } from './wire/writer.js';
  */
 
 /**
- * What a schema was compiled to.
+ * A compiled schema.
  *
  * @typedef {object} Type
- * @property {string} kind what its values are in JavaScript; branches of a union are told apart by it
+ * @property {string} kind type of its values in JavaScript, which tells the branches of a union apart
  * @property {string} name of a branch of a union
  * @property {(w: Writer, value: unknown, path: string) => void} write
  * @property {(r: Reader, path: string, depth: number) => unknown} read
@@ -24,7 +24,7 @@ const PRIMITIVES = new Set(['null', 'boolean', 'int', 'long', 'float', 'double',
 const EMPTY = 0xC15D213AA4D7A795n;
 // Deeper values are refused: a recursive schema lets a few bytes nest as deep as they are many.
 const MAX_DEPTH = 100;
-// Items that take no bytes: their number alone must not fill the memory.
+// Maximum of items that take no bytes: their number alone must not fill the memory.
 const MAX_EMPTY = 65_536;
 /** @type {bigint[]} */
 const table = [];
@@ -395,7 +395,7 @@ function record(name, fields, named) {
     }
     return all;
   }, () => compiled.every(field => field.type.isEmpty()));
-  // Before its fields, which may be of this type.
+  // Set before the fields are compiled, which may be of this type.
   named.set(name, made);
   for (const field of fields) {
     compiled.push({ name: field.name, type: compile(field.type, spaceOf(name), named), default: field.default });
@@ -404,7 +404,7 @@ function record(name, fields, named) {
 }
 
 /**
- * The value itself where the kinds of the branches tell it, else an object with the branch's name: `{"long": 5}`.
+ * Compiles a union: its value stands for itself where the kinds of the branches differ, else in an object with the branch's name: `{"long": 5}`.
  * @param {Type[]} branches
  * @returns {Type}
  */
@@ -448,11 +448,11 @@ function kindOf(value) {
 }
 
 /**
- * A codec for payloads in Avro's binary encoding. Records are objects, enums text, `bytes` and `fixed` a `Uint8Array`, a `long` a number
+ * Returns a codec for payloads in Avro's binary encoding. Records are objects, enums text, `bytes` and `fixed` a `Uint8Array`, a `long` a number
  * where that is exact and else a bigint; a union is the value itself where its branches differ in JavaScript, else `{branch: value}`.
  * Logical types are left as they are.
  *
- * Payloads are read with the schema that they were written with: that of the codec, or one of `writers`, found by the event's fingerprint.
+ * Payloads are read with their writer's schema: that of the codec, or one of `writers`, found by the event's fingerprint.
  * Fields are not resolved between the two.
  * @param {Schema} schema of what is written
  * @param {{writers?: Schema[]}} [options] further schemas of publishers

@@ -5,22 +5,22 @@ import * as TYPE from './wire/type.js';
 /** @import {Outbox} from './outbox.js' */
 /** @import {Environment} from './internal.js' */
 
-/** When to ask again what the bus could not answer, in ms. */
-export const ASK_AGAIN = 100;
+/** Pause before a barrier that the bus could not answer is sent again, in ms. */
+export const RETRY_DELAY = 100;
 
 /**
- * A question that is not answered.
+ * A barrier without an answer.
  *
  * @typedef {object} Pending
  * @property {() => void} resolve
  * @property {(error: EventBusError) => void} reject
- * @property {unknown} pause timer until it is asked again
+ * @property {unknown} pause timer until it is sent again
  * @property {number} plainSent events without a waiter that were sent before it
  */
 
 /**
- * The questions "has all that I published arrived?" that the bus has not answered. They are asked again on every new connection, and
- * after a pause where the bus could not answer in time, until the asker waits no longer.
+ * The barriers that no bus has answered. A barrier asks whether everything published before has arrived. Each is sent again on every new connection,
+ * and after a pause where the bus could not answer in time, until its caller stops waiting.
  */
 export class Barriers {
   /** @type {Map<number, Pending>} */
@@ -43,7 +43,7 @@ export class Barriers {
   /**
    * @param {() => void} resolve
    * @param {(error: EventBusError) => void} reject
-   * @returns {() => void} forgets the question
+   * @returns {() => void} forgets the barrier
    */
   ask(resolve, reject) {
     const id = this.#nextId++;
@@ -67,7 +67,7 @@ export class Barriers {
     });
   }
 
-  /** A connection is ready: asks everything again, behind what is sent again. */
+  /** Sends all barriers over a new connection, behind the events that are sent again. */
   connected() {
     this.#pending.forEach((asked, id) => {
       this.#env.clearTimeout(/** @type {never} */ (asked.pause));
@@ -76,10 +76,10 @@ export class Barriers {
   }
 
   /**
-   * Asks once, over the connection that is there, in place of what was asked so before.
+   * Returns a barrier that is sent once, over the current connection; it replaces the one made so before.
    * @param {() => void} answered
    * @param {() => void} refused
-   * @returns {Uint8Array} what has to be sent behind everything else
+   * @returns {Uint8Array} the frame, to be sent behind everything else
    */
   askOnce(answered, refused) {
     const id = this.#nextId++;
@@ -87,7 +87,7 @@ export class Barriers {
     return encodeId(TYPE.BARRIER, id);
   }
 
-  /** Whatever was asked so is not of interest any more. */
+  /** Forgets the barrier of `askOnce`. */
   forget() {
     this.#question = null;
   }
@@ -122,7 +122,7 @@ export class Barriers {
     }
     const asked = this.#pending.get(id);
     if (asked && error.retryable) {
-      asked.pause = this.#env.setTimeout(() => this.#send(id, asked), ASK_AGAIN);
+      asked.pause = this.#env.setTimeout(() => this.#send(id, asked), RETRY_DELAY);
     } else if (asked) {
       this.#pending.delete(id);
       asked.reject(error);

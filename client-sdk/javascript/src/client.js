@@ -22,8 +22,8 @@ import * as LIMIT from './wire/limit.js';
 /** @import {CallPort, Environment} from './internal.js' */
 /** @import {ClientEvents, ConnectionInfo, Counters, Encoder, Handler, PayloadFor, PublishOptions, Published, SendOptions, State, SubscribeOptions, WaitOptions} from './types.js' */
 
-// How often what waits is looked at, in ms.
-const LOOK = 1000;
+// Interval of checks for calls that wait, in ms.
+const CHECK_INTERVAL = 1000;
 const FLUSH_TIMEOUT = 30_000;
 const OF_PUBLISH = [...OF_EVENT, 'signal'];
 const OF_WAIT = ['timeout', 'signal'];
@@ -34,20 +34,20 @@ const EVENTS = [
   'producerChanged', 'state',
 ];
 const SLOW_CONSUMER = 4001;
-// How often it is told that a subscription lets others wait, in ms, and how many of these are named.
-const TELL_AGAIN = 10_000;
+// Interval of reports that a subscription stalls others, in ms, and maximum of others named.
+const REPORT_INTERVAL = 10_000;
 const MAX_NAMED = 5;
-// So many calls of publish may wait for room, and more with a large buffer.
+// Calls of publish that may wait for room, and more with a large buffer.
 const MAX_PARKED = 1000;
 
 /**
  * A `publish` that waits for room.
  *
  * @typedef {object} Parked
- * @property {() => boolean} retry whether there was room
+ * @property {() => boolean} retry returns whether there was room
  * @property {(error: unknown) => void} reject
  * @property {number} until in ms
- * @property {boolean} isOver whether it does not wait any more
+ * @property {boolean} isOver whether it no longer waits
  */
 
 /** A client of an event bus: publishes, subscribes, and stays connected. Made by `connect`. */
@@ -71,7 +71,7 @@ export class EventBus {
   };
   /** @type {Fifo<Parked>} */
   #parked = new Fifo();
-  // Those that still wait.
+  // Number of those that still wait.
   #parkedCount = 0;
   /** @type {Set<{resolve: () => void, reject: (error: unknown) => void}>} */
   #wantRoom = new Set();
@@ -87,9 +87,9 @@ export class EventBus {
   #forgetExit = () => {};
   /** @type {() => void} */
   #checkDrained = () => {};
-  // Since when a subscription with BLOCK lets the others wait, and when that was told, in ms.
-  #heldSince = Infinity;
-  #toldHolder = -Infinity;
+  // Time since which a subscription with BLOCK stalls the others, and time of the last report, in ms.
+  #stalledSince = Infinity;
+  #toldStallAt = -Infinity;
 
   /**
    * Use `connect`.
@@ -143,12 +143,12 @@ export class EventBus {
     }
     this.#isStarted = true;
     this.#forgetExit = this.#env.onExit(() => this.#exiting());
-    this.#lookLater();
+    this.#checkLater();
     return this;
   }
 
   /**
-   * What `console.log` of Node shows.
+   * Returns the text for `console.log` of Node.
    * @param {number} depth
    * @param {object} options
    * @param {(value: unknown, options: object) => string} inspect
@@ -159,9 +159,9 @@ export class EventBus {
     return shownAs(this, { name: this.#settings.name, state: this.state, url: this.connection?.url ?? null, counters: this.counters() }, options, inspect);
   }
 
-  /** @returns {string | null} what the end of the process leaves undone */
+  /** @returns {string | null} a warning about what the end of the process leaves undone */
   #exiting() {
-    // What the network takes at once still goes out.
+    // Events that the network takes at once are still sent.
     this.#outbox.flush();
     const events = this.#outbox.unsettled + this.#parkedCount;
     return events === 0 ? null
@@ -181,8 +181,8 @@ export class EventBus {
   }
 
   /**
-   * Resolves when the client has ended: with null when it was closed, else with why it has ended by itself. Without a listener of `disconnected` and
-   * where nobody asks for this promise, that is reported, in Node by `process.emitWarning`.
+   * Resolves when the client has ended: with null when it was closed, else with the reason. Without a listener of `disconnected` and where nobody
+   * asks for this promise, the reason is reported, in Node by `process.emitWarning`.
    * @returns {Promise<EventBusError | null>}
    */
   get closed() {
@@ -191,8 +191,7 @@ export class EventBus {
   }
 
   /**
-   * Tries to connect at once, where the client waits for the next try. A connection that is there stays, and is asked for a sign of life if it was
-   * silent for 5 s.
+   * Tries to connect at once, where the client waits for the next try. An existing connection stays, and is probed if it was silent for 5 s.
    * @throws {EventBusError} CLOSED
    */
   reconnect() {
@@ -200,7 +199,7 @@ export class EventBus {
     this.#connector.wake();
   }
 
-  /** @returns {Counters} what the client has done until now */
+  /** @returns {Counters} figures since the client was made */
   counters() {
     return {
       ...this.#counters, publishedTopics: this.#outbox.topics, bufferedBytes: this.#outbox.used, unhandledBytes: this.#window.unhandled + this.#window.buffered,
@@ -208,11 +207,11 @@ export class EventBus {
   }
 
   /**
-   * Hears what happens to the client.
+   * Adds a listener for events of the client.
    * @template {keyof ClientEvents} K
    * @param {K} type
    * @param {(event: ClientEvents[K]) => void} listener
-   * @returns {() => void} takes the listener away
+   * @returns {() => void} removes the listener
    */
   on(type, listener) {
     if (!EVENTS.includes(type)) {
@@ -231,8 +230,8 @@ export class EventBus {
   // ---- Publishing
 
   /**
-   * Publishes an event and waits for the bus to confirm it: the bus has handed it to the queues of all subscribers. It is sent again after
-   * a lost connection, under the same number, so that subscribers see it once.
+   * Publishes an event and waits for the bus to confirm it: the bus has put it into the queues of all subscribers. The event is sent again after a
+   * lost connection, under the same number, so that subscribers see it once.
    *
    * The events of a topic arrive in the order of the calls, also while these are not awaited.
    * @template {Encoder | undefined} [C=undefined]
@@ -240,8 +239,8 @@ export class EventBus {
    * @param {PayloadFor<C>} payload text, bytes, or a value for the codec (JSON without one); bytes must not be changed before the promise is settled
    * @param {PublishOptions & {codec?: C}} [options]
    * @returns {Promise<Published>} rejects with ILLEGAL_TOPIC, TOO_BIG, UNREADABLE_PAYLOAD, BUFFER_FULL or CLOSED (not published), with
-   *   REFUSED, or with TIMED_OUT or CONNECTION_LOST (may have been delivered, unless the message says that it was not sent). The signal stops
-   *   waiting: what waits for room is taken back, an event that was taken is published
+   *   REFUSED, or with TIMED_OUT or CONNECTION_LOST (may have been delivered, unless the message says that it was not sent). The signal stops the
+   *   wait: a call that waits for room is withdrawn, an accepted event is published all the same
    */
   async publish(topic, payload, options = {}) {
     refuseUnknown(options, OF_PUBLISH, '');
@@ -257,7 +256,7 @@ export class EventBus {
         if (place?.frame.waiters) {
           place.frame.waiters[place.index] = null;
         } else if (parked && this.#unpark(parked)) {
-          // What it holds is not needed while it waits for its turn to go.
+          // Releases the event while the entry waits for its removal.
           parked.retry = () => true;
         }
         reject(signal?.reason);
@@ -294,13 +293,13 @@ export class EventBus {
     const parked = { retry, reject, until: this.#env.now() + blockTimeout, isOver: false };
     this.#parked.push(parked);
     this.#parkedCount++;
-    this.#lookLater();
+    this.#checkLater();
     return parked;
   }
 
   /**
-   * @param {Parked} one that does not wait any more
-   * @returns {boolean} whether it has waited until now
+   * @param {Parked} one that no longer waits
+   * @returns {boolean} whether it still waited
    */
   #unpark(one) {
     const waited = !one.isOver;
@@ -314,12 +313,12 @@ export class EventBus {
   }
 
   /**
-   * Publishes an event without waiting: it is not confirmed, and not sent again. `flush` says whether all have arrived.
+   * Publishes an event without waiting: no confirmation, no second try. `flush` tells whether all have arrived.
    * @template {Encoder | undefined} [C=undefined]
    * @param {string} topic
    * @param {PayloadFor<C>} payload as of `publish`; bytes may be changed afterwards
    * @param {SendOptions & {codec?: C}} [options]
-   * @returns {boolean} false if the buffer is full and nothing was taken: wait for `room`
+   * @returns {boolean} false if the buffer is full and the event was not accepted: wait for `room`
    * @throws {EventBusError} ILLEGAL_TOPIC, TOO_BIG, UNREADABLE_PAYLOAD, CLOSED
    */
   send(topic, payload, options = {}) {
@@ -373,7 +372,7 @@ export class EventBus {
   }
 
   /**
-   * Waits until everything that was published before has reached every bus concerned.
+   * Waits until everything published before has reached every bus concerned.
    * @param {WaitOptions} [options] timeout: default 30,000 ms
    * @returns {Promise<void>} rejects with TIMED_OUT, REFUSED, CLOSED, or the signal's reason
    */
@@ -396,17 +395,17 @@ export class EventBus {
   /**
    * @param {AbortSignal | undefined} signal
    * @param {{timeout: number, what: string} | undefined} deadline
-   * @param {(resolve: () => void, reject: (error: unknown) => void) => () => void} begin returns what takes the wish back
+   * @param {(resolve: () => void, reject: (error: unknown) => void) => () => void} begin returns the withdrawal
    * @returns {Promise<void>}
    */
   #waiting(signal, deadline, begin) {
     return new Promise((resolve, reject) => {
       /** @type {unknown} */
       let timer = null;
-      const settle = (/** @type {() => void} */ how) => () => {
+      const settle = (/** @type {() => void} */ outcome) => () => {
         this.#env.clearTimeout(/** @type {never} */ (timer));
         signal?.removeEventListener('abort', abort);
-        how();
+        outcome();
       };
       const forget = begin(settle(resolve), error => settle(() => reject(error))());
       const give = (/** @type {unknown} */ reason) => {
@@ -432,8 +431,8 @@ export class EventBus {
   // ---- Subscribing
 
   /**
-   * Subscribes. Its `ready` resolves when it is in force: every event that a bus takes from a publisher after that is delivered. It is made
-   * again after every lost connection; what was published meanwhile is told as a gap.
+   * Subscribes to a filter. `ready` of the subscription resolves when it is in force: every event that a bus takes from a publisher after that is
+   * delivered. The subscription is renewed after every lost connection; events published meanwhile are reported as a gap.
    * @param {string} filter tokens with dots; `*` is one token, a last `>` one or more
    * @template [T=unknown] what the codec reads
    * @param {SubscribeOptions<T> | Handler<T>} [given] options, or the handler
@@ -461,7 +460,7 @@ export class EventBus {
     }
     signal?.throwIfAborted();
     const subscription = new Subscription(
-      this.#registry.takeId(), filter, { group: group ?? null, overflow, bufferBytes, codec: codec ?? null, signal, onGap, onInterruption },
+      this.#registry.nextId(), filter, { group: group ?? null, overflow, bufferBytes, codec: codec ?? null, signal, onGap, onInterruption },
       /** @type {Handler | undefined} */ (handler), {
         micros: this.#env.micros,
         later: task => this.#later(task),
@@ -489,8 +488,8 @@ export class EventBus {
   }
 
   /**
-   * @param {() => void} task that is done after `closeTimeout`, unless the client has ended
-   * @returns {() => void} takes it back
+   * @param {() => void} task runs after `closeTimeout`, unless the client has ended
+   * @returns {() => void} cancels it
    */
   #later(task) {
     const { closeTimeout } = this.#settings;
@@ -515,37 +514,37 @@ export class EventBus {
     this.#connector.giveUp(why, SLOW_CONSUMER);
   }
 
-  /** Says which subscription lets the others wait, when it has done so for a while. */
-  #lookWhoHolds() {
+  /** Reports a subscription that has stalled the others for a while. */
+  #checkStall() {
     const now = this.#env.now();
     const all = /** @type {Subscription[]} */ ([...this.#registry.all].filter(one => one instanceof Subscription));
     const slow = all.filter(one => one.isBlocking && one.isFull).reduce(
-      (most, one) => most && most.buffered >= one.buffered ? most : one, /** @type {Subscription | null} */ (null));
-    if (!slow || !this.#window.isHeldBack) {
-      this.#heldSince = Infinity;
+      (max, one) => max && max.buffered >= one.buffered ? max : one, /** @type {Subscription | null} */ (null));
+    if (!slow || !this.#window.isStalled) {
+      this.#stalledSince = Infinity;
       return;
     }
-    this.#heldSince = Math.min(this.#heldSince, now);
+    this.#stalledSince = Math.min(this.#stalledSince, now);
     const others = all.filter(one => one !== slow).map(({ filter }) => filter);
-    if (now - this.#heldSince < LOOK || now - this.#toldHolder < TELL_AGAIN || (others.length === 0 && slow.isTaken)) {
+    if (now - this.#stalledSince < CHECK_INTERVAL || now - this.#toldStallAt < REPORT_INTERVAL || (others.length === 0 && slow.isTaken)) {
       return;
     }
-    this.#toldHolder = now;
+    this.#toldStallAt = now;
     const named = `${others.slice(0, MAX_NAMED).join(', ')}${others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : ''}`;
     this.#problem(new EventBusError('SLOW_CONSUMER', `${slow} with BLOCK has ${slow.buffered} bytes that ${slow.isTaken ? 'are not handled' : 'nobody reads'} `
       + `(bufferBytes: ${slow.bufferBytes}), and holds back ${others.length > 0 ? `the others of this client: ${named}` : 'those who publish'} `
       + '(expected: it keeps up, or another overflow, or a client of its own)'));
   }
 
-  // ---- What waits
+  // ---- Waiting calls
 
-  #lookLater() {
+  #checkLater() {
     if (this.#timer === null && this.state !== 'CLOSED') {
-      this.#timer = this.#env.setTimeout(() => this.#look(), LOOK);
+      this.#timer = this.#env.setTimeout(() => this.#check(), CHECK_INTERVAL);
     }
   }
 
-  #look() {
+  #check() {
     this.#timer = null;
     const now = this.#env.now();
     for (let next = this.#parked.first; next && (next.isOver || next.until <= now); next = this.#parked.first) {
@@ -555,23 +554,23 @@ export class EventBus {
         next.reject(this.#full());
       }
     }
-    if (!this.#window.isHeldBack && !this.#connector.isChanging) {
+    if (!this.#window.isStalled && !this.#connector.isMoving) {
       const overdue = this.#registry.overdue();
       if (overdue !== null) {
         this.#problem(new EventBusError('TIMED_OUT', overdue));
         this.#connector.giveUp(overdue);
       }
     }
-    this.#lookWhoHolds();
+    this.#checkStall();
     this.#checkDrained();
-    this.#lookLater();
+    this.#checkLater();
   }
 
   // ---- The end
 
   /**
-   * Ends the client: takes nothing new, sends what is buffered, waits for confirmations and for the handlers, and closes the connection.
-   * What is not done in time is given up.
+   * Ends the client: accepts nothing new, sends the buffered events, waits for confirmations and for the handlers, and closes the connection. Gives
+   * up at the timeout.
    * @param {{timeout?: number}} [options] ms, default `closeTimeout`
    * @returns {Promise<boolean>} whether all was sent, confirmed and handled
    */

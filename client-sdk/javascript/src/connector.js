@@ -1,20 +1,20 @@
-import { Addresses } from './addresses.js';
-import { BusChange } from './change.js';
+import { BusUrls } from './bus-urls.js';
+import { BusMove } from './bus-move.js';
 import { EventBusError, textOf } from './errors.js';
 import { hello } from './hello.js';
-import { Link } from './link.js';
-import { failureOf, isTemporary, isVerdict, Retries } from './retries.js';
+import { BusLink } from './bus-link.js';
+import { failureOf, isTemporary, isVerdict, ReconnectBackoff } from './reconnect-backoff.js';
 import { encodeChangeBusFailed } from './wire/frames.js';
 
 /** @import {Emitter} from './emitter.js' */
 /** @import {Known} from './hello.js' */
-/** @import {End, Parts} from './link.js' */
+/** @import {End, Parts} from './bus-link.js' */
 /** @import {Settings} from './options.js' */
 /** @import {ClientEvents, ConnectionInfo, State} from './types.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
 /** @type {Record<State, State[]>} */
-const MOVES = {
+const TRANSITIONS = {
   NEW: ['CONNECTING', 'CLOSED'],
   CONNECTING: ['CONNECTED', 'CLOSED'],
   CONNECTED: ['RECONNECTING', 'DRAINING', 'CLOSED'],
@@ -24,31 +24,31 @@ const MOVES = {
 };
 
 const FIRST_TRIES = 3;
-// So many tries without a Welcome the application is told of.
+// Number of tries without a Welcome after which the application is text.
 const SILENT_TRIES = 5;
-// So long a try may take where more follow, in ms.
-const TRY = 10_000;
-// A try of the first connection that has less time than this is none, in ms.
+// Timeout of a try where more follow, in ms.
+const TRY_TIMEOUT = 10_000;
+// Minimum time for a try of the first connection, in ms.
 const MIN_TRY = 100;
-const OFFLINE = 30_000;
+const OFFLINE_DELAY = 30_000;
 const MAX_MOVES = 8;
 const MINUTE = 60_000;
 
-/** The connection's state machine: connects, reconnects, changes the bus, gives up. */
+/** State machine of the connection: connects, reconnects, moves to another bus, gives up. */
 export class Connector {
   #settings;
   #parts;
   #env;
   #events;
-  #addresses;
-  #retries;
+  #urls;
+  #backoff;
   /** @type {State} */
   #state = 'NEW';
-  /** @type {Link | null} */
+  /** @type {BusLink | null} */
   #link = null;
   /** @type {unknown} until the next try, or for the answer to this one */
   #timer = null;
-  // Counts the tries, so that what comes late is known.
+  // Counts the tries, so that a late answer is recognised.
   #attempt = 0;
   #firstTries = 0;
   #firstDeadline = 0;
@@ -59,13 +59,13 @@ export class Connector {
   #producer = null;
   #askedTokenAgain = false;
   #wasWelcomed = false;
-  /** @type {BusChange | null} */
-  #change = null;
-  #changeToken = '';
+  /** @type {BusMove | null} */
+  #move = null;
+  #moveToken = '';
   /** @type {number[]} when moves began */
   #moves = [];
   /** @type {string | null} the address that is tried next */
-  #waiting = null;
+  #nextUrl = null;
   #isOffline = false;
   #isAsleep = false;
   #first = /** @type {{resolve: () => void, reject: (error: unknown) => void} | null} */ (null);
@@ -73,7 +73,7 @@ export class Connector {
   connection = null;
   /** @type {EventBusError | null} why the client has ended */
   endReason = null;
-  /** Is called when the client has ended. */
+  /** Called when the client has ended. */
   onEnd = () => {};
 
   /**
@@ -86,8 +86,8 @@ export class Connector {
     this.#parts = parts;
     this.#env = parts.env;
     this.#events = events;
-    this.#addresses = new Addresses(settings.urls);
-    this.#retries = new Retries(settings.reconnect, () => parts.env.random());
+    this.#urls = new BusUrls(settings.urls);
+    this.#backoff = new ReconnectBackoff(settings.reconnect, () => parts.env.random());
     parts.refresh.onRenewed = expiresAt => {
       this.connection = Object.freeze({ .../** @type {ConnectionInfo} */ (this.connection), expiresAt });
     };
@@ -98,15 +98,15 @@ export class Connector {
     return this.#state;
   }
 
-  /** @returns {boolean} whether a change of bus is under way */
-  get isChanging() {
-    return this.#change !== null;
+  /** @returns {boolean} whether a move to another bus is under way */
+  get isMoving() {
+    return this.#move !== null;
   }
 
   /** @param {State} next */
   #become(next) {
     const before = this.#state;
-    if (!MOVES[before].includes(next)) {
+    if (!TRANSITIONS[before].includes(next)) {
       throw new Error(`state: ${before} -> ${next} (not in the table)`);
     }
     this.#state = next;
@@ -121,41 +121,41 @@ export class Connector {
     this.#firstDeadline = this.#env.now() + this.#settings.connectTimeout;
     return new Promise((resolve, reject) => {
       this.#first = { resolve, reject };
-      this.#tryNext(this.#addresses.next());
+      this.#tryNext(this.#urls.next());
     });
   }
 
   /** @param {string} url */
   #tryNext(url) {
-    let patience = this.#settings.connectTimeout;
+    let timeout = this.#settings.connectTimeout;
     if (this.#state === 'CONNECTING') {
       const left = this.#firstDeadline - this.#env.now();
-      // This one, and those that come after it.
-      patience = Math.max(1, left / (this.#addresses.configuredLeft + 1));
+      // The rest of the time, divided by this address and those that follow.
+      timeout = Math.max(1, left / (this.#urls.configuredLeft + 1));
       if (this.#settings.reconnect?.retryFirst) {
-        patience = Math.min(patience, TRY);
+        timeout = Math.min(timeout, TRY_TIMEOUT);
       }
     }
     const attempt = ++this.#attempt;
-    const link = new Link(url, this.#parts, this, null);
+    const link = new BusLink(url, this.#parts, this, null);
     this.#link = link;
-    this.#waiting = null;
+    this.#nextUrl = null;
     this.#timer = this.#env.setTimeout(() => {
-      const told = `${url} did not answer within ${Math.round(patience)} ms`;
-      link.fail(told, new EventBusError('TIMED_OUT', told));
-    }, patience);
+      const text = `${url} did not answer within ${Math.round(timeout)} ms`;
+      link.fail(text, new EventBusError('TIMED_OUT', text));
+    }, timeout);
     hello(this.#settings, this.#env.agent, this.#known, null).then(
       frame => attempt === this.#attempt && this.#link === link && link.open(frame),
-      cause => this.#noToken(link, new EventBusError('NO_TOKEN', `no token: ${textOf(cause)}`, { cause })));
+      cause => this.#tokenFailed(link, new EventBusError('NO_TOKEN', `no token: ${textOf(cause)}`, { cause })));
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {EventBusError} failure
    */
-  #noToken(link, failure) {
+  #tokenFailed(link, failure) {
     if (this.#wasWelcomed && link === this.#link) {
-      // The first connection fails with it.
+      // Not for the first connection, which fails with it.
       this.#parts.problem(failure);
     }
     link.fail('', failure);
@@ -167,7 +167,7 @@ export class Connector {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {Welcome} welcome
    */
   welcomed(link, welcome) {
@@ -200,17 +200,17 @@ export class Connector {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {Welcome} welcome
    */
   #connected(link, welcome) {
     this.#stopTimer();
     this.#welcomedAt = this.#env.now();
     this.#askedTokenAgain = false;
-    this.#retries.unwelcome = 0;
+    this.#backoff.unwelcome = 0;
     this.#known = { resume: welcome.resume, session: welcome.session };
     this.#producer = welcome.producer;
-    this.#addresses.welcomed(link.url, welcome.others);
+    this.#urls.welcomed(link.url, welcome.others);
     this.#parts.dispatcher.onRoom = () => link.grant();
     this.#link = link;
     const { bus, session, producer, limits, expiresAt } = welcome;
@@ -219,31 +219,31 @@ export class Connector {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {End} end
    */
   ended(link, end) {
     if (link !== this.#link || this.#state === 'CLOSED') {
       return;
     }
-    if (this.#change?.oldEnded()) {
+    if (this.#move?.oldEnded()) {
       return;
     }
-    this.#change = null;
+    this.#move = null;
     this.#stopTimer();
     this.#link = null;
     const wasConnected = this.connection !== null;
     if (wasConnected) {
       this.#lost(link);
-      if (this.#retries.ended(this.#env.now() - this.#welcomedAt)) {
-        this.#addresses.startAnew();
+      if (this.#backoff.ended(this.#env.now() - this.#welcomedAt)) {
+        this.#urls.startAnew();
       }
     }
     if (this.#state === 'CONNECTING') {
       this.#firstFailed(link.url, end);
       return;
     }
-    const again = this.#retries.mayRetry(end) || this.#mayAskTokenAgain(end);
+    const again = this.#backoff.mayRetry(end) || this.#mayAskTokenAgain(end);
     if (wasConnected || !again) {
       this.#events.emit('disconnected', { code: end.code, reason: end.reason || (end.failure?.message ?? ''), willReconnect: again });
     }
@@ -255,8 +255,8 @@ export class Connector {
   }
 
   /**
-   * The connection is gone, and what belongs to it.
-   * @param {Link} link
+   * Releases all that belongs to a lost connection.
+   * @param {BusLink} link
    */
   #lost(link) {
     this.connection = null;
@@ -266,7 +266,7 @@ export class Connector {
     this.#parts.registry.disconnected(link.heardAtMicros);
   }
 
-  /** Nothing can be sent over the connection that was sent over. */
+  /** Records that the connection for sending is lost. */
   loseSending() {
     const unknown = this.#parts.outbox.disconnected();
     if (unknown > 0) {
@@ -292,13 +292,13 @@ export class Connector {
     const tries = retryFirst && reconnect ? reconnect.maxAttempts : Math.max(FIRST_TRIES, urls.length);
     const again = !isVerdict(end, retryFirst) ? this.#firstTries < tries : this.#mayAskTokenAgain(end);
     const left = this.#firstDeadline - this.#env.now();
-    // Half of what is left is for the try itself, however long the policy would wait.
-    const most = retryFirst ? left / 2 : Infinity;
+    // Half of the remaining time is for the try itself, however long the policy would wait.
+    const max = retryFirst ? left / 2 : Infinity;
     const inTime = left >= (retryFirst ? MIN_TRY : 0);
-    // Others at once, the same ones after a while.
-    const delay = this.#addresses.configuredLeft > 0 ? 0 : this.#retries.next(end.refusal?.retryAfter ?? 0, most);
+    // Untried addresses at once, the same ones after a pause.
+    const delay = this.#urls.configuredLeft > 0 ? 0 : this.#backoff.next(end.refusal?.retryAfter ?? 0, max);
     if (again && inTime && delay < left) {
-      this.#waitFor(this.#addresses.next(), delay);
+      this.#scheduleTry(this.#urls.next(), delay);
       return;
     }
     const attempt = this.#attempt;
@@ -311,16 +311,16 @@ export class Connector {
   /**
    * @param {string} url
    * @param {End} end
-   * @returns {Promise<EventBusError>} with the reason that the platform does not tell
+   * @returns {Promise<EventBusError>} with the reason that the platform hides
    */
   async #explained(url, end) {
     const failure = failureOf(end, url);
     if (end.failure || end.welcomed || end.code !== 1006 || !this.#env.explain) {
       return failure;
     }
-    const told = await this.#env.explain(url).catch(textOf);
-    const status = Number(/^4\d\d(?=:)/.exec(told)?.[0] ?? 500);
-    return new EventBusError(failure.code, `${failure.message} (${told})`, { retryable: isTemporary(status) });
+    const text = await this.#env.explain(url).catch(textOf);
+    const status = Number(/^4\d\d(?=:)/.exec(text)?.[0] ?? 500);
+    return new EventBusError(failure.code, `${failure.message} (${text})`, { retryable: isTemporary(status) });
   }
 
   /**
@@ -331,58 +331,58 @@ export class Connector {
     if (this.#state === 'CONNECTED') {
       this.#become('RECONNECTING');
     }
-    if (!end.welcomed && ++this.#retries.unwelcome === SILENT_TRIES) {
+    if (!end.welcomed && ++this.#backoff.unwelcome === SILENT_TRIES) {
       this.#explained(url, end).then(failure => this.#parts.problem(new EventBusError(
         'NOT_CONNECTED', `no connection in ${SILENT_TRIES} tries, and trying on: ${failure.message}`)));
     }
-    const to = this.#addresses.next();
-    const delay = this.#retries.next(end.refusal?.retryAfter ?? 0);
-    this.#events.emit('reconnecting', { attempt: this.#retries.attempt, url: to, delay });
-    this.#waitFor(to, delay);
+    const to = this.#urls.next();
+    const delay = this.#backoff.next(end.refusal?.retryAfter ?? 0);
+    this.#events.emit('reconnecting', { attempt: this.#backoff.attempt, url: to, delay });
+    this.#scheduleTry(to, delay);
   }
 
   /**
    * @param {string} url
    * @param {number} delay
    */
-  #waitFor(url, delay) {
+  #scheduleTry(url, delay) {
     this.#attempt++;
-    this.#waiting = url;
+    this.#nextUrl = url;
     if (this.#isAsleep || this.#state === 'CLOSED') {
       return;
     }
     const attempt = this.#attempt;
-    this.#timer = this.#env.setTimeout(() => attempt === this.#attempt && this.#tryNext(url), this.#isOffline ? Math.max(delay, OFFLINE) : delay);
+    this.#timer = this.#env.setTimeout(() => attempt === this.#attempt && this.#tryNext(url), this.#isOffline ? Math.max(delay, OFFLINE_DELAY) : delay);
   }
 
   // ---- The page: see Lifecycle
 
   /**
-   * The page is seen or has a network again, or the application wants it: tries at once, or looks whether the connection is dead.
+   * Tries at once, or checks whether the connection is dead: the page is seen or has a network again, or the application wants it.
    */
   wake() {
     this.#isAsleep = false;
     this.#isOffline = false;
-    const url = this.#waiting;
+    const url = this.#nextUrl;
     if (url !== null && this.#state !== 'CLOSED') {
       this.#stopTimer();
-      this.#retries.reset();
+      this.#backoff.reset();
       this.#tryNext(url);
     } else {
-      this.#link?.doubt(5000, 3000);
+      this.#link?.probeIfSilent(5000, 3000);
     }
   }
 
-  /** The page has no network: that is no verdict over a connection, but new tries can wait. */
+  /** Delays new tries, because the page has no network. An existing connection stays. */
   offline() {
     this.#isOffline = true;
-    if (this.#waiting !== null && !this.#isAsleep) {
+    if (this.#nextUrl !== null && !this.#isAsleep) {
       this.#stopTimer();
-      this.#waitFor(this.#waiting, OFFLINE);
+      this.#scheduleTry(this.#nextUrl, OFFLINE_DELAY);
     }
   }
 
-  /** The page was hidden for long: no connection until it is seen. */
+  /** Closes the connection until the page is seen, because it was hidden for long. */
   sleep() {
     if (this.#state !== 'CONNECTED' && this.#state !== 'RECONNECTING') {
       return;
@@ -392,24 +392,24 @@ export class Connector {
     const link = this.#link;
     if (link && this.connection) {
       const { url } = link;
-      this.#change?.abandon();
-      this.#change = null;
+      this.#move?.abandon();
+      this.#move = null;
       this.#link = null;
       link.close('the page is hidden');
       this.#lost(link);
       this.#become('RECONNECTING');
       this.#events.emit('disconnected', { code: 1000, reason: 'the page is hidden', willReconnect: true });
-      this.#waiting = url;
+      this.#nextUrl = url;
     } else if (link) {
       this.#link = null;
       link.abort();
-      this.#waiting = link.url;
+      this.#nextUrl = link.url;
     }
   }
 
   // ---- The end
 
-  /** Lets what is buffered go out; the application publishes no more. */
+  /** Sends the buffered events; the application publishes no more. */
   drain() {
     if (this.#state === 'CONNECTED' || this.#state === 'RECONNECTING') {
       this.#become('DRAINING');
@@ -419,13 +419,13 @@ export class Connector {
   /**
    * Gives the connection up without a verdict.
    * @param {string} reason
-   * @param {number} [code] for the bus; left out if there is nothing to be said to it
+   * @param {number} [code] close code for the bus; left out for none
    */
   giveUp(reason, code) {
     this.#link?.fail(reason, null, code);
   }
 
-  /** @param {EventBusError} why closes the connection in good order, and the client with it */
+  /** @param {EventBusError} why reason; closes the connection in good order, and the client with it */
   close(why) {
     this.#parts.calls?.end(why);
     if (this.connection && this.#link) {
@@ -445,9 +445,9 @@ export class Connector {
     this.#stopTimer();
     this.#parts.calls?.end(reason);
     this.#attempt++;
-    this.#waiting = null;
-    this.#change?.abandon();
-    this.#change = null;
+    this.#nextUrl = null;
+    this.#move?.abandon();
+    this.#move = null;
     const link = this.#link;
     link?.abort();
     this.#link = null;
@@ -461,10 +461,10 @@ export class Connector {
     this.#first = null;
   }
 
-  // ---- A change of bus
+  // ---- Move to another bus
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {ChangeBus} request
    * @param {number} [heardAt] in ms
    */
@@ -472,37 +472,37 @@ export class Connector {
     if (link !== this.#link || !this.connection || this.#state !== 'CONNECTED') {
       return;
     }
-    if (this.#change) {
-      this.#refuseChange(request.token, 'a change of bus is under way already');
+    if (this.#move) {
+      this.#refuseMove(request.token, 'a move to another bus is under way already');
       return;
     }
-    const urls = this.#addresses.changeBus(link.url, request.urls);
+    const urls = this.#urls.changeBus(link.url, request.urls);
     const now = this.#env.now();
     this.#moves = this.#moves.filter(at => now - at < MINUTE);
     if (urls.length === 0 || this.#moves.length >= MAX_MOVES) {
-      this.#addresses.stayed();
-      this.#refuseChange(request.token, urls.length === 0 ? 'none of the addresses can be used'
+      this.#urls.stayed();
+      this.#refuseMove(request.token, urls.length === 0 ? 'none of the addresses can be used'
         : `this client was moved ${MAX_MOVES} times within a minute already`);
       return;
     }
-    // Buses bound it, too, but a client must not be at the mercy of buses that disagree.
+    // Buses limit moves, too, but a client must not depend on buses that disagree.
     this.#moves.push(now);
-    this.#changeToken = request.token;
-    this.#change = new BusChange(this.#settings, this.#parts, this, link, {
+    this.#moveToken = request.token;
+    this.#move = new BusMove(this.#settings, this.#parts, this, link, {
       urls, producer: this.connection.producer, hello: () => hello(this.#settings, this.#env.agent, this.#known, request.token),
     });
-    this.#change.start(request.deadlineMillis, now - heardAt);
+    this.#move.start(request.deadlineMillis, now - heardAt);
   }
 
   /**
-   * The new connection is the one that the client has; the old one is closed.
-   * @param {Link} link
+   * Makes the new connection the client's, and closes the old one.
+   * @param {BusLink} link
    * @param {Welcome} welcome
-   * @param {number} until when calls that are under way over the old one are not waited for any longer
+   * @param {number} until deadline for the calls that are under way over the old one
    */
   moved(link, welcome, until) {
     const before = /** @type {ConnectionInfo} */ (this.connection);
-    this.#change = null;
+    this.#move = null;
     this.#link?.leave('the client goes on at another bus', until);
     const now = this.#connected(link, welcome);
     this.#parts.counters.busChanges++;
@@ -514,9 +514,9 @@ export class Connector {
    * @param {string} why
    */
   stayed(url, why) {
-    this.#change = null;
-    this.#addresses.stayed();
-    this.#refuseChange(this.#changeToken, why);
+    this.#move = null;
+    this.#urls.stayed();
+    this.#refuseMove(this.#moveToken, why);
     this.#events.emit('busChangeFailed', { url, why });
   }
 
@@ -524,7 +524,7 @@ export class Connector {
    * @param {string} token
    * @param {string} why
    */
-  #refuseChange(token, why) {
+  #refuseMove(token, why) {
     this.#parts.outbox.sendNow(encodeChangeBusFailed(token, why.slice(0, 500)));
   }
 }

@@ -1,45 +1,45 @@
-/** What is received and not handled, over all connections of a client: bytes of `Deliver` frames. */
+/** Bytes of `Deliver` frames that are received and not handled, over all connections of a client. */
 export class Window {
-  /** Bytes that are not handled and hold the bus back: those for subscriptions with BLOCK. */
+  /** Bytes that are not handled and reduce the credit of the bus: those for subscriptions with BLOCK. */
   unhandled = 0;
-  /** Bytes that wait for the others, which make room by themselves. */
+  /** Bytes that wait for other subscriptions, which make room by themselves. */
   buffered = 0;
 
-  /** @param {number} size bytes that may be */
+  /** @param {number} size maximum of unhandled bytes */
   constructor(size) {
     this.size = size;
   }
 
-  /** Bytes that may still come. */
+  /** Bytes that may still be received. */
   get room() {
     return Math.max(0, this.size - this.unhandled);
   }
 
-  /** Whether the application has not taken what came, so that the bus is held back. */
-  get isHeldBack() {
+  /** Tells whether the application stalls the bus: it has not handled half of the window. */
+  get isStalled() {
     return this.unhandled >= this.size / 2;
   }
 
-  /** Whether the others hold more than all of them together are to hold. */
+  /** Tells whether the other subscriptions together hold more than their limit. */
   get isCrowded() {
     return this.buffered > this.size;
   }
 
-  /** Whether so much has come in spite of the limit that the connection has to go: the bus may send beyond it, but not for ever. */
+  /** Tells whether the connection has to be closed: the bus may send beyond the limit, but not for ever. */
   get isOverrun() {
     return this.unhandled > 4 * this.size + 16 * 2 ** 20;
   }
 }
 
 /**
- * How much the bus may deliver over one connection, counted since its `Welcome`. It decides when more is to be granted, and how much;
- * without a clock, and without sending.
+ * Credit of the bus on one connection: bytes that it may deliver, counted since its `Welcome`. Decides when to grant more, and how much; without a
+ * clock, and without sending.
  */
 export class Credit {
-  /** Bytes that have come. */
+  /** Bytes received. */
   received = 0;
   #window;
-  // What the bus was told; it may pass it by one frame.
+  // Limit granted last; the bus may exceed it by one frame.
   #limit = -1;
   #refused = false;
 
@@ -48,21 +48,21 @@ export class Credit {
     this.#window = window;
   }
 
-  /** @returns {boolean} whether a new limit should be told: none was, or half of the window was handled since the last one */
+  /** @returns {boolean} whether to grant a new limit: none was granted, or half of the window was handled since the last one */
   get isDue() {
     return !this.#refused && (this.#limit < 0 || this.next - this.#limit >= this.#window.size / 2);
   }
 
-  /** @returns {number} the limit with which the window can be filled */
+  /** @returns {number} the limit that fills the window */
   get next() {
     return this.received + this.#window.room;
   }
 
   /**
-   * @param {number} limit that the bus is to be told
-   * @returns {boolean} false if it needs not be: it is no more than what it was told, or it does not know of credit
+   * @param {number} limit to grant
+   * @returns {boolean} false if there is nothing to send: the limit does not grow, or the bus does not know credit
    */
-  told(limit) {
+  granted(limit) {
     if (this.#refused || limit <= this.#limit) {
       return false;
     }
@@ -70,7 +70,7 @@ export class Credit {
     return true;
   }
 
-  /** The bus does not know of credit: it sends as long as it can. */
+  /** Grants nothing more: the bus does not know credit, and sends as long as it can. */
   refused() {
     this.#refused = true;
   }

@@ -2,7 +2,8 @@ import { textOf } from './errors.js';
 
 /**
  * @template T
- * @returns {{promise: Promise<T>, resolve: (value: T) => void, reject: (error: unknown) => void}} a promise whose failure may be looked at by nobody
+ * @returns {{promise: Promise<T>, resolve: (value: T) => void, reject: (error: unknown) => void}} a promise without a warning for an unhandled
+ *   rejection
  */
 export function deferred() {
   /** @type {(value: T) => void} */

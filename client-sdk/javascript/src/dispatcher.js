@@ -1,5 +1,5 @@
 import { BusEvent } from './event.js';
-import { Held } from './held.js';
+import { HeldDeliveries } from './held-deliveries.js';
 import { Routes } from './routes.js';
 import { Subscription } from './subscription.js';
 import { Deliver } from './wire/deliver.js';
@@ -14,7 +14,7 @@ import { Deliver } from './wire/deliver.js';
 const nothing = () => {};
 
 /**
- * The way in: checks each delivery against what was received before, and hands it to the queues of the subscriptions that it is for.
+ * Inbound path: checks each delivery against what was received before, and puts it into the queues of the matching subscriptions.
  */
 export class Dispatcher {
   #env;
@@ -26,17 +26,17 @@ export class Dispatcher {
   #view = new Deliver();
   /** @type {Set<Subscription>} */
   #touched = new Set();
-  /** @type {Held | null} */
+  /** @type {HeldDeliveries | null} */
   #held = null;
   /** @type {() => void} */
   #tooMuch = () => {};
-  /** @type {Set<Subscription>} whose buffers may have to make room */
+  /** @type {Set<Subscription>} whose buffers may be full */
   #full = new Set();
   /** @type {unknown} */
   #timer = null;
-  /** Is called when something was handled: there may be more room. */
+  /** Called when something was handled: there may be more room. */
   onRoom = () => {};
-  /** @type {(subscription: Subscription) => void} is called where one with DISCONNECT does not keep up */
+  /** @type {(subscription: Subscription) => void} called for a slow subscription with DISCONNECT */
   onSlow = () => {};
 
   /**
@@ -74,9 +74,9 @@ export class Dispatcher {
     if (held && origin.topic.inGroups.length > 0) {
       held.addGrouped(origin, { message, start, from, to, sequence: view.sequence, fresh: false });
       if (held.isTooMuch) {
-        const tell = this.#tooMuch;
+        const tooMuch = this.#tooMuch;
         this.#tooMuch = () => {};
-        tell();
+        tooMuch();
       }
     } else {
       this.#judge(message, to - start, origin);
@@ -92,7 +92,7 @@ export class Dispatcher {
   /** @param {ProducerState} origin */
   #rematch({ topic }) {
     if (topic.version !== this.#registry.version) {
-      // Nothing else matches a topic.
+      // Only subscriptions match a topic.
       topic.match(/** @type {Iterable<Subscription>} */ (this.#registry.all), this.#registry.version);
     }
   }
@@ -114,7 +114,7 @@ export class Dispatcher {
   #repetitions(origin) {
     const { sequence, count } = this.#view;
     const { everyEvent } = origin.topic;
-    const skip = origin.received(sequence, count, everyEvent.length > 0, (from, to) => this.#tell(origin, from, to, 'LOST', everyEvent));
+    const skip = origin.received(sequence, count, everyEvent.length > 0, (from, to) => this.#reportGap(origin, from, to, 'LOST', everyEvent));
     if (skip > 0) {
       this.#counters.duplicates += skip;
       everyEvent.forEach(s => s.repeated(skip));
@@ -132,7 +132,7 @@ export class Dispatcher {
    * @param {Uint8Array} message
    * @param {number} bytes
    * @param {ProducerState} origin
-   * @param {number} skip events that are repetitions
+   * @param {number} skip number of duplicates to leave out
    * @param {Subscription[]} targets
    */
   #give(message, bytes, origin, skip, targets) {
@@ -184,9 +184,9 @@ export class Dispatcher {
     this.#rematch(origin);
     const first = seen === 0 ? from : Math.max(from, origin.last + 1);
     if (first <= to) {
-      // The bus does not say for which groups it had chosen this client.
+      // The bus does not tell for which groups it had chosen this client.
       const { everyEvent, inGroups } = origin.topic;
-      origin.gap(first, to, (low, high) => this.#tell(origin, low, high, reason === 'UNKNOWN' ? 'LOST' : reason, [...everyEvent, ...inGroups]));
+      origin.gap(first, to, (low, high) => this.#reportGap(origin, low, high, reason === 'UNKNOWN' ? 'LOST' : reason, [...everyEvent, ...inGroups]));
     }
   }
 
@@ -197,7 +197,7 @@ export class Dispatcher {
    * @param {GapReason} reason
    * @param {Subscription[]} concerned
    */
-  #tell({ topic, producer }, from, to, reason, concerned) {
+  #reportGap({ topic, producer }, from, to, reason, concerned) {
     const gap = { topic: topic.name, producer, from, to, reason };
     this.#counters.missing += to - from + 1;
     for (const one of concerned) {
@@ -207,12 +207,12 @@ export class Dispatcher {
     this.#tellGap(gap);
   }
 
-  /** @param {Subscription} subscription has more to hand on; `handOver` has to follow */
+  /** @param {Subscription} subscription with something to deliver; `handOver` has to follow */
   touch(subscription) {
     this.#touched.add(subscription);
   }
 
-  /** Gives what has arrived to the application. */
+  /** Delivers the received events to the application. */
   handOver() {
     if (this.#touched.size > 0) {
       const touched = this.#touched;
@@ -229,7 +229,7 @@ export class Dispatcher {
     }
   }
 
-  /** A reader takes what came only when this turn is over: what it has not taken then waits. */
+  /** Checks the buffers after this turn: a reader takes its events only then. */
   #relieveLater() {
     if ([...this.#full].some(one => one.isOverrun)) {
       this.relieve();
@@ -240,7 +240,7 @@ export class Dispatcher {
     }, 0);
   }
 
-  /** Subscriptions whose buffers are full make room, as their policies say. */
+  /** Makes room in full buffers, as the policies of their subscriptions say. */
   relieve() {
     const full = [...this.#full];
     this.#full.clear();
@@ -248,39 +248,39 @@ export class Dispatcher {
     for (let before = Infinity; this.#window.isCrowded && this.#window.buffered < before;) {
       before = this.#window.buffered;
       const [first, ...others] = /** @type {Subscription[]} */ ([...this.#registry.all].filter(one => one instanceof Subscription && !one.isBlocking));
-      const largest = others.reduce((most, one) => one.buffered > most.buffered ? one : most, /** @type {Subscription} */ (first));
+      const largest = others.reduce((max, one) => one.buffered > max.buffered ? one : max, /** @type {Subscription} */ (first));
       this.#makeRoom(largest, largest.buffered / 2);
     }
   }
 
   /**
    * @param {Subscription} one
-   * @param {number} most
+   * @param {number} max
    */
-  #makeRoom(one, most) {
+  #makeRoom(one, max) {
     if (one.overflow === 'DISCONNECT') {
       this.onSlow(one);
     } else {
-      one.makeRoom(most);
+      one.makeRoom(max);
       one.pump();
     }
   }
 
-  /** The client has ended. */
+  /** Stops the timer, because the client has ended. */
   close() {
     this.#env.clearTimeout(/** @type {never} */ (this.#timer));
     this.#timer = null;
     this.#full.clear();
   }
 
-  // ---- Two connections at once, see Held
+  // ---- Two connections at once, see HeldDeliveries
 
   /**
-   * From now on there may be two connections, until `release`.
-   * @param {() => void} tooMuch is called once when the old connection has brought more than is to be held
+   * Begins to hold deliveries: until `release` there may be two connections.
+   * @param {() => void} tooMuch called once when the old connection has delivered more than may be held
    */
   hold(tooMuch) {
-    this.#held = new Held();
+    this.#held = new HeldDeliveries();
     this.#tooMuch = tooMuch;
   }
 
@@ -313,15 +313,14 @@ export class Dispatcher {
     this.#held?.add(gap);
   }
 
-  /** The new connection will not stay. */
+  /** Drops held deliveries except those of groups, because the new connection is given up. */
   holdGroupsOnly() {
     this.#held?.keepGroupsOnly();
   }
 
   /**
-   * Hands on what was held, dropping what was seen.
-   * @param {boolean} moved whether the new connection is the one that stays; if not, of what it brought only events of groups are handed
-   *   on, because no other member got them
+   * Delivers the held events, without duplicates.
+   * @param {boolean} moved whether the new connection stays; if not, only its events of groups are delivered, because no other member got them
    */
   release(moved) {
     const held = this.#held;
@@ -346,8 +345,8 @@ export class Dispatcher {
   }
 
   /**
-   * @param {import('./held.js').HeldDelivery} held
-   * @param {boolean} everything whether it is for those without a group, too
+   * @param {import('./held-deliveries.js').HeldDelivery} held
+   * @param {boolean} everything whether to deliver to subscriptions without a group, too
    */
   #releaseGrouped({ message, start, from, to }, everything) {
     this.#view.read(message, from, to);
@@ -357,7 +356,7 @@ export class Dispatcher {
       this.#judge(message, to - start, origin);
       return;
     }
-    // The same event comes over both connections for those without a group, but over one of them for the group: what the former have
+    // The same event comes over both connections for subscriptions without a group, but over one of them for the group: an event that the former have
     // seen may be new to the latter.
     this.#give(message, to - start, origin, 0, this.#members(origin));
     if (everything) {

@@ -8,7 +8,7 @@ export class Emitter {
   #listeners = new Map();
   #report;
 
-  /** @param {(error: unknown) => void} report takes what a listener throws */
+  /** @param {(error: unknown) => void} report receives errors of listeners */
   constructor(report) {
     this.#report = report;
   }
@@ -17,7 +17,7 @@ export class Emitter {
    * @template {keyof Events} K
    * @param {K} type of what to hear
    * @param {(event: Events[K]) => void} listener called for each
-   * @returns {() => void} takes the listener away again
+   * @returns {() => void} removes the listener
    */
   on(type, listener) {
     if (typeof listener !== 'function') {
@@ -28,7 +28,7 @@ export class Emitter {
       all = new Set();
       this.#listeners.set(type, all);
     }
-    // One of its own: the same function may be added twice.
+    // A wrapper, because the same function may be added twice.
     const own = (/** @type {Events[K]} */ event) => listener(event);
     all.add(own);
     return () => void all.delete(own);
@@ -36,7 +36,7 @@ export class Emitter {
 
   /**
    * @param {keyof Events} type
-   * @returns {boolean} whether anybody hears it
+   * @returns {boolean} whether there is a listener
    */
   has(type) {
     return (this.#listeners.get(type)?.size ?? 0) > 0;

@@ -5,15 +5,15 @@ import * as LIMIT from './wire/limit.js';
 /** @import {Limits, SendOptions} from './types.js' */
 /** @import {Writer} from './wire/writer.js' */
 
-// The head of a frame with the longest topic.
+// Maximum bytes of the head of a frame, with the longest topic.
 const AROUND_EVENT = 512;
 const SHORT = 128;
 
-/** What a bus accepts by default, until it has said. */
+/** Limits assumed until a bus has told its own. */
 const DEFAULTS = { payloadBytes: 2 ** 20, messageBytes: 2 ** 22, headers: 64, headerBytes: 16_384 };
 
 /**
- * An event that was checked.
+ * A checked event.
  *
  * @typedef {object} Event
  * @property {string | Uint8Array} payload text that is short is encoded in place
@@ -26,11 +26,11 @@ const DEFAULTS = { payloadBytes: 2 ** 20, messageBytes: 2 ** 22, headers: 64, he
 /**
  * @param {string} part
  * @param {number} size
- * @param {number} most
+ * @param {number} max
  */
-function check(part, size, most) {
-  if (size > most) {
-    throw new EventBusError('TOO_BIG', `${part}: ${size} (expected: at most ${most})`);
+function check(part, size, max) {
+  if (size > max) {
+    throw new EventBusError('TOO_BIG', `${part}: ${size} (expected: at most ${max})`);
   }
 }
 
@@ -80,13 +80,13 @@ function payloadOf(value, options) {
 
 /**
  * @param {any} value
- * @returns {boolean} whether nobody means what JSON makes of it: a promise that is not awaited, an error
+ * @returns {boolean} whether JSON would lose it: a promise that is not awaited, an error
  */
 const isLost = value => value instanceof Error || typeof value?.then === 'function';
 
 /**
  * @param {{toJSON?: unknown}} value
- * @returns {boolean} whether it is as empty as it looks
+ * @returns {boolean} whether it is a plain object, which may be empty
  */
 function isPlain(value) {
   const prototype = Object.getPrototypeOf(value);
@@ -95,12 +95,12 @@ function isPlain(value) {
 
 /**
  * @param {any} value
- * @returns {string} what it is, in a message
+ * @returns {string} its name in a message
  */
 const nameOf = value => typeof value === 'object' ? value.constructor?.name ?? 'object' : typeof value;
 
 /** @param {string | Uint8Array} text */
-const mostBytes = text => typeof text === 'string' ? 3 * text.length : text.length;
+const maxBytes = text => typeof text === 'string' ? 3 * text.length : text.length;
 
 /**
  * Checks an event against the protocol and the bus's limits.
@@ -109,18 +109,18 @@ const mostBytes = text => typeof text === 'string' ? 3 * text.length : text.leng
  * @param {SendOptions} options
  * @param {Limits | null} limits of the bus
  * @param {number} outboundBytes of the buffer
- * @returns {{event: Event, most: number}} the event, and how many bytes it takes at most
+ * @returns {{event: Event, max: number}} the event, and the maximum of its bytes
  */
 export function estimate(value, options, limits, outboundBytes) {
   const bounds = limits ?? DEFAULTS;
-  const mostEvent = Math.min(outboundBytes, bounds.messageBytes - AROUND_EVENT);
+  const maxEvent = Math.min(outboundBytes, bounds.messageBytes - AROUND_EVENT);
   let payload = payloadOf(value, options);
-  if (typeof payload === 'string' && 8 * SHORT > Math.min(bounds.payloadBytes, mostEvent)) {
-    // What it takes has to be known.
+  if (typeof payload === 'string' && 8 * SHORT > Math.min(bounds.payloadBytes, maxEvent)) {
+    // Its exact size has to be known.
     payload = utf8(payload);
   }
   check('payload', payload.length, bounds.payloadBytes);
-  let most = 10 + 1 + 1 + 5 + mostBytes(payload);
+  let max = 10 + 1 + 1 + 5 + maxBytes(payload);
   /** @type {string | Uint8Array | null} */
   let key = null;
   if (options.key !== undefined && options.key !== null) {
@@ -129,11 +129,11 @@ export function estimate(value, options, limits, outboundBytes) {
     }
     key = utf8(options.key);
     check('key', key.length, LIMIT.keyBytes);
-    most += 3 + key.length;
+    max += 3 + key.length;
   }
   const headers = options.headers ?? null;
   if (headers) {
-    most += checkHeaders(headers, bounds);
+    max += checkHeaders(headers, bounds);
   }
   const { publishedAt } = options;
   if (publishedAt !== undefined && !Number.isSafeInteger(publishedAt)) {
@@ -143,14 +143,14 @@ export function estimate(value, options, limits, outboundBytes) {
   if (typeof schema !== 'bigint' || BigInt.asIntN(64, schema) !== schema) {
     throw new TypeError('schema: no bigint of 64 bits (expected: a CRC-64-AVRO fingerprint)');
   }
-  check('event bytes', most, mostEvent);
-  return { event: { payload, key, headers, publishedAt, schema }, most };
+  check('event bytes', max, maxEvent);
+  return { event: { payload, key, headers, publishedAt, schema }, max };
 }
 
 /**
  * @param {Record<string, string>} headers
  * @param {{headers: number, headerBytes: number}} limits
- * @returns {number} bytes that they take at most
+ * @returns {number} the maximum of their bytes
  */
 function checkHeaders(headers, limits) {
   const names = Object.keys(headers);
@@ -193,9 +193,9 @@ export function encodeEvent(w, { payload, key, headers, publishedAt }, micros) {
 }
 
 /**
- * @param {{bytes: Uint8Array, payload: number, headers: number, headerBytes: number}} event that was made for another bus
+ * @param {{bytes: Uint8Array, payload: number, headers: number, headerBytes: number}} event encoded for another bus
  * @param {Limits} limits
- * @returns {EventBusError | null} why this bus does not take it
+ * @returns {EventBusError | null} why this bus does not accept it
  */
 export function exceeds(event, limits) {
   const fits = event.payload <= limits.payloadBytes && event.headers <= limits.headers && event.headerBytes <= limits.headerBytes

@@ -4,11 +4,11 @@ import { transport } from './transport.js';
 /** @import {Options} from './types.js' */
 
 const VERSION = '0.1.0';
-const EXPLAIN = 3000;
-// By more than this the two clocks may not differ, in ms.
+const EXPLAIN_TIMEOUT = 3000;
+// Maximum difference of the two clocks, in ms.
 const DRIFT = 100;
 
-/** @returns {() => number} microseconds since 1970; of one reading to the next at least as much as has gone by */
+/** @returns {() => number} a clock of microseconds since 1970 that never runs slower than time */
 export function microClock() {
   let origin = Date.now() - performance.now();
   let checkedAt = 0;
@@ -27,7 +27,7 @@ export function microClock() {
 }
 
 /**
- * @typedef {object} Platform what the known ones have
+ * @typedef {object} Platform globals of the known platforms
  * @property {{versions?: {node?: string}, emitWarning?: (warning: string | Error) => void, stderr?: {write: (text: string) => void},
  *   on?: (event: string, listener: () => void) => void, off?: (event: string, listener: () => void) => void}} [process]
  * @property {{version?: unknown}} [Deno]
@@ -62,34 +62,34 @@ export function pageOf() {
 }
 
 /**
- * Asks the bus in plain HTTP what it says of the address, because a page is not told why an upgrade fails.
+ * Asks the bus with a plain HTTP request why it refuses the address, because a page is not told why an upgrade fails.
  * @param {string} url
- * @returns {Promise<string>} what it says
+ * @returns {Promise<string>} the answer
  */
 async function explain(url) {
-  const answer = await fetch(url.replace(/^ws/, 'http'), { signal: AbortSignal.timeout(EXPLAIN), credentials: 'omit' });
-  // Its beginning is enough, and it may be endless.
+  const answer = await fetch(url.replace(/^ws/, 'http'), { signal: AbortSignal.timeout(EXPLAIN_TIMEOUT), credentials: 'omit' });
+  // Only its beginning, because it may be endless.
   const beginning = await answer.body?.getReader().read();
-  const said = new TextDecoder().decode(beginning?.value).slice(0, 500).trim();
-  return answer.status === 200 ? 'a bus answers there in plain HTTP' : `${answer.status}: ${said}`;
+  const text = new TextDecoder().decode(beginning?.value).slice(0, 500).trim();
+  return answer.status === 200 ? 'a bus answers there in plain HTTP' : `${answer.status}: ${text}`;
 }
 
-/** @type {Set<() => string | null>} what each client says at the end of the process, null for nothing */
+/** @type {Set<() => string | null>} warnings of the clients at the end of the process, null for none */
 const atExit = new Set();
 
-/** The process ends: what is said now has to be written at once. */
+/** Writes the warnings at the end of the process, synchronously. */
 function exiting() {
-  for (const say of atExit) {
-    const said = say();
-    if (said !== null) {
-      platform().process?.stderr?.write(`${said}\n`);
+  for (const warning of atExit) {
+    const text = warning();
+    if (text !== null) {
+      platform().process?.stderr?.write(`${text}\n`);
     }
   }
 }
 
 /**
- * @param {() => string | null} say is asked when the process ends
- * @returns {() => void} takes it away
+ * @param {() => string | null} say returns a warning when the process ends
+ * @returns {() => void} removes it
  */
 function onExit(say) {
   const { process } = platform();

@@ -1,7 +1,7 @@
 /** @import {CallCode, ErrorCode, ErrorDetails} from './types.js' */
 
 /**
- * Everything that can go wrong when an event bus is used. Programs test {@link EventBusError#code} and
+ * Failure of an operation of the event bus. Programs test {@link EventBusError#code} and
  * {@link EventBusError#retryable}, people read the message. Arguments of a wrong type or range are a `TypeError` or a `RangeError`.
  *
  * | code | what is known | again? |
@@ -10,7 +10,8 @@
  * | `TOO_BIG` | an event is over a limit of the bus; nothing was sent | no |
  * | `BUFFER_FULL` | the outbound buffer is full; nothing was sent | after a pause |
  * | `NOT_CONNECTED` | no connection could be made; nothing was sent | after a pause |
- * | `NO_TOKEN` | the function for a token failed, or gave no legal one; a connection that there is goes on, and the function is asked again later | after a pause |
+ * | `NO_TOKEN` | the token function failed, or returned no legal token; an existing connection stays, and the function is called again later | after
+ * a pause |
  * | `CONNECTION_LOST` | the events may or may not have been delivered | may deliver twice |
  * | `REFUSED` | the bus refused it, {@link EventBusError#busCode} says why | as `retryable` says |
  * | `TIMED_OUT` | a deadline passed; an event may or may not have been delivered, or was withdrawn, as the message says | after a pause; may deliver it twice unless it was withdrawn |
@@ -27,34 +28,34 @@ export class EventBusError extends Error {
   constructor(code, message, details = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     /**
-     * What kind of failure.
+     * Kind of failure.
      * @readonly
      */
     this.code = code;
     /**
-     * Whether the same call may succeed later.
+     * Tells whether the same call may succeed later.
      * @readonly
      */
     this.retryable = details.retryable ?? RETRYABLE.has(code);
     /**
-     * What the bus answered; undefined where no bus did.
+     * Code from the bus; undefined where no bus has answered.
      * @readonly
      */
     this.busCode = details.busCode;
   }
 }
 
-// On the prototype, as those of the language's own errors.
+// On the prototype, as the name of the language's own errors.
 Object.defineProperty(EventBusError.prototype, 'name', { value: 'EventBusError' });
 
 const RETRYABLE = new Set(['BUFFER_FULL', 'NOT_CONNECTED', 'NO_TOKEN', 'CONNECTION_LOST', 'TIMED_OUT']);
 
-/** Bytes from the bus that are not a legal frame. The connection they came over is closed with 1007. */
+/** Bytes from the bus that are no legal frame. Their connection is closed with 1007. */
 export class Malformed extends Error {}
 
 /**
  * @param {unknown} thrown anything
- * @returns {string} what it says of itself
+ * @returns {string} its message
  */
 export function textOf(thrown) {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -8,7 +8,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const reader = new Reader();
 
 /**
- * What the events of one delivery have in common.
+ * The common part of the events of one delivery.
  *
  * @typedef {object} Head
  * @property {Uint8Array} bytes the message
@@ -20,8 +20,8 @@ const reader = new Reader();
  */
 
 /**
- * An event. Key, headers, time and payload are read from the message it came in when they are asked for, so that an event
- * that is kept keeps its message, of up to some megabytes: keep {@link BusEvent#detached} instead.
+ * A received event. Key, headers, time and payload are read from their message on demand, so that an event that is kept keeps its message, of up to
+ * some megabytes: keep {@link BusEvent#detached} instead.
  * @template [T=unknown] what the subscription's codec reads
  */
 export class BusEvent {
@@ -32,17 +32,17 @@ export class BusEvent {
 
   /**
    * Made by the SDK.
-   * @param {Head} head what it shares with others
+   * @param {Head} head common part of the delivery
    * @param {number} sequence its number
-   * @param {number} at where it begins in the message
-   * @param {number} from where its payload begins
-   * @param {number} to where its payload ends
+   * @param {number} at start of the event in the message
+   * @param {number} from start of its payload
+   * @param {number} to end of its payload
    * @internal
    */
   constructor(head, sequence, at, from, to) {
     this.#head = head;
     /**
-     * The number that its publisher gave it, of its topic: from 1, without gaps.
+     * Number of the event among those of its publisher and topic: from 1, without gaps.
      * @readonly
      */
     this.sequence = sequence;
@@ -51,7 +51,7 @@ export class BusEvent {
     this.#to = to;
   }
 
-  /** @returns {string} what it was published to */
+  /** @returns {string} the topic it was published to */
   get topic() {
     return this.#head.topic;
   }
@@ -66,17 +66,17 @@ export class BusEvent {
     return this.#head.schema;
   }
 
-  /** @returns {number} when the first bus got it, by its clock: microseconds since 1970 */
+  /** @returns {number} time at which the first bus received it, by its clock, in microseconds since 1970 */
   get receivedAt() {
     return this.#head.receivedAt;
   }
 
-  /** @returns {number} when it was published, by the publisher's clock: microseconds since 1970 */
+  /** @returns {number} time of publishing, by the publisher's clock, in microseconds since 1970 */
   get publishedAt() {
     return this.#names().long('publishedAt');
   }
 
-  /** @returns {string | null} what CONFLATE goes by; null for none */
+  /** @returns {string | null} the key for CONFLATE; null for none */
   get key() {
     const at = this.#names();
     at.skipLong('publishedAt');
@@ -166,7 +166,7 @@ export class BusEvent {
   }
 
   /**
-   * What `console.log` of Node shows.
+   * Returns the text for `console.log` of Node.
    * @param {number} depth
    * @param {object} options
    * @param {(value: unknown, options: object) => string} inspect
@@ -177,7 +177,7 @@ export class BusEvent {
     return shownAs(this, { ...this.toJSON(), producer: this.producer, schema: this.schema, headers: { ...this.headers } }, options, inspect);
   }
 
-  /** @returns {import('./types.js').EventJson} what JSON.stringify writes: producer and schema as text, the payload as UTF-8 */
+  /** @returns {import('./types.js').EventJson} the event for JSON.stringify: producer and schema as text, the payload as UTF-8 */
   toJSON() {
     return {
       topic: this.topic,

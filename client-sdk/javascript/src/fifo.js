@@ -50,7 +50,7 @@ export class Fifo {
     this.#head = 0;
   }
 
-  /** @param {(item: T) => boolean} condition of those that stay */
+  /** @param {(item: T) => boolean} condition true for items that stay */
   keep(condition) {
     this.#items = this.#items.slice(this.#head).filter(condition);
     this.#head = 0;

@@ -6,7 +6,7 @@ import { longBytes, Writer } from './wire/writer.js';
 /** @import {Published} from './types.js' */
 
 /**
- * Who waits for the confirmation of one event.
+ * Callbacks of a call that waits for the confirmation of an event.
  *
  * @typedef {object} Waiter
  * @property {(published: Published) => void} resolve
@@ -14,31 +14,31 @@ import { longBytes, Writer } from './wire/writer.js';
  */
 
 /**
- * A topic that was published to.
+ * A topic that this client publishes to.
  *
  * @typedef {object} OutTopic
  * @property {string} name
  * @property {Uint8Array} head its bytes, with their length before them
  * @property {number} next sequence of the next event
- * @property {PublishFrame | null} open the frame that is being filled
- * @property {PublishFrame[]} sent those that the bus is to confirm, in the order of their numbers
+ * @property {PublishFrame | null} open the frame being filled
+ * @property {PublishFrame[]} sent frames that the bus has to confirm, in the order of their numbers
  */
 
-// Type code, length of the body, sequence, schema, confirm, number of events, their size: what is before the events beside the topic.
+// Maximum bytes before the events, beside the topic: type code, length of the body, sequence, schema, confirm, number of events, their size.
 const HEAD_ROOM = 1 + 5 + 10 + 10 + 1 + 5 + 5;
 const scratch = new Writer(1024);
 
-/** A `Publish`: is filled, sealed, sent and, if it asks for that, confirmed. Its events are written only once. */
+/** A `Publish` frame: filled, sealed, sent and, on request, confirmed. Its events are encoded only once. */
 export class PublishFrame {
-  /** How many events it has. */
+  /** Number of events. */
   count = 0;
-  /** When its first event was published, in ms. */
+  /** Time at which its first event was published, in ms. */
   born = 0;
-  /** Bytes of the outbound buffer. */
+  /** Bytes in the outbound buffer. */
   cost = 0;
-  /** Events without a waiter that have arrived when it is confirmed. */
+  /** Number of events without a waiter that have arrived when this frame is confirmed. */
   plainUpTo = 0;
-  /** Whether it is confirmed though no call waits for it. */
+  /** Set where it is confirmed though no call waits for it. */
   isMarker = false;
   isSent = false;
   isSettled = false;
@@ -67,7 +67,7 @@ export class PublishFrame {
     return this.first + this.count - 1;
   }
 
-  /** @returns {Writer} takes the next event; `added` has to follow */
+  /** @returns {Writer} writer for the next event; `added` has to follow */
   get writer() {
     return this.#writer;
   }
@@ -77,7 +77,7 @@ export class PublishFrame {
     return this.#writer.at - this.#from;
   }
 
-  /** @returns {boolean} whether it takes no more events */
+  /** @returns {boolean} whether it has no room for events */
   get isFull() {
     return this.count >= LIMIT.publishEvents;
   }
@@ -87,7 +87,7 @@ export class PublishFrame {
     const w = this.#writer;
     const { size } = this;
     if (w.bytes.length > 2 * (this.#from + size) + 64) {
-      // It may be kept for a while.
+      // Trimmed, because it may be kept for a while.
       w.bytes = w.bytes.slice(0, w.at + 1);
     }
     scratch.at = 0;
@@ -98,7 +98,7 @@ export class PublishFrame {
     scratch.long(-this.count);
     scratch.long(size);
     const head = scratch.bytes.slice(0, scratch.at);
-    // The end of the array is one byte more.
+    // Plus the byte that ends the array.
     const body = head.length + size + 1;
     scratch.at = 0;
     scratch.long(TYPE.PUBLISH);
@@ -113,7 +113,7 @@ export class PublishFrame {
   }
 
   /**
-   * Tells everybody who waits.
+   * Resolves all waiters.
    * @param {bigint} producer
    * @param {number | undefined} receivers
    */
@@ -129,8 +129,8 @@ export class PublishFrame {
   }
 
   /**
-   * Its events one by one, for a bus that takes less than the one that they were made for.
-   * @returns {{bytes: Uint8Array, payload: number, headers: number, headerBytes: number}[]} what each takes
+   * Returns its events one by one, for a bus with smaller limits than the one they were encoded for.
+   * @returns {{bytes: Uint8Array, payload: number, headers: number, headerBytes: number}[]} bytes and sizes of each
    */
   events() {
     const reader = new Reader().wrap(this.#writer.bytes, this.#from, this.#writer.at);
@@ -160,6 +160,6 @@ export class PublishFrame {
 /**
  * @param {number} topicBytes
  * @param {number} events bytes of one event
- * @returns {number} bytes that a frame with one event takes at most
+ * @returns {number} maximum bytes of a frame with one event
  */
 export const frameBytes = (topicBytes, events) => HEAD_ROOM + longBytes(topicBytes) + topicBytes + events + 1;

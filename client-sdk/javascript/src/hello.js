@@ -3,7 +3,7 @@ import { encodeHello } from './wire/frames.js';
 /** @import {Settings} from './options.js' */
 
 /**
- * What a client has from its bus, and says when it connects again.
+ * Values from the last bus, sent when the client connects again.
  * @typedef {object} Known
  * @property {string | null} resume
  * @property {string | null} session of the last connection
@@ -13,13 +13,13 @@ import { encodeHello } from './wire/frames.js';
  * @param {Settings} settings
  * @param {string} agent
  * @param {Known} known
- * @param {string | null} change the token of a change of bus, null for none
- * @returns {Promise<Uint8Array>} the frame, with the token of now
+ * @param {string | null} moveToken the token of a move to another bus, null for none
+ * @returns {Promise<Uint8Array>} the frame, with a current token
  */
-export async function hello(settings, agent, { resume, session }, change) {
+export async function hello(settings, agent, { resume, session }, moveToken) {
   const token = await settings.token();
   const { name, user, attributes } = settings;
-  // In a change of bus the last connection goes on.
-  const previous = change === null ? session : null;
-  return encodeHello({ client: name, agent, token, resume, attributes, change, user, previous });
+  // A move continues the last connection, so that it has no previous session.
+  const previous = moveToken === null ? session : null;
+  return encodeHello({ client: name, agent, token, resume, attributes, change: moveToken, user, previous });
 }

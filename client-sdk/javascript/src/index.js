@@ -14,8 +14,8 @@ export * from './types.js';
  * Connects to a bus, and stays connected until the client is closed.
  *
  * @param {Options | Address} options an address, or more
- * @returns {Promise<EventBus>} resolves when a bus has welcomed the client. Rejects after `connectTimeout`, or after three tries that
- *   opened no connection, with NOT_CONNECTED, NO_TOKEN or TIMED_OUT; with REFUSED where another try would be refused again; with the signal's reason
+ * @returns {Promise<EventBus>} resolves when a bus has welcomed the client. Rejects after `connectTimeout`, or after three tries that opened no
+ *   connection, with NOT_CONNECTED, NO_TOKEN or TIMED_OUT; with REFUSED where another try would be refused again; with the signal's reason
  * @throws {TypeError | RangeError} an option that is unknown or out of its range
  */
 export async function connect(options) {

@@ -1,4 +1,4 @@
-/** The name of the method that `console.log` of Node calls. */
+/** Name of the method that `console.log` of Node calls. */
 export const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /**
@@ -6,6 +6,6 @@ export const INSPECT = Symbol.for('nodejs.util.inspect.custom');
  * @param {object} members of it
  * @param {object} options of Node
  * @param {(value: unknown, options: object) => string} inspect
- * @returns {string} what Node shows of it
+ * @returns {string} the text that Node shows
  */
 export const shownAs = (object, members, options, inspect) => `${object.constructor.name} ${inspect(members, options)}`;

@@ -1,12 +1,11 @@
 /** @import {Connector} from './connector.js' */
 /** @import {Environment, Page} from './internal.js' */
 
-// Of the platforms' timers, in ms.
+// Maximum delay of the platforms' timers, in ms.
 const MAX_TIMER = 2 ** 31 - 1;
 
 /**
- * Tells the connector what becomes of the page it is in: seen, hidden, frozen, kept for later, without a network. `start` and `stop` are
- * mirror images.
+ * Tells the connector about the life of its page: seen, hidden, frozen, cached, without a network. `start` and `stop` are mirror images.
  */
 export class Lifecycle {
   #env;
@@ -24,7 +23,7 @@ export class Lifecycle {
    * @param {Environment} env
    * @param {Page} page
    * @param {Connector} connector
-   * @param {() => void} send sends what waits
+   * @param {() => void} send sends buffered events
    * @param {number} hiddenFor ms
    */
   constructor(env, page, connector, send, hiddenFor) {
@@ -35,12 +34,12 @@ export class Lifecycle {
     this.#hiddenFor = hiddenFor;
     this.#listeners = [
       [page.document, 'visibilitychange', () => this.#visibility()],
-      // Out of being frozen.
+      // After the page was frozen.
       [page.document, 'resume', () => this.#wake()],
       [page.window, 'online', () => this.#wake()],
       [page.window, 'offline', () => connector.offline()],
       [page.window, 'pageshow', event => {
-        // From the cache for going back, which has closed the connection.
+        // Restored from the back/forward cache, which has closed the connection.
         if ('persisted' in event && event.persisted) {
           this.#wake();
         }
@@ -85,7 +84,7 @@ export class Lifecycle {
 
   #wake() {
     if (this.#page.document.visibilityState === 'hidden' && this.#hiddenFor < Infinity && this.#env.now() - this.#hiddenAt >= this.#hiddenFor) {
-      // Nobody looks: it stays without a connection until somebody does.
+      // Still hidden: no connection until the page is seen.
       return;
     }
     this.#connector.wake();

@@ -1,5 +1,5 @@
 /**
- * The frames of RFC 6455, as a client reads and writes them: no extensions, messages in one piece for the reader, bounded.
+ * Frames of RFC 6455 for a client: no extensions, messages in one piece for the reader, bounded.
  */
 
 export const OPCODE = /** @type {const} */ ({ CONTINUATION: 0, TEXT: 1, BINARY: 2, CLOSE: 8, PING: 9, PONG: 10 });
@@ -9,7 +9,7 @@ const FIRST_BYTES = 65_536;
 const EMPTY = new Uint8Array(0);
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** What the other side has done wrong: `code` is that of the Close. */
+/** A protocol error of the other side; `code` is that of the Close. */
 export class WebSocketError extends Error {
   /**
    * @param {number} code
@@ -21,25 +21,25 @@ export class WebSocketError extends Error {
   }
 }
 
-/** Puts frames and fragments together. What it hands on is not changed afterwards. */
+/** Assembles frames and fragments. Bytes that it passes on are not changed afterwards. */
 export class FrameReceiver {
   #onMessage;
   #onControl;
-  // The head of the frame that is being read: as many bytes of it as are here.
+  // Head of the frame being read, and number of its bytes that are here.
   #head = new Uint8Array(10);
   #headAt = 0;
   #opcode = 0;
   #fin = false;
-  // Bytes of the payload that are still to come; -1 while the head is read.
+  // Bytes of the payload still to be read; -1 while the head is read.
   #left = -1;
   #control = EMPTY;
   #controlAt = 0;
-  // The message that is being read: whether there is one, what is here of it, and how many frames that was.
+  // The message being read: flag, parts, and number of frames.
   #isOpen = false;
   #message = EMPTY;
   #messageAt = 0;
   #fragments = 0;
-  /** Bytes of the largest message. */
+  /** Maximum bytes of a message. */
   limit = 64 * 2 ** 20;
 
   /**
@@ -52,7 +52,7 @@ export class FrameReceiver {
   }
 
   /**
-   * @param {Uint8Array} chunk what the network has brought; is kept
+   * @param {Uint8Array} chunk received bytes; kept
    * @throws {WebSocketError}
    */
   push(chunk) {
@@ -152,7 +152,7 @@ export class FrameReceiver {
         this.#onControl(this.#opcode, this.#control);
       }
     } else if (isWhole && this.#fin && this.#messageAt === 0) {
-      // Nearly always: all of it is in one piece, and not copied.
+      // The usual case: the payload is in one piece, and not copied.
       this.#done(part);
     } else {
       this.#collect(part);
@@ -167,7 +167,7 @@ export class FrameReceiver {
   #collect(part) {
     const needed = this.#messageAt + part.length;
     if (needed > this.#message.length) {
-      // Grows with what has come, not with what was announced.
+      // Grows with the received bytes, not with the announced length.
       const announced = needed + Math.max(0, this.#left);
       const larger = new Uint8Array(Math.max(needed, Math.min(announced, Math.max(FIRST_BYTES, 2 * this.#message.length))));
       larger.set(this.#message.subarray(0, this.#messageAt));
@@ -191,7 +191,7 @@ export class FrameReceiver {
 
 /**
  * @param {Uint8Array} payload of a Close
- * @returns {{code: number, reason: string}} 1005 if it has none
+ * @returns {{code: number, reason: string}} code 1005 if there is none
  * @throws {WebSocketError}
  */
 export function readClose(payload) {
@@ -210,14 +210,14 @@ export function readClose(payload) {
   }
 }
 
-/** In front of the payload: at most 10 bytes of length and 4 of mask, and the payload begins where words are aligned. */
+/** Bytes before the payload: at most 10 of the head and 4 of the mask, so that the payload is aligned to words. */
 const FRONT = 16;
 
 /**
  * @param {number} opcode
  * @param {Uint8Array[]} chunks the payload
  * @param {Uint8Array} mask 4 random bytes
- * @param {(size: number) => Uint8Array} allocate bytes whose offset is a multiple of 4, of any content
+ * @param {(size: number) => Uint8Array} allocate returns bytes at an offset that is a multiple of 4, with any content
  * @returns {Uint8Array} a final frame
  */
 export function maskedFrame(opcode, chunks, mask, allocate) {
@@ -232,7 +232,7 @@ export function maskedFrame(opcode, chunks, mask, allocate) {
     bytes.set(chunk, at);
     at += chunk.length;
   }
-  // In the byte order of this machine, as the words below are.
+  // In the byte order of this machine, as the words below.
   const key = /** @type {number} */ (new Int32Array(Uint8Array.from(mask).buffer)[0]);
   const view = new Int32Array(bytes.buffer, bytes.byteOffset + FRONT, words);
   for (let i = 0; i < words; i++) {

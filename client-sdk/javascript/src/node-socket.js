@@ -11,15 +11,15 @@ import { FrameReceiver, maskedFrame, OPCODE, readClose, WebSocketError } from '.
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const MAX_HEAD = 16_384;
 const MAX_BODY = 4096;
-// Whatever the answer says, in ms.
+// Maximum retry-after, whatever the answer says, in ms.
 const MAX_RETRY_AFTER = 300_000;
-// The header of refusals that a bus makes itself, whatever its value.
+// Header of refusals by a bus itself, with any value.
 const BY_BUS = 'eventbus-refused';
-// How long the body of a refusal and the answer to a Close are waited for, in ms.
-const TIMEOUT = 2000;
-// Pings are not answered while so much waits to be sent.
+// Timeout for the body of a refusal and for the answer to a Close, in ms.
+const CLOSE_TIMEOUT = 2000;
+// Bytes waiting to be sent above which pings are not answered.
 const MAX_PONGS = 65_536;
-// Of Node and OpenSSL, for what the other side has shown.
+// Error codes of Node and OpenSSL for the certificate of the other side.
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|INVALID_CA|ERR_TLS_CERT/;
 const MASKS = 1024;
 const EMPTY = new Uint8Array(0);
@@ -27,7 +27,7 @@ const EMPTY = new Uint8Array(0);
 const masks = new Uint8Array(4 * MASKS);
 let nextMask = MASKS;
 
-/** @returns {Uint8Array} 4 bytes that no page can guess */
+/** @returns {Uint8Array} 4 unpredictable bytes */
 function mask() {
   if (nextMask === MASKS) {
     randomFillSync(masks);
@@ -37,11 +37,11 @@ function mask() {
   return masks.subarray(at, at + 4);
 }
 
-// From Node's pool, whose pieces begin at multiples of 8.
+// Node's pool aligns its pieces to 8 bytes.
 const allocate = (/** @type {number} */ size) => Buffer.allocUnsafe(size);
 
 /**
- * The SDK's own socket: a client of RFC 6455 on TCP or TLS, which sees Pings and says why an upgrade was refused.
+ * Opens the SDK's own socket: a client of RFC 6455 on TCP or TLS, which sees pings and knows why an upgrade was refused.
  * @type {Open}
  */
 export const open = (url, protocol, events, tls) => new NodeSocket(new URL(url), protocol, events, tls ?? {});
@@ -54,7 +54,7 @@ class NodeSocket {
   #events;
   #key = randomBytes(16).toString('base64');
   #receiver = new FrameReceiver(message => this.#events?.onMessage(message), (opcode, payload) => this.#onControl(opcode, payload));
-  // What has come before the head of the answer is whole.
+  // Bytes received before the head of the answer is complete.
   /** @type {Uint8Array} */
   #head = EMPTY;
   /** @type {'HEAD' | 'REFUSED' | 'OPEN' | 'CLOSING' | 'CLOSED'} */
@@ -90,7 +90,7 @@ class NodeSocket {
     this.#socket.on('drain', () => this.#events?.onDrain());
     this.#socket.on('error', error => this.#failed(error));
     this.#socket.on('close', () => this.#end(1006, ''));
-    // The other side sends no more, and is not waited for.
+    // The other side sends no more: the socket ends at once.
     this.#socket.on('end', () => this.#socket.destroy());
   }
 
@@ -103,7 +103,7 @@ class NodeSocket {
     this.#end(1006, text);
   }
 
-  // ---- What the client does
+  // ---- Output
 
   /** @param {Uint8Array[]} chunks */
   send(chunks) {
@@ -134,8 +134,8 @@ class NodeSocket {
   close(code, reason) {
     if (this.#state === 'OPEN') {
       this.#state = 'CLOSING';
-      this.#sayClose(code, reason);
-      this.#timer = setTimeout(() => this.#end(1006, 'the bus has not answered the Close'), TIMEOUT);
+      this.#sendClose(code, reason);
+      this.#timer = setTimeout(() => this.#end(1006, 'the bus has not answered the Close'), CLOSE_TIMEOUT);
     } else if (this.#state !== 'CLOSING') {
       this.abort();
     }
@@ -146,7 +146,7 @@ class NodeSocket {
     this.#end(1006, '');
   }
 
-  // ---- What comes
+  // ---- Input
 
   /** @param {Uint8Array} chunk */
   #onData(chunk) {
@@ -156,7 +156,7 @@ class NodeSocket {
         case 'REFUSED': this.#onBody(chunk); break;
         case 'OPEN':
         case 'CLOSING':
-          // Also a part of a message is a sign of life.
+          // A part of a message is a sign of life, too.
           this.#events?.onPong();
           this.#receiver.push(chunk);
           break;
@@ -166,7 +166,7 @@ class NodeSocket {
       if (!(thrown instanceof WebSocketError)) {
         throw thrown;
       }
-      this.#sayClose(thrown.code, thrown.message);
+      this.#sendClose(thrown.code, thrown.message);
       this.#end(thrown.code, thrown.message);
     }
   }
@@ -200,7 +200,7 @@ class NodeSocket {
       this.#refusal = {
         status: Number(status), text: '', retryAfter: retryAfter(headers.get('retry-after') ?? ''), isByBus: headers.has(BY_BUS),
       };
-      this.#timer = setTimeout(() => this.#end(1006, ''), TIMEOUT);
+      this.#timer = setTimeout(() => this.#end(1006, ''), CLOSE_TIMEOUT);
       this.#onBody(rest);
     } else {
       this.#end(1006, 'an answer that is not HTTP/1.1 (expected: a bus)');
@@ -209,7 +209,7 @@ class NodeSocket {
 
   /**
    * @param {Map<string, string>} headers
-   * @returns {string | null} what is wrong with the answer
+   * @returns {string | null} the problem of the answer; null for none
    */
   #handshakeProblem(headers) {
     const accept = createHash('sha1').update(this.#key + GUID).digest('base64');
@@ -265,9 +265,9 @@ class NodeSocket {
    * @param {number} code
    * @param {string} reason
    */
-  #sayClose(code, reason) {
+  #sendClose(code, reason) {
     const payload = Buffer.concat([Buffer.of(code >> 8, code & 255), Buffer.from(reason)]);
-    // Where it is cut may be inside of a character: whole ones only.
+    // Cuts at the start of a character.
     let end = Math.min(payload.length, 125);
     while (end > 2 && end < payload.length && (/** @type {number} */ (payload[end]) & 0xC0) === 0x80) {
       end--;
@@ -294,9 +294,9 @@ class NodeSocket {
     if (code === 1006) {
       this.#socket.destroy();
     } else {
-      // What was said goes out first.
+      // Sends what was written first.
       this.#socket.end();
-      setTimeout(() => this.#socket.destroy(), TIMEOUT).unref();
+      setTimeout(() => this.#socket.destroy(), CLOSE_TIMEOUT).unref();
     }
     events?.onClose(code, reason, refusal ?? undefined);
   }
@@ -323,7 +323,7 @@ function headersOf(lines) {
 
 /**
  * @param {Uint8Array} body
- * @returns {string} one line, without what a terminal would act on
+ * @returns {string} one line, without control characters
  */
 function bodyText(body) {
   return Buffer.from(body).toString('utf8').replace(/\p{Cc}+/gu, ' ').trim();
@@ -340,7 +340,7 @@ function retryAfter(text) {
 
 /**
  * @param {unknown} error of Node
- * @returns {string} what it says; of several addresses each
+ * @returns {string} its message; of several addresses each
  */
 function textOf(error) {
   const text = error instanceof AggregateError ? error.errors.map(textOf).join('; ') : error instanceof Error ? error.message : String(error);

@@ -7,7 +7,7 @@ const MIB = 2 ** 20;
 const DAY = 86_400_000;
 
 /**
- * Numbers: default, least, most, unit. Only what may be Infinity takes it.
+ * Numeric options: default, minimum, maximum, unit. Infinity is accepted only where it is the maximum.
  * @type {Record<string, [number, number, number, string]>}
  */
 const NUMBERS = {
@@ -33,12 +33,12 @@ const RECONNECT = {
 };
 
 const TLS = ['ca', 'cert', 'key', 'passphrase', 'servername'];
-/** Options of an event that is published. */
+/** Names of the options of an event. */
 export const OF_EVENT = ['key', 'headers', 'publishedAt', 'schema', 'codec'];
 const OTHERS = ['url', 'name', 'user', 'token', 'attributes', 'signal', 'reconnect', 'whenFull', 'WebSocket', 'tls'];
 
 /**
- * Options that were checked, with the defaults of what was left out.
+ * Checked options, with defaults filled in.
  * @typedef {object} Settings
  * @property {string[]} urls
  * @property {string} name
@@ -63,7 +63,7 @@ const OTHERS = ['url', 'name', 'user', 'token', 'attributes', 'signal', 'reconne
 
 /**
  * @param {unknown} value
- * @returns {string} how an error shows it; never what might be a secret
+ * @returns {string} its text in an error, without possible secrets
  */
 const shown = value => typeof value === 'number' ? String(value) : value === null ? 'null' : typeof value;
 
@@ -76,10 +76,10 @@ const shown = value => typeof value === 'number' ? String(value) : value === nul
 export function numbers(given, table, path) {
   /** @type {Record<string, number>} */
   const all = {};
-  for (const [name, [standard, least, most, unit]] of Object.entries(table)) {
+  for (const [name, [standard, min, max, unit]] of Object.entries(table)) {
     const value = /** @type {Record<string, unknown>} */ (given)[name];
-    if (value !== undefined && !(typeof value === 'number' && value >= least && value <= most)) {
-      throw new RangeError(`${path}${name}: ${shown(value)} (expected: ${least}..${most}${unit})`);
+    if (value !== undefined && !(typeof value === 'number' && value >= min && value <= max)) {
+      throw new RangeError(`${path}${name}: ${shown(value)} (expected: ${min}..${max}${unit})`);
     }
     all[name] = value ?? standard;
   }
@@ -112,7 +112,7 @@ function checkUrl(given) {
   try {
     parsed = new URL(String(url));
   } catch {
-    // Told below.
+    // Reported below.
   }
   if (!parsed || typeof url !== 'string' || !/^wss?:$/.test(parsed.protocol) || parsed.hash || parsed.username || parsed.password) {
     throw new TypeError(`url: ${typeof url === 'string' ? JSON.stringify(url.replace(/\/\/[^/@]*@/, '//…@')) : shown(url)} `
@@ -124,12 +124,12 @@ function checkUrl(given) {
 /**
  * @param {string} name
  * @param {unknown} value
- * @param {number} most bytes
+ * @param {number} max bytes
  * @returns {string} the text
  */
-export function checkText(name, value, most) {
-  if (typeof value !== 'string' || utf8(value).length > most) {
-    throw new TypeError(`${name}: ${typeof value === 'string' ? 'longer' : typeof value} (expected: text of at most ${most} bytes)`);
+export function checkText(name, value, max) {
+  if (typeof value !== 'string' || utf8(value).length > max) {
+    throw new TypeError(`${name}: ${typeof value === 'string' ? 'longer' : typeof value} (expected: text of at most ${max} bytes)`);
   }
   return value;
 }
@@ -174,17 +174,17 @@ function checkUser({ user, token }) {
  * @returns {number}
  */
 export const checkBufferBytes = (options, receiveBytes) => /** @type {number} */ (
-  // A quarter: four slow ones fill what the client is to hold.
+  // A quarter: four slow subscriptions fill the client's limit.
   numbers(options, { bufferBytes: [Math.max(1024, receiveBytes / 4), 1024, 2 ** 40, ' bytes'] }, '')['bufferBytes']);
 
 /**
- * @param {Options | Address} given what the application wants
+ * @param {Options | Address} given by the application
  * @returns {Options}
  */
 export const optionsOf = given => typeof given === 'string' || given instanceof URL || Array.isArray(given) ? { url: given } : given;
 
 /**
- * @param {Options | Address} given what the application wants
+ * @param {Options | Address} given by the application
  * @param {boolean} inPage whether there is a document
  * @returns {Settings} all of it, checked
  */

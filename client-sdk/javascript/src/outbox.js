@@ -1,9 +1,9 @@
 import { encodeEvent, estimate } from './encoder.js';
 import { EventBusError } from './errors.js';
-import { ForgottenTopics } from './forgotten.js';
+import { ForgottenTopics } from './forgotten-topics.js';
 import { PublishFrame } from './frame.js';
 import { Fifo } from './fifo.js';
-import { AROUND_EVENT, fits, recut, usable } from './recut.js';
+import { AROUND_EVENT, fits, splitBatch, usable } from './batch-splitter.js';
 import { checkTopic } from './topics.js';
 import { utf8 } from './wire/bytes.js';
 
@@ -13,32 +13,32 @@ import { utf8 } from './wire/bytes.js';
 /** @import {Settings} from './options.js' */
 
 /**
- * Something beside events that goes to the bus in order: a `Subscribe`, an `Unsubscribe`, a `Barrier`.
+ * A frame without events that is sent in order with them: a `Subscribe`, an `Unsubscribe`, a `Barrier`.
  *
  * @typedef {object} Control
  * @property {Uint8Array} control the frame
  * @property {((plainSent: number) => void) | null} onSent of a barrier
  */
 
-// Above this the network is behind: collect on, and look again.
+// Bytes not taken by the network above which frames are collected until it has caught up.
 const HIGH_WATER = 2 ** 20;
-// After so many bytes that nobody waits for, one frame is confirmed.
+// Bytes of events without a waiter after which a frame is confirmed.
 const MARK_BYTES = 262_144;
-// Timers may come so much early; and events that wait are looked at no more often, in ms.
+// Time by which timers may be early, and minimum interval of checks of waiting events, in ms.
 const EARLY = 1;
 const MIN_WAIT = 5;
-const FIRST_LOOK = 4;
-const LAST_LOOK = 50;
-// Topics that are quiet, of which more is kept than their numbers; and those of which only these are.
+const MIN_POLL = 4;
+const MAX_POLL = 50;
+// Maximum of quiet topics that are kept whole, and of those of which only the numbers are kept.
 const MAX_TOPICS = 50_000;
 const MAX_FORGOTTEN = 500_000;
 
 /**
- * The outbound buffer: numbers events, collects them in frames and messages, and keeps what is not confirmed. Bounded in bytes.
+ * The outbound buffer: numbers events, collects them in frames and messages, and keeps unconfirmed ones. Bounded in bytes.
  *
- * A frame is open (one for each topic), then in the queue, then in `#unconfirmed` if somebody waits for it. When a connection is lost,
- * what is unconfirmed goes back to the front of the queue, in order, so that the order of each topic holds. A microtask at the end
- * of the turn seals what is open: one event waits for nothing, and a loop of a thousand sends makes one message.
+ * A frame is open (one for each topic), then in the queue, then in `#unconfirmed` if a call waits for it. When a connection is lost, unconfirmed
+ * frames go back to the front of the queue, in order, so that each topic keeps its order. A microtask at the end of the turn seals open frames: a
+ * single event waits for nothing, and a loop of a thousand sends makes one message.
  */
 export class Outbox {
   #settings;
@@ -57,42 +57,42 @@ export class Outbox {
   #unconfirmed = new Set();
   /** @type {Channel | null} */
   #channel = null;
-  // The client is about to leave its bus: events wait.
-  #isHeld = false;
+  // Set while the client is about to leave its bus: events wait.
+  #isPaused = false;
   #isScheduled = false;
-  // Whether what is open waits for longer than a turn.
+  // Set while open frames wait for longer than a turn.
   #isBehind = false;
-  // Whether `onRoom` is about to be called.
+  // Set while a call of `onRoom` is scheduled.
   #isTelling = false;
-  #look = FIRST_LOOK;
+  #poll = MIN_POLL;
   /** @type {unknown} */
-  #looking = null;
+  #pollTimer = null;
   /** @type {unknown} */
   #expiring = null;
   #used = 0;
   #capacity = 512;
-  // Events without a waiter: sent, and known to have arrived; bytes since a frame that tells, and those that are under way.
+  // Events without a waiter: number sent, and number known to have arrived; bytes since the last confirmed frame, and the confirmed frames under way.
   #plainSent = 0;
   #plainKnown = 0;
   #unmarked = 0;
   /** @type {Set<PublishFrame>} */
   #markers = new Set();
   #producer = 0n;
-  /** Is called when the buffer has become smaller. */
+  /** Called when the buffer has become smaller. */
   onRoom = () => {};
 
   /**
    * @param {Settings} settings
    * @param {Environment} env
    * @param {Counters} counters
-   * @param {CallPort | null} calls whose requests take turns with events
+   * @param {CallPort | null} calls whose requests are sent alternately with events
    */
   constructor(settings, env, counters, calls = null) {
     this.#settings = settings;
     this.#env = env;
     this.#counters = counters;
     this.#calls = calls;
-    /** @type {Limits | null} what the bus accepts */
+    /** @type {Limits | null} limits of the bus */
     this.limits = null;
   }
 
@@ -115,7 +115,7 @@ export class Outbox {
     return this.#open.size === 0 && this.#queue.size === 0 && this.#unconfirmed.size === 0;
   }
 
-  /** @returns {boolean} whether events were sent that may not have arrived */
+  /** @returns {boolean} whether events were sent that are not known to have arrived */
   get isUnsure() {
     return this.#plainKnown < this.#plainSent;
   }
@@ -131,30 +131,30 @@ export class Outbox {
   }
 
   /**
-   * Takes an event.
+   * Adds an event.
    * @param {string} name of the topic
    * @param {unknown} payload
    * @param {SendOptions} options
-   * @param {Waiter | null} waiter null if nobody waits for the confirmation
-   * @returns {{frame: PublishFrame, index: number} | null} where it is; null if the buffer is full
+   * @param {Waiter | null} waiter null if no call waits for the confirmation
+   * @returns {{frame: PublishFrame, index: number} | null} its place; null if the buffer is full
    */
   add(name, payload, options, waiter) {
     const topic = this.#topics.get(name) ?? this.#newTopic(name);
     const { outboundBytes } = this.#settings;
     const batchBytes = this.#batchBytes;
-    const { event, most } = estimate(payload, options, this.limits, outboundBytes);
-    if (this.#used + most + AROUND_EVENT > outboundBytes && this.#used > 0) {
+    const { event, max } = estimate(payload, options, this.limits, outboundBytes);
+    if (this.#used + max + AROUND_EVENT > outboundBytes && this.#used > 0) {
       return null;
     }
     let frame = topic.open;
     if (frame && (frame.schema !== event.schema || (frame.waiters !== null) !== (waiter !== null) || frame.isFull
-      || frame.size + most > batchBytes || (waiter && this.#isBehind && this.#env.now() - frame.born > MIN_WAIT))) {
-      // One that waits is given up with those of its own time.
+      || frame.size + max > batchBytes || (waiter && this.#isBehind && this.#env.now() - frame.born > MIN_WAIT))) {
+      // Sealed, so that it expires with events of its own age.
       this.#seal(frame);
       frame = null;
     }
     if (!frame) {
-      frame = new PublishFrame(topic, topic.next, event.schema, waiter ? [] : null, Math.max(this.#capacity, most));
+      frame = new PublishFrame(topic, topic.next, event.schema, waiter ? [] : null, Math.max(this.#capacity, max));
       frame.born = this.#env.now();
       topic.open = frame;
       this.#open.add(frame);
@@ -206,7 +206,7 @@ export class Outbox {
   }
 
   /**
-   * Sends something else behind the events that were published before.
+   * Queues a control frame behind the events that were published before.
    * @param {Uint8Array} control
    * @param {((plainSent: number) => void) | null} onSent
    */
@@ -217,14 +217,14 @@ export class Outbox {
   }
 
   /**
-   * Sends something at once, ahead of what waits; lost without a connection.
+   * Sends a frame at once, ahead of the queue; lost without a connection.
    * @param {Uint8Array} frame
    */
   sendNow(frame) {
     this.#channel?.send([frame]);
   }
 
-  /** There is something to be sent: it is looked for at the end of the turn. */
+  /** Schedules sending at the end of the turn. */
   wake() {
     this.#schedule();
   }
@@ -239,7 +239,7 @@ export class Outbox {
     }
   }
 
-  /** Sends what there is, as far as the network takes it. */
+  /** Sends what is buffered, as far as the network takes it. */
   flush() {
     this.#isBehind = !this.#mayWrite();
     if (!this.#isBehind) {
@@ -249,10 +249,10 @@ export class Outbox {
   }
 
   #mayWrite() {
-    return this.#channel !== null && !this.#isHeld && this.#channel.bufferedAmount < HIGH_WATER;
+    return this.#channel !== null && !this.#isPaused && this.#channel.bufferedAmount < HIGH_WATER;
   }
 
-  /** @param {PublishFrame} frame that takes no more events */
+  /** @param {PublishFrame} frame to be sealed */
   #close(frame) {
     frame.topic.open = null;
     this.#open.delete(frame);
@@ -262,7 +262,7 @@ export class Outbox {
   /** @param {PublishFrame} frame */
   #seal(frame) {
     this.#close(frame);
-    // The next one will be like this one.
+    // The next frame will probably have this size.
     this.#capacity = Math.min(this.#batchBytes, Math.max(256, frame.size + 64));
     this.#queue.push(frame);
   }
@@ -279,16 +279,16 @@ export class Outbox {
         this.#sendOne();
       }
     }
-    if (this.#channel && !this.#isHeld && (this.#queue.size > 0 || this.#open.size > 0 || this.#calls?.isWaiting) && this.#looking === null && !this.#mayWrite()) {
-      this.#looking = this.#env.setTimeout(() => {
-        this.#looking = null;
-        this.#look = Math.min(LAST_LOOK, 2 * this.#look);
+    if (this.#channel && !this.#isPaused && (this.#queue.size > 0 || this.#open.size > 0 || this.#calls?.isWaiting) && this.#pollTimer === null && !this.#mayWrite()) {
+      this.#pollTimer = this.#env.setTimeout(() => {
+        this.#pollTimer = null;
+        this.#poll = Math.min(MAX_POLL, 2 * this.#poll);
         this.flush();
-      }, this.#look);
+      }, this.#poll);
     }
   }
 
-  /** @returns {boolean} whether there was a message of requests */
+  /** @returns {boolean} whether a message of requests was sent */
   #sendCalls() {
     const channel = /** @type {Channel} */ (this.#channel);
     const chunks = this.#calls?.take(channel, this.#batchBytes) ?? [];
@@ -298,7 +298,7 @@ export class Outbox {
     return chunks.length > 0;
   }
 
-  /** One message. */
+  /** Sends one message. */
   #sendOne() {
     const batchBytes = this.#batchBytes;
     /** @type {Uint8Array[]} */
@@ -322,7 +322,7 @@ export class Outbox {
     if (events > 0) {
       this.#counters.messagesSent++;
     }
-    this.#look = FIRST_LOOK;
+    this.#poll = MIN_POLL;
     /** @type {Channel} */ (this.#channel).send(chunks);
   }
 
@@ -340,7 +340,7 @@ export class Outbox {
       this.#unmarked += frame.size;
       this.#release(frame);
       if (this.#unmarked >= MARK_BYTES) {
-        // Now and then one is confirmed, so that after a lost connection the number is small of which nothing is known.
+        // Confirmed now and then, so that few events are indeterminate after a lost connection.
         this.#unmarked = 0;
         frame.isMarker = true;
         this.#markers.add(frame);
@@ -358,7 +358,7 @@ export class Outbox {
     this.#used -= frame.cost;
     frame.cost = 0;
     if (!this.#isTelling) {
-      // Not at once: what is published then has to come behind what is being put into a message.
+      // Not at once: events published by the callback have to come behind the message that is being filled.
       this.#isTelling = true;
       queueMicrotask(() => {
         this.#isTelling = false;
@@ -367,12 +367,12 @@ export class Outbox {
     }
   }
 
-  // ---- What the bus answers
+  // ---- Answers of the bus
 
   /**
    * @param {string} name of the topic
    * @param {number} last sequence
-   * @param {number | undefined} receivers of the frame that ends with it, where the bus tells
+   * @param {number | undefined} receivers of the frame that ends with it; undefined where the bus does not tell
    */
   confirmed(name, last, receivers) {
     const sent = this.#topics.get(name)?.sent;
@@ -391,7 +391,7 @@ export class Outbox {
    * @param {string} name of the topic
    * @param {number} first sequence
    * @param {EventBusError} error
-   * @returns {boolean} whether anybody waited for it
+   * @returns {boolean} whether a call waited for it
    */
   refused(name, first, error) {
     const sent = this.#topics.get(name)?.sent ?? [];
@@ -414,13 +414,13 @@ export class Outbox {
     this.#release(frame);
   }
 
-  /** @param {number} upTo as many events without a waiter have arrived */
+  /** @param {number} upTo number of events without a waiter that have arrived */
   plainKnown(upTo) {
     this.#plainKnown = Math.max(this.#plainKnown, upTo);
   }
 
   /**
-   * Looks when the oldest event that somebody waits for is due.
+   * Schedules the check of events whose time to be confirmed has passed.
    * @param {number} delay ms
    */
   #expireIn(delay) {
@@ -435,7 +435,7 @@ export class Outbox {
     }, delay);
   }
 
-  /** @returns {number | null} when the oldest event was published that somebody waits for, in ms */
+  /** @returns {number | null} the time at which the oldest event with a waiter was published, in ms */
   #oldest() {
     const isAwaited = (/** @type {PublishFrame | Control} */ item) => !('control' in item) && item.waiters !== null;
     const [sent] = this.#unconfirmed;
@@ -444,7 +444,7 @@ export class Outbox {
   }
 
   /**
-   * Fails those that have waited too long. What was sent is not sent again over this connection; what was not is withdrawn.
+   * Fails events that have waited too long. Sent ones are not sent again over this connection, unsent ones are withdrawn.
    * @param {number} bornBefore in ms
    */
   #expire(bornBefore) {
@@ -462,14 +462,14 @@ export class Outbox {
       this.#settled(frame);
       frame.reject(error);
     }
-    /** @type {Map<OutTopic, number>} the first number that is free again */
+    /** @type {Map<OutTopic, number>} first free number of each topic */
     const free = new Map();
     const stays = (/** @type {PublishFrame | Control} */ item) => {
       if ('control' in item || !item.waiters || item.born > bornBefore) {
         return true;
       }
       if (item.isSent) {
-        // Its number may be known to others.
+        // Sent before: its number may be known to subscribers.
         item.reject(error);
         return true;
       }
@@ -490,8 +490,8 @@ export class Outbox {
   }
 
   /**
-   * Events behind those that were withdrawn take their numbers; none of them was sent.
-   * @param {Map<OutTopic, number>} free the first number of each topic that is free
+   * Renumbers the unsent events behind withdrawn ones.
+   * @param {Map<OutTopic, number>} free first free number of each topic
    */
   #moveUp(free) {
     const moveUp = (/** @type {PublishFrame | Control} */ item) => {
@@ -509,16 +509,16 @@ export class Outbox {
   // ---- Connections
 
   /**
-   * A bus has welcomed this client.
+   * Begins to send over a new connection, which a bus has welcomed.
    * @param {Channel} channel
    * @param {bigint} producer
    * @param {Limits} limits
-   * @returns {number} events that `send` took and that this bus does not take
+   * @returns {number} number of events of `send` that this bus does not accept
    */
   connected(channel, producer, limits) {
     const before = this.limits;
     const now = this.limits = usable(limits);
-    const refused = before && !fits(before, now) ? this.#recut(now) : 0;
+    const refused = before && !fits(before, now) ? this.#splitBatches(now) : 0;
     if (this.#producer !== 0n && this.#producer !== producer) {
       this.#startAgain();
     }
@@ -528,58 +528,58 @@ export class Outbox {
   }
 
   /**
-   * Events go out over this connection.
+   * Sends events over this connection.
    * @param {Channel} channel
    */
   use(channel) {
     this.#channel = channel;
-    this.#isHeld = false;
-    this.#look = FIRST_LOOK;
+    this.#isPaused = false;
+    this.#poll = MIN_POLL;
     this.#schedule();
   }
 
-  /** Events wait, because the client is about to leave its bus. */
-  hold() {
-    this.#isHeld = true;
+  /** Pauses events, because the client is about to leave its bus. */
+  pause() {
+    this.#isPaused = true;
   }
 
-  /** The client does not leave. */
+  /** Resumes events, because the client stays. */
   stay() {
-    this.#isHeld = false;
+    this.#isPaused = false;
     this.#schedule();
   }
 
   /**
-   * The client has left a bus that has handed on all that it got.
-   * @param {Channel} channel to the new one
-   * @param {Limits} limits of the new one
+   * Continues at the new bus: the old one has delivered all events that it received.
+   * @param {Channel} channel to the new bus
+   * @param {Limits} limits of the new bus
    */
   moved(channel, limits) {
     this.limits = usable(limits);
     this.plainKnown(this.#plainSent);
-    // Nothing, unless the bus has not answered what it should have.
-    this.#giveBack();
+    // Empty, unless the bus owes answers.
+    this.#requeue();
     this.use(channel);
   }
 
-  /** @returns {number} how many events that nobody waits for may or may not have arrived */
+  /** @returns {number} number of events without a waiter that may or may not have arrived */
   disconnected() {
     this.#channel = null;
-    this.#isHeld = false;
-    if (this.#looking !== null) {
-      this.#env.clearTimeout(/** @type {never} */ (this.#looking));
-      this.#looking = null;
+    this.#isPaused = false;
+    if (this.#pollTimer !== null) {
+      this.#env.clearTimeout(/** @type {never} */ (this.#pollTimer));
+      this.#pollTimer = null;
     }
     this.#queue.keep(item => !('control' in item));
-    this.#giveBack();
+    this.#requeue();
     const unknown = this.#plainSent - this.#plainKnown;
     this.#plainKnown = this.#plainSent;
     this.#counters.indeterminate += unknown;
     return unknown;
   }
 
-  /** What is unconfirmed is sent again, before all else. */
-  #giveBack() {
+  /** Puts unconfirmed frames back to the front of the queue. */
+  #requeue() {
     this.#unmarked = 0;
     for (const frame of [...this.#markers, ...this.#unconfirmed]) {
       frame.topic.sent = [];
@@ -589,7 +589,7 @@ export class Outbox {
     this.#markers.clear();
   }
 
-  /** The bus knows this client by a new number: every topic starts again at 1. */
+  /** Renumbers all topics from 1, because the bus knows this client by a new producer number. */
   #startAgain() {
     this.#forgotten.clear();
     for (const topic of this.#topics.values()) {
@@ -606,10 +606,10 @@ export class Outbox {
   }
 
   /**
-   * @param {Limits} limits of a bus that takes less
-   * @returns {number} events that nobody waits for and that it does not take
+   * @param {Limits} limits of a bus, smaller than those before
+   * @returns {number} number of events without a waiter that it does not accept
    */
-  #recut(limits) {
+  #splitBatches(limits) {
     this.#sealAll();
     let refused = 0;
     /** @type {(PublishFrame | Control)[]} */
@@ -619,7 +619,7 @@ export class Outbox {
         again.push(item);
         return;
       }
-      const cut = recut(item, limits, this.#batchBytes);
+      const cut = splitBatch(item, limits, this.#batchBytes);
       refused += cut.refused;
       for (const frame of cut.frames) {
         again.push(frame);
@@ -633,10 +633,10 @@ export class Outbox {
   }
 
   /**
-   * The client has ended: everybody who waits is told, and nothing is kept.
-   * @param {EventBusError} sent of what may have been delivered
-   * @param {EventBusError} unsent of what was not
-   * @returns {number} events that `send` took and that were not sent
+   * Rejects all waiters and drops everything, because the client has ended.
+   * @param {EventBusError} sent error of events that may have been delivered
+   * @param {EventBusError} unsent error of the others
+   * @returns {number} number of events of `send` that were not sent
    */
   abandon(sent, unsent) {
     this.disconnected();

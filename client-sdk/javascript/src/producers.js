@@ -1,24 +1,23 @@
 /**
- * What is known of the events of one producer and topic: which were received, and which were told as missing.
+ * Received and missing sequence numbers of one producer and topic.
  *
- * A connection that has a subscription without a group for the topic gets every event: a number that was skipped is a gap, one that is
- * not higher than the last a repetition. A connection with only group subscriptions gets a part of the events: there are no
- * gaps, and only what is known to have been seen is a repetition.
+ * A connection that has a subscription without a group for the topic gets every event: a skipped number is a gap, one that is not higher than the
+ * last a duplicate. A connection with only group subscriptions gets a part of the events: there are no gaps, and only known numbers are duplicates.
  */
 export class ProducerState {
   /**
-   * @param {import('./routes.js').TopicRoute} topic
+   * @param {import('./routes.js').TopicHandlers} topic
    * @param {bigint} producer
    */
   constructor(topic, producer) {
     this.topic = topic;
     this.producer = producer;
-    /** Set when it is used, taken away by who looks for what to forget. */
+    /** Set on use, cleared by the search for entries to forget. */
     this.touched = true;
     // 0 until the first event of a subscription without a group.
     this.last = 0;
     /** @type {Ranges | null} */
-    this.told = null;
+    this.reported = null;
     /** @type {Ranges | null} */
     this.seen = null;
   }
@@ -27,8 +26,8 @@ export class ProducerState {
    * @param {number} first sequence of the first event
    * @param {number} count of events, at least 1
    * @param {boolean} complete whether this connection gets every event of the topic
-   * @param {(from: number, to: number) => void} missing hears what is missing before them
-   * @returns {number} how many events from the first on are repetitions
+   * @param {(from: number, to: number) => void} missing called with the range that is missing before them
+   * @returns {number} number of duplicates, from the first event on
    */
   received(first, count, complete, missing) {
     const end = first + count - 1;
@@ -54,24 +53,24 @@ export class ProducerState {
   /**
    * @param {number} from the first sequence that is missing
    * @param {number} to the last one
-   * @param {(from: number, to: number) => void} missing hears the part of it that was not told before
+   * @param {(from: number, to: number) => void} missing called with the parts that were not reported before
    */
   gap(from, to, missing) {
-    const told = this.told ??= new Ranges();
-    told.missing(from, to, missing);
-    told.add(from, to);
+    const reported = this.reported ??= new Ranges();
+    reported.missing(from, to, missing);
+    reported.add(from, to);
   }
 
-  /** The connection does not get every event any more: what comes next is a new start. */
+  /** Forgets the last number, because the connection no longer gets every event. */
   forgetBaseline() {
     this.last = 0;
-    this.seen = this.told = null;
+    this.seen = this.reported = null;
   }
 }
 
 const MAX_RANGES = 64;
 
-/** A small set of sequence numbers, kept as ranges in ascending order; of too many ranges the lowest is forgotten. */
+/** A small set of sequence numbers, kept as ranges in ascending order; drops the lowest of too many ranges. */
 export class Ranges {
   /** @type {[number, number][]} */
   #all = [];
@@ -79,7 +78,7 @@ export class Ranges {
   /**
    * @param {number} from
    * @param {number} to
-   * @param {(from: number, to: number) => void} sink gets the parts of the range that are not in the set
+   * @param {(from: number, to: number) => void} sink called with the parts of the range that are not in the set
    */
   missing(from, to, sink) {
     let at = from;
@@ -104,7 +103,7 @@ export class Ranges {
    * @returns {number} the first number from here on that is not in the set
    */
   firstMissing(from) {
-    // Neighbouring ranges are merged, so that the number behind one is not in the set.
+    // Adjacent ranges are merged: the number behind a range is not in the set.
     const range = this.#all.find(([low, high]) => low <= from && from <= high);
     return range ? range[1] + 1 : from;
   }
@@ -117,7 +116,7 @@ export class Ranges {
     const all = this.#all;
     const last = all[all.length - 1];
     if (last && from === last[1] + 1) {
-      // Nearly always: what comes follows what came.
+      // The usual case: the range follows the last one.
       last[1] = to;
       return;
     }

@@ -1,23 +1,23 @@
 import { EventBusError } from './errors.js';
 
-/** How long a bus may take to say that something begins or ends. */
-const TIMEOUT = 10_000;
+/** Timeout for the answer of a bus about the begin or end of a registration, in ms. */
+const ANSWER_TIMEOUT = 10_000;
 
 /**
- * What a bus is asked for on every connection: a subscription, or a service.
+ * A subscription or a service, requested from the bus on every connection.
  *
  * @typedef {object} Registration
  * @property {number} id unique among all
- * @property {string | null} group that it shares events with; null for none
+ * @property {string | null} group name of its group; null for none
  * @property {boolean} isConfirmed whether a bus has confirmed it
- * @property {boolean} isExclusive whether nobody else gets what the bus has sent for it
- * @property {boolean} isFinished whether all that came was handled, and nothing more comes
- * @property {Uint8Array} beginFrame asks for it
- * @property {Uint8Array} endFrame asks for its end
+ * @property {boolean} isExclusive whether no other client gets what the bus has sent for it
+ * @property {boolean} isFinished whether everything received was handled and nothing more comes
+ * @property {Uint8Array} beginFrame frame that begins it
+ * @property {Uint8Array} endFrame frame that ends it
  * @property {(topic: string) => boolean} matches whether events of the topic are for it
  * @property {() => void} confirm the bus has confirmed it
- * @property {(from: number) => void} interrupted the bus has confirmed it again, after a time without it that began at `from`, in µs since 1970
- * @property {(failure: EventBusError | null) => void} end nothing more comes; the failure says why, if the application did not want that
+ * @property {(from: number) => void} interrupted the bus has confirmed it again, after an interruption that began at `from`, in µs since 1970
+ * @property {(failure: EventBusError | null) => void} end nothing more comes; the failure is the reason, unless the application wanted it
  * @property {() => Promise<void>} unsubscribe ends it
  */
 
@@ -25,24 +25,24 @@ const TIMEOUT = 10_000;
 export class Registry {
   /** @type {Map<number, Registration>} */
   #byId = new Map();
-  /** @type {Set<number>} whose end the application wants */
+  /** @type {Set<number>} ended by the application, and not yet by the bus */
   #ending = new Set();
-  /** @type {Map<number, number>} when the bus was asked about each that it has not answered */
+  /** @type {Map<number, number>} time of the question about each that the bus has not answered */
   #asked = new Map();
-  /** @type {Map<number, number>} that were in force and are not now: since when, in µs since 1970 */
+  /** @type {Map<number, number>} start of the interruption of each that is not in force any more, in µs since 1970 */
   #away = new Map();
-  #say;
-  #sayNow;
+  #send;
+  #sendNow;
   #now;
   #nextId = 1;
   #isConnected = false;
-  /** @type {EventBusError | null} what calls fail with from now on */
+  /** @type {EventBusError | null} error of new calls after the end */
   #closed = null;
-  /** Changes with the subscriptions. */
+  /** Version of the set of subscriptions. */
   version = 0;
 
-  // While the client changes the bus: what is to be said then, whose end the old bus was asked for before, and whose it has to say
-  // before the client leaves.
+  // During a move: requests of the application that wait for its end, registrations whose end the old bus was asked for before, and those whose end
+  // it has to confirm before the client leaves.
   /** @type {(() => void)[] | null} */
   #waiting = null;
   /** @type {Set<number>} */
@@ -53,13 +53,13 @@ export class Registry {
   #onLeft = () => {};
 
   /**
-   * @param {(frame: Uint8Array) => void} say sends a frame to the bus, behind the events that were published before
-   * @param {(frame: Uint8Array) => void} sayNow sends it at once
+   * @param {(frame: Uint8Array) => void} send sends a frame behind the events that were published before
+   * @param {(frame: Uint8Array) => void} sendNow sends a frame at once
    * @param {() => number} now
    */
-  constructor(say, sayNow, now) {
-    this.#say = say;
-    this.#sayNow = sayNow;
+  constructor(send, sendNow, now) {
+    this.#send = send;
+    this.#sendNow = sendNow;
     this.#now = now;
   }
 
@@ -69,11 +69,11 @@ export class Registry {
   }
 
   /** @returns {number} */
-  takeId() {
+  nextId() {
     return this.#nextId++;
   }
 
-  /** @param {Registration} subscription a new one */
+  /** @param {Registration} subscription a new subscription */
   add(subscription) {
     if (this.#closed) {
       throw new EventBusError('CLOSED', this.#closed.message, { cause: this.#closed.cause });
@@ -92,25 +92,25 @@ export class Registry {
       this.#waiting.push(() => this.#ask(id, frame));
     } else if (this.#isConnected) {
       this.#asked.set(id, this.#now());
-      this.#say(frame);
+      this.#send(frame);
     }
   }
 
   /**
-   * Says more of what the bus was asked for, behind that.
+   * Sends a further frame about a registration, behind its begin.
    * @param {Registration} subscription
    * @param {Uint8Array} frame
    */
-  tell(subscription, frame) {
+  update(subscription, frame) {
     if (this.#waiting) {
-      this.#waiting.push(() => this.tell(subscription, frame));
+      this.#waiting.push(() => this.update(subscription, frame));
     } else if (this.#isConnected && this.#byId.get(subscription.id) === subscription) {
-      this.#say(frame);
+      this.#send(frame);
     }
   }
 
   /**
-   * The application wants no more of it; what is under way still comes.
+   * Ends a registration for the application; deliveries under way still come.
    * @param {Registration} subscription
    */
   unsubscribe(subscription) {
@@ -127,7 +127,7 @@ export class Registry {
   }
 
   /**
-   * The bus sends nothing more for it.
+   * Removes a registration, for which the bus sends nothing more.
    * @param {number} id
    * @param {EventBusError | null} failure
    */
@@ -143,32 +143,32 @@ export class Registry {
     }
   }
 
-  /** A connection is ready: asks for everything again, ahead of the events that are sent again. */
+  /** Begins all registrations again over a new connection, ahead of the events that are sent again. */
   connected() {
     this.#isConnected = true;
     for (const subscription of this.all) {
       this.#asked.set(subscription.id, this.#now());
-      this.#sayNow(subscription.beginFrame);
+      this.#sendNow(subscription.beginFrame);
     }
   }
 
   /**
-   * The connection is lost.
-   * @param {number} from when it was heard last, in µs since 1970
+   * Handles the loss of the connection.
+   * @param {number} from time of the last receipt, in µs since 1970
    */
   disconnected(from) {
     this.#isConnected = false;
     this.#asked.clear();
-    this.#endChange();
+    this.#endMove();
     this.away(from);
-    // There is no bus left that could send anything for these.
+    // Ended, because no bus is left that could send anything for them.
     for (const id of [...this.#ending]) {
       this.#remove(id, null);
     }
   }
 
   /**
-   * What was in force is not, until the bus confirms it again.
+   * Begins an interruption of all registrations in force, until a bus confirms them again.
    * @param {number} from in µs since 1970
    */
   away(from) {
@@ -197,7 +197,7 @@ export class Registry {
   }
 
   /**
-   * The bus sends nothing more for a subscription.
+   * Handles the bus's answer that it sends nothing more for a registration.
    * @param {number} id
    */
   drained(id) {
@@ -214,7 +214,7 @@ export class Registry {
   }
 
   /**
-   * The bus does not serve a subscription.
+   * Handles the bus's refusal of a registration.
    * @param {number} id
    * @param {EventBusError} failure
    * @returns {boolean} whether there is one
@@ -222,25 +222,25 @@ export class Registry {
   refused(id, failure) {
     const one = this.#byId.get(id);
     if (one && failure.busCode === 'DUPLICATE_SUBSCRIPTION' && this.#isConnected) {
-      // The bus keeps the older one.
-      this.#say(one.endFrame);
+      // The bus keeps the earlier registration: it has to be ended.
+      this.#send(one.endFrame);
     }
     this.#remove(id, failure);
     return one !== undefined;
   }
 
-  /** @returns {string | null} what the bus did not answer in time */
+  /** @returns {string | null} text about a missing answer of the bus; null for none */
   overdue() {
-    const before = this.#now() - TIMEOUT;
+    const before = this.#now() - ANSWER_TIMEOUT;
     for (const [id, since] of this.#asked) {
       if (since <= before) {
-        return `no answer about ${this.#byId.get(id) ?? id} within ${TIMEOUT} ms`;
+        return `no answer about ${this.#byId.get(id) ?? id} within ${ANSWER_TIMEOUT} ms`;
       }
     }
     return null;
   }
 
-  /** Ends all of them in good order, and takes no new ones. */
+  /** Ends all registrations in good order, and accepts no new ones. */
   close() {
     this.#closed = new EventBusError('CLOSED', 'the client is closed');
     for (const subscription of [...this.all]) {
@@ -249,7 +249,7 @@ export class Registry {
   }
 
   /**
-   * Ends all of them at once, because the client has ended.
+   * Ends all registrations at once, because the client has ended.
    * @param {EventBusError} why
    * @param {boolean} wanted whether the application has closed it
    */
@@ -261,22 +261,22 @@ export class Registry {
     }
   }
 
-  // ---- A change of bus
+  // ---- Move to another bus
 
   /**
-   * A change begins: what the application asks for waits until its end.
-   * @returns {Registration[]} what has to be asked for at the new bus
+   * Begins a move: requests of the application wait until its end.
+   * @returns {Registration[]} registrations to begin at the new bus
    */
-  beginChange() {
+  beginMove() {
     this.#waiting = [];
     this.#endingHere = new Set(this.#ending);
     return [...this.all].filter(s => !this.#ending.has(s.id));
   }
 
   /**
-   * What has to be said to the old bus so that it sends no more.
-   * @param {Map<number, Registration>} moved what the new bus serves
-   * @param {() => void} onLeft is called when the old bus sends nothing more
+   * Returns the frames that end all registrations at the old bus.
+   * @param {Map<number, Registration>} moved registrations that the new bus serves
+   * @param {() => void} onLeft called when the old bus sends nothing more
    * @returns {Uint8Array[] | null} null if there is nothing to wait for
    */
   leave(moved, onLeft) {
@@ -290,42 +290,42 @@ export class Registry {
   }
 
   /**
-   * The client is at the new bus, which serves these; what waited is said there.
+   * Ends the move at the new bus, which serves these registrations; waiting requests are sent there.
    * @param {Map<number, Registration>} served
    */
   moved(served) {
     const late = this.#waiting ?? [];
-    // The old bus cannot end these any more.
+    // Left before the old bus could confirm their end.
     for (const id of this.#endingHere) {
       this.#remove(id, null);
     }
-    this.#endChange();
+    this.#endMove();
     this.#asked.clear();
     for (const [id, { endFrame }] of served) {
       if (!this.#byId.has(id)) {
         this.#ask(id, endFrame);
       }
     }
-    late.forEach(say => say());
+    late.forEach(request => request());
   }
 
-  /** The client stays, and has not left; what waited is said to the old bus. */
+  /** Ends the move at the old bus, which was not left; waiting requests are sent there. */
   stayed() {
     const late = this.#waiting ?? [];
-    this.#endChange();
-    late.forEach(say => say());
+    this.#endMove();
+    late.forEach(request => request());
   }
 
-  /** The client has left, and comes back: asks for everything again. */
+  /** Ends the move at the old bus, which was left: begins all registrations again. */
   cameBack() {
-    this.#endChange();
+    this.#endMove();
     this.connected();
     for (const id of this.#ending) {
-      this.#sayNow(/** @type {Registration} */ (this.#byId.get(id)).endFrame);
+      this.#sendNow(/** @type {Registration} */ (this.#byId.get(id)).endFrame);
     }
   }
 
-  #endChange() {
+  #endMove() {
     this.#waiting = null;
     this.#endingHere.clear();
     this.#leaving.clear();

@@ -6,30 +6,30 @@ import { utf8 } from './wire/bytes.js';
 
 const SLOTS = 1024;
 
-/** A topic on the way in: which subscriptions it is for, and its producers. */
-export class TopicRoute {
+/** An inbound topic: its matching subscriptions and its producers. */
+export class TopicHandlers {
   /** @param {string} name */
   constructor(name) {
     this.name = name;
     this.bytes = utf8(name);
     /** @type {Map<bigint, ProducerState>} */
     this.producers = new Map();
-    /** @type {Subscription[]} those without a group */
+    /** @type {Subscription[]} matching ones without a group */
     this.everyEvent = [];
-    /** @type {Subscription[]} those with one */
+    /** @type {Subscription[]} matching ones with a group */
     this.inGroups = [];
-    /** @type {Subscription[]} those of everyEvent that the bus has confirmed */
+    /** @type {Subscription[]} confirmed ones of everyEvent */
     this.served = [];
-    /** Which subscriptions it was matched against. */
+    /** Version of the subscriptions that it was matched against. */
     this.version = -1;
-    /** Where it is found by its bytes. */
+    /** Index of its slot. */
     this.slot = -1;
   }
 
   /**
-   * Matches it against the subscriptions as they are now.
+   * Matches the topic against the current subscriptions.
    * @param {Iterable<Subscription>} subscriptions
-   * @param {number} version their number
+   * @param {number} version of the subscriptions
    */
   match(subscriptions, version) {
     const before = this.served;
@@ -43,7 +43,7 @@ export class TopicRoute {
     }
     this.served = this.everyEvent.filter(s => s.isConfirmed);
     if (before.length > 0 && !before.some(s => this.served.includes(s))) {
-      // No subscription that the bus served before is still served: events may have been missed meanwhile.
+      // None of the subscriptions served before is still served: events may have been missed meanwhile.
       for (const producer of this.producers.values()) {
         producer.forgetBaseline();
       }
@@ -51,28 +51,28 @@ export class TopicRoute {
   }
 }
 
-/** Finds topics and producers by their bytes in a message. Bounded: those that were silent longest are forgotten. */
+/** Finds topics and producers by their bytes in a message. Bounded: the least recently used ones are forgotten. */
 export class Routes {
-  /** @type {Map<string, TopicRoute>} */
+  /** @type {Map<string, TopicHandlers>} */
   #topics = new Map();
   /** @type {Set<ProducerState>} */
   #producers = new Set();
-  /** @type {(TopicRoute | undefined)[]} */
+  /** @type {(TopicHandlers | undefined)[]} */
   #slots = new Array(SLOTS);
-  #most;
-  // The topic and producer that were found last, with their bytes: of most streams frames come in a row.
+  #max;
+  // Topic and producer found last, with their bytes: frames of a stream mostly come in a row.
   #lastBytes = new Uint8Array(0);
   #lastLength = -1;
   /** @type {ProducerState | null} */
   #last = null;
 
-  /** @param {number} most producers of a topic, over all topics, that are remembered */
-  constructor(most) {
-    this.#most = most;
+  /** @param {number} max maximum of remembered pairs of topic and producer */
+  constructor(max) {
+    this.#max = max;
   }
 
   /**
-   * @param {Deliver} deliver was read
+   * @param {Deliver} deliver the frame
    * @returns {ProducerState} its topic and producer
    */
   find(deliver) {
@@ -111,19 +111,19 @@ export class Routes {
 
   /**
    * @param {string} name
-   * @returns {TopicRoute} the topic
+   * @returns {TopicHandlers} the topic
    */
   topic(name) {
     let topic = this.#topics.get(name);
     if (!topic) {
-      topic = new TopicRoute(name);
+      topic = new TopicHandlers(name);
       this.#topics.set(name, topic);
     }
     return topic;
   }
 
   /**
-   * @param {TopicRoute} topic
+   * @param {TopicHandlers} topic
    * @param {bigint} number
    * @returns {ProducerState} the producer
    */
@@ -132,10 +132,10 @@ export class Routes {
     if (!state) {
       state = new ProducerState(topic, number);
       topic.producers.set(number, state);
-      // Again, if it was forgotten when it had no producer.
+      // Set again, in case it was forgotten while it had no producer.
       this.#topics.set(topic.name, topic);
       this.#producers.add(state);
-      if (this.#producers.size > this.#most) {
+      if (this.#producers.size > this.#max) {
         this.#forgetOne();
       }
     }
@@ -143,7 +143,7 @@ export class Routes {
     return state;
   }
 
-  /** Second chance: what was used since the hand came by goes to the end. */
+  /** Forgets one entry by second chance: an entry used since the last visit goes to the end. */
   #forgetOne() {
     for (const state of this.#producers) {
       this.#producers.delete(state);

@@ -1,4 +1,4 @@
-import { Calls } from './call/calls.js';
+import { CallTable } from './call/call-table.js';
 import { checkCallBytes } from './call/options.js';
 import { EventBus } from './client.js';
 import { environment, pageOf } from './environment.js';
@@ -17,7 +17,7 @@ export { Service } from './call/service.js';
 export { BusEvent, EventBus, EventBusError, Subscription } from './index.js';
 export * from './types.js';
 
-/** A client of an event bus that calls services, too, and serves them. Made by `connect`. */
+/** A client of an event bus that also calls and serves services. Made by `connect`. */
 export class ServiceBus extends EventBus {
   #calls;
 
@@ -29,14 +29,14 @@ export class ServiceBus extends EventBus {
    * @internal
    */
   constructor(checked, env, callBytes) {
-    const calls = new Calls(callBytes);
+    const calls = new CallTable(callBytes);
     super(checked, env, calls);
     this.#calls = calls;
   }
 
   /**
-   * Asks a service: one of its members, which the bus chooses. Without `idempotent` a request is never executed twice. Without a connection
-   * it waits, within its time-out and within `callBytes`.
+   * Sends a request to a member of a service, which the bus chooses. Without `idempotent` a request is never executed twice. Without a connection it
+   * waits, within its timeout and within `callBytes`.
    * @template {Encoder | undefined} [C=undefined]
    * @template [T=unknown] what `replyCodec` reads
    * @param {string} service a name like a topic, at most 240 bytes
@@ -51,8 +51,8 @@ export class ServiceBus extends EventBus {
   /**
    * Becomes a member of a service, over all connections, until it is closed.
    * @param {string} name like a topic, at most 240 bytes
-   * @param {RequestHandler} handler answers requests: returns the payload of the reply, or a `Reply`, or a promise of one. What it throws is a
-   *   failure: a `Rejection` reaches the caller as it is
+   * @param {RequestHandler} handler answers requests: returns the payload of the reply, or a `Reply`, or a promise of one. An error that it throws
+   *   fails the request: a `Rejection` reaches the caller as it is
    * @param {ServeOptions} [options]
    * @returns {Service} its `ready` resolves when the bus has confirmed it
    * @throws {import('./errors.js').EventBusError} ILLEGAL_TOPIC, CLOSED
@@ -63,13 +63,13 @@ export class ServiceBus extends EventBus {
 }
 
 /**
- * What `connect` of this module takes beside the other options.
+ * Further options of `connect` of this module.
  * @typedef {object} CallOptions
  * @property {number} [callBytes] bytes of requests that are not sent, or may be sent again; default 16 MiB
  */
 
 /**
- * As `connect` of `eventbus-client`, for a client that can call services and serve them.
+ * Connects as `connect` of `eventbus-client` does, for a client that can call and serve services.
  *
  * @param {(Options & CallOptions) | Address} options an address, or more
  * @returns {Promise<ServiceBus>}

@@ -1,53 +1,53 @@
 /** @import {Environment} from './internal.js' */
 
-/** After a sleep the bus has so long to answer, in ms. */
-const AFTER_SLEEP = 5000;
-// A timer that is less late has not slept, in ms.
-const LATE = 1000;
-// Timers may come so much early, in ms.
+/** Timeout for an answer after a sleep of the machine, in ms. */
+const SLEEP_TIMEOUT = 5000;
+// Minimum delay of a timer that counts as a sleep of the machine, in ms.
+const MIN_SLEEP = 1000;
+// Time by which timers may be early, in ms.
 const EARLY = 1;
 
 /**
- * What is watched.
+ * The watched connection.
  *
- * @typedef {object} Line
- * @property {number} heardAt when something was received last, in ms
- * @property {() => void} probe asks the bus for a sign of life
+ * @typedef {object} WatchedLink
+ * @property {number} heardAt time of the last receipt, in ms
+ * @property {() => void} probe sends a probe that the bus answers
  */
 
 /**
- * Notices that a connection is dead though nothing has said so: after half of the time without a sign it asks, after the other half it
- * gives up. It judges by time stamps: the timers of a hidden page come once in a minute, and those of a machine that sleeps not at all.
+ * Detects a dead connection: probes after half of the timeout without a receipt, gives up after the other half. Decides by time stamps: timers of a
+ * hidden page fire once in a minute, and those of a sleeping machine not at all.
  */
 export class SilenceWatch {
   #env;
-  #line;
+  #link;
   #onSilent;
   #half;
   /** @type {unknown} */
   #timer = null;
   #dueAt = 0;
   #askedAt = -Infinity;
-  // Whether that was because a timer came late.
+  // Set if the last probe was sent because a timer was late.
   #isAfterSleep = false;
-  // How long the answer may take.
-  #patience = 0;
+  // Timeout for the answer to the probe.
+  #answerTimeout = 0;
 
   /**
    * @param {Environment} env
-   * @param {Line} line
+   * @param {WatchedLink} link
    * @param {number} timeout in ms
-   * @param {() => void} onSilent is called once
+   * @param {() => void} onSilent called once
    */
-  constructor(env, line, timeout, onSilent) {
+  constructor(env, link, timeout, onSilent) {
     this.#env = env;
-    this.#line = line;
+    this.#link = link;
     this.#half = timeout / 2;
     this.#onSilent = onSilent;
   }
 
   start() {
-    this.#lookIn(this.#half);
+    this.#checkIn(this.#half);
   }
 
   stop() {
@@ -56,43 +56,43 @@ export class SilenceWatch {
   }
 
   /**
-   * Asks now.
-   * @param {number} patience in ms
+   * Sends a probe now.
+   * @param {number} timeout in ms
    */
-  probe(patience) {
+  probe(timeout) {
     this.#askedAt = this.#env.now();
-    this.#patience = patience;
-    this.#line.probe();
-    this.#lookIn(patience);
+    this.#answerTimeout = timeout;
+    this.#link.probe();
+    this.#checkIn(timeout);
   }
 
   /** @param {number} delay */
-  #lookIn(delay) {
+  #checkIn(delay) {
     this.stop();
     this.#dueAt = this.#env.now() + delay;
-    this.#timer = this.#env.setTimeout(() => this.#look(delay), delay);
+    this.#timer = this.#env.setTimeout(() => this.#check(delay), delay);
   }
 
   /** @param {number} delay that was wanted */
-  #look(delay) {
+  #check(delay) {
     this.#timer = null;
     const now = this.#env.now();
-    const silent = now - this.#line.heardAt;
-    const overslept = now - this.#dueAt > Math.max(delay, LATE);
-    if (this.#line.heardAt >= this.#askedAt) {
+    const silent = now - this.#link.heardAt;
+    const overslept = now - this.#dueAt > Math.max(delay, MIN_SLEEP);
+    if (this.#link.heardAt >= this.#askedAt) {
       this.#isAfterSleep = false;
       if (silent < this.#half - EARLY) {
-        this.#lookIn(this.#half - silent);
+        this.#checkIn(this.#half - silent);
       } else {
         this.#isAfterSleep = overslept;
-        this.probe(overslept ? Math.min(AFTER_SLEEP, this.#half) : 2 * this.#half - silent);
+        this.probe(overslept ? Math.min(SLEEP_TIMEOUT, this.#half) : 2 * this.#half - silent);
       }
     } else if (overslept && !this.#isAfterSleep) {
-      // Whether there was an answer cannot be known: the question is asked once more, and only once, because timers may stay late.
+      // An answer may have been missed: probes once more, and only once, because timers may stay late.
       this.#isAfterSleep = true;
-      this.probe(Math.min(AFTER_SLEEP, this.#half));
-    } else if (now - this.#askedAt < this.#patience - EARLY) {
-      this.#lookIn(this.#patience - (now - this.#askedAt));
+      this.probe(Math.min(SLEEP_TIMEOUT, this.#half));
+    } else if (now - this.#askedAt < this.#answerTimeout - EARLY) {
+      this.#checkIn(this.#answerTimeout - (now - this.#askedAt));
     } else {
       this.#onSilent();
     }

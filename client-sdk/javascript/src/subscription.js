@@ -12,40 +12,40 @@ import * as TYPE from './wire/type.js';
 /** @import {Gap, Handler, Interruption, SubscriptionCounters} from './types.js' */
 
 /**
- * Events of one `Deliver` that wait, or what happened between events.
+ * Queue entry: waiting events of a `Deliver`, or a notice between events.
  *
  * @typedef {object} Entry
- * @property {BusEvent[]} events none of a notice
- * @property {number} next index of the first that was not handed on
- * @property {number} bytes that they take
- * @property {() => void} done is called when all are handled
+ * @property {BusEvent[]} events empty for a notice
+ * @property {number} next index of the first event that was not delivered
+ * @property {number} bytes of the events
+ * @property {() => void} done called when all are handled
  * @property {Notice | null} notice
  *
  * @typedef {object} Notice
  * @property {(value: never) => void | Promise<void>} call `onGap` or `onInterruption`
- * @property {Gap | Interruption} value what it is called with
+ * @property {Gap | Interruption} value its argument
  * @property {number} madeAt in µs since 1970
  */
 
 /**
- * What a subscription needs of its client.
+ * The parts of its client that a subscription uses.
  *
  * @typedef {object} SubscriptionHome
  * @property {() => number} micros since 1970
  * @property {import('./credit.js').Window} window of the client
- * @property {(gap: Gap) => void} dropped its own buffer had no room
- * @property {(task: () => void) => () => void} later does it after `closeTimeout`, unless it is taken back
- * @property {(subscription: Subscription) => void} unsubscribe asks the bus for its end
- * @property {(error: unknown, event: BusEvent | null) => void} failed a handler has failed
- * @property {(error: EventBusError) => void} problem nobody waited for what was refused
- * @property {(subscription: Subscription, interruption: Interruption) => void} interrupted it was away; `pump` has to follow
+ * @property {(gap: Gap) => void} dropped reports a gap, because the buffer had no room
+ * @property {(task: () => void) => () => void} later runs it after `closeTimeout`; returns its cancellation
+ * @property {(subscription: Subscription) => void} unsubscribe asks the bus to end it
+ * @property {(error: unknown, event: BusEvent | null) => void} failed reports a failed handler
+ * @property {(error: EventBusError) => void} problem reports a refusal that no call waits for
+ * @property {(subscription: Subscription, interruption: Interruption) => void} interrupted reports an interruption; `pump` has to follow
  */
 
-// What comes in one turn waits beyond a buffer's bound, because its reader has had no turn yet: so much at most.
+// Maximum bytes of one turn beyond a buffer's bound, because its reader has had no turn yet.
 const MAX_OF_A_TURN = 8 * 2 ** 20;
-// What an event takes beside its bytes.
+// Bytes of memory that an event takes beside its own.
 const AROUND_EVENT = 128;
-// So many gaps wait to be passed; more are told as one interruption.
+// Maximum of waiting gaps; more are reported as one interruption.
 const MAX_GAPS = 1000;
 /** @type {BusEvent[]} */
 const NONE = [];
@@ -55,34 +55,34 @@ const OVER = Object.freeze({ value: undefined, done: true });
 
 /**
  * A subscription. Its events go to its handler, or to one reader: `for await (const event of subscription)` or
- * `for await (const events of subscription.batches())`, which is cheaper. What is not read waits in its buffer of `bufferBytes`, above which its
- * policy acts; under `BLOCK` it holds back all deliveries of the client: read it, or end it.
+ * `for await (const events of subscription.batches())`, which is cheaper. Unread events wait in its buffer of `bufferBytes`, above which its policy
+ * acts; under `BLOCK` a full buffer stalls all deliveries of the client: read it, or end it.
  * @template [T=unknown] what its codec reads
  */
 export class Subscription {
   /** @internal */
   codec;
   /**
-   * Whether the topic is one of this subscription's.
+   * Returns whether the filter selects a topic.
    * @internal
    */
   matches;
   /**
-   * Whether a bus has confirmed it.
+   * Set once a bus has confirmed it.
    * @internal
    */
   isConfirmed = false;
-  // What is handed on now.
+  // Entry being delivered.
   /** @type {Entry | null} */
   #current = null;
   /** @type {Fifo<Entry>} */
   #queue = new Fifo();
-  // The last one of the queue, if it is a notice.
+  // Last entry of the queue, if it is a notice.
   /** @type {Notice | null} */
   #lastNotice = null;
   #gaps = 0;
   #buffered = 0;
-  // Entries whose events the reader has and that count as handled when it asks for more.
+  // Entries whose events the reader has; they count as handled when it asks for more.
   /** @type {Entry[]} */
   #taken = [];
   #handler;
@@ -90,20 +90,20 @@ export class Subscription {
   #onInterruption;
   #home;
   #busy = false;
-  // Nothing more comes from the bus.
+  // Set when nothing more comes from the bus.
   #isEnded = false;
-  // Nothing more is handed on.
+  // Set when nothing more is delivered.
   #isDiscarded = false;
-  /** @type {unknown} what a reader fails with at the end; undefined for nothing */
+  /** @type {unknown} error of the reader at the end; undefined for none */
   #failure;
-  /** @type {{resolve: (result: IteratorResult<never, undefined>) => void, reject: (error: unknown) => void, most: number} | null} */
+  /** @type {{resolve: (result: IteratorResult<never, undefined>) => void, reject: (error: unknown) => void, max: number} | null} */
   #reader = null;
   #isRead = false;
   #isAwaited = false;
-  // The handler has been called and has not returned.
+  // Set while the handler is being called, until it returns.
   #isCalling = false;
   #isAwaitedToEnd = false;
-  #forgive = nothing;
+  #cancelTimeout = nothing;
   #drained = /** @type {PromiseWithResolvers<void>} */ (deferred());
   #ready = /** @type {PromiseWithResolvers<this>} */ (deferred());
   #finished = /** @type {PromiseWithResolvers<void>} */ (deferred());
@@ -154,7 +154,7 @@ export class Subscription {
     return this.#ready.promise;
   }
 
-  /** @returns {SubscriptionCounters} what has come until now */
+  /** @returns {SubscriptionCounters} figures since the beginning */
   counters() {
     let queued = this.#current ? this.#current.events.length - this.#current.next : 0;
     this.#queue.forEach(entry => { queued += entry.events.length; });
@@ -162,25 +162,25 @@ export class Subscription {
   }
 
   /**
-   * Ends the subscription. What is under way still comes.
-   * @returns {Promise<void>} resolves when nothing more comes from the bus and a handler has handled all of it. Where the handler itself calls it
-   *   (before its first `await`), it does not wait for the handler. Rejects with TIMED_OUT where the handler is at one event for
-   *   longer than `closeTimeout` then
+   * Ends the subscription. Events under way are still delivered.
+   * @returns {Promise<void>} resolves when nothing more comes from the bus and the handler has handled everything. A call inside of the handler
+   *   (before its first `await`) does not wait for the handler. Rejects with TIMED_OUT where the handler then works on one event for longer than
+   *   `closeTimeout`
    */
   unsubscribe() {
     this.#home.unsubscribe(this);
     this.#isAwaitedToEnd ||= !this.#isCalling;
-    this.#judgeHandler();
+    this.#limitHandler();
     return this.#isCalling ? this.#drained.promise : this.#finished.promise;
   }
 
-  /** Who waits for the end waits for a handler that may wait for the same. */
-  #judgeHandler() {
-    this.#forgive();
-    this.#forgive = nothing;
+  /** Starts the timeout of waiting `unsubscribe` calls: the handler at work may itself wait for one of them. */
+  #limitHandler() {
+    this.#cancelTimeout();
+    this.#cancelTimeout = nothing;
     if (this.#isEnded && this.#busy && this.#isAwaitedToEnd) {
       const what = `unsubscribe: the handler of ${this} is still at work after closeTimeout (expected: not awaited inside of the handler)`;
-      this.#forgive = this.#home.later(() => this.#finished.reject(new EventBusError('TIMED_OUT', what)));
+      this.#cancelTimeout = this.#home.later(() => this.#finished.reject(new EventBusError('TIMED_OUT', what)));
     }
   }
 
@@ -193,8 +193,8 @@ export class Subscription {
   }
 
   /**
-   * One event after the other; an event counts as handled when the next one is asked for, or when the loop is left. Another loop goes on where this
-   * one was left: to end the subscription, unsubscribe. There can be one reader at a time.
+   * Returns an iterator of single events. An event counts as handled when the next one is asked for, or when the loop is left. Another loop continues
+   * where this one was left: to end the subscription, unsubscribe. There can be one reader at a time.
    * @returns {AsyncIterableIterator<BusEvent<T>, undefined>}
    */
   [Symbol.asyncIterator]() {
@@ -202,9 +202,9 @@ export class Subscription {
   }
 
   /**
-   * Arrays of what is there, each at least one event: several times cheaper than single events. `onGap` and `onInterruption` are called
-   * between them.
-   * @param {{max?: number}} [options] most events of an array, default 1,000
+   * Returns an iterator of arrays of the available events, at least one each: several times cheaper than single events. `onGap` and `onInterruption`
+   * are called between them.
+   * @param {{max?: number}} [options] maximum of events of an array, default 1,000
    * @returns {AsyncIterableIterator<BusEvent<T>[], undefined>}
    */
   batches(options = {}) {
@@ -217,17 +217,17 @@ export class Subscription {
   }
 
   /**
-   * @param {number} most events of an array; 0 for single ones
+   * @param {number} max events of an array; 0 for single ones
    * @returns {AsyncIterableIterator<unknown, undefined>}
    */
-  #iterate(most) {
+  #iterate(max) {
     if (this.#handler || this.#isRead) {
       throw new TypeError(`subscription to ${this.filter}: ${this.#handler ? 'has a handler' : 'iterated already'} (expected: one reader)`);
     }
     this.#isRead = true;
     let isLeft = false;
     const iterator = {
-      next: () => isLeft ? Promise.resolve(OVER) : this.#next(most),
+      next: () => isLeft ? Promise.resolve(OVER) : this.#next(max),
       return: () => {
         if (!isLeft) {
           isLeft = true;
@@ -240,7 +240,7 @@ export class Subscription {
     return /** @type {AsyncIterableIterator<unknown, undefined>} */ (iterator);
   }
 
-  /** The reader goes; another one may come. */
+  /** Ends the reader; another one may follow. */
   #leave() {
     this.#isRead = false;
     this.#finishTaken();
@@ -252,22 +252,22 @@ export class Subscription {
   }
 
   /**
-   * @param {number} most
+   * @param {number} max
    * @returns {Promise<IteratorResult<unknown, undefined>>}
    */
-  #next(most) {
+  #next(max) {
     if (this.#reader || this.#busy) {
       return Promise.reject(new TypeError(`subscription to ${this.filter}: next() before the last one was answered (expected: one at a time)`));
     }
     this.#finishTaken();
-    return this.#advance(most);
+    return this.#advance(max);
   }
 
   /**
-   * @param {number} most
+   * @param {number} max
    * @returns {Promise<IteratorResult<unknown, undefined>>}
    */
-  async #advance(most) {
+  async #advance(max) {
     for (let entry = this.#front(); entry?.notice; entry = this.#front()) {
       this.#current = null;
       this.#busy = true;
@@ -278,7 +278,7 @@ export class Subscription {
       }
       this.#busy = false;
     }
-    const value = this.#take(most);
+    const value = this.#take(max);
     if (value !== undefined) {
       return { value, done: false };
     }
@@ -286,7 +286,7 @@ export class Subscription {
       return this.#end();
     }
     return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject, most };
+      this.#reader = { resolve, reject, max };
     });
   }
 
@@ -311,7 +311,7 @@ export class Subscription {
     entry.done();
   }
 
-  /** @param {number} bytes that wait more, or less */
+  /** @param {number} bytes added to those that wait; negative for fewer */
   #count(bytes) {
     this.#buffered += bytes;
     if (!this.isBlocking) {
@@ -319,7 +319,7 @@ export class Subscription {
     }
   }
 
-  /** @returns {Entry | null} what is handed on now */
+  /** @returns {Entry | null} the entry being delivered; null for none */
   #front() {
     if (!this.#current) {
       const next = this.#queue.first;
@@ -335,13 +335,13 @@ export class Subscription {
     return this.#current;
   }
 
-  /** @param {number} most */
-  #take(most) {
+  /** @param {number} max */
+  #take(max) {
     let entry = this.#front();
     if (!entry) {
       return undefined;
     }
-    if (most === 0) {
+    if (max === 0) {
       const event = /** @type {BusEvent} */ (entry.events[entry.next++]);
       if (entry.next === entry.events.length) {
         this.#current = null;
@@ -351,9 +351,9 @@ export class Subscription {
     }
     /** @type {BusEvent[]} */
     let batch = [];
-    while (entry && !entry.notice && batch.length < most) {
+    while (entry && !entry.notice && batch.length < max) {
       const { events, next } = entry;
-      const to = Math.min(events.length, next + most - batch.length);
+      const to = Math.min(events.length, next + max - batch.length);
       const part = next === 0 && to === events.length ? events : events.slice(next, to);
       batch = batch.length === 0 ? part : batch.concat(part);
       entry.next = to;
@@ -367,7 +367,7 @@ export class Subscription {
     return batch;
   }
 
-  // ---- What comes, told by the client
+  // ---- Input, from the client
 
   /**
    * @param {Entry} entry at least one event; `pump` has to follow
@@ -390,7 +390,7 @@ export class Subscription {
   }
 
   /**
-   * @param {number} events that came again
+   * @param {number} events that were duplicates
    * @internal
    */
   repeated(events) {
@@ -398,7 +398,7 @@ export class Subscription {
   }
 
   /**
-   * Events are missing; `pump` has to follow.
+   * Queues a notice of missing events; `pump` has to follow.
    * @param {Gap} gap
    * @internal
    */
@@ -419,8 +419,8 @@ export class Subscription {
   }
 
   /**
-   * A bus has confirmed it again; `pump` has to follow.
-   * @param {number} from when it was heard of last, in µs since 1970
+   * Queues a notice of an interruption, because a bus has confirmed it again; `pump` has to follow.
+   * @param {number} from start of the interruption, in µs since 1970
    * @internal
    */
   interrupted(from) {
@@ -445,7 +445,7 @@ export class Subscription {
     this.#push({ events: NONE, next: 0, bytes: 0, done: nothing, notice: { call, value, madeAt: this.#home.micros() } });
   }
 
-  /** Nobody passes the gaps that wait: their time is told in their place. */
+  /** Replaces the waiting gaps by one interruption over their time, because there are too many. */
   #summarize() {
     const onGap = this.#onGap;
     let from = 0;
@@ -461,10 +461,10 @@ export class Subscription {
     this.interrupted(from);
   }
 
-  // ---- Its own buffer
+  // ---- Buffer
 
   /**
-   * @returns {boolean} whether what waits holds back the bus, instead of making room
+   * @returns {boolean} whether waiting events stall the bus instead of making room
    * @internal
    */
   get isBlocking() {
@@ -472,7 +472,7 @@ export class Subscription {
   }
 
   /**
-   * @returns {boolean} whether more waits than its buffer is to hold
+   * @returns {boolean} whether the buffer is over its bound
    * @internal
    */
   get isFull() {
@@ -480,7 +480,7 @@ export class Subscription {
   }
 
   /**
-   * @returns {boolean} whether that is more than what may have come in one turn
+   * @returns {boolean} whether the buffer is over its bound by more than one turn may bring
    * @internal
    */
   get isOverrun() {
@@ -504,11 +504,11 @@ export class Subscription {
   }
 
   /**
-   * Drops what its policy says; `pump` has to follow. What is being handled and what came last stays.
-   * @param {number} most bytes that may stay
+   * Drops events by its policy; `pump` has to follow. Events being handled and the last one stay.
+   * @param {number} max bytes that may stay
    * @internal
    */
-  makeRoom(most) {
+  makeRoom(max) {
     /** @type {Entry[]} */
     const all = [];
     this.#queue.forEach(entry => void all.push(entry));
@@ -517,8 +517,8 @@ export class Subscription {
     this.#gaps = 0;
     const newest = all.findLastIndex(entry => !entry.notice);
     const dropped = this.overflow === 'CONFLATE' ? conflated(all) : new Set();
-    // Reduces to three quarters, so that not each event that comes makes the whole way again.
-    const target = 0.75 * most;
+    // Reduces to three quarters, so that not each new event starts the whole search again.
+    const target = 0.75 * max;
     /** @type {Map<string, Notice>} */
     const notices = new Map();
     const conflatedBytes = all.map(entry => dropped.size === 0 ? entry.bytes : bytesLeft(entry, dropped));
@@ -560,7 +560,7 @@ export class Subscription {
   }
 
   /**
-   * @param {Entry} entry of a notice
+   * @param {Entry} entry that waits
    * @param {Notice} notice
    * @param {Map<string, Notice>} notices
    */
@@ -574,7 +574,7 @@ export class Subscription {
 
   /**
    * @param {Gap} gap
-   * @param {Map<string, Notice>} notices of the gaps that wait, by stream and reason
+   * @param {Map<string, Notice>} notices waiting gaps, by stream and reason
    */
   #drop(gap, notices) {
     this.#counts.missing += gap.to - gap.from + 1;
@@ -602,28 +602,28 @@ export class Subscription {
     }
     this.#finish(entry);
     if (kept.length > 0) {
-      // Of their own, or the whole message would stay.
+      // Copied, or the whole message would stay.
       this.#count(bytes);
       this.#push({ events: kept.map(event => event.detached()), next: 0, bytes, done: nothing, notice: null });
     }
   }
 
   /**
-   * Hands on what has come, as far as the application takes it.
+   * Delivers waiting events, as far as the application takes them.
    * @internal
    */
   pump() {
     if (this.#handler) {
       this.#handle(this.#handler);
     } else if (this.#reader) {
-      const { resolve, reject, most } = this.#reader;
+      const { resolve, reject, max } = this.#reader;
       const entry = this.#front();
       if (entry) {
         this.#reader = null;
         if (entry.notice) {
-          this.#advance(most).then(/** @type {(result: unknown) => void} */ (resolve), reject);
+          this.#advance(max).then(/** @type {(result: unknown) => void} */ (resolve), reject);
         } else {
-          resolve(/** @type {never} */ ({ value: this.#take(most), done: false }));
+          resolve(/** @type {never} */ ({ value: this.#take(max), done: false }));
         }
       }
     }
@@ -662,8 +662,8 @@ export class Subscription {
   /**
    * @param {Handler} handler
    * @param {BusEvent} argument
-   * @param {BusEvent | null} event that it may fail for
-   * @returns {boolean} whether it has to be waited for
+   * @param {BusEvent | null} event to report with a failure
+   * @returns {boolean} whether the handler has to be awaited
    */
   #run(handler, argument, event) {
     try {
@@ -692,7 +692,7 @@ export class Subscription {
   #goOn() {
     this.#busy = false;
     this.pump();
-    this.#judgeHandler();
+    this.#limitHandler();
   }
 
   /**
@@ -705,7 +705,7 @@ export class Subscription {
   }
 
   /**
-   * The bus has confirmed it.
+   * Records the confirmation of a bus.
    * @internal
    */
   confirm() {
@@ -714,7 +714,7 @@ export class Subscription {
   }
 
   /**
-   * Nothing more comes from the bus; what is here is still handled.
+   * Records that nothing more comes from the bus; waiting events are still handled.
    * @param {EventBusError | null} failure why, if not because the application wanted it
    * @internal
    */
@@ -727,20 +727,20 @@ export class Subscription {
     this.#release();
     this.#failure ??= failure ?? undefined;
     this.#ready.reject(failure ?? this.#closed());
-    // After a new token the bus may refuse what it has confirmed, and nobody awaits that.
+    // After a new token the bus may refuse a subscription that it has confirmed, and no call awaits that.
     if (failure?.code === 'REFUSED' && (this.isConfirmed || !this.#isAwaited) && !this.#isRead) {
       this.#home.problem(failure);
     }
     if (!this.#handler && !this.#isRead) {
-      // What waits is not read by anybody, and would take of the window for ever.
+      // Without a reader the waiting events would use up the window for ever.
       this.discard();
     }
     this.#settle();
-    this.#judgeHandler();
+    this.#limitHandler();
   }
 
   /**
-   * Nothing more is handed on; what waits counts as handled.
+   * Drops the waiting events; they count as handled.
    * @internal
    */
   discard() {
@@ -775,7 +775,7 @@ export class Subscription {
   }
 
   /**
-   * Whether nobody else gets what the bus has sent for it.
+   * Tells whether no other client gets the events that a bus has sent for it.
    * @internal
    */
   get isExclusive() {
@@ -783,7 +783,7 @@ export class Subscription {
   }
 
   /**
-   * Whether all that came was handled, and nothing more comes.
+   * Tells whether everything received was handled and nothing more comes.
    * @internal
    */
   get isFinished() {
@@ -806,7 +806,7 @@ export class Subscription {
   }
 
   /**
-   * What `console.log` of Node shows.
+   * Returns the text for `console.log` of Node.
    * @param {number} depth
    * @param {object} options
    * @param {(value: unknown, options: object) => string} inspect
@@ -818,7 +818,7 @@ export class Subscription {
     return shownAs(this, { id, filter, group, overflow, isConfirmed, isEnded: this.#isEnded, counters: this.counters() }, options, inspect);
   }
 
-  // ---- What is said to the bus
+  // ---- Frames for the bus
 
   /**
    * @returns {Uint8Array}
@@ -847,7 +847,7 @@ const keyOf = ({ topic, producer, reason }) => `${reason} ${producer} ${topic}`;
 
 /**
  * @param {Entry[]} entries
- * @returns {Set<BusEvent>} those that a later one of their topic and key replaces
+ * @returns {Set<BusEvent>} events that a later one of their topic and key replaces
  */
 function conflated(entries) {
   const seen = new Set();

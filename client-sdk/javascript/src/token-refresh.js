@@ -1,45 +1,45 @@
 import { EventBusError, textOf } from './errors.js';
 import { encodeAuthenticate } from './wire/frames.js';
 
-/** @import {Link} from './link.js' */
+/** @import {BusLink} from './bus-link.js' */
 /** @import {Settings} from './options.js' */
 /** @import {Environment} from './internal.js' */
 
-// Of a token's life: when it is replaced at the latest, and how much earlier it may be.
+// Share of a token's life after which it is replaced at the latest, and how much earlier it may be.
 const LATEST = 0.8;
 const JITTER = 0.1;
-// A token is not replaced more often, however short its life is, in ms.
-const MIN = 1000;
+// Minimum interval of replacements, however short a token's life is, in ms.
+const MIN_INTERVAL = 1000;
 const MAX_PAUSE = 30_000;
-// The life of a token that by this machine's clock has expired: the clock must be wrong.
+// Assumed life of a token that by this machine's clock has expired, in ms: the clock must be wrong.
 const UNKNOWN_LIFE = 60_000;
-// A bus answers within a few seconds.
-const ANSWER = 10_000;
-// What a timer can wait for.
+// Timeout for the answer of the bus, in ms.
+const ANSWER_TIMEOUT = 10_000;
+// Maximum delay of a timer, in ms.
 const MAX_TIMER = 2 ** 31 - 1;
 
 /**
- * Shows a bus a new token before the one that a connection has expires. Where that fails it is tried again, later each time, until the bus
- * ends the connection; the next one begins with a new token.
+ * Sends a bus a new token before the token of a connection expires. After a failure it tries again, with growing delays, until the bus ends the
+ * connection; the next one begins with a new token.
  */
 export class TokenRefresh {
   #settings;
   #env;
   #problem;
-  /** @type {Link | null} */
+  /** @type {BusLink | null} */
   #link = null;
   /** @type {unknown} */
   #timer = null;
   #failures = 0;
-  // Counts the questions, so that an answer that comes late is known.
+  // Counts the requests, so that a late answer is recognised.
   #round = 0;
-  /** @type {(expiresAt: number) => void} is called when the bus has taken a token, with µs since the epoch */
+  /** @type {(expiresAt: number) => void} called when the bus has accepted a token, with its expiry in µs since the epoch */
   onRenewed = () => {};
 
   /**
    * @param {Settings} settings
    * @param {Environment} env
-   * @param {(error: EventBusError) => void} problem tells the application
+   * @param {(error: EventBusError) => void} problem reports to the application
    */
   constructor(settings, env, problem) {
     this.#settings = settings;
@@ -48,8 +48,8 @@ export class TokenRefresh {
   }
 
   /**
-   * A bus has let this client in.
-   * @param {Link} link the connection
+   * Begins with a connection that a bus has welcomed.
+   * @param {BusLink} link the connection
    * @param {number} expiresAt µs since the epoch, 0 for never
    */
   begin(link, expiresAt) {
@@ -57,11 +57,11 @@ export class TokenRefresh {
     if (this.#settings.tokenCanChange && expiresAt !== 0) {
       this.#link = link;
       const left = (expiresAt - this.#env.micros()) / 1000;
-      this.#later(() => this.#ask(), Math.max(MIN, (left > 0 ? left : UNKNOWN_LIFE) * (LATEST - JITTER * this.#env.random())));
+      this.#later(() => this.#ask(), Math.max(MIN_INTERVAL, (left > 0 ? left : UNKNOWN_LIFE) * (LATEST - JITTER * this.#env.random())));
     }
   }
 
-  /** The connection is this client's no longer. */
+  /** Stops, because the connection is no longer the client's. */
   end() {
     this.#env.clearTimeout(/** @type {never} */ (this.#timer));
     this.#link = null;
@@ -70,8 +70,8 @@ export class TokenRefresh {
   }
 
   /**
-   * The bus has taken a token.
-   * @param {Link} link
+   * Handles the acceptance of a token.
+   * @param {BusLink} link
    * @param {number} expiresAt µs since the epoch, 0 for never
    */
   renewed(link, expiresAt) {
@@ -82,8 +82,8 @@ export class TokenRefresh {
   }
 
   /**
-   * The bus has refused a token, which the application is told.
-   * @param {Link} link
+   * Handles the refusal of a token, and reports it to the application.
+   * @param {BusLink} link
    */
   refused(link) {
     if (link === this.#link) {
@@ -98,7 +98,7 @@ export class TokenRefresh {
     try {
       const next = /** @type {string} */ (await token());
       if (round === this.#round) {
-        this.#later(() => this.#fail(new EventBusError('TIMED_OUT', `no answer to a new token within ${ANSWER} ms`)), ANSWER);
+        this.#later(() => this.#fail(new EventBusError('TIMED_OUT', `no answer to a new token within ${ANSWER_TIMEOUT} ms`)), ANSWER_TIMEOUT);
         this.#link?.channel.send([encodeAuthenticate(next, user)]);
       }
     } catch (cause) {
@@ -116,7 +116,7 @@ export class TokenRefresh {
 
   #retryLater() {
     this.#round++;
-    const pause = Math.min(MAX_PAUSE, MIN * 2 ** this.#failures++);
+    const pause = Math.min(MAX_PAUSE, MIN_INTERVAL * 2 ** this.#failures++);
     this.#later(() => this.#ask(), pause * (1 - this.#env.random() / 2));
   }
 

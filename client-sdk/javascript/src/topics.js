@@ -3,13 +3,13 @@ import { utf8 } from './wire/bytes.js';
 
 const MAX_BYTES = 255;
 const MAX_TOKENS = 16;
-// Of Unicode: separators, control characters, and surrogates that are alone.
+// Unicode separators, control characters, and lone surrogates.
 const FORBIDDEN = /[\p{Z}\p{Cc}\p{Cs}]/u;
 const PLAIN = /^[!-~]+$/;
 
 /**
- * @param {string} text hostile, perhaps
- * @returns {string} short, and without anything that a terminal would act on
+ * @param {string} text possibly hostile
+ * @returns {string} shortened, without control characters
  */
 export function quote(text) {
   let shown = '';
@@ -22,7 +22,7 @@ export function quote(text) {
 /**
  * @param {string} name
  * @param {string} what
- * @returns {string | null} what is wrong with a topic or filter
+ * @returns {string | null} the problem of a topic or filter; null for none
  */
 function problemOf(name, what) {
   if (name === '') {
@@ -50,7 +50,7 @@ function problemOf(name, what) {
 
 /**
  * @param {string} topic
- * @returns {string | null} why a client may not publish to it; null if it may
+ * @returns {string | null} the reason why a client may not publish to it; null if it may
  */
 export function topicProblem(topic) {
   const problem = problemOf(topic, 'topic');
@@ -68,7 +68,7 @@ export function topicProblem(topic) {
 
 /**
  * @param {string} filter
- * @returns {string | null} what is wrong with it; null if nothing is
+ * @returns {string | null} its problem; null for none
  */
 export function filterProblem(filter) {
   const problem = problemOf(filter, 'filter');
@@ -102,10 +102,10 @@ function check(what, name, problem) {
   }
 }
 
-/** @param {string} topic what a client wants to publish to */
+/** @param {string} topic for publishing */
 export const checkTopic = topic => check('topic', topic, topicProblem);
 
-/** @param {string} filter what a client wants to subscribe to */
+/** @param {string} filter for subscribing */
 export const checkFilter = filter => check('filter', filter, filterProblem);
 
 /**
@@ -121,7 +121,7 @@ export function matcher(filter) {
   if (tail) {
     tokens.pop();
   }
-  // The system's topics are only seen by who names them.
+  // Topics of the system are only selected by a filter that names their first token.
   const wild = tokens.length === 0 || tokens[0] === '*';
   return topic => {
     if (wild && topic.startsWith('$')) {

@@ -7,15 +7,15 @@ import { EXECUTIONS, FAILURE_CODES, OVERFLOWS } from './wire/names.js';
 import * as TYPE from './wire/type.js';
 import { Reader } from './wire/reader.js';
 
-const MAX = 60;
+const MAX_CHARS = 60;
 /** @type {Map<number, string>} */
 const NAMES = new Map(Object.entries(TYPE).map(([name, code]) => [code, name]));
 
 /**
  * @param {string} text
- * @returns {string} short, on one line
+ * @returns {string} shortened, on one line
  */
-const short = text => JSON.stringify(text.length > MAX ? `${text.slice(0, MAX)}…` : text);
+const short = text => JSON.stringify(text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text);
 
 /**
  * @param {Reader} r
@@ -26,7 +26,7 @@ const optional = (r, field) => r.present(field) ? r.string(field) : null;
 
 /**
  * @param {string | null} value
- * @returns {string} whether there is one, and nothing of it
+ * @returns {string} a mask, or none
  */
 const secret = value => value === null ? 'none' : '***';
 
@@ -88,10 +88,10 @@ const BODIES = {
 };
 
 /**
- * Writes the frames of a message for people, one line each: what they say, payloads cut, tokens and resumes masked.
+ * Describes the frames of a message, one line each: fields, payloads shortened, tokens and resumes masked.
  *
  * @param {Uint8Array} message
- * @returns {string[]} as many lines as there are frames; the last one tells where it is malformed
+ * @returns {string[]} a line for each frame; the last one tells where the message is malformed
  */
 export function describe(message) {
   /** @type {string[]} */
@@ -116,10 +116,10 @@ export function describe(message) {
 }
 
 /**
- * A WebSocket that tells what goes over it, to be given as the option `WebSocket`: one line for each frame, with `->` or `<-` before it.
+ * Returns a WebSocket class for the option `WebSocket` that writes a line for each frame, with `->` or `<-` before it.
  *
  * @param {typeof WebSocket} Base the platform's
- * @param {(line: string) => void} write takes a line
+ * @param {(line: string) => void} write receives a line
  * @returns {typeof WebSocket}
  */
 export function traced(Base, write) {

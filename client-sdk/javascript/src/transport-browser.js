@@ -4,7 +4,7 @@ import { platformTransport } from './web-socket.js';
 /** @import {Options} from './types.js' */
 
 /**
- * What bundlers for browsers take in place of transport.js.
+ * Selects the transport in browsers: bundlers take this module in place of transport.js.
  *
  * @param {Options} options
  * @returns {Promise<Open>} the transport

@@ -4,7 +4,7 @@ import { platformTransport } from './web-socket.js';
 /** @import {Options} from './types.js' */
 
 /**
- * Bundlers for browsers take transport-browser.js in its place, as package.json says, so that a page gets nothing of Node's.
+ * Selects the transport. Bundlers for browsers take transport-browser.js in its place, as package.json says, so that a page gets nothing of Node's.
  *
  * @param {Options} options
  * @returns {Promise<Open>} the transport: in Node the SDK's own socket, elsewhere the platform's

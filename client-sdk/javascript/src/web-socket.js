@@ -27,10 +27,10 @@ export function webSocketTransport(Constructor) {
       }
     };
     socket.onclose = ({ code, reason }) => take()?.onClose(code, reason);
-    // A close follows, which says more; but none where a page's Content-Security-Policy forbids the address.
+    // A close event follows, which tells more; but none where a page's Content-Security-Policy forbids the address.
     socket.onerror = () => setTimeout(() => take()?.onClose(1006, ''));
 
-    /** @returns {ChannelEvents | null} once */
+    /** @returns {ChannelEvents | null} at the first call */
     const take = () => {
       const last = listener;
       listener = null;
@@ -58,7 +58,7 @@ export function webSocketTransport(Constructor) {
         if (code === 1000 || code >= 3000) {
           socket.close(code, reason);
         } else {
-          // The platform lets nobody close with 1007 and the like.
+          // The platform forbids closing with 1007 and similar codes.
           socket.close();
         }
       },
@@ -74,7 +74,7 @@ export function webSocketTransport(Constructor) {
 }
 
 /**
- * @param {typeof WebSocket} [given] in place of the platform's
+ * @param {typeof WebSocket} [given] used in place of the platform's
  * @returns {Open} a transport over one of them
  */
 export function platformTransport(given = globalThis.WebSocket) {

@@ -7,20 +7,20 @@ import { avro, canonical, fingerprint } from '../src/avro.js';
 import { repeated } from './support/random.js';
 import { hasVectors, vectors } from './support/vectors.js';
 
-test('fingerprints are those of the Java library', { skip: hasVectors ? false : 'the conformance kit is not here' }, () => {
+test('fingerprints equal those of the Java library', { skip: hasVectors ? false : 'the conformance kit is not here' }, () => {
   for (const { schema, canonical: form, fingerprint: print } of vectors('fingerprints')) {
     assert.equal(canonical(JSON.parse(schema)), form);
     assert.equal(String(fingerprint(JSON.parse(schema))), print);
   }
 });
 
-test('the fingerprint of int is that of the Avro specification', () => {
+test('the fingerprint of int equals that of the Avro specification', () => {
   assert.equal(BigInt.asUintN(64, fingerprint('int')).toString(16), '7275d51a3f395c8f');
 });
 
 const SIMPLE = ['null', 'boolean', 'int', 'long', 'double', 'float', 'bytes', 'string'];
 
-/** A schema of any form, but for unions whose branches have to be told apart by names. */
+/** Returns a random schema, without unions whose branches need names. */
 function sample(random, depth = 0, names = { next: 0 }) {
   const inner = () => sample(random, depth + 1, names);
   switch (depth > 3 ? 0 : random.below(8)) {
@@ -38,7 +38,7 @@ function sample(random, depth = 0, names = { next: 0 }) {
   }
 }
 
-/** Makes values of a schema. */
+/** Returns a random value of a schema. */
 function fill(schema, random) {
   return () => {
     if (Array.isArray(schema)) {
@@ -62,10 +62,10 @@ function fill(schema, random) {
   };
 }
 
-/** Buffers and bytes, -0 and 0, objects of any prototype: as JSON. */
+/** Returns a value as JSON, in which buffers equal bytes, -0 equals 0, and prototypes do not count. */
 const plain = value => JSON.stringify(value, (key, one) => (one instanceof Uint8Array || one?.type === 'Buffer' ? Buffer.from(one.data ?? one).toString('hex') : one));
 
-repeated('values are written and read as avsc does', 400, random => {
+repeated('values are written and read like in avsc', 400, random => {
   const schema = sample(random);
   const oracle = avsc.Type.forSchema(structuredClone(schema), { wrapUnions: false });
   const value = fill(schema, random)();
@@ -76,7 +76,7 @@ repeated('values are written and read as avsc does', 400, random => {
   assert.equal(plain(codec.decode(bytes, 0n)), plain(value));
 });
 
-test('numbers of 64 bits are bigint where a number is not exact', () => {
+test('64-bit numbers are bigint where a number is not exact', () => {
   const codec = avro('long');
   for (const value of [2n ** 62n, -(2n ** 63n), 5, Number.MAX_SAFE_INTEGER]) {
     assert.equal(codec.decode(codec.encode(value), 0n), value);
@@ -101,7 +101,7 @@ test('records: defaults, recursion, and errors that say where', () => {
   assert.throws(() => codec.decode(deep, 0n), { message: /nested deeper than 100/ });
 });
 
-test('a schema that is not known, and bytes that are left, are refused', () => {
+test('an unknown schema and surplus bytes are refused', () => {
   const codec = avro('string', { writers: ['int'] });
   assert.equal(codec.decode(Uint8Array.of(10), fingerprint('int')), 5);
   assert.throws(() => codec.decode(Uint8Array.of(0), 255n), { message: /^schema 00000000000000ff is not known \(expected: that of "string", or one of writers/ });

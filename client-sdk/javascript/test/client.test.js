@@ -9,7 +9,7 @@ const error = (code, more = {}) => thrown => {
   return true;
 };
 
-test('says Hello first, and Credit before the first Subscribe', async () => {
+test('sends Hello first, and Credit before the first Subscribe', async () => {
   const { client, bus } = await connected({ name: 'board', user: 'alice', token: 'secret', attributes: { team: 'a' } });
   client.subscribe('a.>', { group: 'g', overflow: 'CONFLATE' });
   await settle();
@@ -22,7 +22,7 @@ test('says Hello first, and Credit before the first Subscribe', async () => {
   assert.equal(bus.of('CREDIT')[0].limit, 4 * 2 ** 20);
 });
 
-test('what is published in one turn is one message; events that are confirmed share no frame with others', async () => {
+test('events of one turn are one message; confirmed events share no frame with others', async () => {
   const { client, bus } = await connected();
   for (const payload of ['1', '2']) {
     client.send('a.b', payload);
@@ -40,7 +40,7 @@ test('what is published in one turn is one message; events that are confirmed sh
   assert.deepEqual(await published, { topic: 'a.b', producer: 77n, sequence: 3, receivers: undefined });
 });
 
-test('of events that nobody waits for, one frame of 256 KiB is confirmed', async () => {
+test('of events without a waiter one frame in 256 KiB is confirmed', async () => {
   const { client, bus } = await connected();
   const flags = [];
   for (let i = 0; i < 6; i++) {
@@ -53,7 +53,7 @@ test('of events that nobody waits for, one frame of 256 KiB is confirmed', async
   assert.equal(client.counters().confirmed, 0, 'nobody waits for it');
 });
 
-test('what the network does not take is collected', async () => {
+test('events that the network does not take are collected', async () => {
   const { client, bus, env } = await connected();
   bus.bufferedAmount = 2 ** 20;
   for (let i = 0; i < 3; i++) {
@@ -66,7 +66,7 @@ test('what the network does not take is collected', async () => {
   assert.deepEqual(bus.of('PUBLISH').map(f => f.events.length), [3]);
 });
 
-test('payloads are text, bytes, or what the codec writes', async () => {
+test('payloads are text, bytes, or bytes of the codec', async () => {
   const { client, bus } = await connected();
   const codec = { fingerprint: -3n, encode: value => new TextEncoder().encode(`<${value}>`), decode: () => 0 };
   for (const [payload, options] of [['ü', {}], [Uint8Array.of(65, 66), {}], [Uint8Array.of(67).buffer, {}], [{ a: 1 }, {}], [7, { codec }], ['x'.repeat(200), {}]]) {
@@ -96,7 +96,7 @@ test('limits are checked before anything is sent', async () => {
   assert.deepEqual(bus.of('PUBLISH').map(f => f.sequence), [1, 2], 'refused ones use no number');
 });
 
-test('a refused publish fails with what the bus says', async () => {
+test('a refused publish fails with the message of the bus', async () => {
   const { client, bus } = await connected();
   const published = client.publish('a', 'x');
   await settle();
@@ -116,7 +116,7 @@ test('without a confirmation in time a publish fails, and is not sent again', as
   assert.equal(client.counters().bufferedBytes, 0);
 });
 
-test('a signal stops waiting only', async () => {
+test('a signal only stops the wait', async () => {
   const { client, bus } = await connected();
   const control = new AbortController();
   const published = client.publish('a', 'x', { signal: control.signal });
@@ -130,7 +130,7 @@ test('a signal stops waiting only', async () => {
   assert.equal(bus.of('PUBLISH').length, 0);
 });
 
-test('a full buffer: send says so, publish waits or fails, room comes with the confirmations', async () => {
+test('with a full buffer send returns false, publish waits or fails, and confirmations make room', async () => {
   const { client, bus, env } = await connected({ outboundBytes: 2000, blockTimeout: 3000 });
   const first = client.publish('a', 'x'.repeat(1000));
   assert.equal(client.send('a', 'y'.repeat(1000)), false);
@@ -155,13 +155,13 @@ test('a full buffer: send says so, publish waits or fails, room comes with the c
   await late;
 });
 
-test('whenFull fail', async () => {
+test('whenFull: fail refuses at once', async () => {
   const { client } = await connected({ outboundBytes: 2000, whenFull: 'fail' });
   client.publish('a', 'x'.repeat(1000));
   await assert.rejects(client.publish('a', 'x'.repeat(1000)), error('BUFFER_FULL', { retryable: true }));
 });
 
-test('flush asks with a Barrier behind all events, and again while the bus says retryable', async () => {
+test('flush sends a Barrier behind all events, and another while the refusal is retryable', async () => {
   const { client, bus, env } = await connected();
   client.send('a', 'x');
   const flushed = client.flush();
@@ -204,7 +204,7 @@ test('close sends, waits for confirmations and Drained, and is final', async () 
   await assert.rejects(client.publish('a', 'x'), error('CLOSED'));
 });
 
-test('close gives up what is not done in time', async () => {
+test('close gives up at its timeout', async () => {
   const { client, env, of } = await connected();
   const lost = assert.rejects(client.publish('a', 'x'), error('CONNECTION_LOST'));
   const closing = client.close({ timeout: 500 });
@@ -215,7 +215,7 @@ test('close gives up what is not done in time', async () => {
   assert.deepEqual(of('dropped'), []);
 });
 
-test('listeners hear, and are taken away; one that throws harms no other', async () => {
+test('listeners can be removed, and one that throws harms no other', async () => {
   const { client, bus, env } = await connected();
   const heard = [];
   const away = client.on('problem', problem => heard.push(problem.message));
@@ -234,7 +234,7 @@ test('frames of a later version are skipped and counted', async () => {
   assert.equal(client.state, 'CONNECTED');
 });
 
-test('what is malformed ends the connection with 1007, and the client comes back', async () => {
+test('a malformed frame ends the connection with 1007, and the client reconnects', async () => {
   const { bus, client, of } = await connected();
   bus.raw(Uint8Array.of(8, 2, 0xFF));
   assert.equal(bus.closed.code, 1007);
@@ -242,7 +242,7 @@ test('what is malformed ends the connection with 1007, and the client comes back
   assert.equal(of('disconnected')[0].willReconnect, true);
 });
 
-test('await using', async () => {
+test('await using closes the client', async () => {
   const { client, env } = await connected({ closeTimeout: 0 });
   await Promise.all([client[Symbol.asyncDispose](), env.advance(10)]);
   assert.equal(client.state, 'CLOSED');
@@ -265,7 +265,7 @@ test('a browser has DROP_OLDEST by default, and no listener is left after close'
   assert.equal(env.timers.size, 0);
 });
 
-test('the numbers of a topic go on, however many topics there are', async () => {
+test('the numbers of a topic continue, however many topics there are', async () => {
   const { client, bus } = await connected({ outboundBytes: 2 ** 30 });
   client.send('first', 'x');
   for (let i = 0; i < 50_000; i++) {
@@ -283,7 +283,7 @@ test('the numbers of a topic go on, however many topics there are', async () => 
   assert.equal(client.counters().publishedTopics, 50_002);
 });
 
-test('close asks whether what nobody waited for has arrived', async () => {
+test('close asks whether events without a waiter have arrived', async () => {
   const { client, bus } = await connected();
   client.send('a', 'x');
   let closed = null;
@@ -296,14 +296,14 @@ test('close asks whether what nobody waited for has arrived', async () => {
   assert.equal(closed, true);
 });
 
-test('events that waited for room go out behind those that made it', async () => {
+test('events that waited for room are sent behind those that made it', async () => {
   const { client, bus, env } = await connected({ outboundBytes: 4000, batchBytes: 256 });
   bus.bufferedAmount = 2 ** 21;
   const payload = new Uint8Array(100);
   while (client.send('a', payload)) {
     await settle();
   }
-  // Of many topics, so that what is open fills a message while another one is being sent.
+  // Many topics, so that open frames fill a message while another one is being sent.
   const waiting = Array.from({ length: 30 }, (_, i) => client.publish(`p.${i}`, payload));
   bus.bufferedAmount = 0;
   for (let i = 0; i < 20; i++) {

@@ -10,7 +10,7 @@ const refused = (status, text = '', retryAfter = 0, isByBus = false) => connecti
 const NOTHING_HERE = 'There is nothing here. The bus is at /bus.';
 const FOREIGN = "Origin: a page of another site may not use this bus (expected: the bus's own, or one in listen.allowed-origins).";
 
-test('no status of something before the bus ends a client that was connected', async () => {
+test('no HTTP status of a proxy ends a client that was connected', async () => {
   for (const [status, text] of [[400, 'Sec-WebSocket-Protocol: none'], [401, ''], [403, FOREIGN], [404, NOTHING_HERE], [407, ''], [408, ''], [418, ''], [425, ''], [429, ''], [500, ''], [502, ''], [504, NOTHING_HERE]]) {
     const { client, env, bus } = await connected();
     env.onOpen = refused(status, text);
@@ -23,7 +23,7 @@ test('no status of something before the bus ends a client that was connected', a
   }
 });
 
-test('what the bus itself says in HTTP is final, and told with its status', async () => {
+test('an HTTP refusal by the bus itself is final, and reported with its status', async () => {
   for (const [status, text] of [[404, 'no'], [403, 'no'], [405, 'no'], [426, 'no'], [400, 'no']]) {
     const { client, env, bus, of } = await connected();
     env.onOpen = refused(status, text, 0, true);
@@ -35,7 +35,7 @@ test('what the bus itself says in HTTP is final, and told with its status', asyn
   }
 });
 
-test('Retry-After of whatever status is honoured', async () => {
+test('Retry-After of any status is honoured', async () => {
   const { env, bus, of } = await connected();
   env.onOpen = refused(429, 'slow down', 7000);
   bus.end();
@@ -53,7 +53,7 @@ test('408, 425 and 429 do not end a first connection either', async () => {
   }
 });
 
-test('a client that ends by itself is loud: closed says why, and without a listener it is reported', async () => {
+test('a client that ends by itself resolves closed with the reason, and without a listener reports it', async () => {
   const { client: bus, env, bus: connection } = await connected();
   connection.end(4503, 'another connection has the same resume');
   assert.deepEqual(env.reported, [], 'there is a listener');
@@ -74,7 +74,7 @@ test('a client that ends by itself is loud: closed says why, and without a liste
   assert.equal(env.reported.length, 0);
 });
 
-test('a client that is closed is not loud, and closed says so; a first connection that fails only rejects', async () => {
+test('a closed client reports nothing and resolves closed with null; a failed first connection only rejects', async () => {
   const { client: bus, env } = await connected({ closeTimeout: 0 });
   const [, why] = await Promise.all([bus.close(), bus.closed, env.advance(1)]);
   assert.equal(why, null);
@@ -84,7 +84,7 @@ test('a client that is closed is not loud, and closed says so; a first connectio
   assert.deepEqual([...env.reported, ...other.reported], []);
 });
 
-test('reconnect.retryFirst: the first connection is tried until connectTimeout is over, whatever answers', async () => {
+test('with reconnect.retryFirst the first connection is retried until connectTimeout, whatever answers', async () => {
   const env = new FakeEnvironment();
   const answers = [refused(404, 'no backend'), refused(502), connection => connection.end(1006, 'connection refused')];
   env.onOpen = connection => env.connections.length <= 20 ? answers[env.connections.length % 3](connection) : connection.welcome();
@@ -95,7 +95,7 @@ test('reconnect.retryFirst: the first connection is tried until connectTimeout i
   }
   await started;
   for (const [options, connections, last] of [
-    // A delay that would go beyond the end leaves half of what is left for a last try, and so on.
+    // A delay beyond the end is cut to half of the rest, and leaves the other half for a try, and so on.
     [{ connectTimeout: 20_000, reconnect: { retryFirst: true, jitter: 0 } }, 15, 19_800],
     [{ connectTimeout: 600_000, reconnect: { retryFirst: true, maxAttempts: 4 } }, 4, 0],
   ]) {
@@ -122,7 +122,7 @@ test('reconnect.retryFirst: the first connection is tried until connectTimeout i
   await assert.rejects(client({ reconnect: { retryFirst: true } }, final).start(), { code: 'NOT_CONNECTED' });
 });
 
-test('a certificate that is not trusted, and what a page learns of 403 and 404, are not worth another try', async () => {
+test('an untrusted certificate, and 403 and 404 in a page, are not retryable', async () => {
   const env = new FakeEnvironment();
   env.onOpen = refused(0, 'self-signed certificate');
   const failed = assert.rejects(client({}, env).start(), { code: 'NOT_CONNECTED', retryable: false, message: 'ws://bus-1.test/bus: self-signed certificate' });
@@ -139,7 +139,7 @@ test('a certificate that is not trusted, and what a page learns of 403 and 404, 
   }
 });
 
-test('a connection that was there for a while makes the next delay shorter, as long as it was there', async () => {
+test('a connection shortens the next delay by its life', async () => {
   const { env, of } = await connected({ reconnect: { maxDelay: 10_000 } });
   const lose = async () => {
     env.onOpen = connection => connection.end();

@@ -1,4 +1,4 @@
-// What a program that ends without close() is told, in a process of its own.
+// The warning at the end of a program without close(), in a process of its own.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { connected } from './support/fakes.js';
 
 const fakes = new URL('support/fakes.js', import.meta.url).href;
 
-/** Runs a script with a client that is connected to a fake bus. */
+/** Runs a script with a client connected to a fake bus. */
 function run(body) {
   const script = `import { connected, FakeEnvironment, settle } from ${JSON.stringify(fakes)};
     import { environment } from ${JSON.stringify(new URL('../src/environment.js', import.meta.url).href)};
@@ -19,7 +19,7 @@ function run(body) {
   return { status, said: stderr.trim(), stdout };
 }
 
-test('a process that ends with events that are not confirmed says how many', () => {
+test('a process that ends with unconfirmed events prints their number', () => {
   const WARNING = n => `eventbus: the process ends, and ${n} of the client billing may be lost (expected: await close() first)`;
   for (const [body, expected] of [
     ["client.send('a', 'x'); process.exit(0);", WARNING('1 event')],
@@ -35,12 +35,12 @@ test('a process that ends with events that are not confirmed says how many', () 
   }
 });
 
-test('what the network takes at once is still sent', () => {
+test('events that the network takes at once are still sent', () => {
   const { stdout } = run("process.on('exit', () => console.log(bus.of('PUBLISH').length)); client.send('a', 'x'); process.exit(0);");
   assert.equal(stdout.trim(), '1');
 });
 
-test('a client that has ended leaves no listener', async () => {
+test('a closed client leaves no listener', async () => {
   const { client, env } = await connected({ closeTimeout: 0 });
   let listeners = 0;
   env.onExit = () => {

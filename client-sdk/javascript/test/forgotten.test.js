@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ForgottenTopics } from '../src/forgotten.js';
+import { ForgottenTopics } from '../src/forgotten-topics.js';
 
 test('a number is used once, also when too many topics were forgotten', () => {
   const topics = new ForgottenTopics(2);

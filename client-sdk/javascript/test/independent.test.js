@@ -6,7 +6,7 @@ import { connected, settle } from './support/fakes.js';
 const KIB = 1024;
 const events = (n, payload = 'x') => Array.from({ length: n }, () => ({ payload }));
 
-/** A client with a subscription whose handler stands still, and one that keeps up. */
+/** Returns a client with a subscription whose handler is stalled, and one that keeps up. */
 async function slow(options, clientOptions = { receiveBytes: 64 * KIB }) {
   const all = await connected(clientOptions);
   const { client, bus } = all;
@@ -26,7 +26,7 @@ async function slow(options, clientOptions = { receiveBytes: 64 * KIB }) {
   return {
     ...all, subscription, log, waiting, others: () => other,
     deliver: (sequence, payload = 'x'.repeat(KIB), more = {}) => bus.send('DELIVER', { topic: 'slow.a', sequence, events: events(1, payload), ...more }),
-    /** Lets the handler go on until nothing waits. */
+    /** Continues the handler until no event waits. */
     async catchUp() {
       while (waiting.length > 0) {
         waiting.shift()();
@@ -37,7 +37,7 @@ async function slow(options, clientOptions = { receiveBytes: 64 * KIB }) {
   };
 }
 
-test('DROP_OLDEST: a slow subscription drops in its own buffer, tells it in order, and the others go on', async () => {
+test('DROP_OLDEST: a slow subscription drops in its own buffer, reports that in order, and the others continue', async () => {
   const { client, bus, env, subscription, log, others, deliver, catchUp, of, granted } = await slow({ overflow: 'DROP_OLDEST', bufferBytes: 8 * KIB });
   for (let i = 1; i <= 200; i++) {
     deliver(i);
@@ -60,7 +60,7 @@ test('DROP_OLDEST: a slow subscription drops in its own buffer, tells it in orde
   assert.equal(told.reduce((sum, gap) => sum + gap.to - gap.from + 1, 0), last - 1);
 });
 
-test('a frame that is larger than the buffer comes all the same', async () => {
+test('a frame larger than the buffer is delivered all the same', async () => {
   const { log, deliver, catchUp, env } = await slow({ overflow: 'DROP_OLDEST', bufferBytes: KIB });
   for (let i = 1; i <= 3; i++) {
     deliver(i, 'x'.repeat(5 * KIB));
@@ -103,7 +103,7 @@ test('CONFLATE: where even the last events are too many, the oldest go', async (
   assert.equal(log.at(-1), '100k100');
 });
 
-test('DISCONNECT: the connection is closed as the bus would close it, and that is told', async () => {
+test('DISCONNECT: the connection is closed as the bus would close it, and that is reported', async () => {
   const { client, bus, env, deliver, of } = await slow({ overflow: 'DISCONNECT', bufferBytes: 8 * KIB });
   let sent = 0;
   while (bus.closed === null && sent < 50) {
@@ -118,7 +118,7 @@ test('DISCONNECT: the connection is closed as the bus would close it, and that i
   assert.match(of('problem')[0].message, /subscription 1 to slow\.> has \d+ bytes .*expected: at most 8192/);
 });
 
-test('a handler or reader that keeps up loses nothing, however much comes at once', async () => {
+test('a handler or reader that keeps up loses nothing, however much arrives at once', async () => {
   for (const reads of [false, true]) {
     const { client, bus, env, of } = await connected({ receiveBytes: 64 * KIB });
     let got = 0;
@@ -157,11 +157,11 @@ test('all buffers together are bounded: the largest one makes room', async () =>
     }
     await env.advance(0);
   }
-  // Of each what its handler is at, and what came last, stays.
+  // Of each the event being handled and the last one stay.
   assert.ok(client.counters().unhandledBytes < 20 * 2 * 450, String(client.counters().unhandledBytes));
 });
 
-test('only BLOCK holds the credit of the connection back; then it is told whom, at most once in 10 s', async () => {
+test('only BLOCK uses up the credit of the connection; the stalled subscriptions are reported at most once in 10 s', async () => {
   const { client, bus, env, deliver, of, granted, catchUp } = await slow({ overflow: 'BLOCK' });
   client.subscribe('third', {}, () => {});
   await settle();
@@ -185,7 +185,7 @@ test('only BLOCK holds the credit of the connection back; then it is told whom, 
   assert.equal(of('problem').length, 2);
 });
 
-test('a subscription that nobody reads is told, also where it is alone', async () => {
+test('an unread subscription is reported, even if it is the only one', async () => {
   const { client, bus, env, of } = await connected({ receiveBytes: 16 * KIB });
   client.subscribe('a', { overflow: 'BLOCK' });
   await settle();
@@ -202,7 +202,7 @@ test('bufferBytes is a quarter of receiveBytes, and checked', async () => {
   assert.throws(() => client.subscribe('a', { bufferBytes: 1 }), { name: 'RangeError', message: 'bufferBytes: 1 (expected: 1024..1099511627776 bytes)' });
 });
 
-test('what is dropped at the end and discarded leaves nothing behind', async () => {
+test('events dropped at the end leave nothing behind', async () => {
   const { client, bus, env, subscription, deliver } = await slow({ overflow: 'DROP_OLDEST', bufferBytes: 8 * KIB });
   for (let i = 1; i <= 5; i++) {
     deliver(i);

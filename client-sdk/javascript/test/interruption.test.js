@@ -6,7 +6,7 @@ import { connected, settle } from './support/fakes.js';
 const events = (n, payload = 'x') => Array.from({ length: n }, () => ({ payload }));
 const NOW = 1_700_000_000_000_000;
 
-/** A client with subscriptions that a bus serves; `log` has what their handlers and callbacks were called with, in order. */
+/** Returns a client with confirmed subscriptions; `log` has the calls of their handlers and callbacks, in order. */
 async function subscribed(filters, options = {}, clientOptions = {}) {
   const all = await connected(clientOptions);
   const { client, bus, env } = all;
@@ -24,7 +24,7 @@ async function subscribed(filters, options = {}, clientOptions = {}) {
   return { ...all, subscriptions, log, interruptions };
 }
 
-test('each subscription that was in force is told that it was away, also of a group, and where nothing is known to be missing', async () => {
+test('each subscription in force is told of an interruption, also of a group, and without known losses', async () => {
   const { client, bus, env, log, interruptions, subscriptions } = await subscribed([['a.>'], ['b', 'g']]);
   client.subscribe('never.confirmed', { onInterruption: () => log.push('never in force') }, () => {});
   bus.send('DELIVER', { topic: 'a.x', events: events(1) });
@@ -39,14 +39,14 @@ test('each subscription that was in force is told that it was away, also of a gr
   env.bus.confirmAll();
   env.bus.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(1) });
   await settle();
-  // The connection was heard last at 1500, and the bus confirms at 1880.
+  // The last receipt was at 1500, and the bus confirms at 1880.
   assert.deepEqual(log, ['a.> away 1500000..1880000', 'b away 1500000..1880000', 'a.> a.x 2']);
   assert.deepEqual(interruptions, [[1, 'a.>', NOW + 1_500_000, NOW + 1_880_000], [2, 'b', NOW + 1_500_000, NOW + 1_880_000]]);
   assert.equal(client.counters().interruptions, 2);
   assert.equal(subscriptions[0].counters().interruptions, 1);
 });
 
-test('a connection that is lost before the bus has confirmed again: one interruption, from the first loss on', async () => {
+test('a second loss before the new confirmation makes one interruption, from the first loss on', async () => {
   const { bus, env, log } = await subscribed([['a']]);
   bus.end();
   await env.advance(100);
@@ -125,7 +125,7 @@ test('readers: the callbacks are called when the reader passes the place', async
   }
 });
 
-test('a callback that fails is told as a handler that fails', async () => {
+test('a failed callback is reported like a failed handler', async () => {
   const { client, bus, env, of } = await connected();
   const got = [];
   const subscription = client.subscribe('a', { onInterruption: () => Promise.reject(new Error('one')), onGap: () => { throw new Error('two'); } }, event => { got.push(event.sequence); });
@@ -142,7 +142,7 @@ test('a callback that fails is told as a handler that fails', async () => {
   assert.equal(subscription.counters().failed, 2);
 });
 
-test('a Gap of the bus is told to a group, too: nobody else can say what its member has lost', async () => {
+test('a Gap of the bus is reported to a group, too', async () => {
   const { bus, log } = await subscribed([['a', 'g']]);
   bus.send('DELIVER', { topic: 'a', events: events(1), groups: [1] });
   bus.send('GAP', { topic: 'a', from: 2, to: 4 });
@@ -151,7 +151,7 @@ test('a Gap of the bus is told to a group, too: nobody else can say what its mem
   assert.deepEqual(log, ['a a 1', 'a gap a 2-4 QUEUE_FULL', 'a a 9']);
 });
 
-test('many gaps that nobody passes become one interruption', async () => {
+test('too many waiting gaps become one interruption', async () => {
   const { client, bus, env } = await connected();
   env.micros = () => NOW + 1000 * env.time;
   const log = [];
@@ -171,7 +171,7 @@ test('many gaps that nobody passes become one interruption', async () => {
   assert.equal(client.counters().missing, 1500);
 });
 
-// ---- Changes of bus
+// ---- Moves
 
 async function moving(filters) {
   const all = await subscribed(filters);
@@ -182,7 +182,7 @@ async function moving(filters) {
   return { ...all, old: bus, fresh: env.bus };
 }
 
-test('a move that succeeds interrupts nothing', async () => {
+test('a successful move interrupts nothing', async () => {
   const { client, env, old, fresh, interruptions, of } = await moving([['a.>'], ['b', 'g']]);
   fresh.confirmAll();
   old.confirmAll();
@@ -195,7 +195,7 @@ test('a move that succeeds interrupts nothing', async () => {
   assert.equal(client.counters().interruptions, 0);
 });
 
-test('a move whose old connection is lost has interrupted all, ahead of what the new bus has sent', async () => {
+test('losing the old connection during a move interrupts all, ahead of the events of the new bus', async () => {
   const { env, old, fresh, log, of } = await moving([['a.>'], ['b', 'g']]);
   await env.advance(10);
   fresh.send('CONFIRM', { typeCode: 2, about: 1 });
@@ -211,7 +211,7 @@ test('a move whose old connection is lost has interrupted all, ahead of what the
   assert.deepEqual(log.slice(2), ['b away 1000000..1030000']);
 });
 
-test('a move whose old connection is lost before all was drained has interrupted', async () => {
+test('losing the old connection before it has drained interrupts all', async () => {
   const { old, fresh, interruptions } = await moving([['a.>']]);
   fresh.confirmAll();
   old.send('BARRIER', { id: old.of('BARRIER')[0].id });
@@ -222,7 +222,7 @@ test('a move whose old connection is lost before all was drained has interrupted
   assert.equal(interruptions.length, 1);
 });
 
-test('a client that has to come back to its old bus was away', async () => {
+test('coming back to the old bus is an interruption', async () => {
   const { old, fresh, env, interruptions } = await moving([['a.>']]);
   fresh.confirmAll();
   old.send('BARRIER', { id: old.of('BARRIER')[0].id });
@@ -238,7 +238,7 @@ test('a client that has to come back to its old bus was away', async () => {
   assert.deepEqual(interruptions, [[1, 'a.>', NOW + 1_000_000, NOW + 1_010_000]]);
 });
 
-test('a client that stays has lost what the new bus had for a group', async () => {
+test('a client that stays reports an interruption of groups at the new bus', async () => {
   const { fresh, env, interruptions, of } = await moving([['a.>'], ['b', 'g']]);
   fresh.confirmAll();
   await env.advance(10);
@@ -248,7 +248,7 @@ test('a client that stays has lost what the new bus had for a group', async () =
   assert.deepEqual(interruptions, [[2, 'b', NOW + 1_000_000, NOW + 1_010_000]]);
 });
 
-test('a page that was hidden was away', async () => {
+test('a hidden page reports an interruption', async () => {
   const { CountingTarget } = await import('./support/page.js');
   const { FakeEnvironment } = await import('./support/fakes.js');
   const env = new FakeEnvironment();
@@ -271,9 +271,9 @@ test('a page that was hidden was away', async () => {
   assert.equal(heard, 1);
 });
 
-// ---- Who a confirmed event was for
+// ---- Receivers of a confirmed event
 
-test('published.receivers is what the bus has told; undefined of a bus that tells nothing', async () => {
+test('published.receivers is the number from the bus; undefined of a bus that tells none', async () => {
   const { client, bus } = await connected();
   const all = Array.from({ length: 4 }, () => client.publish('a', 'x'));
   const alone = await Promise.all([client.publish('b', 'x'), client.publish('c', 'x'), client.publish('d', 'x')].map((one, i) => {

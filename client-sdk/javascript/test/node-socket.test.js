@@ -17,7 +17,7 @@ const accept = key => createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C
 const upgrade = head => ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade',
   `Sec-WebSocket-Accept: ${accept(/Sec-WebSocket-Key: (.*)\r/.exec(head)[1])}`, `Sec-WebSocket-Protocol: ${SUBPROTOCOL}`, '', ''];
 
-/** A server that answers the upgrade so, and what the client does then. */
+/** Connects a client to a server with this answer to the upgrade, and returns its events. */
 async function conversation(t, answer, behaviour = () => {}) {
   const received = [];
   const server = createServer(socket => {
@@ -56,7 +56,7 @@ async function conversation(t, answer, behaviour = () => {}) {
 }
 
 const ok = head => upgrade(head).join('\r\n');
-/** Answers the upgrade with these bytes right behind it. */
+/** Returns an answer to the upgrade with these bytes right behind it. */
 const withBytes = (...parts) => head => Buffer.concat([Buffer.from(ok(head)), ...parts.map(part => Buffer.from(part))]);
 const frame = (opcode, payload = [], fin = true) => Buffer.from([(fin ? 0x80 : 0) | opcode, ...(payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 255]), ...payload]);
 const close = (code, reason = '') => frame(8, [code >> 8, code & 255, ...Buffer.from(reason)]);
@@ -67,7 +67,7 @@ test('the upgrade asks for the sub-protocol with a fresh key', async t => {
   assert.deepEqual([opened, code], [1, 1000]);
 });
 
-test('an answer that is not that to this upgrade is refused', async t => {
+test('an answer to another upgrade is refused', async t => {
   for (const [change, reason] of [
     [lines => lines.with(1, 'Upgrade: h2c'), /^upgrade: h2c/], [lines => lines.toSpliced(2, 1), /^connection: nothing/],
     [lines => lines.with(3, 'Sec-WebSocket-Accept: x'), /^sec-websocket-accept: x/],
@@ -83,19 +83,19 @@ test('an answer that is not that to this upgrade is refused', async t => {
   }
 });
 
-test('a refused upgrade is told with its status and text', async t => {
+test('a refused upgrade is reported with its status and text', async t => {
   const { refusal, code } = await conversation(t, () => 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3\r\nConnection: close\r\n\r\nfull: 10 of 10\u001B\n');
   assert.equal(code, 1006);
   assert.deepEqual(refusal && { ...refusal }, { status: 503, text: 'full: 10 of 10', retryAfter: 3000, isByBus: false });
   const byBus = await conversation(t, () => 'HTTP/1.1 404 Not Found\r\neventbus-refused: yes\r\nConnection: close\r\n\r\nno');
   assert.deepEqual(byBus.refusal && { ...byBus.refusal }, { status: 404, text: 'no', retryAfter: 0, isByBus: true });
-  for (const [given, least, most] of [['999999', 300_000, 300_000], [new Date(Date.now() + 60_000).toUTCString(), 1, 60_000], ['Wed, 21 Oct 2015 07:28:00 GMT', 0, 0], ['soon', 0, 0], ['-5', 0, 0]]) {
+  for (const [given, min, max] of [['999999', 300_000, 300_000], [new Date(Date.now() + 60_000).toUTCString(), 1, 60_000], ['Wed, 21 Oct 2015 07:28:00 GMT', 0, 0], ['soon', 0, 0], ['-5', 0, 0]]) {
     const { refusal: { retryAfter } } = await conversation(t, () => `HTTP/1.1 429 Too Many Requests\r\nRetry-After: ${given}\r\nConnection: close\r\n\r\n`);
-    assert.ok(retryAfter >= least && retryAfter <= most, `${given}: ${retryAfter}`);
+    assert.ok(retryAfter >= min && retryAfter <= max, `${given}: ${retryAfter}`);
   }
 });
 
-test('nothing listens', async () => {
+test('a port without a listener is reported', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();
@@ -108,7 +108,7 @@ test('nothing listens', async () => {
   assert.match(reason, /ECONNREFUSED/);
 });
 
-/** Short frames of a client. */
+/** Returns the short frames of a client. */
 function framesOf(bytes) {
   const frames = [];
   for (let at = 0; at < bytes.length; at += 6 + (bytes[at + 1] & 127)) {
@@ -169,12 +169,12 @@ test('a ping is answered with its payload, a pong is a sign of life', async t =>
   assert.ok(got.pongs >= 2);
 });
 
-test('a connection that ends without a Close is 1006', async t => {
+test('the end of a connection without a Close is reported as 1006', async t => {
   const { code } = await conversation(t, ok, (_, server) => server.client.destroy());
   assert.equal(code, 1006);
 });
 
-test('a close that is not answered ends after 2 s', async t => {
+test('an unanswered close ends after 2 s', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const ended = conversation(t, ok, channel => {
     channel.close(1000, 'ü'.repeat(100));
@@ -185,7 +185,7 @@ test('a close that is not answered ends after 2 s', async t => {
   await once(server, 'gone');
 });
 
-test('messages of any size arrive at ws, and come back, whole and in order', async t => {
+test('ws echoes messages of any size whole and in order', async t => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, handleProtocols: () => SUBPROTOCOL, perMessageDeflate: false });
   await once(server, 'listening');
   t.after(() => server.close());
@@ -216,7 +216,7 @@ test('messages of any size arrive at ws, and come back, whole and in order', asy
   });
 });
 
-test('a message over the limit is refused before it is here', () => {
+test('a message over the limit is refused before it is read', () => {
   const receiver = new FrameReceiver(assert.fail, assert.fail);
   receiver.limit = 1000;
   assert.throws(() => receiver.push(Uint8Array.of(0x82, 126, 3, 233)), { code: 1009, message: 'message of 1001 bytes (expected: at most 1000)' });
@@ -225,7 +225,7 @@ test('a message over the limit is refused before it is here', () => {
   assert.throws(() => fragments.push(Uint8Array.of(2, 2, 1, 1, 0, 2)), { code: 1009 });
 });
 
-test('a message in more frames than there may be is refused', () => {
+test('a message in too many frames is refused', () => {
   const receiver = new FrameReceiver(assert.fail, assert.fail);
   const fragments = new Uint8Array(2 ** 21);
   fragments[0] = 2;
@@ -233,7 +233,7 @@ test('a message in more frames than there may be is refused', () => {
   assert.throws(() => receiver.push(Uint8Array.of(0, 0)), { code: 1009, message: /more than 1048576 frames/ });
 });
 
-repeated('however the bytes are cut, the messages are the same', 200, random => {
+repeated('messages do not depend on how their bytes are split', 200, random => {
   const messages = Array.from({ length: 1 + random.below(5) }, () => random.bytes(1 + random.below(300)));
   const bytes = Buffer.concat(messages.flatMap(message => {
     const cut = random.below(message.length);
@@ -249,7 +249,7 @@ repeated('however the bytes are cut, the messages are the same', 200, random => 
   assert.deepEqual(got, messages);
 });
 
-repeated('masked frames unmask to what was sent', 200, random => {
+repeated('masked frames unmask to the sent bytes', 200, random => {
   const payload = random.bytes(random.below(70_000));
   const mask = random.bytes(4);
   const cut = random.below(payload.length + 1);

@@ -1,4 +1,4 @@
-// The Node socket over TLS: trusts what it is told to trust, and nothing else.
+// The Node socket over TLS trusts only the given certificates.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { frame, read } from './support/bus-frames.js';
 
 const skip = spawnSync('openssl', ['version']).status === 0 ? false : 'left out: no openssl';
 
-/** A server of bus.test, with a certificate of its own; `behave` gets each connection. */
+/** Starts a server of bus.test, with a certificate of its own; `behave` gets each connection. */
 async function serve(t, behave) {
   const directory = mkdtempSync(join(tmpdir(), 'eventbus-js-tls-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ async function serve(t, behave) {
   return { cert, url: `wss://127.0.0.1:${https.address().port}/bus` };
 }
 
-test('wss: a certificate that is trusted, one that is not, and one for another name', { skip }, async t => {
+test('wss accepts a trusted certificate, and refuses an untrusted one and one for another name', { skip }, async t => {
   const { cert, url } = await serve(t, socket => socket.on('message', data => socket.send(data)));
   const talk = tls => new Promise(resolve => {
     const channel = open(url, SUBPROTOCOL, {
@@ -60,7 +60,7 @@ test('wss: a certificate that is trusted, one that is not, and one for another n
   assert.match(await talk({ rejectUnauthorized: false, servername: 'bus.test' }), /^1006 0 self[- ]signed certificate/, 'trust is not switched off');
 });
 
-test('a client over wss: publishes with a certificate that it trusts, and ends at once where it does not', { skip }, async t => {
+test('a client over wss publishes with a trusted certificate, and ends at once with another', { skip }, async t => {
   const { cert, url } = await serve(t, socket => socket.on('message', data => {
     for (const one of read(new Uint8Array(data))) {
       if (one.frame === 'HELLO') {

@@ -15,7 +15,7 @@ test('defaults', () => {
   assert.equal(settings({ url, reconnect: false }, true).reconnect, null);
 });
 
-test('an error names the option, the value, and what was expected', () => {
+test('an error names the option, the value, and the expectation', () => {
   for (const [options, message] of [
     [{ url, confirmTimout: 1 }, /^confirmTimout: unknown option \(expected: .*confirmTimeout, /],
     [{ url, connectTimeout: '10s' }, 'connectTimeout: string (expected: 1..86400000 ms)'],
@@ -48,7 +48,7 @@ test('an error names the option, the value, and what was expected', () => {
   }
 });
 
-test('a token is in no error', async () => {
+test('no error contains a token', async () => {
   assert.throws(() => settings({ url, token: 'secret'.repeat(3000) }, false), error => !error.message.includes('secret'));
   await assert.rejects(settings({ url, token: () => ({ secret: 1 }) }, false).token(), { message: 'token: object (expected: text of at most 16384 bytes)' });
 });

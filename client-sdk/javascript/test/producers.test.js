@@ -37,7 +37,7 @@ repeated('ranges are a set of numbers', 300, random => {
   }
 });
 
-test('of too many ranges the lowest is forgotten', () => {
+test('too many ranges drop the lowest', () => {
   const ranges = new Ranges();
   for (let i = 0; i <= 64; i++) {
     ranges.add(10 * i, 10 * i);
@@ -46,7 +46,7 @@ test('of too many ranges the lowest is forgotten', () => {
   assert.equal(ranges.firstMissing(10), 11);
 });
 
-test('repetitions and holes of a connection that gets every event', () => {
+test('duplicates and gaps of a connection that gets every event', () => {
   const state = new ProducerState({}, 1n);
   const gaps = [];
   const received = (first, count) => state.received(first, count, true, (from, to) => gaps.push([from, to]));
@@ -60,7 +60,7 @@ test('repetitions and holes of a connection that gets every event', () => {
   assert.deepEqual(gaps, [[10, 11], [13, 15], [16, 16]]);
 });
 
-test('a member of a group sees no holes, and knows what it has seen', () => {
+test('a member of a group sees no gaps, and recognises duplicates', () => {
   const state = new ProducerState({}, 1n);
   const none = () => assert.fail('no gaps');
   assert.equal(state.received(10, 2, false, none), 0);

@@ -28,7 +28,7 @@ test('the README has every option, and every code', () => {
   assert.ok(new EventBusError('BUFFER_FULL', 'x').retryable && !new EventBusError('CLOSED', 'x').retryable);
 });
 
-test('the version is that of the package', () => {
+test('the version equals that of the package', () => {
   const { version } = JSON.parse(read('../package.json'));
   assert.ok(read('../src/environment.js').includes(`VERSION = '${version}'`));
 });

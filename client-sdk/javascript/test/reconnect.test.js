@@ -9,7 +9,7 @@ import { connected, FakeEnvironment, settle } from './support/fakes.js';
 const client = (options, env) => new EventBus(settings({ url: 'ws://bus-1.test/bus', ...options }, false), env);
 const codes = code => thrown => thrown.code === code || assert.fail(thrown.stack);
 
-test('what was not confirmed is sent again under its numbers, before anything new', async () => {
+test('unconfirmed events are sent again under their numbers, before anything new', async () => {
   const { client, bus, env, of } = await connected();
   const published = ['1', '2'].map(payload => client.publish('a', payload));
   await settle();
@@ -32,7 +32,7 @@ test('what was not confirmed is sent again under its numbers, before anything ne
   assert.deepEqual({ resent, reconnects }, { resent: 4, reconnects: 1 });
 });
 
-test('events that nobody waits for are not sent again; those of which nothing is known are told', async () => {
+test('events without a waiter are not sent again; indeterminate ones are reported', async () => {
   const { client, bus, env, of } = await connected();
   client.send('a', 'x');
   const published = client.publish('b', 'y');
@@ -49,7 +49,7 @@ test('events that nobody waits for are not sent again; those of which nothing is
   assert.equal(client.counters().indeterminate, 2);
 });
 
-test('a bus that knows another number: every topic starts again at 1, and the application is told', async () => {
+test('a new producer number starts every topic again at 1, and is reported', async () => {
   const { client, bus, env, of } = await connected();
   const first = client.publish('a', '1');
   await settle();
@@ -67,7 +67,7 @@ test('a bus that knows another number: every topic starts again at 1, and the ap
   assert.deepEqual(of('producerChanged'), [{ type: 'producerChanged', before: 77n, now: 78n }]);
 });
 
-test('a bus that takes less: what is too big is refused, all else goes in frames that it takes', async () => {
+test('a bus with smaller limits refuses too big events, and gets the others in smaller frames', async () => {
   const { client, bus, env, of } = await connected();
   bus.bufferedAmount = 2 ** 21;
   const big = assert.rejects(client.publish('a', 'x'.repeat(5000)), codes('TOO_BIG'));
@@ -84,7 +84,7 @@ test('a bus that takes less: what is too big is refused, all else goes in frames
   assert.deepEqual(of('dropped'), [{ type: 'dropped', events: 1, cause: 'TOO_BIG' }]);
 });
 
-test('subscriptions are made again, and what was missed is told as a gap with the next event', async () => {
+test('subscriptions are renewed, and missed events are reported as a gap with the next event', async () => {
   const { client, bus, env, of } = await connected();
   const got = [];
   client.subscribe('a', {}, event => got.push(event.sequence));
@@ -104,7 +104,7 @@ test('subscriptions are made again, and what was missed is told as a gap with th
   assert.equal(client.counters().duplicates, 1);
 });
 
-test('the delay grows, and starts again when a connection has held', async () => {
+test('the delay grows, and starts again after a lasting connection', async () => {
   const { env, bus, of } = await connected({ reconnect: { maxDelay: 500 } });
   env.onOpen = connection => connection.end();
   bus.end();
@@ -142,7 +142,7 @@ test('others that the bus has named are tried after the configured addresses', a
   assert.deepEqual(of('reconnecting').slice(0, 5).map(e => e.url.slice(-14, -9)), ['bus-2', 'bus-3', 'bus-4', 'bus-1', 'bus-2']);
 });
 
-test('a client that speaks TLS is not led to where it would not', async () => {
+test('a client that speaks TLS is not led to an address without it', async () => {
   const { env, bus, of } = await connected({ url: 'wss://bus-1.test/bus' }, undefined, { others: ['ws://bus-2.test/bus', 'wss://bus-3.test/bus'] });
   env.onOpen = connection => connection.end();
   bus.end();
@@ -150,7 +150,7 @@ test('a client that speaks TLS is not led to where it would not', async () => {
   assert.deepEqual(of('reconnecting').slice(0, 2).map(e => e.url), ['wss://bus-3.test/bus', 'wss://bus-1.test/bus']);
 });
 
-test('close codes from 4500 on, and those that say that the client is wrong, are final', async () => {
+test('close codes from 4500 on, and those for errors of the client, are final', async () => {
   for (const [code, busCode] of [[1002, 'PROTOCOL_VIOLATION'], [1007, 'MALFORMED'], [1009, 'TOO_BIG'], [4500, 'UNAUTHENTICATED'], [4503, 'REPLACED'], [4999, 'UNSUPPORTED']]) {
     const { client, bus, of, env } = await connected();
     const waits = client.publish('a', 'x').catch(e => e);
@@ -169,13 +169,13 @@ test('close codes from 4500 on, and those that say that the client is wrong, are
   }
 });
 
-test('reconnect: false', async () => {
+test('reconnect: false ends the client with its connection', async () => {
   const { client, bus } = await connected({ reconnect: false });
   bus.end();
   assert.equal(client.state, 'CLOSED');
 });
 
-test('a token function is asked at every connect, and once more after 4500', async () => {
+test('a token function is called at every connect, and once more after 4500', async () => {
   const env = new FakeEnvironment();
   const tokens = ['one', 'two', 'three', 'four'];
   let asked = 0;
@@ -192,7 +192,7 @@ test('a token function is asked at every connect, and once more after 4500', asy
   assert.equal(client.state, 'CLOSED');
 });
 
-test('credentials that have expired: it connects again with those of now, as the same user', async () => {
+test('after an expiry the client reconnects with a new token, as the same user', async () => {
   const env = new FakeEnvironment();
   const tokens = ['one', 'two'];
   const { client, bus, of } = await connected({ user: 'alice', token: () => tokens.shift() }, env);
@@ -205,7 +205,7 @@ test('credentials that have expired: it connects again with those of now, as the
   assert.equal(client.state, 'CONNECTED');
 });
 
-test('a fixed token that has expired is refused, and the application is told', async () => {
+test('an expired fixed token is refused, and that is reported', async () => {
   const { client, bus, env, of } = await connected({ token: 'old' });
   bus.end(4004, 'expired');
   env.onOpen = connection => connection.open();
@@ -216,7 +216,7 @@ test('a fixed token that has expired is refused, and the application is told', a
   assert.equal(of('disconnected').at(-1).willReconnect, false);
 });
 
-test('a first connection that is refused for good fails at once, with what the bus says', async () => {
+test('a first connection refused for good fails at once, with the message of the bus', async () => {
   const env = new FakeEnvironment();
   env.onOpen = connection => connection.end(1006, '', { status: 404, text: 'no such path: /buss', retryAfter: 0, isByBus: false });
   await assert.rejects(client({}, env).start(), thrown => codes('NOT_CONNECTED')(thrown) && !thrown.retryable && /answered 404: no such path/.test(thrown.message));
@@ -224,7 +224,7 @@ test('a first connection that is refused for good fails at once, with what the b
   assert.equal(env.timers.size, 0);
 });
 
-test('a first connection that cannot be opened fails after three tries, with what a plain GET says', async () => {
+test('a first connection that cannot be opened fails after three tries, with the answer to a plain GET', async () => {
   const env = new FakeEnvironment();
   env.onOpen = connection => connection.end();
   env.explain = async () => '403: Origin http://x is not allowed';
@@ -234,7 +234,7 @@ test('a first connection that cannot be opened fails after three tries, with wha
   assert.equal(env.connections.length, 3);
 });
 
-test('several addresses are tried at once, one after the other', async () => {
+test('several addresses are tried without a pause, one after the other', async () => {
   const env = new FakeEnvironment();
   env.onOpen = connection => connection.url.includes('bus-3') ? connection.welcome() : connection.end();
   const bus = client({ url: [1, 2, 3].map(n => `ws://bus-${n}.test/bus`) }, env);
@@ -244,7 +244,7 @@ test('several addresses are tried at once, one after the other', async () => {
   assert.equal(bus.connection.url, 'ws://bus-3.test/bus');
 });
 
-test('a bus that does not answer is given up after connectTimeout', async () => {
+test('a silent bus is given up after connectTimeout', async () => {
   const env = new FakeEnvironment();
   env.onOpen = () => {};
   const failed = assert.rejects(client({ connectTimeout: 1000 }, env).start(), codes('TIMED_OUT'));
@@ -263,7 +263,7 @@ test('503 is tried again after Retry-After', async () => {
   await started;
 });
 
-test('what a bus refuses in Hello is why the client cannot connect', async () => {
+test('a refused Hello is the reason why connect fails', async () => {
   const env = new FakeEnvironment();
   env.onOpen = connection => {
     connection.open();
@@ -273,7 +273,7 @@ test('what a bus refuses in Hello is why the client cannot connect', async () =>
   await assert.rejects(client({}, env).start(), thrown => codes('REFUSED')(thrown) && thrown.busCode === 'UNAUTHENTICATED' && thrown.message === 'no token');
 });
 
-test('a signal gives the first connection up', async () => {
+test('a signal aborts the first connection', async () => {
   const env = new FakeEnvironment();
   env.onOpen = () => {};
   const control = new AbortController();
@@ -285,7 +285,7 @@ test('a signal gives the first connection up', async () => {
   assert.equal(env.timers.size, 0);
 });
 
-test('a Subscribe that is not answered in time is told, and the client connects anew', async () => {
+test('an unanswered Subscribe is reported, and the client reconnects', async () => {
   const { client, env, of, bus } = await connected();
   client.subscribe('a', {}, () => {});
   await env.advance(11_000);

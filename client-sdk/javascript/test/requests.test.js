@@ -5,10 +5,10 @@ import { CallError } from '../src/services.js';
 import { LIMITS } from './support/bus-frames.js';
 import { connected, settle } from './support/fakes.js';
 
-/** How a promise has ended. */
+/** Returns the outcome of a promise. */
 const outcome = promise => promise.then(value => ({ value }), error => ({ error }));
 
-/** A request that the bus has. */
+/** Returns a request that was sent to the bus. */
 async function asked(options = {}, clientOptions = {}) {
   const all = await connected(clientOptions);
   const answer = outcome(all.client.request('orders', { order: 7 }, options));
@@ -37,7 +37,7 @@ test('a request and its answer', async () => {
   assert.equal((await next).text(), '');
 });
 
-test('requests of one turn go out as one message', async () => {
+test('requests of one turn are sent as one message', async () => {
   const { client, bus } = await connected();
   const all = [1, 2, 3].map(i => outcome(client.request('orders', String(i))));
   await settle();
@@ -64,7 +64,7 @@ test('a failure says whether the request was executed', async () => {
   }
 });
 
-test('the bus has a moment longer than the request to say that it is too late', async () => {
+test('the bus has a moment longer than the timeout to answer', async () => {
   const { env, bus, answer } = await asked({ timeout: 100 });
   await env.advance(149);
   bus.send('FAILURE', { call: 1, code: 'TIMEOUT', executed: 'NO' });
@@ -74,7 +74,7 @@ test('the bus has a moment longer than the request to say that it is too late', 
   assert.deepEqual([(await silent.answer).error.code, (await silent.answer).error.executed], ['TIMEOUT', 'UNKNOWN']);
 });
 
-test('without a connection a request waits, and is never sent after its time', async () => {
+test('without a connection a request waits, and is never sent after its timeout', async () => {
   const { client, env, bus } = await connected();
   bus.end();
   const late = outcome(client.request('orders', 'late', { timeout: 50 }));
@@ -89,7 +89,7 @@ test('without a connection a request waits, and is never sent after its time', a
   await inTime;
 });
 
-test('a request whose time is over is not sent either while timers are late', async () => {
+test('a timed-out request is not sent, even while timers are late', async () => {
   const { client, env, bus } = await connected();
   bus.bufferedAmount = 2 ** 20;
   const late = outcome(client.request('orders', '', { timeout: 50 }));
@@ -110,14 +110,14 @@ test('requests that wait are bounded in bytes', async () => {
   const second = (await outcome(client.request('orders', 'x'.repeat(1000)))).error;
   assert.deepEqual([second.code, second.executed, second.retryable], ['OVERLOADED', 'NO', true]);
   await env.advance(100);
-  // It is with the bus, and will not be sent again: there is room.
+  // Sent, and not to be sent again: there is room.
   const third = outcome(client.request('orders', 'x'.repeat(1000)));
   await settle();
   env.bus.of('REQUEST').forEach(({ call }) => env.bus.send('REPLY', { call }));
   assert.ok((await first).value && (await third).value);
 });
 
-test('a request that may have been executed is not sent again, unless it is idempotent', async () => {
+test('a possibly executed request is not sent again, unless it is idempotent', async () => {
   const { client, env, bus } = await connected();
   const once = outcome(client.request('orders', 'once'));
   const often = outcome(client.request('orders', 'often', { idempotent: true }));
@@ -135,7 +135,7 @@ test('a request that may have been executed is not sent again, unless it is idem
   assert.equal((await often).error.executed, 'UNKNOWN', 'the try before may have been');
 });
 
-test('a failure is tried again after a pause, as long as there is time', async () => {
+test('a failed request is tried again after a pause, as long as there is time', async () => {
   const { env, bus, answer } = await asked({ retry: { attempts: 3, jitter: 0 }, timeout: 1000 });
   bus.send('FAILURE', { call: 1, code: 'OVERLOADED', executed: 'NO', retryAfterMillis: 80 });
   await env.advance(129);
@@ -152,7 +152,7 @@ test('a failure is tried again after a pause, as long as there is time', async (
   assert.equal((await short.answer).error.code, 'OVERLOADED');
 });
 
-test('requests that are refused together do not come back together', async () => {
+test('requests refused together are not sent again together', async () => {
   const { client, env, bus } = await asked({ timeout: 5000 });
   const randoms = [0.25, 0.75];
   env.random = () => randoms.shift() ?? 0;
@@ -171,7 +171,7 @@ test('requests that are refused together do not come back together', async () =>
   assert.deepEqual(sent, [[2, 1, 1032], [1, 1, 1044]]);
 });
 
-test('what is refused and not executed is sent again by default, as long as there is time', async () => {
+test('a refused request that was not executed is sent again by default, as long as there is time', async () => {
   const { env, bus, answer } = await asked({ timeout: 5000 });
   for (let i = 1; i <= 10; i++) {
     bus.send('FAILURE', { call: 1, code: 'OVERLOADED', executed: 'NO', retryAfterMillis: 110 });
@@ -223,7 +223,7 @@ test('an aborted signal cancels the request', async () => {
   assert.equal((await outcome(client.request('orders', '', { signal: second.signal }))).error.name, 'AbortError');
 });
 
-test('what cannot be asked', async () => {
+test('wrong arguments of a request are refused', async () => {
   const { client } = await connected({}, undefined, { limits: { ...LIMITS, payloadBytes: 10 } });
   const fails = async (...args) => (await outcome(client.request(...args))).error;
   for (const [args, code] of [[['a..b', ''], 'ILLEGAL_TOPIC'], [['a.*', ''], 'ILLEGAL_TOPIC'], [[`${'x'.repeat(241)}`, ''], 'ILLEGAL_TOPIC'], [['a', 'x'.repeat(11)], 'TOO_BIG'], [['a', () => {}], 'UNREADABLE_PAYLOAD']]) {
@@ -241,7 +241,7 @@ test('what cannot be asked', async () => {
   }
 });
 
-test('a bus without services, and one that takes less', async () => {
+test('requests fail at a bus without services, and at one with smaller limits', async () => {
   const { client, env, bus } = await connected({}, undefined, { calls: 0, services: 0 });
   const { error } = await outcome(client.request('orders', ''));
   assert.deepEqual([error.code, error.executed, error.message], ['UNSUPPORTED', 'NO', 'the bus bus-1 has no services: the request to orders is not sent']);
@@ -257,7 +257,7 @@ test('a bus without services, and one that takes less', async () => {
   assert.deepEqual([(await large).error.code, (await large).error.executed], ['TOO_BIG', 'NO']);
 });
 
-test('requests take turns with events, and wait while the network is behind', async () => {
+test('requests alternate with events, and wait while the network is behind', async () => {
   const { client, env, bus } = await connected();
   bus.bufferedAmount = 2 ** 20;
   const first = outcome(client.request('orders', 'x'));
@@ -279,7 +279,7 @@ test('requests take turns with events, and wait while the network is behind', as
   await answer;
 });
 
-test('a client that is closed waits for the answers to its requests', async () => {
+test('close waits for the answers to requests', async () => {
   const { client, bus, env, answer } = await asked();
   const closing = client.close();
   await settle();

@@ -5,7 +5,7 @@ import { Rejection, Reply } from '../src/services.js';
 import { LIMITS } from './support/bus-frames.js';
 import { connected, settle } from './support/fakes.js';
 
-/** A client that serves `orders`; its handler waits to be answered by the test. */
+/** Returns a client that serves `orders`; the test completes its handler. */
 async function serving(options = {}, clientOptions = {}) {
   const all = await connected(clientOptions);
   const invocations = [];
@@ -22,7 +22,7 @@ async function serving(options = {}, clientOptions = {}) {
 
 const answers = bus => bus.said.filter(f => f.frame === 'REPLY' || f.frame === 'FAILURE').map(f => [Number(f.call), f.code ?? f.event.payload, f.executed ?? 'reply']);
 
-test('a service is registered, asked, and answers', async () => {
+test('a service is registered and answers a request', async () => {
   const { client, env, bus } = await connected();
   const service = client.serve('orders', async ({ event, method, caller, request, attempt, identity, receivedAt, remaining, service: name }) => {
     assert.deepEqual({ method, caller, request, attempt, identity, receivedAt, remaining, name },
@@ -46,7 +46,7 @@ test('a service is registered, asked, and answers', async () => {
   assert.deepEqual(service.counters(), { received: 1, answered: 1, failed: 0, expired: 0, cancelled: 0, refused: 0, repeated: 0, running: 0, waiting: 0, waitingBytes: 0 });
 });
 
-test('what handlers return and throw', async () => {
+test('results and errors of handlers are replies and failures', async () => {
   const limits = { ...LIMITS, payloadBytes: 100 };
   const { client, bus, of } = await connected({}, undefined, { limits });
   const say = {
@@ -87,7 +87,7 @@ test('what handlers return and throw', async () => {
   assert.throws(() => new Rejection('FAILED', '', { details: 'text' }), /details: string \(expected: a Uint8Array of at most 65536 bytes\)/);
 });
 
-test('no more handlers are at work than the service has concurrency', async () => {
+test('no more handlers run than the service has concurrency', async () => {
   const { bus, service, invocations, invoke } = await serving({ concurrency: 2 });
   [1, 2, 3, 4].forEach(() => invoke());
   assert.equal(invocations.length, 2);
@@ -103,7 +103,7 @@ test('no more handlers are at work than the service has concurrency', async () =
   assert.deepEqual(answers(bus), [[-2, 'b', 'reply'], [-1, 'a', 'reply'], [-3, 'REFUSED', 'NO'], [-4, 'd', 'reply']]);
 });
 
-test('no handler is begun while the network takes no answers', async () => {
+test('no handler starts while the network takes no answers', async () => {
   const { bus, env, invocations, invoke } = await serving();
   bus.bufferedAmount = 2 ** 20;
   invoke();
@@ -114,7 +114,7 @@ test('no handler is begun while the network takes no answers', async () => {
   assert.equal(invocations.length, 1);
 });
 
-test('what waits is bounded in bytes, and what is late is not begun with', async () => {
+test('waiting requests are bounded in bytes, and late ones are not handled', async () => {
   const { bus, env, service, invocations, invoke } = await serving({ concurrency: 1, bufferBytes: 2048 });
   invoke();
   invoke({ timeoutMillis: 100, event: { payload: 'x'.repeat(1000) } });
@@ -130,7 +130,7 @@ test('what waits is bounded in bytes, and what is late is not begun with', async
   assert.deepEqual({ expired, refused, waitingBytes }, { expired: 1, refused: 1, waitingBytes: 0 });
 });
 
-test('a cancelled request: the handler is told, and one that waits is not begun with', async () => {
+test('a cancellation reaches the handler, and removes a waiting request', async () => {
   const { bus, service, invocations, invoke } = await serving({ concurrency: 1 });
   invoke();
   invoke();
@@ -147,7 +147,7 @@ test('a cancelled request: the handler is told, and one that waits is not begun 
   assert.equal(invocations.length, 1);
 });
 
-test('a request that comes again is not executed again', async () => {
+test('a repeated request is not executed again', async () => {
   const { bus, service, invocations, invoke } = await serving({ rememberReplies: 1 });
   invoke({ request: 7n });
   invoke({ request: 7n, attempt: 1 });
@@ -168,7 +168,7 @@ test('a request that comes again is not executed again', async () => {
   assert.equal(invocations.length, 4, "another caller's is another one");
 });
 
-test('a reply that a bus does not take is a failure there', async () => {
+test('a reply that is too big for a bus is a failure there', async () => {
   const { bus, env, invocations, invoke } = await serving({ rememberReplies: 1 });
   invoke({ request: 7n });
   bus.end();
@@ -183,7 +183,7 @@ test('a reply that a bus does not take is a failure there', async () => {
   assert.deepEqual(answers(env.bus), [[-1, 'TOO_BIG', 'YES'], [-2, 'x', 'reply']]);
 });
 
-test('pause and resume', async () => {
+test('a paused service gets no requests until it resumes', async () => {
   const { client, bus, env, service } = await serving({ concurrency: 5 });
   service.pause();
   service.pause();
@@ -202,7 +202,7 @@ test('pause and resume', async () => {
   assert.deepEqual(env.bus.said.slice(-2).map(f => [f.frame, f.concurrency]), [['REGISTER', 16], ['CAPACITY', 0]], 'behind what it is about');
 });
 
-test('a service is registered on each connection; answers go where they are waited for', async () => {
+test('a service is registered on each connection; answers are sent over the connection of their request', async () => {
   const { client, bus, env, service, invocations, invoke } = await serving({ concurrency: 1 });
   invoke({ request: 7n });
   invoke({ request: 8n });
@@ -220,7 +220,7 @@ test('a service is registered on each connection; answers go where they are wait
   assert.equal(client.counters().reconnects, 1);
 });
 
-test('a service that is refused', async () => {
+test('a refused service rejects ready', async () => {
   const { client, bus, told } = await connected();
   const awaited = client.serve('orders', () => '');
   const ready = assert.rejects(awaited.ready, { code: 'REFUSED', busCode: 'FORBIDDEN' });
@@ -244,7 +244,7 @@ test('an unknown kind of call is refused', async () => {
   assert.equal(invocations.length, 0);
 });
 
-test('a service that is closed answers what has come', async () => {
+test('a closed service answers received requests', async () => {
   const { bus, env, service, invocations, invoke } = await serving();
   invoke();
   const closing = service.close();
@@ -259,7 +259,7 @@ test('a service that is closed answers what has come', async () => {
   assert.equal(env.timers.size, (await connected()).env.timers.size, 'no timer is left');
 });
 
-test('a service that is not done in time', async () => {
+test('a service that does not close in time aborts its handlers', async () => {
   const { bus, env, service, invocations, invoke } = await serving({ concurrency: 1 });
   invoke();
   invoke();
@@ -271,7 +271,7 @@ test('a service that is not done in time', async () => {
   assert.deepEqual(answers(bus), [[-2, 'REFUSED', 'NO']]);
 });
 
-test('a client that is closed waits for the handlers of its services', async () => {
+test('close waits for the handlers of services', async () => {
   const { client, bus, env, invocations, invoke } = await serving();
   invoke();
   const closing = client.close();
@@ -293,7 +293,7 @@ test('a client that is closed waits for the handlers of its services', async () 
   assert.equal(other.env.timers.size, 0);
 });
 
-test('what cannot be served', async () => {
+test('wrong arguments of a service are refused', async () => {
   const { client } = await connected();
   const serve = (...args) => () => client.serve(...args);
   assert.throws(serve('a.*', () => ''), { code: 'ILLEGAL_TOPIC' });
@@ -304,7 +304,7 @@ test('what cannot be served', async () => {
   assert.throws(serve('a', () => '', { metadata: { a: 'x'.repeat(256) } }), /metadata\.a: longer/);
 });
 
-/** A client that serves and asks, and is asked to go to another bus, which has welcomed it. */
+/** Returns a client with a service and requests, in a move to another bus that has welcomed it. */
 async function moving() {
   const all = await serving();
   const { client, env, bus } = all;
@@ -316,7 +316,7 @@ async function moving() {
   return { ...all, asked, old: bus, fresh: env.bus };
 }
 
-test('a move: a member of both buses, requests go to the new one, and the old one is left when calls have ended there', async () => {
+test('during a move the client is a member at both buses, sends requests to the new one, and leaves the old one when its calls have ended', async () => {
   const { client, env, old, fresh, asked, invoke, invocations, of } = await moving();
   assert.deepEqual(fresh.of('REGISTER').map(f => f.id), [1]);
   invoke({ call: -1n }, fresh);
@@ -347,7 +347,7 @@ test('a move: a member of both buses, requests go to the new one, and the old on
   await meanwhile;
 });
 
-test('a move: a service that is paused meanwhile is so at the new bus', async () => {
+test('a service paused during a move is paused at the new bus', async () => {
   const { client, old, fresh, asked, service } = await moving();
   service.pause();
   await settle();
@@ -362,7 +362,7 @@ test('a move: a service that is paused meanwhile is so at the new bus', async ()
   assert.deepEqual(fresh.of('CAPACITY').map(f => f.concurrency), [0]);
 });
 
-test('a move: what has not ended at the old bus in time is sent again if it is idempotent', async () => {
+test('an idempotent request that the old bus does not answer in time is sent again', async () => {
   const { env, old, fresh, asked } = await moving();
   fresh.confirmAll();
   old.confirmAll();
@@ -377,7 +377,7 @@ test('a move: what has not ended at the old bus in time is sent again if it is i
   assert.equal((await asked).text(), 'by the new one');
 });
 
-test('a move that is given up: the new bus is left when its calls are answered', async () => {
+test('after a failed move the new bus is left when its calls are answered', async () => {
   const { client, env, old, fresh, invoke, invocations } = await moving();
   invoke({ call: -1n }, fresh);
   await env.advance(22_500);
@@ -392,7 +392,7 @@ test('a move that is given up: the new bus is left when its calls are answered',
   assert.equal(client.connection.url, 'ws://bus-1.test/bus');
 });
 
-test('a client that is closed in a move does not leave the old connection open', async () => {
+test('closing a client during a move closes the old connection', async () => {
   const { client, env, old, fresh, asked } = await moving();
   asked.catch(() => {});
   fresh.confirmAll();

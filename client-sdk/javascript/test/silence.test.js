@@ -14,7 +14,7 @@ async function inPage(options = {}) {
 
 const echoes = connection => connection.of('ECHO').length;
 
-test('after half of the time an Echo asks, after the other half the connection is given up', async () => {
+test('an Echo is sent after half of the timeout, and the connection given up after the other half', async () => {
   const { env, bus, of } = await connected({ silenceTimeout: 40_000 });
   await env.advance(19_999);
   assert.equal(echoes(bus), 0);
@@ -26,7 +26,7 @@ test('after half of the time an Echo asks, after the other half the connection i
   assert.deepEqual(of('disconnected').map(e => [e.code, e.reason]), [[1006, 'nothing heard for 40000 ms']]);
 });
 
-test('an answer is a sign of life, also that the bus does not know Echo', async () => {
+test('any answer is a sign of life, also a refused Echo', async () => {
   const { env, bus, told } = await connected();
   for (let i = 0; i < 5; i++) {
     await env.advance(20_000);
@@ -37,7 +37,7 @@ test('an answer is a sign of life, also that the bus does not know Echo', async 
   assert.deepEqual(told.map(e => e.type), ['connected']);
 });
 
-test('after a sleep the bus is asked first, and has 5 s', async () => {
+test('after a sleep the bus is probed first, and has 5 s', async () => {
   const { env, bus } = await connected();
   await env.sleep(3_600_000);
   assert.equal(echoes(bus), 1);
@@ -48,7 +48,7 @@ test('after a sleep the bus is asked first, and has 5 s', async () => {
   assert.equal(bus.closed.code, 1006);
 });
 
-test('a sleep while an answer is awaited: the bus is asked again', async () => {
+test('after a sleep while an answer is awaited the bus is probed again', async () => {
   const { env, bus } = await connected();
   await env.advance(20_000);
   assert.equal(echoes(bus), 1);
@@ -59,7 +59,7 @@ test('a sleep while an answer is awaited: the bus is asked again', async () => {
   assert.equal(bus.closed.code, 1006);
 });
 
-test('timers that are always late do not keep a dead connection', async () => {
+test('late timers do not keep a dead connection', async () => {
   const { env, bus } = await connected();
   for (let i = 0; i < 2; i++) {
     assert.equal(bus.closed, null);
@@ -68,7 +68,7 @@ test('timers that are always late do not keep a dead connection', async () => {
   assert.equal(bus.closed?.code, 1006);
 });
 
-test('a page that is seen again asks when it has heard nothing for 5 s, and judges after 3 s', async () => {
+test('a page that is seen again probes a connection silent for 5 s, and gives it up after 3 s', async () => {
   const { env, bus, document } = await inPage();
   await env.advance(4000);
   document.tell('visibilitychange');
@@ -98,7 +98,7 @@ test('a page that waits for the next try tries at once when it is seen, or has a
   }
 });
 
-test('offline is no verdict, but new tries wait for online, or 30 s', async () => {
+test('offline keeps the connection, but new tries wait for online, or 30 s', async () => {
   const { env, bus, window, client } = await inPage();
   window.tell('offline');
   await settle();
@@ -131,7 +131,7 @@ test('hiddenFor: the connection is closed, and opened again when the page is see
   await assert.rejects(published, { code: 'TIMED_OUT' });
 });
 
-test('what waits is sent when the page is hidden or left', async () => {
+test('buffered events are sent when the page is hidden or left', async () => {
   const { bus, client, window, document } = await inPage();
   client.send('a', '1');
   window.tell('pagehide');
@@ -142,7 +142,7 @@ test('what waits is sent when the page is hidden or left', async () => {
   assert.equal(bus.of('PUBLISH').length, 2);
 });
 
-test('a deliberate close is final, whatever becomes of the page', async () => {
+test('a close by the application is final, whatever happens to the page', async () => {
   const { env, document, window, client } = await inPage({ closeTimeout: 0 });
   await Promise.all([client.close(), env.advance(1)]);
   document.tell('visibilitychange');
@@ -151,7 +151,7 @@ test('a deliberate close is final, whatever becomes of the page', async () => {
   assert.equal(env.connections.length, 1);
 });
 
-/** Node's timers come up to a millisecond early. */
+/** Environment whose timers fire up to a millisecond early, as Node's do. */
 class EarlyTimers extends FakeEnvironment {
   exact = this.setTimeout;
   setTimeout = (task, delay) => this.exact(task, Math.max(1, delay) - 0.4);

@@ -20,7 +20,7 @@ test('subscribe(filter, handler)', async () => {
   assert.throws(() => client.subscribe('a', () => {}, () => {}), { name: 'TypeError', message: 'options: function (expected: an object)' });
 });
 
-test('an option that is not known is a TypeError, wherever it is given', async () => {
+test('an unknown option is a TypeError in every call', async () => {
   const { client, bus } = await connected();
   const unknown = name => thrown => thrown.name === 'TypeError' && new RegExp(`(^|\\.)${name}: unknown option \\(expected: `).test(thrown.message) || assert.fail(thrown.stack);
   await assert.rejects(client.publish('a', 'x', { haeders: {} }), unknown('haeders'));
@@ -49,7 +49,7 @@ test('an option that is not known is a TypeError, wherever it is given', async (
   assert.deepEqual(bus.of('PUBLISH'), []);
 });
 
-test('what would be {} by mistake is refused; views go out as their bytes', async () => {
+test('values that JSON would write as {} are refused; views are sent as their bytes', async () => {
   const { client, bus } = await connected();
   class Hidden { #x = 1; get x() { return this.#x; } }
   for (const payload of [
@@ -74,7 +74,7 @@ test('what would be {} by mistake is refused; views go out as their bytes', asyn
   assert.equal(bus.of('PUBLISH').at(-1).events[0].payload, 'A', 'a codec takes what it likes');
 });
 
-test('leaving an iterator loses nothing: the next one goes on there', async () => {
+test('leaving an iterator loses nothing: the next one continues there', async () => {
   const { client, bus } = await connected();
   const subscription = client.subscribe('a', { overflow: 'DROP_OLDEST' });
   await settle();
@@ -134,7 +134,7 @@ test('unsubscribe inside of its own handler does not hang', async () => {
     if (body === 'at once') {
       assert.deepEqual(log, [1, 'unsubscribed', 2]);
     } else {
-      // Who has called cannot be known: it ends with what may be wrong.
+      // The caller may be the handler itself: fails with that as the likely cause.
       await env.advance(10_000);
       assert.deepEqual(log, [1, 2]);
       assert.match(of('handlerError')[0].error.message, /handler .* still at work after closeTimeout \(expected: not awaited inside of the handler\)/);
@@ -144,7 +144,7 @@ test('unsubscribe inside of its own handler does not hang', async () => {
   }
 });
 
-test('a subscription that is refused is reported where nobody looks at ready, also when its reader has left', async () => {
+test('a refused subscription is reported where ready is not awaited, also after its reader has left', async () => {
   const env = new FakeEnvironment();
   env.onOpen = connection => connection.welcome();
   const client = new EventBus(settings('ws://bus-1.test/bus', false), env);

@@ -15,7 +15,7 @@ async function subscribed(options = {}, handler = undefined, clientOptions = {})
   return { ...all, subscription };
 }
 
-test('an event has what was published', async () => {
+test('an event has the published fields', async () => {
   const got = [];
   const { bus } = await subscribed({}, event => got.push(event));
   bus.send('DELIVER', { topic: 'a.b', producer: -5n, sequence: 7, schema: 9n, receivedAt: 1700, events: [{ publishedAt: 1600, key: 'kü', headers: { h: 'v', __proto__: null }, payload: '{"n":1}' }, {}] });
@@ -45,7 +45,7 @@ test('the codec of each subscription reads the payload', async () => {
   assert.throws(() => other[0].value(), thrown => codes('UNREADABLE_PAYLOAD')(thrown) && thrown.message === 'event 1 of a.b: no');
 });
 
-test('overlapping subscriptions get an event each; groups only what is for them', async () => {
+test('overlapping subscriptions get an event each; groups only their own', async () => {
   const { client, bus } = await connected();
   const got = [];
   for (const [filter, group] of [['a.b'], ['a.>'], ['b'], ['a.b', 'g'], ['>', 'g']]) {
@@ -60,7 +60,7 @@ test('overlapping subscriptions get an event each; groups only what is for them'
   assert.equal(client.counters().received, 2);
 });
 
-test('a handler that returns a promise is awaited; others go on', async () => {
+test('a handler that returns a promise is awaited; other subscriptions continue', async () => {
   const { client, bus } = await connected();
   const got = [];
   let go;
@@ -78,7 +78,7 @@ test('a handler that returns a promise is awaited; others go on', async () => {
   assert.deepEqual(got, ['slow 2']);
 });
 
-test('a handler that fails is told, and the next event comes', async () => {
+test('a failed handler is reported, and the next event is delivered', async () => {
   const { bus, of, subscription, client, env } = await subscribed({}, event => {
     if (event.sequence === 1) {
       throw new Error('one');
@@ -94,7 +94,7 @@ test('a handler that fails is told, and the next event comes', async () => {
   assert.deepEqual(env.reported, []);
 });
 
-test('credit is granted anew when half of the window was handled', async () => {
+test('credit is granted when half of the window was handled', async () => {
   const waiting = [];
   const { bus, client } = await subscribed({}, () => new Promise(resolve => waiting.push(resolve)), { receiveBytes: 10_000 });
   const limits = () => bus.of('CREDIT').map(c => c.limit);
@@ -113,7 +113,7 @@ test('credit is granted anew when half of the window was handled', async () => {
   assert.deepEqual(bus.of('CREDIT').map(c => [c.limit, c.received]), [[10_000 + 3 * frame, bytes]]);
 });
 
-test('repetitions and discarded events give their credit back', async () => {
+test('duplicates and discarded events return their credit', async () => {
   const { bus, client, subscription } = await subscribed({}, undefined, { receiveBytes: 4096 });
   bus.send('DELIVER', { events: events(3, 'x'.repeat(500)) });
   assert.ok(client.counters().unhandledBytes > 1500);
@@ -182,7 +182,7 @@ test('for await waits, and ends with the subscription', async () => {
   assert.deepEqual(got, ['y', 'y', 'z']);
 });
 
-test('batches hold what is there, up to a maximum', async () => {
+test('batches hold the available events, up to a maximum', async () => {
   const { bus, client, subscription } = await subscribed();
   bus.send('DELIVER', { events: events(3) });
   bus.send('DELIVER', { sequence: 4, events: events(3) });
@@ -206,7 +206,7 @@ test('there is one reader', async () => {
   assert.throws(() => other.batches(), { message: /has a handler/ });
 });
 
-test('a refused subscription: ready and the reader fail; else it is told', async () => {
+test('a refused subscription fails ready and the reader, or is reported', async () => {
   const { client, bus, of } = await connected();
   const awaited = client.subscribe('a');
   const failed = assert.rejects(awaited.ready, thrown => codes('REFUSED')(thrown) && thrown.busCode === 'FORBIDDEN');
@@ -258,7 +258,7 @@ test('unsubscribing without a connection ends at once', async () => {
   assert.deepEqual(env.bus.of('SUBSCRIBE'), []);
 });
 
-test('a gap is told once, with the reason of the bus', async () => {
+test('a gap is reported once, with the reason of the bus', async () => {
   const { bus, of, subscription } = await subscribed({}, () => {});
   bus.send('DELIVER', { events: events(1) });
   bus.send('GAP', { from: 2, to: 4 });
@@ -270,7 +270,7 @@ test('a gap is told once, with the reason of the bus', async () => {
   assert.equal(subscription.counters().missing, 5);
 });
 
-test('of too many producers those that were silent longest are forgotten', async () => {
+test('of too many producers the least recently used are forgotten', async () => {
   const got = [];
   const { bus } = await subscribed({}, event => got.push(event.producer), { trackedProducers: 2 });
   for (const producer of [1n, 2n, 3n, 3n, 1n]) {
@@ -279,7 +279,7 @@ test('of too many producers those that were silent longest are forgotten', async
   assert.deepEqual(got, [1n, 2n, 3n, 1n]);
 });
 
-test('wrong arguments are refused where they are given', async () => {
+test('wrong arguments are refused by the call', async () => {
   const { client } = await connected();
   for (const [args, name] of [
     [['a', { group: ' ' }], 'TypeError'], [['a', { group: 'g'.repeat(256) }], 'TypeError'], [['a', { overflow: 'NONE' }], 'TypeError'],

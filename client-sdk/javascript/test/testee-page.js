@@ -1,4 +1,4 @@
-// The testee for the conformance kit, in a page of Chromium: passes the lines on to the page, and writes what it tells.
+// The testee for the conformance kit, in a page of Chromium: passes the lines to the page, and writes its answers.
 import { createInterface } from 'node:readline';
 
 import { launch, noChromium, serveFiles } from './support/chromium.js';
@@ -19,7 +19,7 @@ await page.evaluate(async () => {
   globalThis.take = testee('browser', line => void globalThis.told(line));
 });
 createInterface({ input: process.stdin, crlfDelay: Infinity })
-  // In the order of the lines, without waiting for what becomes of them.
+  // In the order of the lines, without waiting for their results.
   .on('line', line => void page.evaluate(one => globalThis.take(one), line))
   .on('close', async () => {
     await browser.close();

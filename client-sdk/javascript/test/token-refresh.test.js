@@ -5,7 +5,7 @@ import { connected, FakeEnvironment, settle } from './support/fakes.js';
 
 const EPOCH = 1_700_000_000_000_000;
 
-/** A client whose token expires, and what the bus says to it; it does not mind that nothing is heard. */
+/** Returns a client with an expiring token, without a silence timeout, and its bus. */
 async function expiring(seconds, options = {}) {
   const env = new FakeEnvironment();
   env.micros = () => EPOCH + env.time * 1000;
@@ -47,7 +47,7 @@ test('a token is replaced on the connection before it expires', async () => {
   assert.equal(env.connections.length, 1);
 });
 
-test('clients that got their tokens together do not replace them together', async () => {
+test('clients with equal tokens do not replace them at the same time', async () => {
   const { env, shown, confirm } = await expiring(100);
   env.random = () => 1;
   await env.advance(80_000);
@@ -58,7 +58,7 @@ test('clients that got their tokens together do not replace them together', asyn
   assert.equal(shown().length, 2);
 });
 
-test('a token that does not expire, or a fixed one, is kept', async () => {
+test('a token without expiry, or a fixed one, is kept', async () => {
   const kept = await expiring(0);
   await kept.env.advance(120_000);
   assert.equal(kept.tokens.asked(), 1);
@@ -68,14 +68,14 @@ test('a token that does not expire, or a fixed one, is kept', async () => {
   assert.deepEqual(fixed.shown(), []);
 });
 
-test('a life that is longer than a timer is no life of nothing', async () => {
+test('a life longer than the maximum timer is not a life of 0', async () => {
   const { env, tokens } = await expiring(60 * 86_400);
   await env.advance(1000);
   assert.equal(tokens.asked(), 1);
   assert.ok([...env.timers.values()].every(timer => timer.at - env.time < 2 ** 31));
 });
 
-test('a token that by this clock has expired is replaced after a while, and not all the time', async () => {
+test('a token that by this clock has expired is replaced once in a while', async () => {
   const { env, shown, confirm } = await expiring(-100);
   await env.advance(47_999);
   assert.deepEqual(shown(), []);
@@ -88,7 +88,7 @@ test('a token that by this clock has expired is replaced after a while, and not 
   assert.equal(shown().length, 2);
 });
 
-test('a function that fails is asked again later each time, and the application is told', async () => {
+test('a failing token function is called again with growing delays, and reported', async () => {
   const { env, tokens, shown, problems, client, of } = await expiring(100);
   tokens.next = async () => { throw new Error('issuer down'); };
   await env.advance(80_000);
@@ -111,7 +111,7 @@ test('a function that fails is asked again later each time, and the application 
   assert.equal(client.state, 'CONNECTED');
 });
 
-test('a function that does not answer is not waited for, and its late answer is not used', async () => {
+test('a token function that times out is given up, and its late token is not used', async () => {
   const { env, tokens, shown, problems } = await expiring(100);
   let late;
   tokens.next = () => new Promise(resolve => { late = resolve; });
@@ -125,7 +125,7 @@ test('a function that does not answer is not waited for, and its late answer is 
   assert.deepEqual(shown(), ['good']);
 });
 
-test('a token that the bus refuses, or says nothing to, is replaced', async () => {
+test('a token that the bus refuses, or does not answer, is replaced', async () => {
   const { env, shown, refuse, problems, of } = await expiring(100);
   await env.advance(80_000);
   refuse();
@@ -138,7 +138,7 @@ test('a token that the bus refuses, or says nothing to, is replaced', async () =
   assert.deepEqual(shown(), ['token-2', 'token-3', 'token-4']);
 });
 
-test('each connection has its own token, and what was asked for the last one is not shown to it', async () => {
+test('each connection has its own token, and never gets one requested for the last', async () => {
   const { env, tokens, bus, client, of } = await expiring(100);
   let late;
   tokens.next = () => new Promise(resolve => { late = resolve; });
@@ -151,7 +151,7 @@ test('each connection has its own token, and what was asked for the last one is 
   assert.equal(client.state, 'CONNECTED');
   assert.equal(env.bus.of('HELLO')[0].token, 'of the second');
   assert.deepEqual([...bus.of('AUTHENTICATE'), ...env.bus.of('AUTHENTICATE')], []);
-  // Without one it tries again, and says why.
+  // Without a token the client tries again, and reports the reason.
   tokens.next = async () => { throw new Error('issuer down'); };
   env.bus.end();
   await env.advance(200);
@@ -178,7 +178,7 @@ test('a move has a new token, which is replaced at the new bus', async () => {
   assert.deepEqual(bus.of('AUTHENTICATE'), []);
 });
 
-test('what the new token does not allow ends, and is told', async () => {
+test('subscriptions that the new token forbids end, and are reported', async () => {
   const { env, bus, client, problems, confirm } = await expiring(100);
   const handled = client.subscribe('a', {}, () => {});
   const read = client.subscribe('b');
@@ -195,11 +195,11 @@ test('what the new token does not allow ends, and is told', async () => {
     bus.send('DRAINED', { id });
   }
   await reading;
-  // The reader has heard it.
+  // Already reported by the reader.
   assert.deepEqual(problems(), [`not ${handled.id}`]);
 });
 
-test('a client that is closed asks for no token', async () => {
+test('a closed client requests no token', async () => {
   const { env, client, tokens } = await expiring(100);
   await client.close();
   await env.advance(200_000);

@@ -6,13 +6,13 @@ import { hasVectors, vectors } from './support/vectors.js';
 
 const kit = { skip: hasVectors ? false : 'the conformance kit is not here' };
 
-test('topics of the Java codec are judged alike, with the same words', kit, () => {
+test('topics are checked like in the Java codec, with the same messages', kit, () => {
   for (const { topic, legal, reason } of vectors('topics')) {
     assert.equal(topicProblem(topic), legal ? null : reason);
   }
 });
 
-test('filters of the Java codec are judged alike, with the same words', kit, () => {
+test('filters are checked like in the Java codec, with the same messages', kit, () => {
   for (const { filter, legal, reason } of vectors('filters')) {
     assert.equal(filterProblem(filter), legal ? null : reason);
   }
@@ -24,7 +24,7 @@ test('filters select the topics that Java\'s select', kit, () => {
   }
 });
 
-test('the table of the protocol page', () => {
+test('filters select the topics in the table of the protocol page', () => {
   for (const [filter, selected, others] of [
     ['a.b', ['a.b'], ['a', 'a.b.c']], ['a.*', ['a.b'], ['a', 'a.b.c']], ['a.*.c', ['a.b.c'], ['a.c']], ['a.>', ['a.b', 'a.b.c'], ['a']],
     ['>', ['a', 'a.b'], ['$SYS.x']], ['*.x', ['a.x'], ['$SYS.x']], ['$SYS.>', ['$SYS.x'], ['a.x']],
@@ -34,7 +34,7 @@ test('the table of the protocol page', () => {
   }
 });
 
-test('what is no topic is refused, and hostile text is shown safely', () => {
+test('an illegal topic is refused, and hostile text is shown safely', () => {
   for (const topic of ['', '.', 'a.', '.a', 'a..b', 'a b', 'a\tb', 'a\u00A0b', 'a\u2028b', 'a\uD800', 'a.*', '>', '$SYS.x', 'x'.repeat(256), 'ü'.repeat(128), Array(17).fill('a').join('.')]) {
     assert.notEqual(topicProblem(topic), null, topic);
   }

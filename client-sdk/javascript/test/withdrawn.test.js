@@ -5,7 +5,7 @@ import { connected, settle } from './support/fakes.js';
 
 const frames = connection => connection.of('PUBLISH').map(f => [f.topic, f.sequence, f.events.map(e => e.payload).join(' ')]);
 
-test('TIMED_OUT withdraws an event that was never sent; those behind it move up', async () => {
+test('TIMED_OUT withdraws an unsent event, and those behind it take its number', async () => {
   const { client, bus, env } = await connected({ confirmTimeout: 5000 });
   const first = client.publish('a', '1');
   await settle();
@@ -31,7 +31,7 @@ test('TIMED_OUT withdraws an event that was never sent; those behind it move up'
   assert.equal(env.bus.of('PUBLISH').at(-1).sequence, 4);
 });
 
-test('an event that was sent over a connection that is lost keeps its number, and goes out again', async () => {
+test('an event sent over a lost connection keeps its number, and is sent again', async () => {
   const { client, bus, env } = await connected({ confirmTimeout: 5000 });
   const sent = assert.rejects(client.publish('a', '1'), thrown => thrown.code === 'TIMED_OUT' && !/was not sent/.test(thrown.message));
   await settle();
@@ -72,7 +72,7 @@ test('confirmTimeout is precise, of events that wait together too', async () => 
   }
 });
 
-test('aborting a publish that waits for room takes it back', async () => {
+test('aborting a publish that waits for room withdraws it', async () => {
   const { client, bus } = await connected({ outboundBytes: 2000 });
   const first = client.publish('a', 'x'.repeat(1000));
   const control = new AbortController();

@@ -7,24 +7,24 @@ import * as LIMIT from '../wire/limit.js';
 
 const CODES = ['REFUSED', 'UNKNOWN_METHOD', 'FAILED'];
 const MAX_DELAY = 86_400_000;
-/** Another try would end as this one did, or would be executed as another request. */
+/** Codes after which another try would end in the same way, or would be executed as another request. */
 const FINAL = new Set(['FORBIDDEN', 'TOO_BIG', 'UNSUPPORTED', 'UNKNOWN_METHOD', 'CLOSED', 'ILLEGAL_TOPIC', 'UNREADABLE_PAYLOAD']);
 
 /**
- * A request has no reply. {@link CallError#executed} says whether a member has begun with it.
+ * Failure of a request. {@link CallError#executed} says whether a member has begun with it.
  *
  * | code | what has happened |
  * |---|---|
- * | `NO_MEMBER` | no member serves the service, or the one that was asked for does not |
- * | `TIMEOUT` | the time is over |
+ * | `NO_MEMBER` | no member serves the service, or not the one that the request names |
+ * | `TIMEOUT` | the request's timeout has passed |
  * | `OVERLOADED` | more requests wait than the client, the bus or the member lets wait |
  * | `MEMBER_LOST` | the member's connection ended before it answered |
  * | `BUS_LOST` | this client's connection ended after the request was sent |
- * | `REFUSED`, `UNKNOWN_METHOD` | the member does not take it, or has no such method |
+ * | `REFUSED`, `UNKNOWN_METHOD` | the member rejects the request, or has no such method |
  * | `FAILED` | the member has tried and failed; `type` and `details` are its own |
- * | `FORBIDDEN`, `TOO_BIG`, `UNSUPPORTED`, `INTERNAL` | the bus does not serve it |
+ * | `FORBIDDEN`, `TOO_BIG`, `UNSUPPORTED`, `INTERNAL` | the bus refuses the request |
  * | `CANCELLED` | the client was closed |
- * | `ILLEGAL_TOPIC`, `UNREADABLE_PAYLOAD`, `CLOSED` | as of other calls; nothing was sent |
+ * | `ILLEGAL_TOPIC`, `UNREADABLE_PAYLOAD`, `CLOSED` | as for events; nothing was sent |
  */
 export class CallError extends EventBusError {
   /**
@@ -38,7 +38,7 @@ export class CallError extends EventBusError {
   constructor(code, message, executed, { idempotent = false, cause, failure } = {}) {
     super(code, message, { cause, retryable: !FINAL.has(code) && (executed === 'NO' || (executed === 'UNKNOWN' && idempotent)) });
     /**
-     * Whether a member has begun with the request: `NO` (it may be sent again), `YES`, or `UNKNOWN` (it may be sent again if it is idempotent).
+     * Tells whether a member has begun with the request: `NO` (may be sent again), `YES`, or `UNKNOWN` (may be sent again if idempotent).
      * @readonly
      */
     this.executed = executed;
@@ -48,7 +48,7 @@ export class CallError extends EventBusError {
      */
     this.retryAfter = failure?.retryAfter ?? 0;
     /**
-     * The number of the member that said this, or that had the request; 0n for none.
+     * Number of the member that reported the failure or had the request; 0n for none.
      * @readonly
      */
     this.member = failure?.member ?? 0n;
@@ -58,7 +58,7 @@ export class CallError extends EventBusError {
      */
     this.type = failure?.type ?? '';
     /**
-     * More of it, in the member's own form.
+     * Further details, in the member's own format.
      * @readonly
      */
     this.details = failure?.details ?? new Uint8Array(0);
@@ -67,11 +67,14 @@ export class CallError extends EventBusError {
 
 Object.defineProperty(CallError.prototype, 'name', { value: 'CallError' });
 
-/** What a handler of a service throws for its caller to see as it is; of any other error the caller sees the name of its class. */
+/**
+ * An error that a handler of a service throws to fail a request: the caller sees it as it is. Of any other error the caller sees the name of its
+ * class.
+ */
 export class Rejection extends Error {
   /**
-   * @param {'REFUSED' | 'UNKNOWN_METHOD' | 'FAILED'} code `REFUSED`: it does not take the request now and has not begun with it, so that the
-   *   bus may ask another member; `UNKNOWN_METHOD`; `FAILED`: it has tried
+   * @param {'REFUSED' | 'UNKNOWN_METHOD' | 'FAILED'} code `REFUSED`: the member does not take the request now and has not begun with it, so that the
+   *   bus may ask another member; `UNKNOWN_METHOD`; `FAILED`: the member has tried
    * @param {string} message in English, for people; the first 1,024 bytes are sent
    * @param {{type?: string, details?: Uint8Array, retryAfter?: number}} [more] type: a name of at most 255 bytes; details: at most 64 KiB;
    *   retryAfter: ms after which another try may be worth it
@@ -106,7 +109,7 @@ export class Rejection extends Error {
 Object.defineProperty(Rejection.prototype, 'name', { value: 'Rejection' });
 
 /**
- * What a member answers for the SDK.
+ * Returns a failure that the SDK answers with in place of a handler.
  * @param {FailureCode} code
  * @param {string} message
  * @param {Execution} executed
@@ -115,6 +118,6 @@ Object.defineProperty(Rejection.prototype, 'name', { value: 'Rejection' });
 export const failure = (code, message, executed) => ({ code, message, executed, retryAfter: 0, type: '', details: new Uint8Array(0) });
 
 /**
- * @param {unknown} thrown by a handler, whose message may hold what is not the caller's to know
+ * @param {unknown} thrown by a handler; its message may hold secrets and is not sent
  */
 export const unexpected = thrown => failure('FAILED', `the member's handler failed with ${thrown instanceof Error ? thrown.constructor.name : typeof thrown}`, 'YES');

@@ -5,7 +5,7 @@ import { OF_EVENT, refuseUnknown } from '../options.js';
 /** @import {EventPlace, Reply as ReplyFrame} from '../wire/call-frames.js' */
 
 /**
- * What a caller has sent, or a member has answered.
+ * The event of a request or of a reply.
  * @template [T=unknown] what the codec reads
  */
 export class CallEvent {
@@ -71,7 +71,7 @@ export class CallEvent {
 }
 
 /**
- * The answer to a request.
+ * Reply to a request.
  * @template [T=unknown] what `replyCodec` reads
  * @augments {CallEvent<T>}
  */
@@ -86,7 +86,7 @@ export class Response extends CallEvent {
   constructor(service, { call, member, queuedMicros, handledMicros, schema, event }, codec) {
     super(event, { service, number: call, schema, codec });
     /**
-     * The member's number, for the option `member`.
+     * Number of the member, for the option `member`.
      * @readonly
      */
     this.member = member;
@@ -103,7 +103,7 @@ export class Response extends CallEvent {
   }
 }
 
-/** A reply of which a handler wants to say more than its payload. */
+/** A reply with more than a payload, returned by a handler. */
 export class Reply {
   /**
    * @param {Payload} payload as of `publish`

@@ -1,7 +1,7 @@
 /** @import {CallEvent} from './event.js' */
 /** @import {Invoke} from '../wire/call-frames.js' */
 
-/** A request as the member that is to answer it sees it. */
+/** A request, as the member sees it that is to answer it. */
 export class Invocation {
   #now;
   #deadline;
@@ -23,12 +23,12 @@ export class Invocation {
      */
     this.service = service;
     /**
-     * What the caller sends.
+     * Event of the caller.
      * @readonly
      */
     this.event = event;
     /**
-     * What the service is to do; empty for none.
+     * Method of the service; empty for none.
      * @readonly
      */
     this.method = invoke.method;
@@ -38,22 +38,22 @@ export class Invocation {
      */
     this.caller = invoke.caller;
     /**
-     * Which of the caller's requests this is: with `caller` the same when it comes again.
+     * Number of the request: with `caller` the same when it is sent again.
      * @readonly
      */
     this.request = invoke.request;
     /**
-     * How often it was sent or given to a member before; 0 for the first time.
+     * Number of earlier attempts of this request, by its caller or its bus; 0 for the first.
      * @readonly
      */
     this.attempt = invoke.attempt;
     /**
-     * The name that the caller has proved to its bus; empty without the option `identify`, or if it has none.
+     * Authenticated name of the caller; empty without the option `identify`, or if the caller has none.
      * @readonly
      */
     this.identity = invoke.identity;
     /**
-     * When the caller's bus got it, by its clock: microseconds since 1970.
+     * Time at which the caller's bus received the request, by its clock, in microseconds since 1970.
      * @readonly
      */
     this.receivedAt = invoke.receivedAt;
@@ -68,8 +68,8 @@ export class Invocation {
   }
 
   /**
-   * Is aborted when nobody waits for the answer any more: the caller has cancelled the request, or the service was closed. The handler may
-   * stop; its place is free when it has returned.
+   * Returns a signal that aborts when nobody waits for the answer any more: the caller has cancelled the request, or the service was closed. The
+   * handler may stop; its place is free when it has returned.
    * @returns {AbortSignal}
    */
   get signal() {

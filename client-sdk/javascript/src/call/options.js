@@ -7,16 +7,16 @@ import { PRIORITIES } from '../wire/names.js';
 
 /** @import {Decoder, Encoder, Priority, RequestOptions, Retry, ServeOptions} from '../types.js' */
 
-const MAX = 600_000;
+const MAX_TIMEOUT = 600_000;
 const MIB = 2 ** 20;
 const TIMES = /** @type {Record<string, [number, number, number, string]>} */ ({
-  timeout: [30_000, 1, MAX, ' ms'],
-  waitFor: [0, 0, MAX, ' ms'],
+  timeout: [30_000, 1, MAX_TIMEOUT, ' ms'],
+  waitFor: [0, 0, MAX_TIMEOUT, ' ms'],
 });
 const RETRY = /** @type {Record<string, [number, number, number, string]>} */ ({
   attempts: [3, 1, 1000, ''],
-  initialDelay: [50, 1, MAX, ' ms'],
-  maxDelay: [2000, 1, MAX, ' ms'],
+  initialDelay: [50, 1, MAX_TIMEOUT, ' ms'],
+  maxDelay: [2000, 1, MAX_TIMEOUT, ' ms'],
   multiplier: [2, 1, 10, ''],
   jitter: [0.5, 0, 1, ''],
 });
@@ -53,9 +53,9 @@ export function checkService(name) {
 }
 
 /**
- * How a request is made; what was left out has its default.
+ * Checked options of a request, with defaults filled in.
  *
- * @typedef {object} How
+ * @typedef {object} RequestSettings
  * @property {string} service
  * @property {string} method
  * @property {number} timeout
@@ -64,14 +64,14 @@ export function checkService(name) {
  * @property {Priority} priority
  * @property {bigint} member
  * @property {Required<Retry>} retry
- * @property {boolean} retriesRefused whether it is sent again, as long as there is time, where it was refused with a time after which it may be taken
+ * @property {boolean} retriesRefused whether a request that was refused with a retry-after time is sent again, as long as there is time
  * @property {Decoder | null} codec of the reply
  */
 
 /**
  * @param {string} service
  * @param {RequestOptions} options
- * @returns {How}
+ * @returns {RequestSettings}
  */
 export function checkRequest(service, options) {
   refuseUnknown(options, REQUEST, '');
@@ -104,9 +104,9 @@ function checkFlag(name, value) {
 }
 
 /**
- * How a service is served.
+ * Checked options of a service.
  *
- * @typedef {object} Serving
+ * @typedef {object} ServeSettings
  * @property {number} concurrency
  * @property {number} rememberReplies
  * @property {number} bufferBytes
@@ -120,7 +120,7 @@ function checkFlag(name, value) {
 /**
  * @param {string} name
  * @param {ServeOptions} options
- * @returns {Serving}
+ * @returns {ServeSettings}
  */
 export function checkServe(name, options) {
   checkService(name);

@@ -3,63 +3,63 @@ import * as LIMIT from '../wire/limit.js';
 import { CallError } from './errors.js';
 import { Response } from './event.js';
 
-/** @import {How} from './options.js' */
+/** @import {RequestSettings} from './options.js' */
 /** @import {Channel} from '../internal.js' */
 /** @import {Execution} from '../types.js' */
 /** @import {Failure, Reply} from '../wire/call-frames.js' */
 
 /**
- * WAITING for a connection, or for its turn there: no bus has it. SENT: a connection has taken it. PAUSING: it failed, and is sent again
- * after a pause. DONE: it has its outcome.
- * @typedef {'WAITING' | 'SENT' | 'PAUSING' | 'DONE'} CallState
+ * State of a request. WAITING: no bus has it, it waits for a connection or for its turn. SENT: written to a connection. PAUSING: failed, and sent
+ * again after a pause. DONE: has its outcome.
+ * @typedef {'WAITING' | 'SENT' | 'PAUSING' | 'DONE'} RequestState
  */
 
-/** @type {Record<CallState, CallState[]>} */
-const MOVES = {
+/** @type {Record<RequestState, RequestState[]>} */
+const TRANSITIONS = {
   WAITING: ['SENT', 'DONE'],
-  // At once again when its connection is lost.
+  // WAITING: sent again at once when its connection is lost.
   SENT: ['WAITING', 'PAUSING', 'DONE'],
   PAUSING: ['WAITING', 'DONE'],
   DONE: [],
 };
-// What a request takes beside its bytes.
+// Bytes of memory that a request takes beside its event.
 const OVERHEAD = 256;
 const NOTHING = new Uint8Array(0);
-// The texts of a bus about a call do not name its service. What a member says is left as it is.
+// Failures whose message, from the bus, does not name the service. Messages of members are left as they are.
 const NOT_NAMED = new Set(['NO_MEMBER', 'TIMEOUT', 'CANCELLED', 'OVERLOADED', 'MEMBER_LOST']);
 
-/** One request: waits, is sent, is perhaps sent again, and has its outcome. */
+/** A request of this client: waits, is sent, is perhaps sent again, and has its outcome. */
 export class RequestCall {
-  #how;
-  /** @type {CallState} */
+  #settings;
+  /** @type {RequestState} */
   #state = 'WAITING';
   #event;
   #schema;
   #attempt = 0;
   #repetitions = 0;
-  // Once a connection or a member with it was lost.
+  // Set once a connection or a member that had the request was lost.
   #perhapsExecuted = false;
   /** @type {Channel | null} */
   #over = null;
-  /** Bytes of the buffer. */
+  /** Bytes in the request buffer. */
   cost;
   /** @type {unknown} */
   timer = null;
-  /** Whether the bus had its time, too. */
+  /** Set once the bus has had its additional time, too. */
   isLate = false;
-  /** Forgets the signal. */
+  /** Removes the listener of the signal. */
   forget = () => {};
 
   /**
    * @param {number} number
-   * @param {How} how
+   * @param {RequestSettings} settings
    * @param {{bytes: Uint8Array, schema: bigint}} event
    * @param {number} deadline in ms
    * @param {{resolve: (response: Response) => void, reject: (error: unknown) => void}} outcome
    */
-  constructor(number, how, { bytes, schema }, deadline, outcome) {
+  constructor(number, settings, { bytes, schema }, deadline, outcome) {
     this.number = number;
-    this.#how = how;
+    this.#settings = settings;
     this.#event = bytes;
     this.#schema = schema;
     this.deadline = deadline;
@@ -72,46 +72,46 @@ export class RequestCall {
     return bytes.length + OVERHEAD;
   }
 
-  /** @returns {CallState} */
+  /** @returns {RequestState} */
   get state() {
     return this.#state;
   }
 
-  /** @returns {string} whom it asks */
+  /** @returns {string} the service that it is for */
   get service() {
-    return this.#how.service;
+    return this.#settings.service;
   }
 
-  /** @param {CallState} next */
+  /** @param {RequestState} next */
   become(next) {
-    if (!MOVES[this.#state].includes(next)) {
+    if (!TRANSITIONS[this.#state].includes(next)) {
       throw new Error(`call: ${this.#state} -> ${next} (not in the table)`);
     }
     this.#state = next;
   }
 
-  /** @returns {number} bytes that its frame has at most */
+  /** @returns {number} the maximum size of its frame in bytes */
   get size() {
     return this.#event.length + LIMIT.aroundCall;
   }
 
-  /** @returns {boolean} whether its event may be needed again */
+  /** @returns {boolean} whether its event must be kept for another try */
   get mayBeSentAgain() {
-    return this.#how.idempotent || this.#how.retry.attempts > 1 || this.#how.retriesRefused;
+    return this.#settings.idempotent || this.#settings.retry.attempts > 1 || this.#settings.retriesRefused;
   }
 
-  /** It will not be sent again. */
+  /** Forgets the event, because the request will not be sent again. */
   dropEvent() {
     this.#event = NOTHING;
   }
 
   /**
-   * @param {Channel} channel that takes it
+   * @param {Channel} channel that it is sent over
    * @param {number} left ms until its deadline, more than 0
    * @returns {Uint8Array[]} its frame
    */
   sending(channel, left) {
-    const { service, method, priority, waitFor, idempotent, member } = this.#how;
+    const { service, method, priority, waitFor, idempotent, member } = this.#settings;
     const timeoutMillis = Math.max(1, Math.floor(left));
     this.become('SENT');
     this.#over = channel;
@@ -123,18 +123,18 @@ export class RequestCall {
 
   /**
    * @param {Channel} channel
-   * @returns {boolean} whether an answer over it would be the answer
+   * @returns {boolean} whether it was sent over this connection
    */
   isSentOver(channel) {
     return this.#state === 'SENT' && this.#over === channel;
   }
 
-  /** @returns {Channel | null} that has it */
+  /** @returns {Channel | null} that it was sent over; null where none has it */
   get over() {
     return this.#state === 'SENT' ? this.#over : null;
   }
 
-  /** @returns {Execution} what is known while there is no answer */
+  /** @returns {Execution} whether a member may have begun with it, while there is no answer */
   get executed() {
     return this.#state === 'SENT' || this.#perhapsExecuted ? 'UNKNOWN' : 'NO';
   }
@@ -143,10 +143,10 @@ export class RequestCall {
    * @param {ConstructorParameters<typeof CallError>[0]} code
    * @param {string} message
    * @param {Execution} [executed]
-   * @returns {CallError} what it ends with
+   * @returns {CallError} the error that it fails with
    */
   error(code, message, executed = this.executed) {
-    return new CallError(code, message, executed, { idempotent: this.#how.idempotent });
+    return new CallError(code, message, executed, { idempotent: this.#settings.idempotent });
   }
 
   /**
@@ -154,16 +154,16 @@ export class RequestCall {
    * @returns {Response}
    */
   response(reply) {
-    return new Response(this.service, reply, this.#how.codec);
+    return new Response(this.service, reply, this.#settings.codec);
   }
 
   /**
-   * Its connection is lost.
+   * Handles the loss of its connection.
    * @param {number} now
-   * @returns {boolean} whether it is sent again
+   * @returns {boolean} whether it is to be sent again
    */
   lost(now) {
-    if (!this.#how.idempotent || this.deadline <= now) {
+    if (!this.#settings.idempotent || this.deadline <= now) {
       return false;
     }
     this.#attempt++;
@@ -173,23 +173,23 @@ export class RequestCall {
   }
 
   /**
-   * The bus or a member says that there is no reply.
+   * Handles a failure that the bus or a member has reported.
    * @param {Failure} failure
    * @param {number} now
    * @param {number} random
-   * @returns {number | CallError} ms after which it is sent again, or what it ends with
+   * @returns {number | CallError} ms after which it is sent again, or the error that it fails with
    */
   failed(failure, now, random) {
-    // That it was not executed is true of this try only.
+    // NO speaks only of this try: an earlier one may have been executed.
     const executed = failure.executed === 'NO' && this.#perhapsExecuted ? 'UNKNOWN' : failure.executed;
-    const { idempotent, retry } = this.#how;
+    const { idempotent, retry } = this.#settings;
     const message = NOT_NAMED.has(failure.code) ? `${this.service}: ${failure.message}` : failure.message;
     const error = new CallError(failure.code, message, executed, { idempotent, failure });
     const mayHelp = error.retryable && error.code !== 'TIMEOUT' && error.code !== 'CANCELLED';
-    const wasRefused = this.#how.retriesRefused && failure.executed === 'NO' && error.retryAfter > 0;
+    const wasRefused = this.#settings.retriesRefused && failure.executed === 'NO' && error.retryAfter > 0;
     if (mayHelp && (wasRefused || this.#repetitions + 1 < retry.attempts)) {
       const full = Math.min(retry.maxDelay, retry.initialDelay * retry.multiplier ** this.#repetitions);
-      // The longer of both would bring all that were refused together back together.
+      // A sum, because the longer of both would bring all requests that were refused together back together.
       const delay = error.retryAfter + full * (1 - retry.jitter * random);
       if (this.deadline - now > delay) {
         this.#repetitions++;

@@ -1,72 +1,71 @@
 import { EventBusError } from '../errors.js';
-import { shorten } from '../link.js';
+import { shorten } from '../bus-link.js';
 import { encodeFailure, encodeReply } from '../wire/call-frames.js';
 import * as LIMIT from '../wire/limit.js';
 import { failure, Rejection, unexpected } from './errors.js';
 import { Reply } from './event.js';
-import { Received } from './received.js';
-import { RememberedReplies } from './remembered.js';
+import { ReceivedRequest } from './received-request.js';
+import { RememberedReplies } from './remembered-replies.js';
 
 /** @import {Invocation} from './invocation.js' */
-/** @import {Serving} from './options.js' */
-/** @import {Target} from './received.js' */
-/** @import {Answer} from './remembered.js' */
+/** @import {ServeSettings} from './options.js' */
+/** @import {Target} from './received-request.js' */
+/** @import {Answer} from './remembered-replies.js' */
 /** @import {Channel} from '../internal.js' */
 /** @import {FailureCode, RequestHandler, SendOptions, ServiceCounters} from '../types.js' */
 /** @import {Failure, Invoke} from '../wire/call-frames.js' */
 
 /**
- * What a runner needs of its client.
+ * The parts of its client that a runner uses.
  *
  * @typedef {object} RunnerHome
  * @property {() => number} now in ms
- * @property {(channel: Channel) => boolean} hasRoom whether answers may be added to those that the network has not taken; if not, `pump` is
- *   called when it may be so
+ * @property {(channel: Channel) => boolean} hasRoom whether more answers may be queued for the network; if not, `pump` is called when they may
  * @property {(payload: unknown, options: SendOptions) => {bytes: Uint8Array, schema: bigint}} encode
- * @property {(target: Target, received: Received, runner: ServiceRunner) => void} opened a connection waits for an answer
- * @property {(target: Target) => boolean} close whether the connection still waits for it; it does not any more
+ * @property {(target: Target, received: ReceivedRequest, runner: ServiceRunner) => void} opened records that a connection waits for an answer
+ * @property {(target: Target) => boolean} close removes that record; returns whether there was one
  * @property {(target: Target) => boolean} isOpen
- * @property {(channel: Channel, eventBytes: number) => boolean} takes whether the bus takes a reply with such an event
- * @property {(channel: Channel, frame: Uint8Array[]) => void} say
- * @property {(error: unknown, invocation: Invocation) => void} failed tells of a handler
+ * @property {(channel: Channel, eventBytes: number) => boolean} takes whether the bus accepts a reply with an event of that size
+ * @property {(channel: Channel, frame: Uint8Array[]) => void} send
+ * @property {(error: unknown, invocation: Invocation) => void} failed reports a failed handler
  */
 
 const NOTHING = new Uint8Array(0);
 const MAX_MICROS = 2 ** 31 - 1;
 
 /**
- * The requests to one service: those that wait, and those that its handler is at. A request takes a place until its handler is done with it;
- * there are as many places as the service has concurrency, whichever connections the requests come over. What finds no place waits, bounded
- * in bytes.
+ * The requests to one service: those that wait, and those that its handler works on. A request occupies a place until its handler is done with it;
+ * there are as many places as the service has concurrency, whichever connections the requests come over. Requests without a place wait, bounded in
+ * bytes.
  */
 export class ServiceRunner {
   #name;
-  #serving;
+  #settings;
   #handler;
   #home;
-  /** @type {Set<Received>} */
+  /** @type {Set<ReceivedRequest>} */
   #waiting = new Set();
   #waitingBytes = 0;
-  /** @type {Map<string, Received>} that are not answered */
+  /** @type {Map<string, ReceivedRequest>} that are not answered */
   #known = new Map();
   #remembered;
   #running = 0;
   #counts = { received: 0, answered: 0, failed: 0, expired: 0, cancelled: 0, refused: 0, repeated: 0 };
-  /** Is called when no request is here any more. */
+  /** Called when no request is left. */
   onIdle = () => {};
 
   /**
    * @param {string} name
-   * @param {Serving} serving
+   * @param {ServeSettings} settings
    * @param {RequestHandler} handler
    * @param {RunnerHome} home
    */
-  constructor(name, serving, handler, home) {
+  constructor(name, settings, handler, home) {
     this.#name = name;
-    this.#serving = serving;
+    this.#settings = settings;
     this.#handler = handler;
     this.#home = home;
-    this.#remembered = new RememberedReplies(serving.rememberReplies, serving.bufferBytes);
+    this.#remembered = new RememberedReplies(settings.rememberReplies, settings.bufferBytes);
   }
 
   /** @returns {boolean} */
@@ -79,14 +78,14 @@ export class ServiceRunner {
     return { ...this.#counts, running: this.#running, waiting: this.#waiting.size, waitingBytes: this.#waitingBytes };
   }
 
-  // ---- What comes
+  // ---- Input
 
   /**
    * @param {Invoke} invoke
    * @param {Channel} channel
    */
   arrive(invoke, channel) {
-    const received = new Received(this.#name, invoke, channel, this.#serving, this.#home.now);
+    const received = new ReceivedRequest(this.#name, invoke, channel, this.#settings, this.#home.now);
     const target = /** @type {Target} */ (received.targets[0]);
     this.#counts.received++;
     const same = this.#known.get(received.key);
@@ -98,9 +97,9 @@ export class ServiceRunner {
     } else if (old) {
       this.#counts.repeated++;
       this.#reply(target, old);
-    } else if (this.#waiting.size > 0 && this.#waitingBytes + received.bytes > this.#serving.bufferBytes) {
+    } else if (this.#waiting.size > 0 && this.#waitingBytes + received.bytes > this.#settings.bufferBytes) {
       this.#counts.refused++;
-      this.#say(target, failure('OVERLOADED', `the requests that wait in the member take ${this.#waitingBytes} bytes (expected: at most ${this.#serving.bufferBytes})`, 'NO'));
+      this.#sendFailure(target, failure('OVERLOADED', `the requests that wait in the member take ${this.#waitingBytes} bytes (expected: at most ${this.#settings.bufferBytes})`, 'NO'));
     } else {
       this.#home.opened(target, received, this);
       this.#known.set(received.key, received);
@@ -110,7 +109,7 @@ export class ServiceRunner {
     }
   }
 
-  /** @param {Received} received for which one caller does not wait any more */
+  /** @param {ReceivedRequest} received that one caller has cancelled */
   cancelled(received) {
     if (!received.isCancelled && received.cancelOne()) {
       this.#counts.cancelled++;
@@ -122,18 +121,18 @@ export class ServiceRunner {
     }
   }
 
-  /** @param {Received} received */
+  /** @param {ReceivedRequest} received */
   #take(received) {
     this.#waiting.delete(received);
     this.#waitingBytes -= received.bytes;
   }
 
-  // ---- What is done about it
+  // ---- Handling
 
-  /** Begins with as many requests as there are places. */
+  /** Starts the handler for as many requests as there are free places. */
   pump() {
     for (const received of this.#waiting) {
-      if (this.#running >= this.#serving.concurrency || !this.#home.hasRoom(/** @type {Target} */ (received.targets[0]).channel)) {
+      if (this.#running >= this.#settings.concurrency || !this.#home.hasRoom(/** @type {Target} */ (received.targets[0]).channel)) {
         return;
       }
       this.#take(received);
@@ -150,7 +149,7 @@ export class ServiceRunner {
     this.#settle();
   }
 
-  /** @param {Received} received */
+  /** @param {ReceivedRequest} received */
   #begin(received) {
     const begun = this.#home.now();
     this.#running++;
@@ -167,7 +166,7 @@ export class ServiceRunner {
   }
 
   /**
-   * @param {Received} received
+   * @param {ReceivedRequest} received
    * @param {number} begun
    * @param {unknown} value
    */
@@ -176,7 +175,7 @@ export class ServiceRunner {
     let answer;
     try {
       const { payload, options } = value instanceof Reply ? value : { payload: value, options: {} };
-      const { replyCodec } = this.#serving;
+      const { replyCodec } = this.#settings;
       const handledMicros = Math.min(MAX_MICROS, Math.floor((this.#home.now() - begun) * 1000));
       answer = {
         handledMicros, ...payload === undefined ? this.#home.encode(NOTHING, options)
@@ -188,7 +187,7 @@ export class ServiceRunner {
     }
     this.#counts.answered++;
     this.#forget(received);
-    if (this.#serving.rememberReplies > 0) {
+    if (this.#settings.rememberReplies > 0) {
       this.#remembered.add(received.key, answer);
     }
     for (const target of received.targets) {
@@ -199,7 +198,7 @@ export class ServiceRunner {
   }
 
   /**
-   * @param {Received} received
+   * @param {ReceivedRequest} received
    * @param {unknown} thrown by the handler
    */
   #threw(received, thrown) {
@@ -215,7 +214,7 @@ export class ServiceRunner {
   }
 
   /**
-   * @param {Received} received
+   * @param {ReceivedRequest} received
    * @param {unknown} thrown of a reply that cannot be sent
    */
   #unsendable(received, thrown) {
@@ -226,7 +225,7 @@ export class ServiceRunner {
   }
 
   /**
-   * @param {Received} received that was not begun with
+   * @param {ReceivedRequest} received without a started handler
    * @param {FailureCode} code
    * @param {string} message
    */
@@ -235,21 +234,21 @@ export class ServiceRunner {
   }
 
   /**
-   * @param {Received} received
+   * @param {ReceivedRequest} received
    * @param {Omit<Failure, 'member'>} why
    */
   #answer(received, why) {
     this.#forget(received);
     for (const target of received.targets) {
       if (this.#home.close(target)) {
-        this.#say(target, why);
+        this.#sendFailure(target, why);
       }
     }
   }
 
-  /** @param {Received} received that is answered */
+  /** @param {ReceivedRequest} received that is answered */
   #forget(received) {
-    // One that was cancelled and has come again is another one.
+    // After a cancellation the same request may have come again: then the entry belongs to that one.
     if (this.#known.get(received.key) === received) {
       this.#known.delete(received.key);
     }
@@ -262,9 +261,9 @@ export class ServiceRunner {
   #reply(target, { handledMicros, schema, bytes }) {
     const { channel, call } = target;
     if (this.#home.takes(channel, bytes.length)) {
-      this.#home.say(channel, encodeReply(call, handledMicros, schema, bytes));
+      this.#home.send(channel, encodeReply(call, handledMicros, schema, bytes));
     } else {
-      this.#say(target, failure('TOO_BIG', `the reply: ${bytes.length} bytes, made for a bus that takes more`, 'YES'));
+      this.#sendFailure(target, failure('TOO_BIG', `the reply: ${bytes.length} bytes, made for a bus that takes more`, 'YES'));
     }
   }
 
@@ -272,8 +271,8 @@ export class ServiceRunner {
    * @param {Target} target
    * @param {Omit<Failure, 'member'>} why
    */
-  #say({ channel, call }, why) {
-    this.#home.say(channel, [encodeFailure(call, { ...why, message: shorten(why.message, LIMIT.failureMessageBytes) })]);
+  #sendFailure({ channel, call }, why) {
+    this.#home.send(channel, [encodeFailure(call, { ...why, message: shorten(why.message, LIMIT.failureMessageBytes) })]);
   }
 
   // ---- The end
@@ -284,7 +283,7 @@ export class ServiceRunner {
     }
   }
 
-  /** What is here is not waited for any longer. */
+  /** Gives up all requests that are here. */
   abandon() {
     for (const received of this.#waiting) {
       this.#take(received);

@@ -5,7 +5,7 @@ import { encodeCapacity, encodeRegister } from '../wire/call-frames.js';
 import { encodeId } from '../wire/frames.js';
 import * as TYPE from '../wire/type.js';
 
-/** @import {Serving} from './options.js' */
+/** @import {ServeSettings} from './options.js' */
 /** @import {ServiceRunner} from './service-runner.js' */
 /** @import {Environment} from '../internal.js' */
 /** @import {ServiceCounters} from '../types.js' */
@@ -13,24 +13,24 @@ import * as TYPE from '../wire/type.js';
 const CLOSE_TIMEOUT = 10_000;
 
 /**
- * What a service needs of its client.
+ * The parts of its client that a service uses.
  *
  * @typedef {object} ServiceHome
  * @property {Environment} env
  * @property {(service: Service) => void} unserve asks the bus for its end
- * @property {(service: Service, frame: Uint8Array) => void} tell says more of it to the bus
- * @property {(error: EventBusError) => void} problem nobody waited for what was refused
- * @property {(service: Service) => void} finished nothing is to be done for it any more
+ * @property {(service: Service, frame: Uint8Array) => void} update sends a further frame about it to the bus
+ * @property {(error: EventBusError) => void} problem reports a refusal that no call waits for
+ * @property {(service: Service) => void} finished is called when it has ended completely
  */
 
 /** A service that this client is a member of, over all its connections. */
 export class Service {
   /**
-   * Whether a bus has confirmed it.
+   * Set once a bus has confirmed the service.
    * @internal
    */
   isConfirmed = false;
-  #serving;
+  #settings;
   #runner;
   #home;
   #isPaused = false;
@@ -43,25 +43,25 @@ export class Service {
    * Made by the client.
    * @param {number} id
    * @param {string} name
-   * @param {Serving} serving
+   * @param {ServeSettings} settings
    * @param {ServiceRunner} runner
    * @param {ServiceHome} home
    * @internal
    */
-  constructor(id, name, serving, runner, home) {
+  constructor(id, name, settings, runner, home) {
     /** @readonly */
     this.id = id;
     /** @readonly */
     this.name = name;
-    this.#serving = serving;
+    this.#settings = settings;
     this.#runner = runner;
     this.#home = home;
     runner.onIdle = () => this.#settle();
   }
 
   /**
-   * Resolves when the bus has confirmed the member for the first time; rejects with REFUSED, or with CLOSED when it has ended before. While
-   * there is no connection it waits for one.
+   * Resolves when the bus has confirmed the member for the first time; rejects with REFUSED, or with CLOSED when the service has ended before.
+   * Without a connection it waits for one.
    * @returns {Promise<this>} itself
    */
   get ready() {
@@ -69,7 +69,7 @@ export class Service {
     return this.#ready.promise;
   }
 
-  /** @returns {ServiceCounters} what has happened until now */
+  /** @returns {ServiceCounters} figures since the beginning */
   counters() {
     return this.#runner.counters();
   }
@@ -79,7 +79,7 @@ export class Service {
     return this.#isPaused;
   }
 
-  /** Takes no more requests until `resume`; those that are here are answered, and some may be on their way. */
+  /** Takes no more requests until `resume`; those that are here are answered, and a few may still arrive. */
   pause() {
     this.#pause(true);
   }
@@ -93,17 +93,17 @@ export class Service {
   #pause(paused) {
     if (this.#isPaused !== paused) {
       this.#isPaused = paused;
-      this.#home.tell(this, encodeCapacity(this.id, this.#concurrency));
+      this.#home.update(this, encodeCapacity(this.id, this.#concurrency));
     }
   }
 
   get #concurrency() {
-    return this.#isPaused ? 0 : this.#serving.concurrency;
+    return this.#isPaused ? 0 : this.#settings.concurrency;
   }
 
   /**
-   * Ends the service: takes no more requests, and waits until those that are here are answered. After the time-out those that wait are
-   * refused, and the signals of the others are aborted. Not to be awaited inside of the service's own handler, which it waits for.
+   * Ends the service: takes no more requests, and waits until those that are here are answered. After the timeout those that wait are refused, and
+   * the signals of the others are aborted. Do not await it in the service's own handler: it waits for that.
    * @param {{timeout?: number}} [options] ms, default 10,000
    * @returns {Promise<boolean>} whether all were answered; the same for every call
    */
@@ -125,7 +125,7 @@ export class Service {
   }
 
   /**
-   * @param {AbortSignal | undefined} signal ends it, too
+   * @param {AbortSignal | undefined} signal ends the service when aborted
    * @internal
    */
   endWith(signal) {
@@ -146,7 +146,7 @@ export class Service {
     }
   }
 
-  // ---- What a Registration is
+  // ---- Registration
 
   /**
    * @returns {null}
@@ -157,20 +157,20 @@ export class Service {
   }
 
   /**
-   * Whether nobody else gets what the bus has sent for it.
+   * Tells whether no other client gets the requests that a bus has sent for this one.
    * @internal
    */
   get isExclusive() {
     return true;
   }
 
-  /** Whether no request comes any more. */
+  /** Tells whether no more requests come. */
   get isEnded() {
     return this.#isEnded;
   }
 
   /**
-   * Whether all that came was answered, and nothing more comes.
+   * Tells whether all requests were answered and no more come.
    * @internal
    */
   get isFinished() {
@@ -182,7 +182,7 @@ export class Service {
    * @internal
    */
   get beginFrame() {
-    const { identify, version, metadata } = this.#serving;
+    const { identify, version, metadata } = this.#settings;
     return encodeRegister({ id: this.id, service: this.name, concurrency: this.#concurrency, identify, version, metadata });
   }
 
@@ -203,7 +203,7 @@ export class Service {
   }
 
   /**
-   * The bus has confirmed it.
+   * Records the confirmation of a bus.
    * @internal
    */
   confirm() {
@@ -212,13 +212,13 @@ export class Service {
   }
 
   /**
-   * Its callers are told what has become of their requests.
+   * Does nothing: the callers learn what has become of their requests.
    * @internal
    */
   interrupted() {}
 
   /**
-   * No request comes any more; those that are here are still answered.
+   * Records that no more requests come; those that are here are still answered.
    * @param {EventBusError | null} failure why, if not because the application wanted it
    * @internal
    */
@@ -228,7 +228,7 @@ export class Service {
     }
     this.#isEnded = true;
     this.#ready.reject(failure ?? new EventBusError('CLOSED', `${this} has ended`));
-    // After a new token the bus may refuse what it has confirmed, and nobody awaits that.
+    // After a new token the bus may refuse a service that it has confirmed, and no call awaits that.
     if (failure?.code === 'REFUSED' && (this.isConfirmed || !this.#isAwaited)) {
       this.#home.problem(failure);
     }
@@ -245,7 +245,7 @@ export class Service {
   }
 
   /**
-   * What is here is not waited for any longer.
+   * Gives up all requests that are here.
    * @internal
    */
   abandon() {

@@ -2,7 +2,7 @@ const encoder = new TextEncoder();
 
 /**
  * @param {string} text
- * @returns {Uint8Array<ArrayBuffer>} it in UTF-8
+ * @returns {Uint8Array<ArrayBuffer>} its bytes in UTF-8
  */
 export const utf8 = text => encoder.encode(text);
 

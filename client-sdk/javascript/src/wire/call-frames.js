@@ -7,11 +7,11 @@ import { Writer } from './writer.js';
 /** @import {Reader} from './reader.js' */
 
 /**
- * Where an event is in a message.
+ * Bytes of an event from a message.
  *
  * @typedef {object} EventPlace
  * @property {Uint8Array} bytes of the event alone
- * @property {number} from where its payload begins
+ * @property {number} from start of its payload
  *
  * @typedef {object} Register
  * @property {number} id
@@ -42,7 +42,7 @@ import { Writer } from './writer.js';
  * @property {string} type
  * @property {Uint8Array} details
  *
- * @typedef {{more: boolean}} More whether further answers come: only to who asks all members
+ * @typedef {{more: boolean}} More whether further answers come, to a request to all members
  */
 
 /**
@@ -56,16 +56,16 @@ export const encodeRegister = ({ id, service, concurrency, identify, version, me
   body.boolean(identify);
   body.string(version);
   body.map(metadata);
-  // What is broadcast to the members is handed on to nobody here, and holds nobody up.
+  // Broadcasts to members are delivered to no handler here, and must stall no publisher.
   body.long(OVERFLOWS.indexOf('DROP_OLDEST'));
 });
 
 /**
- * A frame with an event, which is not copied.
+ * Returns a frame with an event, which is not copied.
  * @param {number} typeCode
  * @param {Uint8Array} event
- * @param {(head: Writer) => void} write writes what is before the event
- * @param {number} behind fields that are behind it, each false or 0
+ * @param {(head: Writer) => void} write writes the fields before the event
+ * @param {number} behind number of fields behind the event, each false or 0
  * @returns {Uint8Array[]} the parts of the frame
  */
 function around(typeCode, event, write, behind) {
@@ -109,12 +109,12 @@ export const encodeRequest = (head, event) => around(TYPE.REQUEST, event, w => {
  */
 export const encodeReply = (call, handledMicros, schema, event) => around(TYPE.REPLY, event, w => {
   w.bigint64(call);
-  // The member's number and the time in the queue are the bus's to say.
+  // The bus fills in the member's number and the time in the queue.
   w.long(0);
   w.long(0);
   w.long(handledMicros);
   w.bigint64(schema);
-  // more: the bus's to say; limit: as in a Request.
+  // more: filled in by the bus; limit: as in a Request.
 }, 2);
 
 /**
@@ -194,7 +194,7 @@ const more = body => !body.done && body.boolean('more');
 
 /**
  * @param {Reader} body
- * @returns {bigint} how much Data may be sent, which says nothing to a client without streams and tunnels
+ * @returns {bigint} the limit for Data, which a client without streams and tunnels ignores
  */
 const limit = body => body.done ? 0n : body.bigint64('limit');
 

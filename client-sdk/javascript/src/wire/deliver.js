@@ -2,14 +2,14 @@ import { Reader } from './reader.js';
 
 /** @type {readonly number[]} */
 const NO_GROUPS = [];
-// Time, no key, no headers, empty payload.
+// Minimum bytes of an event: time, no key, no headers, empty payload.
 const MIN_EVENT = 4;
 const MIN_TOPIC_EVENTS = 16;
 
 /**
- * A `Deliver` that was read: where its parts are, so that nothing is made of what is not asked for. One is used for all.
+ * Positions of the parts of a `Deliver` frame, so that only requested parts are decoded. One object is used for all frames.
  *
- * The events are three numbers each in `offsets`: where the event begins, where its payload begins and where it ends.
+ * Each event has three numbers in `offsets`: start of the event, start of its payload, and its end.
  */
 export class Deliver extends Reader {
   topicFrom = 0;
@@ -25,8 +25,8 @@ export class Deliver extends Reader {
 
   /**
    * @param {Uint8Array} message
-   * @param {number} from where the body begins
-   * @param {number} to where it ends
+   * @param {number} from start of the body
+   * @param {number} to its end
    */
   read(message, from, to) {
     this.wrap(message, from, to);
@@ -72,7 +72,7 @@ export class Deliver extends Reader {
       for (let i = 0; i < count; i++) {
         offsets[o] = this.at;
         this.skipLong('publishedAt');
-        // No key and no headers, as most events have it.
+        // The usual case: no key and no headers.
         if (bytes[this.at] === 0 && bytes[this.at + 1] === 0 && this.at + 1 < this.end) {
           this.at += 2;
         } else {

@@ -233,7 +233,7 @@ export const decodeConfirm = body => {
     typeCode,
     about: body.long('about'),
     topic: body.done ? '' : body.string('topic'),
-    // Of events only.
+    // Only for events.
     receivers: body.done || typeCode !== TYPE.PUBLISH ? -1 : body.long('receivers'),
   };
 };

@@ -1,7 +1,7 @@
-/** The sub-protocol that is asked for in the upgrade. */
+/** Sub-protocol of the upgrade. */
 export const SUBPROTOCOL = 'eventbus.v1.avro';
 
-// Symbols by number. Only a newer bus has others: they count as the first one.
+// Symbols by number. Unknown symbols of a newer bus count as the first one.
 export const BUS_CODES = /** @type {const} */ ([
   'INTERNAL', 'UNKNOWN_TYPE', 'MALFORMED', 'TOO_BIG', 'ILLEGAL_TOPIC', 'ILLEGAL_FILTER', 'PROTOCOL_VIOLATION',
   'UNAUTHENTICATED', 'FORBIDDEN', 'UNSUPPORTED', 'LIMIT_EXCEEDED', 'DUPLICATE_SUBSCRIPTION', 'UNKNOWN_SUBSCRIPTION',
@@ -12,12 +12,12 @@ export const OVERFLOWS = /** @type {const} */ (['BLOCK', 'DROP_OLDEST', 'CONFLAT
 
 export const GAP_REASONS = /** @type {const} */ (['UNKNOWN', 'QUEUE_FULL', 'CONFLATED']);
 
-/** Why a call has no reply. */
+/** Reasons why a call has no reply. */
 export const FAILURE_CODES = /** @type {const} */ ([
   'INTERNAL', 'NO_MEMBER', 'TIMEOUT', 'CANCELLED', 'OVERLOADED', 'MEMBER_LOST', 'FORBIDDEN', 'UNKNOWN_METHOD', 'TOO_BIG', 'REFUSED', 'FAILED', 'UNSUPPORTED',
 ]);
 
-/** Whether a member has begun with a call that has no reply. */
+/** Answers to whether a member has begun with a call that has no reply. */
 export const EXECUTIONS = /** @type {const} */ (['UNKNOWN', 'NO', 'YES']);
 
 export const PRIORITIES = /** @type {const} */ (['NORMAL', 'HIGH', 'LOW']);

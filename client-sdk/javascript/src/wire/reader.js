@@ -5,8 +5,8 @@ const MID = 2 ** 27;
 const HIGH = 2 ** 55;
 
 /**
- * Reads Avro's binary encoding from a part of a message. It trusts nothing: every length is checked against what is left
- * before anything is read or allocated. Positions are those of the message, errors tell the distance from the start of the body.
+ * Reads Avro's binary encoding from a part of a message. Trusts nothing: every length is checked against the rest of the body before anything is read
+ * or allocated. Positions are those of the message, errors tell the distance from the start of the body.
  *
  * 64-bit integers come as numbers where they are sequences, times and ids, and must then be within 2^53; `bigint64` reads all 64 bits.
  */
@@ -16,12 +16,12 @@ export class Reader {
    * @type {Uint8Array}
    */
   bytes = new Uint8Array(0);
-  /** Where the next byte is read. */
+  /** Position of the next byte. */
   at = 0;
-  /** Behind the last byte of what is read. */
+  /** Position behind the last byte of the body. */
   end = 0;
   #base = 0;
-  // The parts of the integer that was read last: 28, 28 and 8 bits, before zig-zag is undone.
+  // Parts of the integer read last: 28, 28 and 8 bits, before zig-zag is undone.
   #low = 0;
   #mid = 0;
   #high = 0;
@@ -75,7 +75,7 @@ export class Reader {
   }
 
   /**
-   * Passes over an integer of at most 64 bits.
+   * Skips an integer of at most 64 bits.
    * @param {string} field which
    */
   skipLong(field) {
@@ -93,7 +93,7 @@ export class Reader {
         break;
       }
     }
-    // For its error.
+    // Throws the error.
     this.#varint(field);
   }
 
@@ -178,7 +178,7 @@ export class Reader {
 
   /**
    * @param {string} field which
-   * @returns {number} a length that is not more than what is left
+   * @returns {number} a length within the rest of the body
    */
   length(field) {
     const start = this.at;
@@ -216,7 +216,7 @@ export class Reader {
   }
 
   /**
-   * Passes over a text after checking it.
+   * Checks a text and skips it.
    * @param {string} field which
    */
   skipString(field) {
@@ -236,10 +236,10 @@ export class Reader {
    * Reads the items of an array or map.
    *
    * @param {string} field which
-   * @param {number} least bytes that an item has at least
-   * @param {(count: number) => void} items reads so many
+   * @param {number} min minimum bytes of an item
+   * @param {(count: number) => void} items reads as many items
    */
-  blocks(field, least, items) {
+  blocks(field, min, items) {
     for (;;) {
       const start = this.at;
       let count = this.long(field);
@@ -258,9 +258,9 @@ export class Reader {
         blockEnd = this.at + size;
       }
       const room = (blockEnd < 0 ? this.end : blockEnd) - this.at;
-      const most = Math.floor(room / least);
-      if (count > most) {
-        throw this.malformed(field, start, `block count ${count}`, `at most the ${most} items that fit in ${room} bytes`);
+      const max = Math.floor(room / min);
+      if (count > max) {
+        throw this.malformed(field, start, `block count ${count}`, `at most the ${max} items that fit in ${room} bytes`);
       }
       items(count);
       if (blockEnd >= 0 && this.at !== blockEnd) {
@@ -272,10 +272,10 @@ export class Reader {
 
   /**
    * @param {string} field which
-   * @param {number} at where, in the message
-   * @param {string} found what is there
-   * @param {string} expected what should be
-   * @returns {Malformed} to be thrown
+   * @param {number} at position in the message
+   * @param {string} found found value
+   * @param {string} expected expected value
+   * @returns {Malformed} the error
    */
   malformed(field, at, found, expected) {
     return new Malformed(`${field}: ${found} at byte ${at - this.#base} (expected: ${expected})`);

@@ -1,6 +1,6 @@
 import { utf8 } from './bytes.js';
 
-/** Writes Avro's binary encoding into bytes that grow. The caller has checked what it writes. */
+/** Writes Avro's binary encoding into a growing array. The caller has checked the values. */
 export class Writer {
   /** @param {number} [capacity] bytes to begin with */
   constructor(capacity = 256) {
@@ -8,7 +8,7 @@ export class Writer {
     this.at = 0;
   }
 
-  /** @param {number} more bytes that are to fit */
+  /** @param {number} more bytes for which there must be room */
   reserve(more) {
     const needed = this.at + more;
     if (needed > this.bytes.length) {
@@ -33,7 +33,7 @@ export class Writer {
       this.at = at;
       return;
     }
-    // Zig-zag takes one bit more than a number has: the last bit is written by itself.
+    // Zig-zag needs one bit more than a number has: the last bit is written by itself.
     const odd = value < 0 ? 1 : 0;
     let magnitude = odd ? -value - 1 : value;
     bytes[at++] = ((magnitude % 64) << 1) | odd | 128;
@@ -81,7 +81,7 @@ export class Writer {
     const length = value.length;
     this.reserve(10 + 3 * length);
     const before = this.at;
-    // Nearly all names are ASCII, whose length is known before they are written.
+    // The usual case: ASCII, whose length is known before it is written.
     this.long(length);
     const { bytes } = this;
     let at = this.at;
@@ -121,7 +121,7 @@ export class Writer {
     this.long(0);
   }
 
-  /** @returns {Uint8Array} what was written, in bytes of its own */
+  /** @returns {Uint8Array} a copy of the written bytes */
   done() {
     return this.bytes.slice(0, this.at);
   }

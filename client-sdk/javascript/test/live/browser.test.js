@@ -1,4 +1,4 @@
-// The SDK in a page of Chromium, as it is served: plain modules.
+// The SDK in a page of Chromium, served as plain modules.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
@@ -24,7 +24,7 @@ before(async () => {
   page = await browser.newPage();
   page.on('console', message => console.error('page:', message.text()));
   await page.addInitScript(() => {
-    // So that a test can end a connection as the cache for going back does.
+    // Lets a test end a connection as the back/forward cache does.
     const Base = WebSocket;
     globalThis.WebSocket = class extends Base {
       constructor(...args) {
@@ -41,7 +41,7 @@ after(async () => {
   server?.close();
 });
 
-test('a page publishes, subscribes, is held back by credit, and closes', { skip }, async () => {
+test('a page publishes, subscribes, is limited by credit, and closes', { skip }, async () => {
   const publisher = await connect(bus.url);
   await page.evaluate(async url => {
     const { connect } = await import('/src/index.js');
@@ -60,7 +60,7 @@ test('a page publishes, subscribes, is held back by credit, and closes', { skip 
     }
     return globalThis.got;
   }), [[1, 'from the page'], [1, 'grüße']]);
-  // A handler that stands still: the bus drops, the page holds no more than its window.
+  // A stalled handler: the bus drops, the page holds no more than its window.
   const payload = new Uint8Array(10_000);
   for (let i = 0; i < 2000; i++) {
     while (!publisher.send('slow', payload)) {
@@ -82,14 +82,14 @@ test('a page publishes, subscribes, is held back by credit, and closes', { skip 
   await publisher.close();
 });
 
-test('a page that goes back and comes from the cache, or is hidden and seen, is connected', { skip }, async () => {
+test('a page restored from the cache, or hidden and seen, is connected', { skip }, async () => {
   const states = await page.evaluate(async url => {
     const { connect } = await import('/src/index.js');
     const client = await connect({ url, connectTimeout: 60_000, reconnect: { initialDelay: 60_000, maxDelay: 60_000 } });
     const states = [];
     client.on('state', ({ state }) => states.push(state));
     const again = () => new Promise(resolve => client.on('connected', resolve));
-    // What the cache for going back does to a socket.
+    // Closes the socket as the back/forward cache does.
     const lost = new Promise(resolve => client.on('disconnected', resolve));
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => globalThis.visibility });
     globalThis.visibility = 'hidden';
@@ -107,7 +107,7 @@ test('a page that goes back and comes from the cache, or is hidden and seen, is 
   assert.deepEqual(states, ['RECONNECTING', 'CONNECTED', 'DRAINING', 'CLOSED']);
 });
 
-test('a page that may not connect is told why', { skip }, async () => {
+test('a page that may not connect learns the reason', { skip }, async () => {
   const refused = url => page.evaluate(async to => {
     const { connect } = await import('/src/index.js');
     return connect({ url: to, connectTimeout: 5000 }).then(() => 'connected', error => `${error.code} ${error.message}`);

@@ -57,15 +57,15 @@ test('events arrive as they were published, in order, over publish and send, han
   assert.deepEqual(byBatch, sequences);
 });
 
-test('a handler that stands still holds back what the window does not take, and lets it come when it goes on', { skip }, async () => {
+test('a stalled handler stalls events beyond the window until it continues', { skip }, async () => {
   const client = await connect({ url: bus.url, receiveBytes: 65_536 });
   let go;
   const stands = new Promise(resolve => { go = resolve; });
   let handled = 0;
-  let most = 0;
+  let max = 0;
   const subscription = client.subscribe('credit', {}, async () => {
     await stands;
-    most = Math.max(most, client.counters().unhandledBytes);
+    max = Math.max(max, client.counters().unhandledBytes);
     handled++;
   });
   await subscription.ready;
@@ -78,7 +78,7 @@ test('a handler that stands still holds back what the window does not take, and 
     }
   }
   await publisher.flush();
-  // What answers overtakes what is held.
+  // Answers overtake stalled events.
   await client.flush();
   const { unhandledBytes } = client.counters();
   assert.ok(unhandledBytes >= 65_536 && unhandledBytes < 150_000, `${unhandledBytes}`);
@@ -86,11 +86,11 @@ test('a handler that stands still holds back what the window does not take, and 
   while (handled < 1000) {
     await new Promise(setImmediate);
   }
-  assert.ok(most < 200_000);
+  assert.ok(max < 200_000);
   await Promise.all([client.close(), publisher.close()]);
 });
 
-test('what the bus refuses has its code', { skip }, async () => {
+test('refusals have the code of the bus', { skip }, async () => {
   const client = await connect(bus.url);
   const groups = Array.from({ length: 33 }, (_, i) => client.subscribe('a', { group: `g${i}` }));
   const results = await Promise.allSettled(groups.map(one => one.ready));
@@ -117,7 +117,7 @@ test('the members of a group share the events', { skip }, async () => {
   await Promise.all([...members, publisher].map(client => client.close()));
 });
 
-test('a bus that is gone and comes back: publishes wait and arrive once', { skip }, async t => {
+test('publishes wait for a bus that restarts, and arrive once', { skip }, async t => {
   const first = await startBus(['--port', '0', '--set', 'admin.enabled=false']);
   t.after(() => first.stop());
   const { port } = new URL(first.url);

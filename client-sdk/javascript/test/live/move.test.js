@@ -77,7 +77,7 @@ test('a drained bus moves its clients, and nothing is lost, doubled or out of or
     const all = [];
     while (!over) {
       const text = String(all.length + 1);
-      // Where the member or the caller has moved and the other has not, the service has no member for a moment.
+      // Retried: while the member or the caller has moved and the other has not, the service may have no member.
       all.push(caller.request('work', text, { retry: { attempts: 100, maxDelay: 50 } }).then(reply => assert.equal(reply.text(), `done: ${text}`)));
       await new Promise(resolve => setTimeout(resolve, 2));
     }

@@ -1,4 +1,4 @@
-// A page of another site than the bus's, with a token, in Chromium: it may do what its role says, and nothing else.
+// A page of another site than the bus's, with a token, in Chromium: its role decides what it may do.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ let stranger;
 let bus;
 let browser;
 
-/** A token of u1, a visitor, that lives for a minute. */
+/** Returns a token of u1, a visitor, with a life of a minute. */
 function token() {
   const part = value => Buffer.from(JSON.stringify(value)).toString('base64url');
   const now = Math.floor(Date.now() / 1000);
@@ -102,7 +102,7 @@ test('a page without a token, or with one of another key, is refused', { skip },
   await page.close();
 });
 
-test('a page of a site that is not allowed gets no connection, whatever it shows', { skip }, async () => {
+test('a page of a forbidden site gets no connection, with any token', { skip }, async () => {
   const page = await browser.newPage();
   const statuses = [];
   page.on('console', message => statuses.push(message.text()));

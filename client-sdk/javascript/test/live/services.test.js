@@ -25,14 +25,14 @@ afterEach(async () => {
 test('requests are answered by members, each once, by no more handlers at once than a service has places', { skip }, async () => {
   const caller = await join('caller');
   let running = 0;
-  let most = 0;
+  let max = 0;
   const by = new Map();
   const members = await Promise.all(['a', 'b'].map(async name => {
     const client = await join(name);
     const service = client.serve('sums', async ({ event, caller: who }) => {
       assert.equal(typeof who, 'bigint');
       by.set(name, (by.get(name) ?? 0) + 1);
-      most = Math.max(most, ++running);
+      max = Math.max(max, ++running);
       await null;
       running--;
       const { x, y } = event.json();
@@ -42,11 +42,11 @@ test('requests are answered by members, each once, by no more handlers at once t
     return { client, service };
   }));
   const count = 1000;
-  // A bus that is busy refuses what would wait for long.
+  // A busy bus refuses requests that would wait for long.
   const replies = await Promise.all(Array.from({ length: count }, (_, i) => caller.request('sums', { x: i, y: 1 }, { retry: { attempts: 1000 } })));
   assert.deepEqual(replies.map(reply => reply.json().sum), Array.from({ length: count }, (_, i) => i + 1));
   assert.equal(replies[7].member > 0n, true);
-  assert.ok(most <= 8 && by.get('a') > 0 && by.get('b') > 0, `${most} at once, ${JSON.stringify([...by])}`);
+  assert.ok(max <= 8 && by.get('a') > 0 && by.get('b') > 0, `${max} at once, ${JSON.stringify([...by])}`);
   const pinned = await Promise.all(Array.from({ length: 20 }, () => caller.request('sums', { x: 1, y: 1 }, { member: replies[7].member })));
   assert.equal(new Set(pinned.map(reply => reply.headers.by)).size, 1);
   const [first, second] = members;
@@ -65,7 +65,7 @@ test('requests are answered by members, each once, by no more handlers at once t
   assert.equal(await caller.close(), true);
 });
 
-test('failures, time-outs and cancelling reach the other end', { skip }, async () => {
+test('failures, timeouts and cancellations reach the other side', { skip }, async () => {
   const caller = await join('caller');
   const client = await join('member');
   const aborted = [];
@@ -96,7 +96,7 @@ test('failures, time-outs and cancelling reach the other end', { skip }, async (
     await new Promise(setImmediate);
   }
   assert.deepEqual(aborted, ['late', 'cancelled']);
-  // A member that is gone before it has answered.
+  // The member is gone before it has answered.
   const lost = caller.request('jobs', '', { method: 'lost' }).catch(error => error);
   while (service.counters().received < 4) {
     await new Promise(setImmediate);

@@ -22,7 +22,7 @@ const project = process.argv[2];
 const entry = join(project, 'page.js');
 copyFileSync(fileURLToPath(new URL('page.js', import.meta.url)), entry);
 
-/** Each writes app.js, and what else it likes, into a directory. All but Rollup minify. */
+/** Bundlers that write app.js, and perhaps other files, into a directory. All but Rollup minify. */
 const BUNDLERS = {
   esbuild: outdir => esbuild.build({ entryPoints: { app: entry }, bundle: true, minify: true, format: 'esm', platform: 'browser', outdir, logLevel: 'warning' }),
 

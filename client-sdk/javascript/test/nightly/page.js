@@ -1,4 +1,4 @@
-// A small page, as an application would have it: what bundles.js gives to the bundlers.
+// A small page, like that of an application, which bundles.js bundles.
 import { connect } from 'eventbus-client';
 
 connect({ url: location.hash.slice(1), name: 'bundle' }).then(async bus => {

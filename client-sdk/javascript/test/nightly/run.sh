@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes too long for each build: the SDK in bundles of four bundlers, in Deno and Bun, the conformance kit in a page, a browser
+# Checks that take too long for each build: the SDK in bundles of four bundlers, in Deno and Bun, the conformance kit in a page, a browser
 # that stands still, and tokens that expire.
 #
 #   test/nightly/run.sh [bundles] [runtimes] [page] [stopped] [tokens]   all of them by default

@@ -10,7 +10,7 @@ const project = process.argv[2];
 const here = fileURLToPath(new URL('.', import.meta.url));
 copyFileSync(join(here, 'scenario.js'), join(project, 'scenario.js'));
 
-// The packages of npm that hold the programs themselves: no script of a package has run.
+// The npm packages with the executables: install scripts do not run.
 const platform = `${process.platform}-${process.arch}`;
 const first = (...paths) => paths.map(path => join(here, 'node_modules', path)).find(existsSync);
 const RUNTIMES = {

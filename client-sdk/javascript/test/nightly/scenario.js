@@ -1,4 +1,4 @@
-// What every platform has to do with a bus: prints `ok` and the platform, or fails. node scenario.js ws://host:port/bus
+// Scenario for every platform, against a bus: prints `ok` and the platform, or fails. node scenario.js ws://host:port/bus
 import { connect, EventBusError } from 'eventbus-client';
 import { avro } from 'eventbus-client/avro';
 
@@ -21,7 +21,7 @@ function same(found, wanted, what) {
 const bus = await connect({ url, name: 'scenario' });
 const other = await connect({ url, name: 'scenario-2', receiveBytes: 65_536 });
 
-// Confirmed and not, in order, to a handler and to a loop.
+// With and without confirmation, in order, to a handler and to a loop.
 const handled = [];
 const done = deferred();
 await bus.subscribe('scenario.*', { overflow: 'BLOCK' }, event => {

@@ -1,6 +1,7 @@
-// Stops Chromium (SIGSTOP) while events are published, lets it go on, and tells how soon its page is live again and whether all that it missed is told.
+// Stops Chromium (SIGSTOP) while events are published, continues it, and prints how soon its page is live again and whether all missed events are
+// reported.
 //
-//   node stopped.js [SECONDS]   that it stands still, default 60
+//   node stopped.js [SECONDS]   duration of the stop, default 60
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { launchServer, serveFiles, skip } from '../support/chromium.js';
@@ -9,22 +10,22 @@ import { connect, startBus } from '../support/live.js';
 const seconds = Number(process.argv[2] ?? 60);
 const LIVE_WITHIN = 3000;
 const TIMEOUT = 60_000;
-// A thousand events of 1 KB in a second: soon more than the bus keeps for the page.
+// A thousand events of 1 KB per second: soon more than the bus queues for the page.
 const TICK = 10;
 const EVENTS = 10;
 const payload = new Uint8Array(1000);
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 
-/** The process and all that it has started. */
+/** Returns the process and its descendants. */
 function family(root) {
   const parents = new Map();
   for (const entry of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     try {
-      // The name before it may hold anything.
+      // The name before the last parenthesis may contain anything.
       const [, parent] = readFileSync(`/proc/${entry}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
       parents.set(Number(entry), Number(parent));
     } catch {
-      // It has ended meanwhile.
+      // Ended meanwhile.
     }
   }
   const all = [root];
@@ -50,7 +51,7 @@ await page.evaluate(async url => {
   globalThis.client = client;
   globalThis.told = [];
   globalThis.gaps = { LOST: 0, QUEUE_FULL: 0, CONFLATED: 0 };
-  // When an event came, and when it was published.
+  // Times at which each event arrived and was published.
   globalThis.arrivals = [];
   for (const type of ['disconnected', 'connected', 'problem']) {
     client.on(type, ({ code, reason }) => globalThis.told.push([Date.now(), type, code, reason]));
@@ -75,7 +76,7 @@ all.reverse().forEach(one => process.kill(one, 'SIGCONT'));
 const live = await page.waitForFunction(since => globalThis.arrivals.find(([, at]) => at > since)?.[0], woken, { timeout: TIMEOUT }).then(found => found.jsonValue());
 await pause(2000);
 clearInterval(publishing);
-// The last one shows the last hole.
+// The last event reveals the last gap.
 await publisher.publish('stopped', payload);
 published++;
 const { received, missing, gaps, told } = await page.evaluate(async wanted => {

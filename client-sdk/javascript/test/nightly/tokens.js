@@ -1,4 +1,5 @@
-// A client whose tokens live for some seconds stays connected to a bus for several of their lives; one that has no new token is let go, and comes back with one.
+// A client whose tokens live for some seconds stays connected for several of their lives; without a new token the bus closes it, and it reconnects
+// with one.
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { connect, skip, startBus } from '../support/live.js';
 
 const LIFE = 5;
 const LIVES = 4;
-// After the expiry a bus lets a client stay for 40 s.
+// A bus keeps a client for 40 s after the expiry.
 const TIMEOUT = 90_000;
 
 if (skip) {

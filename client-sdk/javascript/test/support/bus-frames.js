@@ -1,4 +1,4 @@
-// The frames as a bus writes and reads them: for tests that play the bus.
+// Frames as a bus writes and reads them, for tests that play the bus.
 import { BUS_CODES, CHANGE_REASONS, EXECUTIONS, FAILURE_CODES, GAP_REASONS, OVERFLOWS, PRIORITIES } from '../../src/wire/names.js';
 import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
@@ -138,7 +138,7 @@ const BODIES = {
   ECHO: (w, { id }) => w.long(id),
 };
 
-/** A frame as a bus sends it. */
+/** Returns a frame of a bus. */
 export function frame(name, record = {}) {
   const body = new Writer();
   BODIES[name](body, record);
@@ -213,7 +213,7 @@ const READERS = {
   [TYPE.CREDIT]: r => ({ frame: 'CREDIT', call: r.long('call'), limit: r.long('limit'), received: r.long('received') }),
 };
 
-/** The frames of a message of a client. */
+/** Returns the frames of a message of a client. */
 export function read(message) {
   const all = [];
   const r = new Reader().wrap(message);

@@ -9,7 +9,7 @@ import { skip as noJar } from './live.js';
 
 const executablePath = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-headless-shell', '/usr/bin/chromium-browser'].find(path => path && existsSync(path));
 export const noChromium = executablePath ? false : 'left out: no Chromium (expected: /usr/bin/chromium, or a path in CHROMIUM)';
-/** Why tests of pages with a bus are left out. */
+/** Reason to skip tests of pages with a bus; false for none. */
 export const skip = noJar || noChromium;
 
 const sdk = fileURLToPath(new URL('../../', import.meta.url));
@@ -40,7 +40,7 @@ export async function launch() {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
-/** The same, with its process. */
+/** Starts Chromium without a window, and returns its process, too. */
 export async function launchServer() {
   const { chromium } = await import('playwright-core');
   const server = await chromium.launchServer({ executablePath, args: ['--no-sandbox'] });

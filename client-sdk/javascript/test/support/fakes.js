@@ -1,9 +1,9 @@
-// A clock that stands until it is moved, and buses that write down what clients say.
+// A clock that tests advance, and buses that record the frames of clients.
 import { settings } from '../../src/options.js';
 import { ServiceBus } from '../../src/services.js';
 import { frame, read } from './bus-frames.js';
 
-/** Lets everything happen that waits for no timer. */
+/** Runs everything that waits for no timer. */
 export async function settle() {
   for (let i = 0; i < 30; i++) {
     await null;
@@ -14,9 +14,9 @@ export class FakeEnvironment {
   time = 1000;
   timers = new Map();
   nextTimer = 1;
-  /** Every connection that was tried, the latest last. */
+  /** All connections that were tried, the latest last. */
   connections = [];
-  /** What becomes of a try; default it opens. */
+  /** Decides a try to connect; opens it by default. */
   onOpen = connection => connection.open();
   reported = [];
   page = null;
@@ -49,7 +49,7 @@ export class FakeEnvironment {
     return this.connections.at(-1);
   }
 
-  /** Moves the clock, and runs what is due, in order. */
+  /** Advances the clock, and runs due timers in order. */
   async advance(ms) {
     const until = this.time + ms;
     await settle();
@@ -67,7 +67,7 @@ export class FakeEnvironment {
     await settle();
   }
 
-  /** The machine sleeps: time goes by, and timers come late. */
+  /** Lets the machine sleep: time passes, and timers fire late. */
   async sleep(ms) {
     this.time += ms;
     await this.advance(0);
@@ -76,7 +76,7 @@ export class FakeEnvironment {
 
 export class FakeConnection {
   said = [];
-  /** Messages, each a list of frames. */
+  /** Received messages, each a list of frames. */
   messages = [];
   closed = null;
   bufferedAmount = 0;
@@ -103,7 +103,7 @@ export class FakeConnection {
     this.events.onOpen();
   }
 
-  /** Opens and greets. */
+  /** Opens the connection and sends a `Welcome`. */
   welcome(record) {
     this.open();
     this.send('WELCOME', record);
@@ -121,12 +121,12 @@ export class FakeConnection {
     this.events.onClose(code, reason, refusal);
   }
 
-  /** What was said, of one kind. */
+  /** Returns the received frames of one type. */
   of(name) {
     return this.said.filter(one => one.frame === name);
   }
 
-  /** Confirms all that was asked until now and not confirmed yet. */
+  /** Confirms all requests that are not confirmed yet. */
   confirmAll() {
     for (const one of this.said.splice(0)) {
       this.before ??= [];
@@ -147,11 +147,11 @@ export class FakeConnection {
   }
 }
 
-/** A client that is connected to a fake bus, and what it has told. */
+/** Returns a client connected to a fake bus, and its events. */
 export async function connected(options = {}, env = new FakeEnvironment(), welcome = {}) {
   env.onOpen = connection => connection.welcome(welcome);
   const { callBytes = 2 ** 24, ...others } = options;
-  // With calls, so that what has none is tried beside them.
+  // A client with calls, so that everything else is tested beside them.
   const client = new ServiceBus(settings({ url: 'ws://bus-1.test/bus', ...others }, env.page !== null), env, callBytes);
   const told = [];
   for (const type of ['connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'interruption', 'dropped', 'problem', 'handlerError', 'requestFailed', 'producerChanged']) {

@@ -1,4 +1,4 @@
-// Buses of the jar, as processes: the one that EVENTBUS_JAR names, or the repository's.
+// Buses as processes, from the jar that EVENTBUS_JAR names or the repository's.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ export const jar = process.env.EVENTBUS_JAR ?? (existsSync(built) ? built : null
 export const skip = jar === null ? 'no jar: build it, or name it in EVENTBUS_JAR' : false;
 
 const START = 60_000;
-// A bus takes variables of its prefix for its configuration.
+// A bus reads variables with its prefix as configuration.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('EVENTBUS_')));
 
-/** Connects, however much else the machine does. */
+/** Connects, with time for a busy machine. */
 export const connect = options => connectTo({ connectTimeout: START, ...(typeof options === 'string' ? { url: options } : options) });
 
-/** Ports that were free a moment ago. */
+/** Returns ports that were free a moment ago. */
 export async function freePorts(count) {
   const servers = await Promise.all(Array.from({ length: count }, () => new Promise(resolve => {
     const server = createServer().listen(0, '127.0.0.1', () => resolve(server));
@@ -69,7 +69,7 @@ export async function startBus(args = [], directory = mkdtempSync(join(tmpdir(),
   return {
     url,
     directory,
-    /** Ends it, and keeps its directory for another one. */
+    /** Ends the bus, and keeps its directory for another one. */
     end,
     stop: async () => {
       await end();

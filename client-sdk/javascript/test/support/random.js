@@ -18,9 +18,9 @@ export function generator(start) {
     below,
     pick: all => all[below(all.length)],
     bytes: n => Uint8Array.from({ length: n }, () => below(256)),
-    /** Small ones and large ones alike. */
-    bits(most) {
-      const bits = below(most + 1);
+    /** Returns a random number with a random number of bits. */
+    bits(max) {
+      const bits = below(max + 1);
       let value = 0n;
       for (let i = 0; i < bits; i++) {
         value = (value << 1n) | BigInt(below(2));
@@ -31,7 +31,7 @@ export function generator(start) {
   };
 }
 
-/** A test that is tried often, each time with other numbers. */
+/** Defines a test that is repeated with other random numbers. */
 export function repeated(name, times, body) {
   test(name, async t => {
     for (let i = 0; i < times; i++) {

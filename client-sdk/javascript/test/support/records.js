@@ -1,4 +1,4 @@
-// What the SDK reads, as the records of the conformance kit: 64-bit numbers as text, bytes in base64.
+// Frames that the SDK has read, as records of the conformance kit: 64-bit numbers as text, bytes in base64.
 import { Deliver } from '../../src/wire/deliver.js';
 import { BusEvent } from '../../src/event.js';
 import { decodeCancel, decodeFailure, decodeInvoke, decodeReply } from '../../src/wire/call-frames.js';
@@ -34,7 +34,7 @@ function event({ bytes, from }) {
 
 const id = body => ({ id: String(body.long('id')) });
 
-/** The records that a bus sends, by type code. */
+/** Readers of the records of a bus, by type code. */
 export const READERS = {
   [TYPE.WELCOME]: body => {
     const welcome = decodeWelcome(body);
@@ -57,7 +57,7 @@ export const READERS = {
     const { retryAfter, details, ...failure } = decodeFailure(body);
     return { ...text(failure, 'call', 'member'), retryAfterMillis: String(retryAfter), details: base64(details) };
   },
-  // The SDK opens no streams nor tunnels and skips it; the kit asks those who have services for it.
+  // The SDK skips Data, because it has no streams and tunnels; the kit expects it of every SDK with services.
   [TYPE.DATA]: body => {
     const call = String(body.bigint64('call'));
     const { at } = body;
@@ -77,7 +77,7 @@ export const READERS = {
   [TYPE.ECHO]: id,
 };
 
-/** Frames back to back; unknown ones are left out. */
+/** Decodes consecutive frames, without unknown ones. */
 export function decode(message) {
   const reader = new Reader().wrap(message);
   const frames = [];

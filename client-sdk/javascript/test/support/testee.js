@@ -1,4 +1,4 @@
-// What a testee of the conformance kit does with a line, in Node and in a page: conformance/README.md has its protocol.
+// Testee of the conformance kit, in Node and in a page: handles its lines, as conformance/README.md defines them.
 import { connect, Rejection, Reply } from '../../src/services.js';
 import { Malformed } from '../../src/errors.js';
 import { filterProblem, matcher, topicProblem } from '../../src/topics.js';
@@ -17,7 +17,7 @@ const OPTIONS = [
   'blockTimeout', 'batchBytes', 'receiveBytes', 'trackedProducers',
 ];
 
-/** Clients by name, also those that are being connected. */
+/** Clients by name, including those being connected. */
 let clients = new Map();
 /** Subscriptions by name. */
 let subscriptions = new Map();
@@ -30,7 +30,7 @@ let requests = new Map();
 /** Requests to its services that wait for an answer, by number. */
 let invocations = new Map();
 let invoked = 0;
-// Clients of before a reset tell nothing any more.
+// Counts resets: clients of an earlier era report nothing.
 let era = 0;
 let agent = '';
 
@@ -50,7 +50,7 @@ function clientOf(name) {
   return find(clients, name).client ?? (() => { throw new Broken(`${name}: not connected yet`); })();
 }
 
-/** Tells what happens to a client. */
+/** Reports the events of a client. */
 function tell(name, client) {
   const mine = era;
   const say = (event, members) => mine === era && write({ event, client: name, ...members });
@@ -59,7 +59,7 @@ function tell(name, client) {
   client.on('reconnecting', members => say('reconnecting', members));
   client.on('busChanged', ({ before, now }) => say('busChanged', { before: info(before), now: info(now) }));
   client.on('busChangeFailed', members => say('busChangeFailed', members));
-  // A drop in the client is one of the policy, as the bus's is.
+  // A drop in the client counts as one of the policy, like one in the bus.
   client.on('gap', ({ topic, producer, from, to, reason }) => say('gap', { topic, producer, from, to, reason: { BUFFER_FULL: 'QUEUE_FULL', BUFFER_CONFLATED: 'CONFLATED' }[reason] ?? reason }));
   client.on('interruption', ({ subscription, from, to }) => say('interruption', { subscription: names.get(subscription), from, to }));
   client.on('producerChanged', members => say('producerChanged', members));

@@ -4,13 +4,13 @@ import { existsSync, readFileSync } from 'node:fs';
 const root = new URL('../../../../', import.meta.url);
 const folder = process.env.VECTORS ? new URL(`file://${process.env.VECTORS}/`) : new URL('conformance/vectors/', root);
 
-/** Whether the kit is here. */
+/** Set if the vectors of the kit exist. */
 export const hasVectors = existsSync(folder);
 
-/** Those of a file. */
+/** Returns the vectors of a file. */
 export const vectors = name => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
 
-/** The examples of docs/protocol.md: type code, name, record in Avro's JSON, bytes. */
+/** Returns the examples of docs/protocol.md: type code, name, record in Avro's JSON, bytes. */
 export function examples() {
   const page = readFileSync(new URL('docs/protocol.md', root), 'utf8');
   return [...page.matchAll(/^### (\d{3}) (\w+)\n\n```json\n(.*?)\n```\n\n```hex\n(.*?)```/gms)].map(([, code, name, json, hex]) => ({

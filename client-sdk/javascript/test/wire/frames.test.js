@@ -15,7 +15,7 @@ import { bytesOf, examples, hasVectors, vectors } from '../support/vectors.js';
 
 const hex = bytes => Buffer.from(bytes).toString('hex');
 
-/** A Publish as the outbox makes it, of one schema. */
+/** Returns a Publish of one schema, as the outbox makes it. */
 function publish({ topic, sequence, schema, confirm, events }) {
   const name = new TextEncoder().encode(topic);
   const frame = new PublishFrame({ head: Uint8Array.of(name.length << 1, ...name) }, sequence, schema, confirm ? [] : null, 16);
@@ -26,7 +26,7 @@ function publish({ topic, sequence, schema, confirm, events }) {
   return frame.bytes();
 }
 
-/** An event alone. */
+/** Returns the bytes of an event. */
 function eventBytes(payload, options) {
   const writer = new Writer();
   encodeEvent(writer, estimate(payload, options, null, 1e6).event, () => assert.fail('the time is given'));
@@ -56,14 +56,14 @@ const ENCODED = {
   Capacity: encodeCapacity(3, 0),
 };
 
-test('what a client sends has the bytes of the protocol page', () => {
+test('frames of a client have the bytes of the protocol page', () => {
   const page = Object.fromEntries(examples().map(one => [one.name, hex(one.bytes)]));
   for (const [name, bytes] of Object.entries(ENCODED)) {
     assert.equal(hex(bytes), page[name], name);
   }
 });
 
-test('what a member answers is read as it was written', () => {
+test('answers of a member are read as they were written', () => {
   const event = eventBytes('{"total":42}', { publishedAt: 1763712000001000, key: 'k', headers: { a: 'ü' } });
   const failure = { code: 'FAILED', message: 'no order 7', executed: 'YES', retryAfter: 5, type: 'NoSuchOrder', details: Uint8Array.of(55) };
   const [reply, failed, cancel] = decode(Buffer.concat([...encodeReply(-7n, 850, -1n, event), encodeFailure(-8n, failure), encodeCancel(9)]));
@@ -81,7 +81,7 @@ test('a Hello with all fields has the bytes of the vector', { skip: !hasVectors 
   assert.equal(hex(encodeHello(record)), expected);
 });
 
-test('what a bus sends is read as the protocol page has it', () => {
+test('frames of a bus are read as the protocol page shows them', () => {
   const plain = value => JSON.parse(JSON.stringify(value));
   let read = 0;
   for (const { code, name, record, bytes } of examples()) {
@@ -90,7 +90,7 @@ test('what a bus sends is read as the protocol page has it', () => {
     }
     read++;
     const [frame] = decode(bytes);
-    // In Avro's JSON a number is not text, a union has its branch, and bytes are a text of Latin-1.
+    // Avro's JSON has numbers that are not text, unions with their branch, and bytes as text in Latin-1.
     const expected = JSON.parse(record, function (key, value, context) {
       if (typeof value === 'number' && !['typeCode', 'hops', 'payloadBytes', 'messageBytes', 'headers', 'headerBytes', 'subscriptions', 'calls', 'services', 'tunnels', 'window', 'timeoutMillis', 'attempt', 'queuedMicros',
         'handledMicros'].includes(key)) {
@@ -117,7 +117,7 @@ test('calls and answers of a bus without streams and tunnels are read', () => {
   }
 });
 
-test('each frame of the protocol page is told in words', () => {
+test('each frame of the protocol page is described', () => {
   const known = new Set(Object.values(TYPE));
   for (const { code, name, bytes } of examples().filter(one => known.has(one.code))) {
     const [line, ...more] = describe(bytes);
@@ -127,20 +127,20 @@ test('each frame of the protocol page is told in words', () => {
   }
 });
 
-test('frames of the Java codec are read alike', { skip: hasVectors ? false : 'the conformance kit is not here' }, () => {
+test('frames of the Java codec are read with the same result', { skip: hasVectors ? false : 'the conformance kit is not here' }, () => {
   for (const { id, hex: bytes, from, services, frames } of vectors('frames')) {
-    // Of the others that go both ways the client reads only what it has sent itself.
+    // Skips other frames in both directions: the client reads only its own ones that come back.
     if (from === 'bus' || (from === 'both' && services)) {
       const got = JSON.parse(JSON.stringify(decode(bytesOf(bytes))));
       const expected = frames.filter(one => READERS[one.typeCode])
-        // Vectors of a bus that does not tell it have other bytes in its place.
+        // Vectors of a bus without receivers have other bytes in that place.
         .map(({ typeCode, record }, i) => ({ typeCode, record: typeCode === TYPE.CONFIRM ? { receivers: got[i].record.receivers, ...record } : record }));
       assert.deepEqual(got, expected, id);
     }
   }
 });
 
-test('what the Java codec refuses is refused', { skip: hasVectors ? false : 'the conformance kit is not here' }, () => {
+test('frames that the Java codec refuses are refused', { skip: hasVectors ? false : 'the conformance kit is not here' }, () => {
   for (const { id, hex: bytes, from } of vectors('refused')) {
     if (from !== 'client') {
       assert.throws(() => decode(bytesOf(bytes)), Malformed, id);

@@ -36,7 +36,7 @@ test('mutated frames are malformed or read, and take no longer than others', () 
   while (performance.now() < until) {
     let input = mutate(random.pick(seeds), random);
     if (random.below(2)) {
-      // The frame itself stays whole, so that the body is read.
+      // Mutates only the body, so that it is read.
       const [type, , ...body] = random.pick(seeds);
       input = rawFrame(type >> 1, mutate(Uint8Array.from(body), random));
     }
@@ -54,7 +54,7 @@ test('mutated frames are malformed or read, and take no longer than others', () 
   assert.ok(refused > tried / 100 && refused < tried, `${refused} of ${tried}`);
 });
 
-test('mutated WebSocket frames end in a verdict or in messages, and take no more memory than what has come', () => {
+test('mutated WebSocket frames end in an error or in messages, and take no more memory than was received', () => {
   const random = generator(seed);
   const until = performance.now() + 500 * seconds;
   while (performance.now() < until) {

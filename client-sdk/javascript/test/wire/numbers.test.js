@@ -6,7 +6,7 @@ import { Reader } from '../../src/wire/reader.js';
 import { longBytes, Writer } from '../../src/wire/writer.js';
 import { repeated } from '../support/random.js';
 
-/** Zig-zag and sevens, in BigInt arithmetic. */
+/** Encodes a number as a zig-zag varint, in BigInt arithmetic. */
 function reference(value) {
   let raw = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n));
   const bytes = [];
@@ -23,7 +23,7 @@ const written = write => {
   return w.done();
 };
 
-repeated('numbers over the whole range are written and read as BigInt arithmetic says', 5000, random => {
+repeated('numbers over the whole range are written and read like in BigInt arithmetic', 5000, random => {
   const magnitude = random.bits(63);
   const value = random.below(2) ? magnitude : -magnitude - 1n;
   const bytes = reference(value);
@@ -53,7 +53,7 @@ test('the largest numbers', () => {
   }
 });
 
-test('integers that are cut or too long are refused, with where', () => {
+test('truncated and too long integers are refused, with their position', () => {
   for (const read of ['long', 'bigint64', 'skipLong', 'int', 'length', 'present']) {
     assert.throws(() => new Reader().wrap(Uint8Array.of(0, 0x80, 0x80), 1)[read]('n'), { message: 'n: the end of the data inside an integer at byte 0 (expected: a whole one)' });
     for (const tail of [[2], [0x81, 0]]) {
@@ -63,14 +63,14 @@ test('integers that are cut or too long are refused, with where', () => {
   assert.throws(() => new Reader().wrap(Uint8Array.of(0x80, 0x80, 0x80, 0x80, 0x80, 0)).int('n'), Malformed);
 });
 
-repeated('texts of any kind are written as TextEncoder does', 500, random => {
+repeated('texts of any kind are written like in TextEncoder', 500, random => {
   const text = random.text(300);
   const bytes = written(w => w.string(text));
   assert.equal(new Reader().wrap(bytes).string('s'), text);
   assert.deepEqual(bytes, written(w => w.data(new TextEncoder().encode(text))));
 });
 
-repeated('whatever the blocks of an array are, the items are read', 500, random => {
+repeated('the items of an array are read in any blocks', 500, random => {
   const items = Array.from({ length: random.below(20) }, () => random.below(1000));
   const w = new Writer();
   for (let at = 0; at < items.length;) {
@@ -97,7 +97,7 @@ repeated('whatever the blocks of an array are, the items are read', 500, random 
   assert.ok(reader.done);
 });
 
-test('blocks that cannot be are refused', () => {
+test('impossible blocks are refused', () => {
   const blocks = bytes => () => new Reader().wrap(Uint8Array.from(bytes)).blocks('a', 1, () => {});
   assert.throws(blocks([0x80, 0x80, 0x80, 0x80, 0x10]), { message: /^a: block count 2147483648 at byte 0 \(expected: at most the 0 items/ });
   assert.throws(blocks([1, 20]), { message: /^a: block size 10 at byte 1 \(expected: 0..0/ });

@@ -1,20 +1,20 @@
 import { EventBusError } from './errors.js';
 
-/** @import {End} from './link.js' */
+/** @import {End} from './bus-link.js' */
 /** @import {Reconnect} from './types.js' */
 
-/** A connection that ends sooner does not count as a success, in ms. */
-const HELD = 5000;
-// HTTP statuses below 500 that are about now.
-const LATER = [408, 425, 429];
+/** Minimum life of a connection that counts as a success, in ms. */
+const MIN_LIFE = 5000;
+// Temporary HTTP statuses below 500.
+const TEMPORARY = [408, 425, 429];
 
-/** Counts the tries since a connection last held, and says whether and when there is another. */
-export class Retries {
+/** Counts the tries since a connection last succeeded, and decides whether and when to try again. */
+export class ReconnectBackoff {
   #policy;
   #random;
-  /** The number of the try that was begun last. */
+  /** Number of the last try. */
   attempt = 0;
-  /** Tries in a row that led to no `Welcome`. */
+  /** Number of tries in a row without a `Welcome`. */
   unwelcome = 0;
 
   /**
@@ -26,24 +26,24 @@ export class Retries {
     this.#random = random;
   }
 
-  /** The next try is the first one again. */
+  /** Counts the tries from the beginning again. */
   reset() {
     this.attempt = 0;
   }
 
   /**
-   * A connection that a bus has welcomed has ended.
+   * Handles the end of a welcomed connection.
    * @param {number} after ms
-   * @returns {boolean} whether it has held
+   * @returns {boolean} whether it counts as a success
    */
   ended(after) {
-    // The longer it was there, the more is forgotten; a bus that ends it at once is not overrun.
-    this.attempt = Math.floor(this.attempt * Math.max(0, 1 - after / HELD));
-    return after >= HELD;
+    // The count shrinks with the life of the connection, so that a bus that closes at once is not overrun.
+    this.attempt = Math.floor(this.attempt * Math.max(0, 1 - after / MIN_LIFE));
+    return after >= MIN_LIFE;
   }
 
   /**
-   * @param {End} end how a connection has ended
+   * @param {End} end of the last connection
    * @returns {boolean} whether to connect again
    */
   mayRetry(end) {
@@ -52,36 +52,36 @@ export class Retries {
 
   /**
    * Begins the next try.
-   * @param {number} least ms
-   * @param {number} [most] ms, of what the policy says
-   * @returns {number} ms to wait before it
+   * @param {number} min ms
+   * @param {number} [max] maximum of the policy's delay, in ms
+   * @returns {number} the delay before it in ms
    */
-  next(least, most = Infinity) {
+  next(min, max = Infinity) {
     const { initialDelay, maxDelay, multiplier, jitter } = this.#policy ?? { initialDelay: 100, maxDelay: 1000, multiplier: 2, jitter: 0.5 };
     const delay = Math.min(maxDelay, initialDelay * multiplier ** this.attempt);
     this.attempt++;
-    return Math.max(least, Math.min(most, delay * (1 - jitter * this.#random())));
+    return Math.max(min, Math.min(max, delay * (1 - jitter * this.#random())));
   }
 }
 
 /**
- * @param {number} status of HTTP, 0 for a certificate that is not trusted
+ * @param {number} status of HTTP, 0 for an untrusted certificate
  * @returns {boolean} whether another try may help
  */
-export const isTemporary = status => status >= 500 || LATER.includes(status);
+export const isTemporary = status => status >= 500 || TEMPORARY.includes(status);
 
 /**
  * @param {End} end
- * @param {boolean} knowsBus whether the address has led to a bus, or will: then what stands before it has no say
- * @returns {boolean} whether a bus has decided that this client is not to come back
+ * @param {boolean} knowsBus whether the address is known to lead to a bus: then answers of a proxy before it decide nothing
+ * @returns {boolean} whether a bus has refused this client for good
  */
 export function isVerdict({ code, failure, refusal }, knowsBus) {
   if (refusal) {
-    // A certificate may be another one soon, and other addresses have others.
+    // Not for certificates, which may be replaced soon, and differ between addresses.
     return refusal.status !== 0 && !isTemporary(refusal.status) && (!knowsBus || refusal.isByBus);
   }
   if (code === 1006 || code === 1007) {
-    // 1007 of this side: what the bus sent was malformed.
+    // 1007 of this side: the bus has sent a malformed frame.
     return failure !== null && !failure.retryable;
   }
   return code === 1000 || code === 1002 || code === 1003 || code === 1009 || code >= 4500;
@@ -90,7 +90,7 @@ export function isVerdict({ code, failure, refusal }, knowsBus) {
 /**
  * @param {End} end
  * @param {string} url
- * @returns {EventBusError} what calls fail with for which this was the end
+ * @returns {EventBusError} the error of calls that end with the connection
  */
 export function failureOf({ code, reason, failure, welcomed }, url) {
   return failure ?? new EventBusError(

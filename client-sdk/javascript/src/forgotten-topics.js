@@ -1,18 +1,17 @@
 /**
- * The next sequence of topics that a publisher has forgotten otherwise. When there are too many, all are let go, and whatever is
- * not known starts above every number that was: to subscribers that is a hole that is none, which is told and harmless. A number that is
- * used twice would lose an event.
+ * Next sequence numbers of topics that a publisher has otherwise forgotten. When there are too many, all are dropped, and unknown topics continue
+ * above every dropped number: subscribers see a harmless gap. A number used twice would lose an event.
  */
 export class ForgottenTopics {
   /** @type {Map<string, number>} */
   #next = new Map();
   #floor = 1;
   #highest = 1;
-  #most;
+  #max;
 
-  /** @param {number} most topics that are remembered */
-  constructor(most) {
-    this.#most = most;
+  /** @param {number} max topics that are remembered */
+  constructor(max) {
+    this.#max = max;
   }
 
   /** @returns {number} */
@@ -26,7 +25,7 @@ export class ForgottenTopics {
    */
   put(topic, next) {
     this.#highest = Math.max(this.#highest, next);
-    if (this.#next.size >= this.#most) {
+    if (this.#next.size >= this.#max) {
       this.#next.clear();
       this.#floor = this.#highest;
     }
@@ -43,7 +42,7 @@ export class ForgottenTopics {
     return next;
   }
 
-  /** All numbers begin again. */
+  /** Forgets all numbers: they begin again. */
   clear() {
     this.#next.clear();
     this.#floor = this.#highest = 1;

@@ -6,7 +6,7 @@ import { connected, settle } from './support/fakes.js';
 
 const events = payload => [{ payload: String(payload) }];
 
-/** A client with a subscription that is asked to go to another bus; that one has welcomed it. */
+/** Returns a client with a subscription, in a move to another bus that has welcomed it. */
 async function moving({ filters = [['a.>']], change = {}, welcome = {}, options = {} } = {}) {
   const all = await connected(options);
   const { client, bus, env } = all;
@@ -24,7 +24,7 @@ async function moving({ filters = [['a.>']], change = {}, welcome = {}, options 
 
 const frames = connection => connection.said.map(one => one.frame);
 
-test('a move: subscribe there, barrier here, unsubscribe here, publish there, hand on what was held', async () => {
+test('a move subscribes at the new bus, sends a barrier and unsubscribes at the old one, publishes at the new one, and delivers held events', async () => {
   const { client, env, old, fresh, got, of } = await moving({ welcome: { session: 'bus-2-1' } });
   assert.deepEqual(frames(fresh), ['HELLO', 'SUBSCRIBE']);
   const { change, resume, previous } = fresh.of('HELLO')[0];
@@ -67,7 +67,7 @@ test('a move: subscribe there, barrier here, unsubscribe here, publish there, ha
   assert.equal(env.bus.of('HELLO')[0].previous, 'bus-2-1', 'the last connection is that of the new bus');
 });
 
-test('deliveries for groups of both connections are put in the order of their numbers', async () => {
+test('deliveries for groups over both connections are sorted by their numbers', async () => {
   const { old, fresh, got } = await moving({ filters: [['a.>', 'g'], ['a.x']] });
   fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
   fresh.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(2), groups: [1] });
@@ -84,7 +84,7 @@ test('deliveries for groups of both connections are put in the order of their nu
   assert.ok(got.indexOf('ga.x 1') < got.indexOf('ga.x 2'));
 });
 
-test('a move that takes long leaves its calls the time that the bus gives', async () => {
+test('a slow move leaves its calls the whole deadline of the bus', async () => {
   const { client, env, old, fresh } = await moving({ change: { deadlineMillis: 10_000 } });
   let code = null;
   client.request('orders', '1', { timeout: 60_000 }).catch(failure => { code = failure.code; });
@@ -95,7 +95,7 @@ test('a move that takes long leaves its calls the time that the bus gives', asyn
   await env.advance(5000);
   old.send('DRAINED', { id: 1 });
   assert.equal(client.connection.url, 'ws://bus-2.test/bus');
-  // The time of the bus counts anew from the barrier and what came behind it.
+  // The deadline of the bus begins again with the barrier and the frames behind it.
   await env.advance(4990);
   assert.equal(code, null);
   assert.equal(old.closed, null);
@@ -103,7 +103,7 @@ test('a move that takes long leaves its calls the time that the bus gives', asyn
   assert.equal(code, 'BUS_LOST');
 });
 
-/** A client with a group whose old bus has drained before the new one was read; the order has still to be made. */
+/** Returns a client with a group, in a move whose old bus has drained before the new one was read. */
 async function overtaking() {
   const all = await moving({ filters: [['a.>', 'g']] });
   const { old, fresh } = all;
@@ -117,7 +117,7 @@ async function overtaking() {
   return all;
 }
 
-test('what the new bus had sent for a group before the old one had drained is waited for', async () => {
+test('a move waits for events that the new bus had sent for a group before the old one had drained', async () => {
   for (const answer of [{ name: 'ECHO' }, { name: 'PROBLEM', code: 'UNKNOWN_TYPE', typeCode: 33 }]) {
     const { client, fresh, got, of } = await overtaking();
     fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1), groups: [1] });
@@ -129,13 +129,13 @@ test('what the new bus had sent for a group before the old one had drained is wa
   }
 });
 
-test('an Echo that was sent before is not the answer', async () => {
+test('an earlier Echo does not end the wait', async () => {
   const { client, fresh } = await overtaking();
   fresh.send('ECHO', { id: fresh.of('ECHO')[0].id - 1 });
   assert.equal(client.connection.url, 'ws://bus-1.test/bus');
 });
 
-test('a new bus that does not answer is not waited for for long', async () => {
+test('a silent new bus delays a move for 2 s at most', async () => {
   const { client, env, got } = await overtaking();
   await env.advance(1999);
   assert.deepEqual(got, []);
@@ -144,7 +144,7 @@ test('a new bus that does not answer is not waited for for long', async () => {
   assert.equal(client.connection.url, 'ws://bus-2.test/bus');
 });
 
-test('the new bus is lost while it is waited for: the client comes back', async () => {
+test('the client comes back when the new bus is lost while its answer is awaited', async () => {
   const { client, old, fresh, got, of } = await overtaking();
   const published = client.publish('p', '1');
   await settle();
@@ -159,7 +159,7 @@ test('the new bus is lost while it is waited for: the client comes back', async 
   assert.equal(client.connection.url, 'ws://bus-1.test/bus');
 });
 
-test('the old bus is lost while the new one is waited for: the client goes on there', async () => {
+test('the client stays at the new bus when the old one is lost while the answer is awaited', async () => {
   const { client, old, fresh, got, env } = await overtaking();
   old.end();
   assert.deepEqual(got, ['ga.x 2']);
@@ -169,7 +169,7 @@ test('the old bus is lost while the new one is waited for: the client goes on th
   assert.equal(client.state, 'CONNECTED');
 });
 
-test('of a gap that was held only what is missing is told', async () => {
+test('of a held gap only missing events are reported', async () => {
   const { old, fresh, of } = await moving();
   old.send('DELIVER', { topic: 'a.x', sequence: 1, events: [{}, {}] });
   fresh.send('GAP', { topic: 'a.x', from: 1, to: 3 });
@@ -181,7 +181,7 @@ test('of a gap that was held only what is missing is told', async () => {
   assert.deepEqual(of('gap').map(g => [g.from, g.to, g.reason]), [[3, 3, 'QUEUE_FULL']]);
 });
 
-test('a refused subscription: the client stays, publishes on, and says why', async () => {
+test('after a refused subscription the client stays, publishes on, and reports the reason', async () => {
   const { client, old, fresh, got, of } = await moving();
   const published = client.publish('p', '1');
   fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
@@ -198,7 +198,7 @@ test('a refused subscription: the client stays, publishes on, and says why', asy
   assert.equal(client.state, 'CONNECTED');
 });
 
-test('a client with groups that stays takes what the new bus has for its groups, with all the credit that it needs', async () => {
+test('a client that stays drains the groups of the new bus, with unlimited credit', async () => {
   const { old, fresh, got, env } = await moving({ filters: [['a.>', 'g'], ['b']], change: { deadlineMillis: 10_000 } });
   fresh.send('CONFIRM', { typeCode: 2, about: 1 });
   fresh.send('DELIVER', { topic: 'a.x', sequence: 3, events: events(3), groups: [1] });
@@ -213,7 +213,7 @@ test('a client with groups that stays takes what the new bus has for its groups,
   assert.equal(old.of('CHANGE_BUS_FAILED')[0].message, 'not done in time');
 });
 
-test('a barrier that is refused: publish on for a moment, and ask again', async () => {
+test('after a refused barrier the client publishes on, and sends another one later', async () => {
   const { client, old, fresh, env } = await moving();
   fresh.confirmAll();
   const published = client.publish('p', '1');
@@ -232,7 +232,7 @@ test('a barrier that is refused: publish on for a moment, and ask again', async 
   assert.equal(client.connection.url, 'ws://bus-2.test/bus');
 });
 
-test('the old bus is lost before the barrier: what it had not confirmed is sent again at the new one', async () => {
+test('unconfirmed events are sent again to the new bus when the old one is lost before the barrier', async () => {
   const { client, old, fresh, got, of } = await moving();
   const published = client.publish('p', '1');
   await settle();
@@ -247,7 +247,7 @@ test('the old bus is lost before the barrier: what it had not confirmed is sent 
   assert.equal(client.connection.url, 'ws://bus-2.test/bus');
 });
 
-test('the old bus is lost while it is left: what was held is handed on', async () => {
+test('held events are delivered when the old bus is lost while leaving it', async () => {
   const { client, old, fresh, got } = await moving();
   fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
   fresh.confirmAll();
@@ -259,7 +259,7 @@ test('the old bus is lost while it is left: what was held is handed on', async (
   assert.equal(client.connection.url, 'ws://bus-2.test/bus');
 });
 
-test('the new bus is lost while the old one is left: the client takes the rest and comes back', async () => {
+test('the client drains the old bus and comes back when the new one is lost while leaving', async () => {
   const { client, old, fresh, got, of } = await moving();
   fresh.confirmAll();
   old.said.length = 0;
@@ -281,7 +281,7 @@ test('the new bus is lost while the old one is left: the client takes the rest a
   assert.equal(client.state, 'CONNECTED');
 });
 
-test('both are lost: the client reconnects', async () => {
+test('the client reconnects when both buses are lost', async () => {
   const { client, old, fresh, of, env } = await moving();
   fresh.confirmAll();
   old.send('BARRIER', { id: 1 });
@@ -294,7 +294,7 @@ test('both are lost: the client reconnects', async () => {
   assert.equal(client.state, 'CONNECTED');
 });
 
-test('no bus to go to', async () => {
+test('a move without a usable address is refused', async () => {
   for (const [welcome, why] of [
     [{ producer: 78n }, 'it knows this client as 78, not as 77'],
     [{ limits: { ...LIMITS, payloadBytes: 5 } }, 'it takes smaller events or messages than those that may be under way already'],
@@ -307,7 +307,7 @@ test('no bus to go to', async () => {
   assert.deepEqual(old.of('CHANGE_BUS_FAILED').map(f => f.message), ['none of the addresses can be used']);
 });
 
-test('a bus that does not answer is given up before the old one closes', async () => {
+test('a silent new bus is given up before the old one closes', async () => {
   const all = await connected();
   all.env.onOpen = () => {};
   all.bus.send('CHANGE_BUS', { urls: ['ws://bus-2.test/bus'], deadlineMillis: 4000 });
@@ -330,7 +330,7 @@ test('a client is not moved more than 8 times a minute', async () => {
   assert.match(env.bus.before.concat(env.bus.said).filter(f => f.frame === 'CHANGE_BUS_FAILED')[0].message, /^this client was moved 8 times/);
 });
 
-test('what the application asks for meanwhile is said at the new bus', async () => {
+test('calls of the application during a move are sent to the new bus', async () => {
   const { client, old, fresh } = await moving();
   const late = client.subscribe('late', {}, () => {});
   await settle();
@@ -344,7 +344,7 @@ test('what the application asks for meanwhile is said at the new bus', async () 
   await late.ready;
 });
 
-test('a client that is closed during a move leaves nothing behind', async () => {
+test('closing a client during a move leaves no timer or connection', async () => {
   const { client, env, fresh } = await moving();
   const closing = client.close({ timeout: 10 });
   await env.advance(3000);
@@ -353,7 +353,7 @@ test('a client that is closed during a move leaves nothing behind', async () => 
   assert.equal(env.timers.size, 0);
 });
 
-test('a request of the new bus that comes early is followed after the move', async () => {
+test('an early move request of the new bus is followed after the move', async () => {
   const { client, old, fresh, env } = await moving();
   fresh.send('CHANGE_BUS', { urls: ['ws://bus-3.test/bus'], token: 'move-2' });
   fresh.confirmAll();

@@ -3,46 +3,46 @@ import { CallError } from './errors.js';
 import { RequestCall } from './request-call.js';
 
 /** @import {EventBusError} from '../errors.js' */
-/** @import {How} from './options.js' */
+/** @import {RequestSettings} from './options.js' */
 /** @import {Response} from './event.js' */
 /** @import {Channel, Environment} from '../internal.js' */
 /** @import {Failure, Reply} from '../wire/call-frames.js' */
 /** @import {Welcome} from '../wire/frames.js' */
 
-// So much longer the verdict of the bus is waited for, which says whether a request was executed, in ms.
-const VERDICT = 50;
+// Additional wait after the timeout for the answer of the bus, which says whether a request was executed, in ms.
+const VERDICT_TIMEOUT = 50;
 
 /**
  * @typedef {object} PendingHome
  * @property {Environment} env
- * @property {() => void} wake a request waits to be sent
- * @property {(channel: Channel, frame: Uint8Array[]) => void} say sends a frame over one connection
- * @property {() => void} onIdle the last request has its outcome
+ * @property {() => void} wake is called when a request waits to be sent
+ * @property {(channel: Channel, frame: Uint8Array[]) => void} send sends a frame over one connection
+ * @property {() => void} onIdle is called when the last request has its outcome
  */
 
 /**
- * The requests that have no outcome yet, over all connections. A request is kept here from beginning to end; an answer counts if it comes
- * over the connection that the request was sent over.
+ * The requests without an outcome, over all connections. A request is kept here from beginning to end; only an answer over the connection that it was
+ * sent over counts.
  */
 export class PendingCalls {
   #home;
-  #mostBytes;
+  #maxBytes;
   #usedBytes = 0;
   #next = 1;
   /** @type {Map<number, RequestCall>} */
   #calls = new Map();
   /** @type {Set<RequestCall>} in the order in which they are sent */
   #waiting = new Set();
-  /** @type {EventBusError | null} what requests fail with from now on */
+  /** @type {EventBusError | null} error of new requests after the end */
   #closed = null;
 
   /**
    * @param {PendingHome} home
-   * @param {number} mostBytes of requests that are not sent, or may be sent again
+   * @param {number} maxBytes of requests that are not sent, or may be sent again
    */
-  constructor(home, mostBytes) {
+  constructor(home, maxBytes) {
     this.#home = home;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   /** @returns {boolean} */
@@ -56,26 +56,26 @@ export class PendingCalls {
   }
 
   /**
-   * @param {How} how
+   * @param {RequestSettings} settings
    * @param {{bytes: Uint8Array, schema: bigint}} event
    * @param {AbortSignal | undefined} signal
    * @returns {Promise<Response>}
    */
-  request(how, event, signal) {
+  request(settings, event, signal) {
     const { env } = this.#home;
     const cost = RequestCall.costOf(event.bytes);
     if (this.#closed) {
       throw new CallError('CLOSED', this.#closed.message, 'NO', { cause: this.#closed.cause });
     }
-    if (this.#usedBytes + cost > this.#mostBytes) {
+    if (this.#usedBytes + cost > this.#maxBytes) {
       throw new CallError('OVERLOADED', `the requests that wait in this client take ${this.#usedBytes} bytes, and this one ${cost} `
-        + `(expected: at most ${this.#mostBytes} together, callBytes)`, 'NO');
+        + `(expected: at most ${this.#maxBytes} together, callBytes)`, 'NO');
     }
     return new Promise((resolve, reject) => {
-      const call = new RequestCall(this.#next++, how, event, env.now() + how.timeout, { resolve, reject });
+      const call = new RequestCall(this.#next++, settings, event, env.now() + settings.timeout, { resolve, reject });
       this.#calls.set(call.number, call);
       this.#usedBytes += cost;
-      call.timer = env.setTimeout(() => this.#due(call), how.timeout);
+      call.timer = env.setTimeout(() => this.#due(call), settings.timeout);
       if (signal) {
         const abort = () => this.#cancel(call, signal.reason);
         signal.addEventListener('abort', abort, { once: true });
@@ -129,15 +129,15 @@ export class PendingCalls {
     const { over } = call;
     this.#fail(call, reason);
     if (over) {
-      this.#home.say(over, [encodeCancel(call.number)]);
+      this.#home.send(over, [encodeCancel(call.number)]);
     }
   }
 
-  /** @param {RequestCall} call whose time is over */
+  /** @param {RequestCall} call whose timeout has passed */
   #due(call) {
     if (call.state === 'SENT' && !call.isLate) {
       call.isLate = true;
-      call.timer = this.#home.env.setTimeout(() => this.#due(call), VERDICT);
+      call.timer = this.#home.env.setTimeout(() => this.#due(call), VERDICT_TIMEOUT);
       return;
     }
     this.#fail(call, call.error('TIMEOUT', `${call.service} did not answer in time${call.state === 'SENT' ? '' : ': the request was not sent, or not again'}`));
@@ -148,10 +148,10 @@ export class PendingCalls {
   /**
    * @param {Channel} channel
    * @param {Welcome} welcome of its bus
-   * @param {number} most bytes
+   * @param {number} max bytes
    * @returns {Uint8Array[]} a message of requests; empty if none can be sent
    */
-  take(channel, { bus, calls, limits }, most) {
+  take(channel, { bus, calls, limits }, max) {
     /** @type {Uint8Array[]} */
     const chunks = [];
     let bytes = 0;
@@ -162,7 +162,7 @@ export class PendingCalls {
       } else if (call.size > limits.messageBytes) {
         this.#fail(call, call.error('TOO_BIG', `the bus ${bus} takes messages of at most ${limits.messageBytes} bytes: the request to ${call.service} is not sent`));
       } else if (call.deadline > now) {
-        if (bytes > 0 && bytes + call.size > most) {
+        if (bytes > 0 && bytes + call.size > max) {
           break;
         }
         bytes += call.size;
@@ -172,14 +172,14 @@ export class PendingCalls {
           this.#release(call);
         }
       } else {
-        // Its timer is about to end it.
+        // Timed out: its timer is about to settle it.
         this.#waiting.delete(call);
       }
     }
     return chunks;
   }
 
-  /** @param {Channel} channel that is lost, or not waited for any longer */
+  /** @param {Channel} channel that is lost, or whose time to end its calls has passed */
   lost(channel) {
     const now = this.#home.env.now();
     for (const call of this.#calls.values()) {
@@ -201,7 +201,7 @@ export class PendingCalls {
     return ![...this.#calls.values()].some(call => call.isSentOver(channel));
   }
 
-  // ---- What the bus answers
+  // ---- Answers of the bus
 
   /**
    * @param {Reply} reply
@@ -235,7 +235,7 @@ export class PendingCalls {
     }
   }
 
-  /** @param {RequestCall} call whose pause is over */
+  /** @param {RequestCall} call whose retry pause has passed */
   #goOn(call) {
     const { env } = this.#home;
     call.isLate = false;
@@ -246,7 +246,7 @@ export class PendingCalls {
 
   // ---- The end
 
-  /** @param {EventBusError} why no request is taken any more */
+  /** @param {EventBusError} why error of new requests */
   drain(why) {
     this.#closed ??= why;
   }

@@ -5,9 +5,9 @@ import * as LIMIT from '../wire/limit.js';
 import * as TYPE from '../wire/type.js';
 import { Writer } from '../wire/writer.js';
 import { CallError, failure } from './errors.js';
-import { Lines } from './lines.js';
+import { CallConnections } from './call-connections.js';
 import { checkRequest, checkServe } from './options.js';
-import { PendingCalls } from './pending.js';
+import { PendingCalls } from './pending-calls.js';
 import { Service } from './service.js';
 import { ServiceRunner } from './service-runner.js';
 
@@ -22,7 +22,7 @@ import { ServiceRunner } from './service-runner.js';
 /** @import {Reader} from '../wire/reader.js' */
 
 /**
- * The client that calls are a part of.
+ * The client that the calls belong to.
  *
  * @typedef {object} Home
  * @property {Environment} env
@@ -30,27 +30,27 @@ import { ServiceRunner } from './service-runner.js';
  * @property {Outbox} outbox
  * @property {Registry} registry
  * @property {(error: EventBusError) => void} problem
- * @property {() => void} onIdle the last request has its outcome
+ * @property {() => void} onIdle is called when the last request has its outcome
  */
 
-// How often it is looked whether calls have ended on a connection that the client has left, in ms.
-const LOOK = 10;
-// Above this the network is behind: no handler is begun with a request whose answer would only wait.
+// Interval of checks whether calls have ended on a connection that the client has left, in ms.
+const CHECK_INTERVAL = 10;
+// Bytes not taken by the network above which no handler starts: its answer would only wait.
 const HIGH_WATER = 2 ** 20;
 const DEFAULT_MESSAGE_BYTES = 2 ** 22;
 
-/** The calls of one client, at both ends: the requests that it makes, and those to its services. */
-export class Calls {
+/** The calls of one client, in both directions: the requests that it makes, and those to its services. */
+export class CallTable {
   #callBytes;
   #home = /** @type {Home} */ (/** @type {unknown} */ (null));
   #pending = /** @type {PendingCalls} */ (/** @type {unknown} */ (null));
-  #lines = new Lines();
+  #connections = new CallConnections();
   /** @type {Map<number, {service: Service, runner: ServiceRunner}>} */
   #services = new Map();
   /** @type {Map<Channel, () => void>} that the client is about to end */
   #leaving = new Map();
   /** @type {unknown} */
-  #looking = null;
+  #timer = null;
 
   /** @param {number} callBytes of requests that are not sent, or may be sent again */
   constructor(callBytes) {
@@ -61,7 +61,7 @@ export class Calls {
   join(home) {
     this.#home = home;
     this.#pending = new PendingCalls({
-      env: home.env, wake: () => home.outbox.wake(), say: (channel, frame) => this.#lines.say(channel, frame), onIdle: home.onIdle,
+      env: home.env, wake: () => home.outbox.wake(), send: (channel, frame) => this.#connections.send(channel, frame), onIdle: home.onIdle,
     }, this.#callBytes);
   }
 
@@ -77,11 +77,11 @@ export class Calls {
     const { signal } = options ?? {};
     signal?.throwIfAborted();
     try {
-      const how = checkRequest(service, options);
-      return await this.#pending.request(how, this.#encode(payload, options, this.#callBytes), signal);
+      const settings = checkRequest(service, options);
+      return await this.#pending.request(settings, this.#encode(payload, options, this.#callBytes), signal);
     } catch (thrown) {
       if (thrown instanceof EventBusError && !(thrown instanceof CallError)) {
-        // Every failure says whether the request was executed.
+        // Every failure of a request says whether it was executed.
         throw new CallError(thrown.code, thrown.message, 'NO', { cause: thrown });
       }
       throw thrown;
@@ -91,12 +91,12 @@ export class Calls {
   /**
    * @param {unknown} payload
    * @param {SendOptions} options
-   * @param {number} most bytes
+   * @param {number} max bytes
    */
-  #encode(payload, options, most) {
+  #encode(payload, options, max) {
     const { env, outbox: { limits } } = this.#home;
     const room = (limits?.messageBytes ?? DEFAULT_MESSAGE_BYTES) - LIMIT.aroundCall;
-    const { event, most: size } = estimate(payload, options, limits, Math.min(most, room));
+    const { event, max: size } = estimate(payload, options, limits, Math.min(max, room));
     const writer = new Writer(size);
     encodeEvent(writer, event, env.micros);
     return { bytes: writer.done(), schema: event.schema };
@@ -110,31 +110,31 @@ export class Calls {
    */
   serve(name, handler, options) {
     const { env, events, problem, registry } = this.#home;
-    const serving = checkServe(name, options);
+    const settings = checkServe(name, options);
     if (typeof handler !== 'function') {
       throw new TypeError(`handler: ${typeof handler} (expected: a function)`);
     }
     const { signal } = options;
     signal?.throwIfAborted();
-    const runner = new ServiceRunner(name, serving, handler, {
+    const runner = new ServiceRunner(name, settings, handler, {
       now: env.now,
       hasRoom: channel => this.#hasRoom(channel),
       encode: (payload, more) => this.#encode(payload, more, Infinity),
-      opened: ({ channel, call }, received, by) => void this.#lines.get(channel)?.open.set(call, { received, runner: by }),
-      close: ({ channel, call }) => this.#lines.get(channel)?.open.delete(call) ?? false,
-      isOpen: ({ channel, call }) => this.#lines.get(channel)?.open.has(call) ?? false,
-      takes: (channel, eventBytes) => eventBytes + LIMIT.aroundCall <= (this.#lines.get(channel)?.welcome.limits.messageBytes ?? Infinity),
-      say: (channel, frame) => this.#lines.say(channel, frame),
+      opened: ({ channel, call }, received, by) => void this.#connections.get(channel)?.open.set(call, { received, runner: by }),
+      close: ({ channel, call }) => this.#connections.get(channel)?.open.delete(call) ?? false,
+      isOpen: ({ channel, call }) => this.#connections.get(channel)?.open.has(call) ?? false,
+      takes: (channel, eventBytes) => eventBytes + LIMIT.aroundCall <= (this.#connections.get(channel)?.welcome.limits.messageBytes ?? Infinity),
+      send: (channel, frame) => this.#connections.send(channel, frame),
       failed: (error, invocation) => {
         if (!events.emit('requestFailed', { error, invocation })) {
           env.report(error);
         }
       },
     });
-    const service = new Service(registry.takeId(), name, serving, runner, {
+    const service = new Service(registry.nextId(), name, settings, runner, {
       env, problem,
       unserve: one => registry.unsubscribe(one),
-      tell: (one, frame) => registry.tell(one, frame),
+      update: (one, frame) => registry.update(one, frame),
       finished: one => void this.#services.delete(one.id),
     });
     registry.add(service);
@@ -150,12 +150,12 @@ export class Calls {
    * @param {Welcome} welcome
    */
   opened(channel, welcome) {
-    this.#lines.opened(channel, welcome);
+    this.#connections.opened(channel, welcome);
   }
 
-  /** @param {Channel} channel over which nothing counts any more */
+  /** @param {Channel} channel that is lost */
   lost(channel) {
-    if (this.#lines.delete(channel)) {
+    if (this.#connections.delete(channel)) {
       this.#leaving.delete(channel);
       this.#pending.lost(channel);
     }
@@ -163,26 +163,26 @@ export class Calls {
 
   /**
    * @param {Channel} channel
-   * @param {number} until when its calls are not waited for any longer, on the clock of `env.now`
+   * @param {number} until deadline for its calls, on the clock of `env.now`
    * @param {() => void} then
    */
   leave(channel, until, then) {
     const { env } = this.#home;
     this.#leaving.set(channel, then);
-    const look = () => {
+    const check = () => {
       if (this.#leaving.get(channel) !== then) {
         return;
       }
-      if (env.now() >= until || (this.#pending.isQuiet(channel) && this.#lines.get(channel)?.open.size === 0)) {
-        this.#lines.flush(channel);
+      if (env.now() >= until || (this.#pending.isQuiet(channel) && this.#connections.get(channel)?.open.size === 0)) {
+        this.#connections.flush(channel);
         this.#leaving.delete(channel);
         then();
       } else {
-        // The end of each call could be told, at a price for every call there ever is.
-        env.setTimeout(look, LOOK);
+        // Polling: a notification at the end of each call would cost something for every call there ever is.
+        env.setTimeout(check, CHECK_INTERVAL);
       }
     };
-    look();
+    check();
   }
 
   /** @returns {boolean} */
@@ -202,27 +202,27 @@ export class Calls {
 
   /**
    * @param {Channel} channel
-   * @param {number} most
+   * @param {number} max
    * @returns {Uint8Array[]}
    */
-  take(channel, most) {
-    const line = this.#lines.get(channel);
-    return line ? this.#pending.take(channel, line.welcome, most) : [];
+  take(channel, max) {
+    const connection = this.#connections.get(channel);
+    return connection ? this.#pending.take(channel, connection.welcome, max) : [];
   }
 
   /** @param {Channel} channel */
   #hasRoom(channel) {
-    if (channel.bufferedAmount < HIGH_WATER || !this.#lines.get(channel)) {
+    if (channel.bufferedAmount < HIGH_WATER || !this.#connections.get(channel)) {
       return true;
     }
-    this.#looking ??= this.#home.env.setTimeout(() => {
-      this.#looking = null;
+    this.#timer ??= this.#home.env.setTimeout(() => {
+      this.#timer = null;
       this.#services.forEach(({ runner }) => runner.pump());
-    }, LOOK);
+    }, CHECK_INTERVAL);
     return false;
   }
 
-  // ---- What comes
+  // ---- Input
 
   /**
    * @param {number} type
@@ -242,7 +242,7 @@ export class Calls {
         this.#pending.failed(decodeFailure(body), channel);
         return true;
       case TYPE.CANCEL: {
-        const open = this.#lines.get(channel)?.open.get(decodeCancel(body).call);
+        const open = this.#connections.get(channel)?.open.get(decodeCancel(body).call);
         open?.runner.cancelled(open.received);
         return true;
       }
@@ -262,12 +262,12 @@ export class Calls {
       return;
     }
     const why = runner ? failure('UNSUPPORTED', 'the member serves no calls of this kind', 'NO') : failure('REFUSED', 'the member has ended', 'NO');
-    this.#lines.say(channel, [encodeFailure(invoke.call, why)]);
+    this.#connections.send(channel, [encodeFailure(invoke.call, why)]);
   }
 
   // ---- The end
 
-  /** No more requests are taken. */
+  /** Takes no more requests. */
   drain() {
     this.#pending.drain(new EventBusError('CLOSED', 'the client is closed'));
   }
@@ -278,7 +278,7 @@ export class Calls {
     this.#services.forEach(({ service }) => service.abandon());
     this.#leaving.forEach(then => then());
     this.#leaving.clear();
-    this.#home.env.clearTimeout(/** @type {never} */ (this.#looking));
-    this.#looking = null;
+    this.#home.env.clearTimeout(/** @type {never} */ (this.#timer));
+    this.#timer = null;
   }
 }

@@ -1,8 +1,8 @@
 import { Credit } from './credit.js';
 import { EventBusError, Malformed } from './errors.js';
-import { HELD_CREDIT } from './held.js';
+import { STANDBY_CREDIT } from './held-deliveries.js';
 import { SilenceWatch } from './silence.js';
-import { isTemporary } from './retries.js';
+import { isTemporary } from './reconnect-backoff.js';
 import { utf8 } from './wire/bytes.js';
 import {
   decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome, encodeCredit, encodeId,
@@ -23,7 +23,7 @@ import { Reader } from './wire/reader.js';
 /** @import {ChangeBus, Confirm, Welcome} from './wire/frames.js' */
 
 /**
- * Where frames go.
+ * The parts of a client that frames go to and come from.
  *
  * @typedef {object} Parts
  * @property {Environment} env
@@ -37,48 +37,48 @@ import { Reader } from './wire/reader.js';
  * @property {Counters} counters
  * @property {number} silenceTimeout in ms
  * @property {TlsOptions | undefined} tls
- * @property {(error: EventBusError) => void} problem tells what no call waited for
+ * @property {(error: EventBusError) => void} problem reports an error that no call waits for
  */
 
 /**
- * Hears about a connection.
+ * Listener of a connection.
  *
  * @typedef {object} LinkOwner
- * @property {(link: Link, welcome: Welcome) => void} welcomed the bus has greeted this client
- * @property {(link: Link, end: End) => void} ended the connection is over, or never came about; the last call
- * @property {(link: Link, request: ChangeBus) => void} changeBus the bus asks to go on elsewhere
+ * @property {(link: BusLink, welcome: Welcome) => void} welcomed the bus has greeted this client
+ * @property {(link: BusLink, end: End) => void} ended the connection is over, or never came about; the last call
+ * @property {(link: BusLink, request: ChangeBus) => void} changeBus the bus asks the client to move
  *
- * How a connection has ended.
+ * End of a connection.
  * @typedef {object} End
  * @property {number} code
  * @property {string} reason
- * @property {EventBusError | null} failure what is known beside the code
+ * @property {EventBusError | null} failure error, where one is known beside the code
  * @property {Refusal | null} refusal of the upgrade
  * @property {boolean} welcomed
  */
 
 /**
- * Takes part of what comes over a connection that is not the client's only one yet.
+ * Listener of a connection that is not the client's only one yet.
  *
  * @typedef {object} Standby
  * @property {(id: number) => void} confirmed a subscription is in force there
  * @property {(id: number, failure: EventBusError) => void} refused a subscription is not served there
- * @property {(id: number) => void} drained nothing more comes for a subscription there
+ * @property {(id: number) => void} drained the bus sends nothing more for a subscription there
  */
 
-/** @type {Record<number, BusCode>} what close codes say that tell a client not to come back */
+/** @type {Record<number, BusCode>} codes of refusals by close code, for which a client must not come back */
 const VERDICTS = {
   1002: 'PROTOCOL_VIOLATION', 1003: 'PROTOCOL_VIOLATION', 1007: 'MALFORMED', 1009: 'TOO_BIG',
   4500: 'UNAUTHENTICATED', 4501: 'FORBIDDEN', 4502: 'UNSUPPORTED', 4503: 'REPLACED',
 };
 const SLOW_CONSUMER = 4001;
-// Of the largest message of a bus: the default, and the most that it can be set to.
+// Bounds of the message size that is accepted: default and maximum of a bus.
 const MIN_MESSAGE_BYTES = 4 * 2 ** 20;
 const MAX_MESSAGE_BYTES = 2 ** 30;
 const text = new TextDecoder();
 
-/** One connection: greets the bus, reads its frames and passes them on. */
-export class Link {
+/** A connection to a bus: sends `Hello`, reads frames and dispatches them. */
+export class BusLink {
   #parts;
   #owner;
   /** @type {Standby | null} */
@@ -89,16 +89,16 @@ export class Link {
   #body = new Reader();
   #credit;
   #watch;
-  /** @type {EventBusError | null} why the bus is going to close */
+  /** @type {EventBusError | null} reason of the close that follows */
   #refusal = null;
   #isOver = false;
   #isAbandoned = false;
-  // Only calls that are under way count.
+  // Set after `leave`: only calls that are under way count.
   #isLeft = false;
   #nextEcho = 1;
-  /** @type {{id: number, came: () => void} | null} an Echo that is waited for */
-  #asked = null;
-  /** When something was received last, in ms. */
+  /** @type {{id: number, passed: () => void} | null} the Echo that is under way */
+  #fence = null;
+  /** Time of the last receipt, in ms. */
   heardAt;
   /** @type {Welcome | null} */
   welcome = null;
@@ -138,7 +138,7 @@ export class Link {
     }
   }
 
-  /** @returns {Channel} once it is welcomed */
+  /** @returns {Channel} of a welcomed connection */
   get channel() {
     return /** @type {Channel} */ (this.#channel);
   }
@@ -147,7 +147,7 @@ export class Link {
     this.heardAt = this.#parts.env.now();
   }
 
-  /** @returns {number} when something was received last, in µs since 1970 */
+  /** @returns {number} the time of the last receipt, in µs since 1970 */
   get heardAtMicros() {
     const { env } = this.#parts;
     return env.micros() - Math.round(1000 * (env.now() - this.heardAt));
@@ -155,12 +155,12 @@ export class Link {
 
   // ---- The end
 
-  /** What still comes from this connection is too late to settle anything. */
+  /** Ignores confirmations and refusals from now on: they come too late. */
   abandon() {
     this.#isAbandoned = true;
   }
 
-  /** Ends it at once; its owner hears no more of it. */
+  /** Ends the connection at once, without telling the owner. */
   abort() {
     if (!this.#isOver) {
       this.#isAbandoned = true;
@@ -178,7 +178,7 @@ export class Link {
   }
 
   /**
-   * Ends it in good order; its owner hears no more of it.
+   * Ends the connection in good order, without telling the owner.
    * @param {string} reason
    */
   close(reason) {
@@ -188,9 +188,9 @@ export class Link {
   }
 
   /**
-   * As `close`, when the calls that are under way over it have ended.
+   * Closes the connection, as `close`, when the calls that are under way have ended.
    * @param {string} reason
-   * @param {number} until when they are not waited for any longer, on the clock of `env.now`
+   * @param {number} until deadline of the calls, on the clock of `env.now`
    */
   leave(reason, until) {
     const { calls } = this.#parts;
@@ -203,10 +203,10 @@ export class Link {
   }
 
   /**
-   * Ends it at once, and tells the owner.
+   * Ends the connection at once, and tells the owner.
    * @param {string} reason
    * @param {EventBusError | null} failure
-   * @param {number} code for the bus; 1006 if there is nothing to be said to it
+   * @param {number} code close code for the bus; 1006 for none
    */
   fail(reason, failure = null, code = 1006) {
     if (!this.#isOver) {
@@ -245,7 +245,7 @@ export class Link {
 
   // ---- Silence
 
-  /** Asks the bus for a sign of life. */
+  /** Sends a ping, or an Echo where the platform sends no pings. */
   probe() {
     const channel = this.#channel;
     if (channel?.ping) {
@@ -256,68 +256,68 @@ export class Link {
   }
 
   /**
-   * Asks the bus for an answer that comes behind all that it has sent until then.
-   * @param {() => void} came is called once, but not when the connection ends before
+   * Sends an Echo, which the bus answers behind all that it has sent before.
+   * @param {() => void} passed called once, with the answer; not if the connection ends before
    */
-  askBehind(came) {
+  fence(passed) {
     const id = this.#nextEcho++;
-    this.#asked = { id, came };
+    this.#fence = { id, passed };
     this.#channel?.send([encodeId(TYPE.ECHO, id)]);
   }
 
-  #answered() {
-    const asked = this.#asked;
-    this.#asked = null;
-    asked?.came();
+  #passFence() {
+    const fence = this.#fence;
+    this.#fence = null;
+    fence?.passed();
   }
 
   /**
-   * Looks whether the connection is dead.
-   * @param {number} silence ms after which there is a doubt
-   * @param {number} patience ms for the answer
+   * Probes the connection if it was silent.
+   * @param {number} silence ms without a receipt
+   * @param {number} timeout ms for the answer
    */
-  doubt(silence, patience) {
+  probeIfSilent(silence, timeout) {
     if (this.welcome && this.#parts.env.now() - this.heardAt > silence) {
-      this.#watch.probe(patience);
+      this.#watch.probe(timeout);
     }
   }
 
   // ---- Credit
 
-  /** Grants what there is room for, if it is time. */
+  /** Grants credit for the free room, if it is due. */
   grant() {
     if (!this.#standby && !this.#isOver && !this.#isLeft && this.#credit.isDue) {
-      this.#tell(this.#credit.next);
+      this.#grantUpTo(this.#credit.next);
     }
   }
 
   /** @param {number} limit */
-  #tell(limit) {
-    if (this.#credit.told(limit)) {
+  #grantUpTo(limit) {
+    if (this.#credit.granted(limit)) {
       this.#channel?.send([encodeCredit(limit, this.#credit.received)]);
     }
   }
 
   /**
-   * Bounds what is held of this connection. Not before the bus has confirmed all subscriptions: one that does not know of credit would
-   * take it for a sign that the client stays.
+   * Bounds the deliveries of a standby connection. Only after the bus has confirmed all subscriptions: a bus without credit would take the frame for
+   * a sign that the client stays.
    */
-  limitHeld() {
-    this.#tell(HELD_CREDIT);
+  limitStandby() {
+    this.#grantUpTo(STANDBY_CREDIT);
   }
 
-  /** Takes all that the bus has for this connection, which will end. */
-  takeRest() {
-    this.#tell(Number.MAX_SAFE_INTEGER);
+  /** Grants unlimited credit before closing. */
+  grantAll() {
+    this.#grantUpTo(Number.MAX_SAFE_INTEGER);
   }
 
-  /** It is the client's connection from now on. */
+  /** Makes this the client's only connection. */
   goLive() {
     this.#standby = null;
     this.grant();
   }
 
-  // ---- What comes
+  // ---- Input
 
   /** @param {Uint8Array} message */
   #onMessage(message) {
@@ -335,7 +335,7 @@ export class Link {
       this.#refusal = new EventBusError('REFUSED', `the bus sent what is malformed: ${thrown.message}`, { busCode: 'MALFORMED', retryable: true });
       this.fail(thrown.message, this.#refusal, 1007);
     } finally {
-      // What came before a malformed frame is good.
+      // Events before a malformed frame are good.
       dispatcher.handOver();
     }
     if (window.isOverrun) {
@@ -372,7 +372,7 @@ export class Link {
   /**
    * @param {number} type
    * @param {Reader} body
-   * @returns {boolean} whether it is a frame of calls, and of use
+   * @returns {boolean} whether it is a frame of calls that this client knows
    */
   #ofCalls(type, body) {
     return this.#parts.calls?.frame(type, body, this.channel) ?? false;
@@ -408,7 +408,7 @@ export class Link {
         barriers.echoed(body.long('id'));
         break;
       case TYPE.DRAINED:
-        // The last events come before the end.
+        // Delivers the last events before the end.
         dispatcher.handOver();
         this.#drained(body.long('id'));
         break;
@@ -416,13 +416,13 @@ export class Link {
         this.#owner.changeBus(this, decodeChangeBus(body));
         break;
       case TYPE.ECHO:
-        if (body.long('id') === this.#asked?.id) {
-          this.#answered();
+        if (body.long('id') === this.#fence?.id) {
+          this.#passFence();
         }
         break;
       default:
         if (!this.#ofCalls(type, body)) {
-          // A later version's: skipped, as the protocol says.
+          // A frame of a later version: skipped, as the protocol says.
           counters.unknownFrames++;
         }
     }
@@ -437,7 +437,7 @@ export class Link {
     this.#parts.calls?.opened(this.channel, welcome);
     this.#channel?.limit?.(Math.max(MIN_MESSAGE_BYTES, Math.min(MAX_MESSAGE_BYTES, welcome.limits.messageBytes)) + LIMIT.aroundEvents);
     this.#watch.start();
-    // Before the first Subscribe, so that it holds for all deliveries.
+    // Before the first Subscribe, so that credit counts for all deliveries.
     this.grant();
     this.#owner.welcomed(this, welcome);
   }
@@ -450,7 +450,7 @@ export class Link {
     if (typeCode === TYPE.PUBLISH) {
       this.#parts.outbox.confirmed(topic, about, receivers < 0 ? undefined : receivers);
     } else if (typeCode === TYPE.SUBSCRIBE || typeCode === TYPE.REGISTER) {
-      // The client may stay where it is, and there it may be refused yet.
+      // A standby confirms nothing for the application: the client may stay at its bus, which may still refuse.
       (this.#standby ?? this.#parts.registry).confirmed(about);
     } else if (typeCode === TYPE.AUTHENTICATE) {
       this.#parts.refresh.renewed(this, about);
@@ -468,7 +468,7 @@ export class Link {
   #problem(body) {
     const { code, message, retryable, about, typeCode, topic } = decodeProblem(body);
     const failure = new EventBusError('REFUSED', message, { busCode: code, retryable });
-    if (!this.#wasAsked(typeCode, about, topic, failure)) {
+    if (!this.#isExpected(typeCode, about, topic, failure)) {
       this.#parts.problem(failure);
     }
   }
@@ -478,9 +478,9 @@ export class Link {
    * @param {number} about
    * @param {string} topic
    * @param {EventBusError} failure
-   * @returns {boolean} whether a call or the SDK waited for the answer
+   * @returns {boolean} whether a call or the SDK waits for the answer
    */
-  #wasAsked(typeCode, about, topic, failure) {
+  #isExpected(typeCode, about, topic, failure) {
     const { barriers, calls, dispatcher, outbox, refresh, registry } = this.#parts;
     switch (typeCode) {
       case TYPE.PUBLISH:
@@ -492,8 +492,8 @@ export class Link {
         }
         return !this.#isAbandoned && registry.refused(about, failure);
       case TYPE.REGISTER:
-        // A bus without services says so of each, and does not read which.
-        return this.#wasAsked(TYPE.SUBSCRIBE, about || (calls?.someService ?? 0), topic, failure);
+        // A bus without services refuses each, without reading which.
+        return this.#isExpected(TYPE.SUBSCRIBE, about || (calls?.someService ?? 0), topic, failure);
       case TYPE.UNSUBSCRIBE:
       case TYPE.UNREGISTER:
         dispatcher.handOver();
@@ -505,17 +505,17 @@ export class Link {
         this.#credit.refused();
         return true;
       case TYPE.CAPACITY:
-        // The service has ended meanwhile.
+        // Ended meanwhile.
         return true;
       case TYPE.ECHO:
-        // Of a bus that does not know it: as good an answer.
-        this.#answered();
+        // The bus does not know Echo: its refusal comes in the same order.
+        this.#passFence();
         return true;
       case TYPE.AUTHENTICATE:
         refresh.refused(this);
         return false;
       default:
-        // About the connection: it says why the Close that follows.
+        // About the connection: the reason of the Close that follows.
         this.#refusal = failure;
         return !this.welcome;
     }
@@ -524,10 +524,10 @@ export class Link {
 
 /**
  * @param {string} reason
- * @param {number} [most] bytes; by default what fits into a Close frame
- * @returns {string} as much of it as fits
+ * @param {number} [max] bytes; by default what fits into a Close frame
+ * @returns {string} its beginning, as much as fits
  */
-export function shorten(reason, most = 123) {
+export function shorten(reason, max = 123) {
   const bytes = utf8(reason);
-  return bytes.length <= most ? reason : text.decode(bytes.subarray(0, most - 3)).replace(/\uFFFD*$/, '') + '…';
+  return bytes.length <= max ? reason : text.decode(bytes.subarray(0, max - 3)).replace(/\uFFFD*$/, '') + '…';
 }

@@ -1,5 +1,5 @@
 /**
- * An answer with an event.
+ * A reply as it was sent.
  *
  * @typedef {object} Answer
  * @property {number} handledMicros
@@ -7,27 +7,27 @@
  * @property {Uint8Array} bytes
  */
 
-// What one takes beside its bytes.
+// Bytes of memory that a reply takes beside its event.
 const OVERHEAD = 256;
 
 /** The last replies of a service, bounded in number and in bytes. */
 export class RememberedReplies {
-  #most;
-  #mostBytes;
+  #max;
+  #maxBytes;
   #bytes = 0;
   /** @type {Map<string, Answer>} */
   #replies = new Map();
 
   /**
-   * @param {number} most
-   * @param {number} mostBytes
+   * @param {number} max
+   * @param {number} maxBytes
    */
-  constructor(most, mostBytes) {
-    this.#most = most;
-    this.#mostBytes = mostBytes;
+  constructor(max, maxBytes) {
+    this.#max = max;
+    this.#maxBytes = maxBytes;
   }
 
-  /** @param {string} key which request of whom */
+  /** @param {string} key caller and request number */
   get(key) {
     return this.#replies.get(key);
   }
@@ -41,7 +41,7 @@ export class RememberedReplies {
     this.#replies.set(key, answer);
     this.#bytes += answer.bytes.length + OVERHEAD;
     for (const oldest of this.#replies.keys()) {
-      if (this.#replies.size <= this.#most && this.#bytes <= this.#mostBytes) {
+      if (this.#replies.size <= this.#max && this.#bytes <= this.#maxBytes) {
         return;
       }
       this.#remove(oldest);

@@ -3,19 +3,19 @@ import { PublishFrame } from './frame.js';
 
 /** @import {Limits} from './types.js' */
 
-/** What an event takes of the outbound buffer beside its bytes. */
+/** Bytes of the outbound buffer that an event takes beside its own. */
 export const AROUND_EVENT = 64;
 
 /**
- * Puts the events of a frame into frames for a bus that takes less than the one that they were made for. What is too big for it by itself
- * is taken out, and its waiter told; all others keep their numbers.
+ * Splits a frame into frames for a bus with smaller limits than the one it was made for. Events that are too big for it are removed, and their
+ * waiters told; all others keep their numbers.
  *
  * @param {PublishFrame} old
  * @param {Limits} limits of the bus
  * @param {number} batchBytes
- * @returns {{frames: PublishFrame[], refused: number}} and how many were taken out that nobody waits for
+ * @returns {{frames: PublishFrame[], refused: number}} and the number of removed events without a waiter
  */
-export function recut(old, limits, batchBytes) {
+export function splitBatch(old, limits, batchBytes) {
   /** @type {PublishFrame[]} */
   const frames = [];
   let refused = 0;
@@ -27,7 +27,7 @@ export function recut(old, limits, batchBytes) {
     if (problem) {
       waiter?.reject(problem);
       refused += old.waiters ? 0 : 1;
-      // The next number does not follow the last one.
+      // After a hole in the numbers the next event needs a frame of its own.
       frame = null;
       continue;
     }
@@ -47,7 +47,7 @@ export function recut(old, limits, batchBytes) {
 
 /**
  * @param {Limits} limits that a bus has told
- * @returns {Limits} with which something can be published, whatever it is that the bus has told
+ * @returns {Limits} corrected, so that something can be published whatever the bus has told
  */
 export function usable(limits) {
   return {
@@ -59,7 +59,7 @@ export function usable(limits) {
 /**
  * @param {Limits} before
  * @param {Limits} now
- * @returns {boolean} whether a bus takes all that the one before has taken
+ * @returns {boolean} whether a bus accepts all that the one before has accepted
  */
 export function fits(before, now) {
   return now.payloadBytes >= before.payloadBytes && now.headers >= before.headers && now.headerBytes >= before.headerBytes

@@ -2,12 +2,12 @@ const MAX_OTHERS = 64;
 const MAX_CHARACTERS = 1024;
 
 /**
- * Where to connect to next: first where the last bus sent this client, then the configured addresses in turn, then those of other buses
- * that the last bus knew, and then from the start.
+ * Addresses in the order in which they are tried: first where the last bus sent this client, then the configured ones in turn, then the peers that
+ * the last bus named, and then from the start.
  *
- * What a bus says is checked: a client that speaks TLS to it is not led to where its token would be read on the way.
+ * Addresses from a bus are checked: a client that speaks TLS is not led to an address without it, where its token could be read on the way.
  */
-export class Addresses {
+export class BusUrls {
   #configured;
   /** @type {string[]} */
   #preferred = [];
@@ -44,14 +44,14 @@ export class Addresses {
     return this.#configured.length - this.#triedConfigured;
   }
 
-  /** A connection has held: after it the configured addresses come first again. */
+  /** Begins with the configured addresses again, after a connection has lasted. */
   startAnew() {
     this.#triedConfigured = 0;
     this.#triedOthers = 0;
   }
 
   /**
-   * A bus has greeted this client and says which others there are; what was known is forgotten.
+   * Replaces the known peers by those that the bus has named in its `Welcome`.
    * @param {string} by its address
    * @param {string[]} named
    */
@@ -61,7 +61,7 @@ export class Addresses {
   }
 
   /**
-   * A bus asks to go on at one of these.
+   * Tries these addresses first, because a bus asks for a move.
    * @param {string} by its address
    * @param {string[]} named
    * @returns {string[]} those that can be used
@@ -71,7 +71,7 @@ export class Addresses {
     return [...this.#preferred];
   }
 
-  /** What a bus asked for came to nothing. */
+  /** Forgets the addresses of a move that has failed. */
   stayed() {
     this.#preferred = [];
   }

@@ -2,7 +2,7 @@
 /** @import {GapFrame} from './wire/frames.js' */
 
 /**
- * A `Deliver` frame: where it is in its message.
+ * Position of a `Deliver` frame in its message.
  *
  * @typedef {object} HeldDelivery
  * @property {Uint8Array} message
@@ -13,20 +13,20 @@
  * @property {boolean} fresh whether it came over the new connection
  */
 
-// Of what the old connection brings for groups. It has to be read on all the same: what it says is waited for.
+// Maximum bytes held of the old connection for groups. It has to be read on: the move waits for its answers.
 const MAX_OLD_BYTES = 16 * 2 ** 20;
 
-/** So much the new bus may send before the client has moved. */
-export const HELD_CREDIT = 2 ** 20;
+/** Credit of the new bus before the client has moved, in bytes. */
+export const STANDBY_CREDIT = 2 ** 20;
 
 /**
- * What arrives while a client has two connections, and must not be handed on yet.
+ * Deliveries that arrive while a client has two connections, and must not be delivered to the application yet.
  *
- * An event for subscriptions without a group comes over both connections: those of the new one wait here until the old one is
- * drained, and then what was seen is dropped by its number. An event for a group comes over one of the two, whichever the bus has
- * chosen: for topics with a group both connections' deliveries wait here, and are put in the order of their numbers.
+ * An event for subscriptions without a group comes over both connections: those of the new one wait here until the old one is drained, and then
+ * duplicates are dropped by their numbers. An event for a group comes over one of the two, as the bus has chosen: for topics with a group both
+ * connections' deliveries wait here, and are put in the order of their numbers.
  */
-export class Held {
+export class HeldDeliveries {
   /** @type {(HeldDelivery | GapFrame)[]} for topics without groups, in the order of their arrival */
   plain = [];
   /** @type {Map<ProducerState, HeldDelivery[]>} */
@@ -57,12 +57,12 @@ export class Held {
     }
   }
 
-  /** Whether the old connection has brought more for groups than is to be held. */
+  /** Tells whether the old connection has delivered more for groups than may be held. */
   get isTooMuch() {
     return this.#oldBytes > MAX_OLD_BYTES;
   }
 
-  /** The new connection is given up: of what it brings, only what no other client gets is kept. */
+  /** Keeps only deliveries for groups, which no other client gets: the new connection is given up. */
   keepGroupsOnly() {
     this.#groupsOnly = true;
     this.plain = [];
@@ -70,7 +70,7 @@ export class Held {
 
   /** @returns {HeldDelivery[]} those for topics with groups, for each producer and topic in the order of their numbers */
   grouped() {
-    // Stable: of two that say the same, the one of the old connection may be first or last.
+    // Stable: of two copies of an event, the one of the old connection may be first or last.
     return [...this.#grouped.values()].flatMap(all => all.sort((a, b) => a.sequence - b.sequence));
   }
 }

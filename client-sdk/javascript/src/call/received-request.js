@@ -1,23 +1,23 @@
 import { CallEvent } from './event.js';
 import { Invocation } from './invocation.js';
 
-/** @import {Serving} from './options.js' */
+/** @import {ServeSettings} from './options.js' */
 /** @import {Channel} from '../internal.js' */
 /** @import {Invoke} from '../wire/call-frames.js' */
 
 /**
- * Where an answer has to go.
+ * Connection and number of a call that waits for an answer.
  * @typedef {{channel: Channel, call: bigint}} Target
  */
 
-// What a request takes beside its bytes.
+// Bytes of memory that a request takes beside its event.
 const OVERHEAD = 512;
 
-/** A request that is to be answered. */
-export class Received {
+/** A received request without an answer. */
+export class ReceivedRequest {
   /** @type {AbortController | null} */
   #control = null;
-  /** @type {Target[]} more than one if the request has come again meanwhile */
+  /** @type {Target[]} more than one if the request was sent again meanwhile */
   targets;
   #cancelledTargets = 0;
   isCancelled = false;
@@ -26,12 +26,12 @@ export class Received {
    * @param {string} service
    * @param {Invoke} invoke
    * @param {Channel} channel
-   * @param {Serving} serving
+   * @param {ServeSettings} settings
    * @param {() => number} now
    */
   constructor(service, invoke, channel, { codec }, now) {
     const { call, caller, request, schema, event } = invoke;
-    /** Which request of whom. */
+    /** Caller and request number. */
     this.key = `${caller} ${request}`;
     this.bytes = event.bytes.length + OVERHEAD;
     this.targets = [{ channel, call }];
@@ -48,7 +48,7 @@ export class Received {
     return this.#control.signal;
   }
 
-  /** @returns {boolean} whether nobody waits for the answer any more, since one has gone */
+  /** @returns {boolean} whether nobody waits for the answer any more after this cancellation */
   cancelOne() {
     this.#cancelledTargets++;
     if (this.#cancelledTargets >= this.targets.length) {
@@ -57,7 +57,7 @@ export class Received {
     return this.isCancelled;
   }
 
-  /** Nobody waits for the answer. */
+  /** Cancels the request for all who wait for the answer. */
   cancel() {
     this.isCancelled = true;
     this.#control?.abort();

@@ -1,43 +1,43 @@
-import { ASK_AGAIN } from './barriers.js';
-import { step } from './change-table.js';
-import { Target } from './target.js';
+import { RETRY_DELAY } from './barriers.js';
+import { step } from './move-table.js';
+import { MoveTarget } from './move-target.js';
 import { joined } from './wire/bytes.js';
 
-/** @import {Action, Happening, Phase} from './change-table.js' */
+/** @import {Action, Happening, Phase} from './move-table.js' */
 /** @import {EventBusError} from './errors.js' */
-/** @import {Link, LinkOwner, Parts} from './link.js' */
+/** @import {BusLink, LinkOwner, Parts} from './bus-link.js' */
 /** @import {Settings} from './options.js' */
 /** @import {Registration} from './registry.js' */
-/** @import {Destination} from './target.js' */
+/** @import {Destination} from './move-target.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
-// What the client waits for when the bus names no useful deadline, in ms.
-const MIN = 100;
-const MAX = 300_000;
-// How long a new bus that is given up may take to drain, and an application to go on taking what came.
-const UNDO = 2000;
-// How long the new bus may take to show that what it had sent before has come.
-const OVERTAKE = 2000;
+// Bounds of the deadline that the bus names, in ms.
+const MIN_DEADLINE = 100;
+const MAX_DEADLINE = 300_000;
+// Time for a new bus that is given up to drain, and step in which an application is waited for, in ms.
+const UNDO_TIMEOUT = 2000;
+// Timeout for the answer of the new bus that comes behind all it had sent before, in ms.
+const OVERTAKE_TIMEOUT = 2000;
 
 /**
- * Whose connections these are.
+ * The owner of both connections.
  *
  * @typedef {object} Home
- * @property {(link: Link, welcome: Welcome, until: number) => void} moved the new connection is the one that the client has; closes the old one
- *   when no call is under way there, or at that time
+ * @property {(link: BusLink, welcome: Welcome, until: number) => void} moved makes the new connection the client's; closes the old one when no call
+ *   is under way there, or at that time
  * @property {(url: string, why: string) => void} stayed the client stays at its old bus
- * @property {() => void} loseSending nothing can be sent over the connection that was sent over
+ * @property {() => void} loseSending records that the connection for sending is lost
  * @property {LinkOwner['welcomed']} welcomed
  * @property {LinkOwner['ended']} ended
- * @property {(link: Link, request: ChangeBus, heardAt?: number) => void} changeBus
+ * @property {(link: BusLink, request: ChangeBus, heardAt?: number) => void} changeBus
  */
 
 /**
- * One move of a client to another bus: makes the new connection before it breaks the old one, so that no event is lost, doubled or put
- * out of order, as protocol.md#change-of-bus says. The table says what is done when; here it is done. Until LEAVING nothing was
- * taken from the old bus, and whatever fails leaves the client where it is.
+ * A move of a client to another bus: makes the new connection before it breaks the old one, so that no event is lost, doubled or put out of order, as
+ * protocol.md#change-of-bus says. The table decides, this class acts. Until LEAVING the old bus keeps everything, and any failure leaves the client
+ * there.
  */
-export class BusChange {
+export class BusMove {
   #parts;
   #env;
   #home;
@@ -50,12 +50,12 @@ export class BusChange {
   #deadline = null;
   /** @type {unknown} */
   #pause = null;
-  #patience = MIN;
-  // When the bus closes a client that has not gone.
+  #timeout = MIN_DEADLINE;
+  // Time at which the bus closes a client that has not moved.
   #until = 0;
   #waited = 0;
   #hasGroups = false;
-  // Whether the new bus has sent what nobody else gets.
+  // Set if the new bus may have sent events or requests that no other client gets.
   #hasExclusive = false;
   #isNewLost = false;
   // Subscriptions and services of the new bus.
@@ -72,7 +72,7 @@ export class BusChange {
    * @param {Settings} settings
    * @param {Parts} parts
    * @param {Home} home
-   * @param {Link} old the connection that the client has
+   * @param {BusLink} old the connection that the client has
    * @param {Destination} destination
    */
   constructor(settings, parts, home, old, destination) {
@@ -80,29 +80,29 @@ export class BusChange {
     this.#env = parts.env;
     this.#home = home;
     this.#old = old;
-    this.#target = new Target(parts, this, home, destination, settings.connectTimeout);
+    this.#target = new MoveTarget(parts, this, home, destination, settings.connectTimeout);
   }
 
   /**
-   * @param {number} wanted ms until the bus closes a client that has not gone
-   * @param {number} gone ms of it that have gone by
+   * @param {number} wanted ms until the bus closes a client that has not moved
+   * @param {number} gone ms of it that have passed
    */
   start(wanted, gone) {
-    this.#patience = Math.max(MIN, Math.min(MAX, wanted));
-    this.#until = this.#env.now() - gone + this.#patience;
-    // Before the bus closes the old connection there has to be time to stay.
+    this.#timeout = Math.max(MIN_DEADLINE, Math.min(MAX_DEADLINE, wanted));
+    this.#until = this.#env.now() - gone + this.#timeout;
+    // Leaves time to stay before the bus closes the old connection.
     this.#deadline = this.#env.setTimeout(
-      () => this.#on('late', this.#phase === 'CONNECTING' ? 'no connection in time' : 'not done in time'), Math.max(0, this.#patience * 0.75 - gone));
+      () => this.#on('late', this.#phase === 'CONNECTING' ? 'no connection in time' : 'not done in time'), Math.max(0, this.#timeout * 0.75 - gone));
     this.#target.connect();
   }
 
-  // ---- What happens
+  // ---- Events
 
   /**
-   * The only writer of the phase.
+   * Makes a step of the table. Nothing else writes the phase.
    * @param {Happening} happening
-   * @param {string} why the client stays, if this is what it stays for
-   * @returns {Action} what was done
+   * @param {string} why reason, if the client stays because of this
+   * @returns {Action} the action
    */
   #on(happening, why = this.#why) {
     const [next, action] = step(this.#phase, happening);
@@ -120,7 +120,7 @@ export class BusChange {
       case 'nothing': break;
       case 'subscribe': this.#subscribe(); break;
       case 'flush': this.#flush(); break;
-      case 'pause': this.#publishOnForAMoment(); break;
+      case 'pause': this.#postponeFlush(); break;
       case 'leave': this.#leave(); break;
       case 'catchUp': this.#catchUp(); break;
       case 'releaseAndFinish': this.#release(); this.#finish(); break;
@@ -153,15 +153,15 @@ export class BusChange {
   }
 
   /**
-   * The old connection has ended.
-   * @returns {boolean} whether the client goes on over the new one; if not, the move is over
+   * Handles the end of the old connection.
+   * @returns {boolean} whether the client stays at the new bus; if not, the move has ended
    */
   oldEnded() {
     const action = this.#on('oldEnded');
     return action !== 'abandon' && action !== 'nothing';
   }
 
-  /** The client is closed. */
+  /** Ends the move, because the client is closed. */
   abandon() {
     this.#on('closed');
   }
@@ -191,16 +191,16 @@ export class BusChange {
     }
   }
 
-  /** The old bus has had its time: what it has is the application's to take, however slowly; it has left for the rest. */
+  /** Handles the deadline of the old bus: while the application is stalled the client waits on, else it leaves. */
   #onWaited() {
-    this.#on(this.#parts.window.isHeldBack && this.#waited < MAX ? 'behind' : 'waited');
+    this.#on(this.#parts.window.isStalled && this.#waited < MAX_DEADLINE ? 'behind' : 'waited');
   }
 
-  // ---- What is done
+  // ---- Actions
 
   #subscribe() {
     const { registry, dispatcher } = this.#parts;
-    const all = registry.beginChange();
+    const all = registry.beginMove();
     dispatcher.hold(() => this.#on('tooMuch', 'too much came for groups meanwhile'));
     for (const one of all) {
       this.#served.set(one.id, one);
@@ -215,27 +215,26 @@ export class BusChange {
     }
   }
 
-  /** Nothing more is published at the old bus; it is asked whether it has handed on everything. */
+  /** Stops publishing at the old bus, and asks it whether it has delivered everything. */
   #flush() {
     const { outbox, barriers } = this.#parts;
-    this.#target.link.limitHeld();
-    outbox.hold();
+    this.#target.link.limitStandby();
+    outbox.pause();
     outbox.sendNow(barriers.askOnce(() => this.#on('flushed'), () => this.#on('notFlushed')));
   }
 
-  #publishOnForAMoment() {
+  #postponeFlush() {
     this.#parts.barriers.forget();
     this.#parts.outbox.stay();
-    this.#pause = this.#env.setTimeout(() => this.#on('askAgain'), ASK_AGAIN);
+    this.#pause = this.#env.setTimeout(() => this.#on('askAgain'), RETRY_DELAY);
   }
 
   #leave() {
     const { link } = this.#target;
     this.#stopTimers();
-    // Only the old bus has what is queued there for this client, and answers the calls that are under way; for leaving it gives the whole
-    // time again.
-    this.#until = this.#env.now() + this.#patience;
-    this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#patience);
+    // Only the old bus has the events queued there for this client and the answers to calls under way; it gives the whole deadline again for leaving.
+    this.#until = this.#env.now() + this.#timeout;
+    this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#timeout);
     const frames = this.#parts.registry.leave(this.#served, () => this.#on('drained'));
     if (frames && frames.length > 0) {
       this.#parts.outbox.sendNow(joined(frames));
@@ -247,29 +246,29 @@ export class BusChange {
   }
 
   /**
-   * Two connections have no order between them: what the new bus had sent for a group before the old one was done may not be read yet, and
-   * would come behind events with higher numbers. Its answer comes behind all that.
+   * Waits until everything is read that the new bus had sent for groups before the old one was drained: two connections have no order between them,
+   * and those events would come behind others with higher numbers. The answer of the new bus comes behind them.
    */
   #catchUp() {
     this.#stopTimers();
     if (this.#hasGroups) {
-      this.#deadline = this.#env.setTimeout(() => this.#on('caughtUp'), OVERTAKE);
-      this.#target.link.askBehind(() => this.#on('caughtUp'));
+      this.#deadline = this.#env.setTimeout(() => this.#on('caughtUp'), OVERTAKE_TIMEOUT);
+      this.#target.link.fence(() => this.#on('caughtUp'));
     } else {
       this.#on('caughtUp');
     }
   }
 
-  /** From now on the new connection's events are handed on. */
+  /** Delivers the held events, and from now on those of the new connection. */
   #release() {
-    // Before the first credit: what was held takes of the room.
+    // Before the first credit: the held events count against it.
     this.#parts.dispatcher.release(true);
     this.#target.link.goLive();
   }
 
   /**
-   * What is in force was away, or is until it is confirmed; told ahead of what the new bus has sent.
-   * @param {Link} lost what was on its way over it has not come
+   * Reports an interruption of all subscriptions in force, ahead of the events of the new bus.
+   * @param {BusLink} lost whose frames under way are lost
    */
   #interrupt(lost) {
     this.#parts.registry.away(lost.heardAtMicros);
@@ -277,8 +276,8 @@ export class BusChange {
   }
 
   #waitOn() {
-    this.#waited += UNDO;
-    this.#deadline = this.#env.setTimeout(() => this.#onWaited(), UNDO);
+    this.#waited += UNDO_TIMEOUT;
+    this.#deadline = this.#env.setTimeout(() => this.#onWaited(), UNDO_TIMEOUT);
   }
 
   #finish() {
@@ -292,7 +291,7 @@ export class BusChange {
     this.#target.passOn();
   }
 
-  /** The old connection is lost: what it had not confirmed is sent again over the new one. */
+  /** Moves at once after the loss of the old connection: unconfirmed events are sent again over the new one. */
   #goOn() {
     const { link } = this.#target;
     this.#parts.barriers.forget();
@@ -305,7 +304,10 @@ export class BusChange {
     this.#finish();
   }
 
-  /** Nothing was taken from the old bus; what the new one has for groups and services no other member gets. */
+  /**
+   * Gives up the new connection. The old bus has kept everything; events and requests that the new one has for groups and services are drained,
+   * because no other member gets them.
+   */
   #undo() {
     const { outbox, barriers, dispatcher } = this.#parts;
     outbox.stay();
@@ -316,10 +318,10 @@ export class BusChange {
       return;
     }
     dispatcher.holdGroupsOnly();
-    this.#target.link.takeRest();
+    this.#target.link.grantAll();
     this.#undrained = new Set(this.#served.keys());
     this.#target.link.channel.send([...this.#served.values()].map(one => one.endFrame));
-    this.#pause = this.#env.setTimeout(() => this.#on('undone'), UNDO);
+    this.#pause = this.#env.setTimeout(() => this.#on('undone'), UNDO_TIMEOUT);
   }
 
   #stay() {
@@ -329,7 +331,7 @@ export class BusChange {
     this.#parts.dispatcher.release(false);
     this.#parts.registry.stayed();
     if (this.#isNewLost || this.#undrained.size > 0) {
-      // Of their events some may have gone to the new bus, and nowhere else.
+      // Events of groups may have gone to the new bus alone.
       const from = this.#target.link.heardAtMicros;
       this.#served.forEach(one => one.group !== null && one.interrupted(from));
       this.#parts.dispatcher.handOver();
@@ -337,7 +339,7 @@ export class BusChange {
     this.#home.stayed(this.#target.url, this.#why);
   }
 
-  /** The new bus is lost after the old one was left: what it had is lost with it. */
+  /** Comes back to the old bus after it was left, because the new bus and all it had are lost. */
   #comeBack() {
     const { outbox, dispatcher, registry, barriers } = this.#parts;
     this.#end();

@@ -1,6 +1,6 @@
 /**
- * What a change of bus does when something happens: from phase and event to action and next phase. A pair that is not in the table
- * changes nothing, because what happens may come late.
+ * State table of a move to another bus: from phase and event to action and next phase. A pair that is not in the table changes nothing, because an
+ * event may come late.
  *
  *     CONNECTING --ready--> SUBSCRIBING --confirmed--> FLUSHING --flushed--> LEAVING --drained--> OVERTAKING
  *         |                      \________________________/                     |              |        |
@@ -8,9 +8,9 @@
  *         |                         v                                           v              |        v
  *         '--- stay ---> OVER <-- UNDOING                                    NEW_LOST --> OVER <'      MOVED
  *
- * When the old connection ends after `ready`, the client goes on at the new bus. When the new one ends after `flushed`, it takes what the
- * old bus still has and comes back. In OVERTAKING the old bus has drained, and what the new one had sent before may not be read yet.
- * Sending is ordered and never waits here, so that the events go to the new bus with LEAVING.
+ * If the old connection ends after `ready`, the client stays at the new bus. If the new one ends after `flushed`, the client receives the rest
+ * of the old bus and comes back. In OVERTAKING the old bus has drained, and frames that the new one had sent before may not be read yet. Sending
+ * is ordered and never waits here, so that events go to the new bus from LEAVING on.
  *
  * @typedef {'CONNECTING' | 'SUBSCRIBING' | 'FLUSHING' | 'LEAVING' | 'OVERTAKING' | 'NEW_LOST' | 'UNDOING' | 'MOVED' | 'OVER'} Phase
  * @typedef {'ready' | 'unreachable' | 'confirmed' | 'refused' | 'tooMuch' | 'late' | 'flushed' | 'notFlushed' | 'askAgain' | 'drained'
@@ -81,6 +81,6 @@ const TABLE = {
 /**
  * @param {Phase} phase
  * @param {Happening} happening
- * @returns {[Phase, Action]} the next phase, and what to do
+ * @returns {[Phase, Action]} the next phase and the action
  */
 export const step = (phase, happening) => TABLE[phase][happening] ?? [phase, 'nothing'];

@@ -1,67 +1,67 @@
 import { textOf } from './errors.js';
-import { Link } from './link.js';
-import { fits } from './recut.js';
+import { BusLink } from './bus-link.js';
+import { fits } from './batch-splitter.js';
 
-/** @import {End, LinkOwner, Parts, Standby} from './link.js' */
+/** @import {End, LinkOwner, Parts, Standby} from './bus-link.js' */
 /** @import {Limits} from './types.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
 /**
- * Where a change of bus leads.
+ * Destination of a move.
  *
  * @typedef {object} Destination
  * @property {string[]} urls at least one
  * @property {bigint} producer the client's number, which it must keep
- * @property {() => Promise<Uint8Array>} hello what to say there
+ * @property {() => Promise<Uint8Array>} hello returns the `Hello` for it
  *
  * @typedef {object} TargetListener
  * @property {() => void} ready a bus has welcomed this client
- * @property {(why: string) => void} unreachable no address has led to a bus that takes it
+ * @property {(why: string) => void} unreachable no address has led to a bus that accepts the client
  * @property {(why: string) => void} lost the connection that was ready has ended
  */
 
-/** The new connection of a change of bus: tries the addresses in turn until a bus welcomes this client, and watches it from then on. */
-export class Target {
+/** The new connection of a move: tries the addresses in turn until a bus welcomes this client, and watches the connection from then on. */
+export class MoveTarget {
   #parts;
   #listener;
   #standby;
   #heir;
   #destination;
-  #patience;
+  #timeout;
   #urls;
   #why = 'none of its addresses can be used';
-  /** @type {Link | null} */
+  /** @type {BusLink | null} */
   #link = null;
   /** @type {unknown} */
   #timer = null;
   #isReady = false;
   #isOver = false;
   #isHandedOver = false;
-  /** @type {{request: ChangeBus, heardAt: number} | null} what the new bus has asked for already */
+  /** @type {{request: ChangeBus, heardAt: number} | null} a move that the new bus has requested already */
   #next = null;
-  /** The address that is or was tried last. */
+  /** Address of the current or last try. */
   url;
 
   /**
    * @param {Parts} parts
-   * @param {TargetListener & Standby} listener hears of the connection
-   * @param {LinkOwner & {changeBus: (link: Link, request: ChangeBus, heardAt?: number) => void}} heir whose it is in the end
+   * @param {TargetListener & Standby} listener of the connection
+   * @param {LinkOwner & {changeBus: (link: BusLink, request: ChangeBus, heardAt?: number) => void}} heir owner of the connection after the move
    * @param {Destination} destination
-   * @param {number} patience ms for each address
+   * @param {number} timeout ms for each address
    */
-  constructor(parts, listener, heir, destination, patience) {
+  constructor(parts, listener, heir, destination, timeout) {
     this.#parts = parts;
     this.#listener = this.#standby = listener;
     this.#heir = heir;
     this.#destination = destination;
-    this.#patience = patience;
+    this.#timeout = timeout;
     this.#urls = [...destination.urls];
     this.url = /** @type {string} */ (this.#urls[0]);
   }
 
-  /** @returns {Link} once it is ready */
+  /** @returns {BusLink} of the connection that is ready */
   get link() {
-    return /** @type {Link} */ (this.#link);
+    return /** @type {BusLink} */ (this.#link);
   }
 
   connect() {
@@ -72,14 +72,14 @@ export class Target {
       return;
     }
     this.url = url;
-    const link = new Link(url, this.#parts, this, this.#standby);
+    const link = new BusLink(url, this.#parts, this, this.#standby);
     this.#link = link;
-    this.#timer = this.#parts.env.setTimeout(() => link.fail(`no answer within ${this.#patience} ms`), this.#patience);
+    this.#timer = this.#parts.env.setTimeout(() => link.fail(`no answer within ${this.#timeout} ms`), this.#timeout);
     this.#destination.hello().then(frame => this.#link === link && !this.#isOver && link.open(frame), thrown => link.fail(textOf(thrown)));
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {Welcome} welcome
    */
   welcomed(link, welcome) {
@@ -100,7 +100,7 @@ export class Target {
   /** @param {Welcome} welcome */
   #problem({ producer, limits }) {
     if (producer !== this.#destination.producer) {
-      // Subscribers could not tell what they have seen.
+      // Subscribers could not recognise duplicates.
       return `it knows this client as ${producer}, not as ${this.#destination.producer}`;
     }
     const now = this.#parts.outbox.limits;
@@ -108,7 +108,7 @@ export class Target {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {End} end
    */
   ended(link, end) {
@@ -130,7 +130,7 @@ export class Target {
   }
 
   /**
-   * @param {Link} link
+   * @param {BusLink} link
    * @param {ChangeBus} request
    */
   changeBus(link, request) {
@@ -146,12 +146,12 @@ export class Target {
     this.#timer = null;
   }
 
-  /** The connection is the heir's from now on; `passOn` has to follow. */
+  /** Gives the connection to the heir; `passOn` has to follow. */
   handOver() {
     this.#isHandedOver = true;
   }
 
-  /** Tells the heir what the bus has asked for meanwhile. */
+  /** Passes on to the heir a move that the new bus has requested meanwhile. */
   passOn() {
     if (this.#next && this.#link) {
       this.#heir.changeBus(this.#link, this.#next.request, this.#next.heardAt);
@@ -159,8 +159,8 @@ export class Target {
   }
 
   /**
-   * The connection is not needed.
-   * @param {number} until when calls that are under way over it are not waited for any longer
+   * Closes the connection, because the client stays at its bus.
+   * @param {number} until deadline of the calls that are under way over it
    */
   drop(until) {
     this.#stopTimer();

@@ -1,6 +1,7 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.report.MarkdownPage;
+import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.report.WholeFile;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -22,7 +23,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Writes the figures of result files as Markdown: the targets that are reached and those that are"
           + " not, and the tables of each file with its command and machine.",
-      "docs/benchmarks.md is made with: page docs/benchmarks/*.json --into docs/benchmarks.md"
+      "docs/benchmarks.md is made with: page out/*/results.json --into docs/benchmarks.md --medians"
+          + " docs/benchmarks/medians.json"
     },
     mixinStandardHelpOptions = true)
 final class PageCommand implements Callable<Integer> {
@@ -45,10 +47,22 @@ final class PageCommand implements Callable<Integer> {
               + "' (default: standard output).")
   private @Nullable Path into;
 
+  @Option(
+      names = "--medians",
+      paramLabel = "FILE",
+      description = "Takes the medians of all files as JSON, a line for each workload and system.")
+  private @Nullable Path medians;
+
   @Override
   public Integer call() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
-    String figures = MarkdownPage.figures(files.stream().map(this::source).toList());
+    List<ResultFile> results = files.stream().map(file -> ResultFile.read(file, spec)).toList();
+    String figures =
+        MarkdownPage.figures(results.stream().map(ResultFile::chapter).toList(), link());
+    if (medians != null) {
+      ResultsJson.writeMedians(
+          medians, results.stream().flatMap(result -> result.summaries().stream()).toList());
+    }
     if (into == null) {
       out.print(figures);
       out.flush();
@@ -65,11 +79,13 @@ final class PageCommand implements Callable<Integer> {
     return LoadTestExitCode.OK;
   }
 
-  private MarkdownPage.Source source(Path file) {
-    String link =
-        into == null
-            ? file.toString()
-            : into.toAbsolutePath().resolveSibling("").relativize(file.toAbsolutePath()).toString();
-    return new MarkdownPage.Source(link, ResultFile.read(file, spec).chapter());
+  /** Returns the path of the medians, seen from the document; empty for none. */
+  private String link() {
+    if (medians == null) {
+      return "";
+    }
+    return into == null
+        ? medians.toString()
+        : into.toAbsolutePath().resolveSibling("").relativize(medians.toAbsolutePath()).toString();
   }
 }

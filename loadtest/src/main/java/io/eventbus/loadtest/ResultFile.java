@@ -9,11 +9,13 @@ import io.eventbus.loadtest.report.HtmlReport;
 import io.eventbus.loadtest.report.Report;
 import io.eventbus.loadtest.report.ResultTable;
 import io.eventbus.loadtest.report.ResultsJson;
+import io.eventbus.loadtest.report.Summary;
 import io.eventbus.loadtest.switching.report.SwitchPage;
 import io.eventbus.loadtest.switching.report.SwitchReport;
 import io.eventbus.loadtest.switching.report.SwitchTable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -31,6 +33,11 @@ interface ResultFile {
 
   /** Returns what a document shows. */
   Chapter chapter();
+
+  /** Returns the medians of each workload and system; none for results without workloads. */
+  default List<Summary> summaries() {
+    return List.of();
+  }
 
   /**
    * Reads a file that was named on the command line.
@@ -75,6 +82,11 @@ interface ResultFile {
     @Override
     public Chapter chapter() {
       return ResultTable.chapter(report);
+    }
+
+    @Override
+    public List<Summary> summaries() {
+      return report.summaries();
     }
   }
 

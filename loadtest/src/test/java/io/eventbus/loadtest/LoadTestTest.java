@@ -313,13 +313,19 @@ class LoadTestTest {
     Path document = directory.resolve("page.md");
     Files.writeString(document, MarkdownPage.BEGIN + "\n" + MarkdownPage.END + "\n");
     String into = "--into=" + document;
-    assertThat(execute("page", json.toString(), into))
+    Path medians = directory.resolve("medians.json");
+    assertThat(execute("page", json.toString(), into, "--medians=" + medians))
         .as(err::toString)
         .isEqualTo(LoadTestExitCode.OK);
     assertThat(Files.readString(document))
         .contains("loadtest run " + workload)
         .contains("| short | memory |")
-        .contains("[All figures](results.json)");
+        .contains("[The medians with all digits](medians.json)");
+    assertThat(Files.readAllLines(medians))
+        .hasSize(3)
+        .element(1)
+        .asString()
+        .startsWith("{\"workload\":\"short\",\"driver\":\"memory\"");
     assertThat(execute("page", json.toString())).isEqualTo(LoadTestExitCode.OK);
     assertThat(out.toString()).contains("| short | memory |");
     Files.writeString(document, "");

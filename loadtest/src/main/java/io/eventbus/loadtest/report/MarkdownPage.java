@@ -17,18 +17,19 @@ public final class MarkdownPage {
   private MarkdownPage() {}
 
   /**
-   * A result file.
+   * Writes the text between the marks: the targets of all chapters, then the tables of each.
    *
-   * @param link where it is, seen from the document
+   * @param medians path of the file with the medians, seen from the document; empty for none
    */
-  public record Source(String link, Chapter chapter) {}
-
-  /** Writes what is between the marks: the targets of all files, then the tables of each. */
-  public static String figures(List<Source> sources) {
+  public static String figures(List<Chapter> chapters, String medians) {
     StringBuilder out = new StringBuilder();
-    targets(out, sources);
-    for (Source source : sources) {
-      chapter(out, source);
+    targets(out, chapters);
+    if (!medians.isEmpty()) {
+      out.append("\n[The medians with all digits](").append(medians).append("), a line for each ");
+      out.append("workload and system.\n");
+    }
+    for (Chapter chapter : chapters) {
+      chapter(out, chapter);
     }
     return out.toString();
   }
@@ -52,31 +53,31 @@ public final class MarkdownPage {
         + document.substring(end);
   }
 
-  private static void targets(StringBuilder out, List<Source> sources) {
+  private static void targets(StringBuilder out, List<Chapter> chapters) {
     out.append("## Targets\n\n");
-    long reached = count(sources, SpeedTarget.Verdict.REACHED);
-    long missed = count(sources, SpeedTarget.Verdict.MISSED);
+    long reached = count(chapters, SpeedTarget.Verdict.REACHED);
+    long missed = count(chapters, SpeedTarget.Verdict.MISSED);
     out.append(reached).append(" reached, ").append(missed).append(" not.\n");
     if (reached + missed == 0) {
       return;
     }
     out.append("\n| target | measured | |\n|---|---|---|\n");
     // What is missed is what a reader wants to know first.
-    targets(out, sources, target -> target.verdict() == SpeedTarget.Verdict.MISSED);
-    targets(out, sources, target -> target.verdict() == SpeedTarget.Verdict.REACHED);
+    targets(out, chapters, target -> target.verdict() == SpeedTarget.Verdict.MISSED);
+    targets(out, chapters, target -> target.verdict() == SpeedTarget.Verdict.REACHED);
   }
 
-  private static long count(List<Source> sources, SpeedTarget.Verdict verdict) {
-    return sources.stream()
-        .flatMap(source -> source.chapter().targets().stream())
+  private static long count(List<Chapter> chapters, SpeedTarget.Verdict verdict) {
+    return chapters.stream()
+        .flatMap(chapter -> chapter.targets().stream())
         .filter(target -> target.verdict() == verdict)
         .count();
   }
 
   private static void targets(
-      StringBuilder out, List<Source> sources, Predicate<SpeedTarget> which) {
-    sources.stream()
-        .flatMap(source -> source.chapter().targets().stream())
+      StringBuilder out, List<Chapter> chapters, Predicate<SpeedTarget> which) {
+    chapters.stream()
+        .flatMap(chapter -> chapter.targets().stream())
         .filter(which)
         .forEach(
             target -> {
@@ -89,8 +90,7 @@ public final class MarkdownPage {
             });
   }
 
-  private static void chapter(StringBuilder out, Source source) {
-    Chapter chapter = source.chapter();
+  private static void chapter(StringBuilder out, Chapter chapter) {
     out.append("\n## ").append(chapter.title()).append(", ");
     out.append(DAY.matcher(chapter.startedAt()).replaceFirst("")).append("\n\n");
     if (chapter.command().isEmpty()) {
@@ -98,8 +98,7 @@ public final class MarkdownPage {
     } else {
       out.append("```\n").append(chapter.command()).append("\n```\n\n");
     }
-    out.append(chapter.machine()).append(". Systems: ").append(chapter.systems());
-    out.append(". [All figures](").append(source.link()).append(").\n");
+    out.append(chapter.machine()).append(". Systems: ").append(chapter.systems()).append(".\n");
     chapter.remarks().forEach(remark -> out.append('\n').append(remark).append('\n'));
     for (Section section : chapter.sections()) {
       if (section.rows().size() > 1) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.deser.std.StdDelegatingDeserializer;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.StringJoiner;
 
 /** The results for programs: every run with every figure, and the medians. */
 public final class ResultsJson {
@@ -70,6 +72,20 @@ public final class ResultsJson {
     ObjectNode tree = JSON.valueToTree(report);
     tree.set("targets", JSON.valueToTree(targets));
     WholeFile.write(file, JSON.writeValueAsBytes(tree));
+  }
+
+  /**
+   * Writes medians: an array with a line for each workload and system.
+   *
+   * @throws IOException if it cannot be written
+   */
+  public static void writeMedians(Path file, List<Summary> summaries) throws IOException {
+    ObjectWriter line = JSON.writer().without(SerializationFeature.INDENT_OUTPUT);
+    StringJoiner lines = new StringJoiner(",\n", "[\n", "\n]\n");
+    for (Summary summary : summaries) {
+      lines.add(line.writeValueAsString(summary));
+    }
+    WholeFile.write(file, lines.toString());
   }
 
   /**

@@ -25,13 +25,12 @@ class MarkdownPageTest {
 
   @Test
   void aFileIsShownWithItsCommandMachineAndTables() {
-    String figures =
-        MarkdownPage.figures(List.of(new MarkdownPage.Source("benchmarks/w.json", CHAPTER)));
+    String figures = MarkdownPage.figures(List.of(CHAPTER), "benchmarks/medians.json");
     assertThat(figures)
         .contains("## Workloads, 2026-01-02\n")
         .contains("```\nloadtest run w --runs 5\n```")
         .contains("cpu, 2 cores, Linux, JVM. Systems: eventbus 1.")
-        .contains("[All figures](benchmarks/w.json)")
+        .contains("[The medians with all digits](benchmarks/medians.json)")
         .contains("A remark.")
         .contains("### Medians\n\n| a | b |\n|---|---:|\n| x \\| &lt;y> | 1 |\n")
         .doesNotContain("Nothing");
@@ -39,11 +38,11 @@ class MarkdownPageTest {
 
   @Test
   void whatIsMissedComesBeforeWhatIsReached() {
-    String figures = MarkdownPage.figures(List.of(new MarkdownPage.Source("w.json", CHAPTER)));
+    String figures = MarkdownPage.figures(List.of(CHAPTER), "");
     assertThat(figures)
         .contains("1 reached, 1 not.")
         .containsSubsequence("| small | 9 MB | **NOT reached** |", "| fast | 3 x | reached |")
-        .doesNotContain("cheap");
+        .doesNotContain("cheap", "medians");
   }
 
   @Test

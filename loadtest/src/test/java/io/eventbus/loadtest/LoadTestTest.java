@@ -117,7 +117,7 @@ class LoadTestTest {
     assertThat(json.path("summaries").path(0).path("deliveredPerSecond").asDouble()).isPositive();
     assertThat(json.path("machine").path("cores").asInt()).isPositive();
     String html = Files.readString(directory.resolve("report.html"));
-    assertThat(html).contains("<svg").contains("short").doesNotContain("http");
+    assertThat(html).contains("<img").contains("short").doesNotContain("http");
   }
 
   @Test

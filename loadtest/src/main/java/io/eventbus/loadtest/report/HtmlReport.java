@@ -13,6 +13,7 @@ import java.util.function.ToDoubleFunction;
 /** The page with plots: one file that needs nothing else, in light and dark. */
 public final class HtmlReport {
   private static final int TARGET_TEXTS = 2;
+  private static final double KIBIBYTE = 1024;
 
   private HtmlReport() {}
 
@@ -27,15 +28,16 @@ public final class HtmlReport {
 
   static String page(Report report) {
     List<String> drivers = report.results().stream().map(RunResult::driver).distinct().toList();
-    Page page = new Page("Load test", drivers.size());
+    Page page = new Page("Load test");
     page.paragraph(report.startedAt() + " · " + report.machine());
     if (!report.command().isEmpty()) {
       page.paragraph(report.command());
     }
     page.paragraph("Systems: " + report.systems() + ".");
     page.paragraph(
-        "Each figure is the median of the runs; in the plots a dot is one run. Latency counts from"
-            + " the moment at which an event was due. Servers and clients shared the machine.");
+        "Each figure is the median of the runs; in the plots a bar is the median and a dot is a"
+            + " run. Latency counts from the moment at which an event was due. Servers and clients"
+            + " shared the machine.");
     if (!report.unfinished().isEmpty()) {
       page.bad(report.unfinished());
     }
@@ -83,9 +85,8 @@ public final class HtmlReport {
               "Resident memory for each connection",
               all,
               results,
-              driver -> median(summaries, driver, Summary::idleRssBytes),
-              r -> r.idle() == null ? 0 : r.idle().rssBytesEach(),
-              Figures::kibibytes));
+              driver -> median(summaries, driver, Summary::idleRssBytes) / KIBIBYTE,
+              r -> r.idle() == null ? 0 : r.idle().rssBytesEach() / KIBIBYTE));
       return;
     }
     table(page, summaries);
@@ -97,8 +98,7 @@ public final class HtmlReport {
             all,
             results,
             driver -> median(summaries, driver, Summary::deliveredPerSecond),
-            RunResult::deliveredPerSecond,
-            Figures::rate));
+            RunResult::deliveredPerSecond));
     page.subheading("CPU time of the server for one delivery, µs");
     page.picture(
         Charts.bars(
@@ -106,13 +106,10 @@ public final class HtmlReport {
             all,
             results,
             driver -> median(summaries, driver, Summary::serverCpuMicros),
-            RunResult::serverCpuMicrosPerDelivery,
-            Figures::micros));
+            RunResult::serverCpuMicrosPerDelivery));
     page.subheading("Latency");
-    page.key(all);
     page.picture(Charts.latency(all, results));
     page.subheading("Over time");
-    page.key(all);
     page.picture(Charts.timeline(all, results));
   }
 

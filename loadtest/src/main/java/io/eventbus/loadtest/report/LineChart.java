@@ -1,104 +1,65 @@
 package io.eventbus.loadtest.report;
 
-import java.util.ArrayList;
-import java.util.DoubleSummaryStatistics;
+import java.util.HashSet;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
+import java.util.Set;
+import java.util.function.DoubleFunction;
+import java.util.function.DoubleUnaryOperator;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** Lines over a common horizontal axis. */
+/** Lines over a common horizontal axis; both axes begin at zero. */
 public final class LineChart {
-  private static final int WIDTH = 720;
-  private static final int HEIGHT = 260;
+  private final String title;
+  private final XYChart chart = new XYChart(Plot.WIDTH, Plot.HEIGHT);
+  private final Set<String> names = new HashSet<>();
+  private DoubleUnaryOperator place = x -> x;
 
-  /** Room for the widest label: 9,999,999 is never written, 999,999 is. */
-  private static final int LEFT = 72;
+  /** A point of a line. */
+  public record Point(double x, double y) {}
 
-  private static final int RIGHT = 20;
-  private static final int TOP = 14;
-  private static final int BOTTOM = 36;
-  static final int ROWS = 5;
-  static final int COLUMNS = 10;
+  /** Creates a chart without lines. */
+  public LineChart(String title, String axis) {
+    this.title = title;
+    Plot.style(chart);
+    chart.setXAxisTitle(axis);
+    chart.getStyler().setXAxisMin(0.0).setYAxisMin(0.0);
+  }
 
   /**
-   * A point.
+   * Has the vertical axis grow by powers of ten, and the horizontal one as given.
    *
-   * @param tip is shown when it is pointed at; an empty one makes no dot
+   * @param newPlace place of a value on the horizontal axis
+   * @param label text at a place of it
    */
-  public record Point(double x, double y, String tip) {}
-
-  private record Line(int colour, List<Point> points) {}
-
-  private final String title;
-  private final String axis;
-  private final Axis.Scale horizontal;
-  private final Axis.Scale vertical;
-  private final List<Line> lines = new ArrayList<>();
-
-  /** Begins a chart, both axes of which go from zero up. */
-  public LineChart(String title, String axis) {
-    this(title, axis, Axis.linear(COLUMNS), Axis.linear(ROWS));
+  void logarithmic(DoubleUnaryOperator newPlace, DoubleFunction<String> label) {
+    place = newPlace;
+    chart.getStyler().setYAxisLogarithmic(true).setYAxisMin(null);
+    chart.getStyler().setxAxisTickLabelsFormattingFunction(label::apply);
   }
 
-  LineChart(String title, String axis, Axis.Scale horizontal, Axis.Scale vertical) {
-    this.title = title;
-    this.axis = axis;
-    this.horizontal = horizontal;
-    this.vertical = vertical;
+  /**
+   * Adds a line; lines of one name share its entry in the legend. Without points it is left out.
+   */
+  public void line(int colour, String name, List<Point> points) {
+    if (points.isEmpty()) {
+      return;
+    }
+    XYSeries series =
+        chart.addSeries(
+            name + " ".repeat(chart.getSeriesMap().size()),
+            points.stream().mapToDouble(point -> place.applyAsDouble(point.x())).toArray(),
+            points.stream().mapToDouble(Point::y).toArray());
+    series.setLineColor(Plot.colour(colour)).setLineWidth(1.5f);
+    series.setMarkerColor(Plot.colour(colour));
+    // A line of one point cannot be seen.
+    series.setMarker(points.size() == 1 ? SeriesMarkers.CIRCLE : SeriesMarkers.NONE);
+    series.setLabel(name).setShowInLegend(names.add(name));
   }
 
-  /** Adds a line. */
-  public void line(int colour, List<Point> points) {
-    lines.add(new Line(colour, points));
-  }
-
-  /** Draws it. */
+  /** Draws the chart as an image for a page. */
   public String draw() {
-    Axis x = axis(horizontal, Point::x);
-    Axis y = axis(vertical, Point::y);
-    Svg svg = new Svg(WIDTH, HEIGHT, title);
-    for (Axis.Mark mark : y.marks()) {
-      double at = down(y, mark.value());
-      svg.line(LEFT, at, WIDTH - RIGHT, at, "grid");
-      svg.text(LEFT - 6.0, at + 4, "name", mark.label());
-    }
-    for (Axis.Mark mark : x.marks()) {
-      double at = right(x, mark.value());
-      svg.line(at, TOP, at, HEIGHT - BOTTOM, "grid");
-      svg.text(at, HEIGHT - BOTTOM + 16.0, "tick", mark.label());
-    }
-    svg.text(WIDTH / 2.0, HEIGHT - 4.0, "tick", axis);
-    for (Line line : lines) {
-      StringBuilder points = new StringBuilder();
-      for (Point point : line.points()) {
-        Svg.point(points, right(x, point.x()), down(y, point.y()));
-      }
-      svg.curve(points, "l" + line.colour());
-      for (Point point : line.points()) {
-        boolean alone = line.points().size() == 1;
-        if (alone || !point.tip().isEmpty()) {
-          // A curve of one point is nothing to be seen.
-          String kind = alone ? "c" + line.colour() : "dot";
-          svg.dot(right(x, point.x()), down(y, point.y()), kind, point.tip());
-        }
-      }
-    }
-    return svg.end();
-  }
-
-  private Axis axis(Axis.Scale scale, ToDoubleFunction<Point> value) {
-    DoubleSummaryStatistics all =
-        lines.stream()
-            .flatMap(line -> line.points().stream())
-            .mapToDouble(value)
-            .summaryStatistics();
-    return all.getCount() == 0 ? scale.over(0, 1) : scale.over(all.getMin(), all.getMax());
-  }
-
-  private static double right(Axis axis, double value) {
-    return LEFT + axis.place().applyAsDouble(value) * (WIDTH - LEFT - RIGHT);
-  }
-
-  private static double down(Axis axis, double value) {
-    return HEIGHT - BOTTOM - axis.place().applyAsDouble(value) * (HEIGHT - BOTTOM - TOP);
+    return Plot.image(chart, title);
   }
 }

@@ -14,61 +14,37 @@ public final class Page {
       .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
       th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}th{white-space:normal;vertical-align:bottom}
       th:first-child,td:first-child,.text{text-align:left}.text{white-space:normal}.bad{color:var(--bad);font-weight:600}
-      svg{width:100%;height:auto;max-width:45rem}text{font-size:12px;fill:var(--ink)}
-      .name{text-anchor:end}.tick{text-anchor:middle;fill:var(--soft)}.grid{stroke:var(--grid)}
-      .dot{fill:var(--paper);stroke:var(--ink)}polyline{fill:none;stroke-width:1.5}
-      .key{display:inline-block;width:1.2em;height:.25em;margin:0 .4em .25em 1em}
+      img{max-width:100%;height:auto;background:#fff;border-radius:4px}
       """;
-
-  /** Colours that people who see few of them can tell apart (Okabe and Ito). */
-  private static final List<String> COLOURS =
-      List.of("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00");
 
   private final StringBuilder out = new StringBuilder();
 
   /** Begins a page. */
-  public Page(String title, int colours) {
+  public Page(String title) {
     out.append("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
     out.append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    out.append(Svg.escape(title)).append("</title>\n<style>\n").append(STYLE);
-    for (int i = 0; i < colours; i++) {
-      out.append(".c" + i + "{fill:" + colour(i) + "}.l" + i + "{stroke:" + colour(i) + "}\n");
-    }
-    out.append("</style>\n<h1>").append(Svg.escape(title)).append("</h1>\n");
-  }
-
-  private static String colour(int number) {
-    return COLOURS.get(number % COLOURS.size());
+    out.append(escape(title)).append("</title>\n<style>\n").append(STYLE);
+    out.append("</style>\n<h1>").append(escape(title)).append("</h1>\n");
   }
 
   /** Writes a paragraph. */
   public void paragraph(String text) {
-    out.append("<p>").append(Svg.escape(text)).append("</p>\n");
+    out.append("<p>").append(escape(text)).append("</p>\n");
   }
 
   /** Writes a paragraph about what went wrong. */
   public void bad(String text) {
-    out.append("<p class=\"bad\">").append(Svg.escape(text)).append("</p>\n");
+    out.append("<p class=\"bad\">").append(escape(text)).append("</p>\n");
   }
 
   /** Writes a heading. */
   public void heading(String text) {
-    out.append("<h2>").append(Svg.escape(text)).append("</h2>\n");
+    out.append("<h2>").append(escape(text)).append("</h2>\n");
   }
 
   /** Writes a heading within a part. */
   void subheading(String text) {
-    out.append("<h3>").append(Svg.escape(text)).append("</h3>\n");
-  }
-
-  /** Writes what the colours stand for. */
-  public void key(List<String> names) {
-    out.append("<p>");
-    for (int i = 0; i < names.size(); i++) {
-      out.append("<span class=\"key\" style=\"background:" + colour(i) + "\"></span>");
-      out.append(Svg.escape(names.get(i)));
-    }
-    out.append("</p>\n");
+    out.append("<h3>").append(escape(text)).append("</h3>\n");
   }
 
   /**
@@ -96,7 +72,7 @@ public final class Page {
         String kind = (i < textColumns ? "text" : "") + (bad.contains(row.get(i)) ? " bad" : "");
         out.append('<').append(cell);
         out.append(kind.isEmpty() ? ">" : " class=\"" + kind.strip() + "\">");
-        out.append(Svg.escape(row.get(i)));
+        out.append(escape(row.get(i)));
       }
       out.append("</tr>\n");
       cell = "td";
@@ -106,14 +82,22 @@ public final class Page {
 
   /** Writes a table that is shown when it is asked for. */
   void folded(String summary, List<List<String>> rows, int textColumns) {
-    out.append("<details><summary>").append(Svg.escape(summary)).append("</summary>\n");
+    out.append("<details><summary>").append(escape(summary)).append("</summary>\n");
     rows(rows, textColumns);
     out.append("</details>\n");
   }
 
   /** Puts a picture in. */
-  public void picture(String svg) {
-    out.append(svg);
+  public void picture(String html) {
+    out.append(html);
+  }
+
+  /** Makes text safe to stand in HTML. */
+  static String escape(String text) {
+    return text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\"", "&quot;");
   }
 
   /** Ends the page. */

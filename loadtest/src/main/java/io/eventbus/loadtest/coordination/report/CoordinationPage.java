@@ -24,7 +24,7 @@ public final class CoordinationPage {
   private CoordinationPage(CoordinationReport report) {
     this.report = report;
     this.systems = List.copyOf(report.systems().keySet());
-    this.out = new Page("Coordination", systems.size());
+    this.out = new Page("Coordination");
   }
 
   /**
@@ -49,14 +49,14 @@ public final class CoordinationPage {
     out.paragraph(report.startedAt() + " · " + report.machine() + " · data on " + report.disk());
     out.paragraph(report.command());
     out.paragraph(
-        "Each server is a process, each client has a connection of its own, and all of them share the"
-            + " machine. Every write is on the disks of a majority before it is answered. Figures"
-            + " are medians of the rounds; a dot is one cell.");
+        "Each server is a process, each client has a connection of its own, and all of them share"
+            + " the machine. Every write is on the disks of a majority before it is answered."
+            + " Figures are medians of the rounds; a dot is one cell.");
     report.notes().forEach(out::paragraph);
     if (!report.disk().warning().isEmpty()) {
       out.bad(report.disk().warning());
     }
-    out.key(systems.stream().map(name -> name + " " + report.systems().get(name)).toList());
+    report.systems().forEach((name, version) -> out.paragraph(name + " " + version));
     report.absent().forEach((name, why) -> out.bad(name + ": absent: " + why));
     report.problems().forEach(out::bad);
     CoordinationTable.sections(report).forEach(out::section);
@@ -71,14 +71,13 @@ public final class CoordinationPage {
               .toList();
       if (!groups.isEmpty()) {
         String of = servers + (servers == 1 ? " server" : " servers");
-        overClients("Throughput, " + of + ": commands/s", groups, PhaseResult::perSecond, "%,.0f");
-        overClients("Mean latency, " + of + ": ms", groups, PhaseResult::meanMillis, "%.3f");
+        overClients("Throughput, " + of + ": commands/s", groups, PhaseResult::perSecond);
+        overClients("Mean latency, " + of + ": ms", groups, PhaseResult::meanMillis);
       }
     }
   }
 
-  private void overClients(
-      String title, List<Group> groups, ToDoubleFunction<PhaseResult> figure, String format) {
+  private void overClients(String title, List<Group> groups, ToDoubleFunction<PhaseResult> figure) {
     out.heading(title);
     LineChart chart = new LineChart(title, "clients");
     for (int i = 0; i < systems.size(); i++) {
@@ -86,16 +85,10 @@ public final class CoordinationPage {
       for (Group group : groups) {
         if (group.system().equals(systems.get(i))) {
           double value = group.median(figure);
-          String tip =
-              group.system()
-                  + ", "
-                  + group.cell().clients()
-                  + " clients: "
-                  + CoordinationTable.number(format, value);
-          points.add(new LineChart.Point(group.cell().clients(), value, tip));
+          points.add(new LineChart.Point(group.cell().clients(), value));
         }
       }
-      chart.line(i, points);
+      chart.line(i, systems.get(i), points);
     }
     out.picture(chart.draw());
   }
@@ -143,9 +136,9 @@ public final class CoordinationPage {
       for (int i = 0; i + span <= phase.eachTenth().size(); i += span) {
         double sum =
             phase.eachTenth().subList(i, i + span).stream().mapToLong(Long::longValue).sum();
-        points.add(new LineChart.Point(i / 10.0, sum * 10 / span, ""));
+        points.add(new LineChart.Point(i / 10.0, sum * 10 / span));
       }
-      chart.line(systems.indexOf(phase.system()), points);
+      chart.line(systems.indexOf(phase.system()), phase.system(), points);
     }
     out.picture(chart.draw());
   }

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /** The page with plots: for each experiment how many clients waited how long. */
 public final class SwitchPage {
@@ -31,7 +30,7 @@ public final class SwitchPage {
   }
 
   static String page(SwitchReport report) {
-    Page page = new Page("Changes of bus", LINES.size());
+    Page page = new Page("Changes of bus");
     page.paragraph(report.startedAt() + " · " + report.machine());
     page.paragraph(report.command());
     page.paragraph(
@@ -44,13 +43,12 @@ public final class SwitchPage {
       if (result.problem() != null) {
         page.bad(result.problem());
       }
-      page.key(LINES);
       String title = result.experiment() + ": milliseconds, by the share that waited no longer";
       LineChart chart = new LineChart(title, "per cent");
-      chart.line(0, points(result.switching()));
-      chart.line(1, points(result.pauses()));
-      chart.line(2, points(result.others()));
-      chart.line(3, points(result.still()));
+      chart.line(0, LINES.get(0), points(result.switching()));
+      chart.line(1, LINES.get(1), points(result.pauses()));
+      chart.line(2, LINES.get(2), points(result.others()));
+      chart.line(3, LINES.get(3), points(result.still()));
       page.picture(chart.draw());
     }
     return page.end();
@@ -61,12 +59,7 @@ public final class SwitchPage {
     int count = Math.min(MAX_POINTS, spread.millis().size());
     for (int i = 1; i <= count; i++) {
       double percent = 100.0 * i / count;
-      double millis = spread.at(percent);
-      String tip =
-          i == count || i == (count + 1) / 2
-              ? String.format(Locale.ROOT, "%.0f %%: %.2f ms", percent, millis)
-              : "";
-      points.add(new LineChart.Point(percent, millis, tip));
+      points.add(new LineChart.Point(percent, spread.at(percent)));
     }
     return points;
   }

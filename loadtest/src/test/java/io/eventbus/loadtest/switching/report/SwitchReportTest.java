@@ -108,7 +108,7 @@ class SwitchReportTest {
     assertThat(SwitchTable.of(report))
         .contains("rolling-restart failed: bus-1 did not <end>", "stayed 3 times: no room");
     assertThat(SwitchPage.page(report))
-        .contains("bus-1 did not &lt;end&gt;", "What &lt;was&gt; done", "<polyline")
+        .contains("bus-1 did not &lt;end&gt;", "What &lt;was&gt; done", "<img")
         .doesNotContain("<was>");
   }
 

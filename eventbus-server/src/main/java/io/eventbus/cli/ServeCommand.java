@@ -69,6 +69,7 @@ final class ServeCommand implements Callable<Integer> {
             ? new LogConfig(LogConfig.Level.DEBUG, config.log().format())
             : config.log());
     LogSetup.audit(config.audit());
+    effective.warnings().forEach(LOG::warn);
     warnOfSecretsInFlags(effective);
     if (config.cluster().enabled()) {
       lookNamesUpAgain();
@@ -95,8 +96,8 @@ final class ServeCommand implements Callable<Integer> {
           && !config.admin().access().encrypted()
           && !isLoopback(config.admin().host())) {
         LOG.warn(
-            "The administration port {}:{} is not encrypted (admin.plaintext): what is not between it"
-                + " and the operators' machines alone can read their tokens",
+            "The administration port {}:{} is not encrypted (admin.plaintext): what is not between"
+                + " it and the operators' machines alone can read their tokens",
             config.admin().host(),
             bus.adminPort());
       }

@@ -222,9 +222,9 @@ public final class BusServer implements AutoCloseable {
           return bus.sessions().replace(session, member);
         },
         (ended, gone, unknown) -> {
-          counters.earlierSessionsEnded.add(ended);
-          counters.earlierSessionsGone.add(gone);
-          counters.earlierSessionsUnknown.add(unknown);
+          counters.staleSessionsEnded.add(ended);
+          counters.staleSessionsGone.add(gone);
+          counters.staleSessionsUnknown.add(unknown);
         });
   }
 
@@ -246,8 +246,8 @@ public final class BusServer implements AutoCloseable {
         services.retryPercent(),
         services.queueRequests(),
         services.queueBytes() == 0 ? memoryLimit / 4 : services.queueBytes(),
-        services.gather(),
-        TunnelSettings.of(services.tunnels(), services.bulkBytes()));
+        services.maxGatherMembers(),
+        TunnelSettings.of(services.tunnels(), services.tunnelBufferBytes()));
   }
 
   private static long memoryLimit(ServerConfig config) {
@@ -444,7 +444,7 @@ public final class BusServer implements AutoCloseable {
             () ->
                 bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number)),
             bus.clock(),
-            bus.stats().ownEventsDropped,
+            bus.stats().sysEventsDropped,
             Runtime.getRuntime().maxMemory() / OWN_TOPICS_PART),
         bus.clock());
   }
@@ -593,7 +593,7 @@ public final class BusServer implements AutoCloseable {
       end.run("its own topics", this::closeSysTopics);
       end.run("serving clients", transport::abort);
     } else {
-      end.run("moving clients", () -> balancer.empty(config.balance().drain()));
+      end.run("moving clients", () -> balancer.empty(config.balance().drainTimeout()));
       end.run("its own topics", this::closeSysTopics);
       end.run("serving clients", () -> transport.close(this::closeFederation));
     }

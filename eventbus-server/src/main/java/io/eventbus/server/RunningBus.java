@@ -145,12 +145,12 @@ final class RunningBus implements BusView {
             tlsFailures(c),
             closes(c),
             c.authenticationFailures.sum(),
-            c.foreignResumes.sum(),
+            c.resumesRejected.sum(),
             cluster().refusedLinks(),
             Map.of(
-                "ended", c.earlierSessionsEnded.sum(),
-                "gone", c.earlierSessionsGone.sum(),
-                "unknown", c.earlierSessionsUnknown.sum())),
+                "ended", c.staleSessionsEnded.sum(),
+                "gone", c.staleSessionsGone.sum(),
+                "unknown", c.staleSessionsUnknown.sum())),
         new BusStats.Traffic(
             c.sum(l -> l.messagesIn.get()),
             c.sum(l -> l.messagesOut.get()),
@@ -162,7 +162,7 @@ final class RunningBus implements BusView {
             c.sum(l -> l.acks.get()),
             c.sum(l -> l.publishersStopped.get()),
             bus.index().changesDelayed(),
-            c.ownEventsDropped.sum(),
+            c.sysEventsDropped.sum(),
             c.auditDropped.sum()),
         new BusStats.Memory(
             queued, bus.memory().used(), bus.memory().limit(), bus.index().routeBytes()),

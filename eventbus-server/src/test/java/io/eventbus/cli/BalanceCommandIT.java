@@ -50,7 +50,7 @@ class BalanceCommandIT {
     values.put("cluster.secret", "a-secret-for-tests-only");
     values.put("cluster.directory", root.resolve(name).toString());
     values.put("balance.enabled", "false");
-    values.put("balance.drain", "5s");
+    values.put("balance.drain-timeout", "5s");
     if (others.length > 0) {
       values.put("cluster.join", "127.0.0.1:" + others[0].linkPort());
     }

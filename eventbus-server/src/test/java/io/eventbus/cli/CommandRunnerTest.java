@@ -159,7 +159,8 @@ class CommandRunnerTest {
         "serv | Did you mean: eventbus serve",
         "serve --prot 1 | Unknown option",
         "serve extra | Unmatched argument",
-        "foo | \"foo\" is no command (expected: serve, publish, subscribe, request, broadcast, respond,",
+        "foo | \"foo\" is no command (expected: serve, publish, subscribe, request, broadcast,"
+            + " respond,",
         "registry foo | \"foo\" is no command (expected: status, members, leader,",
         "'' | (expected: serve, publish,",
         "publish a b --rate 1/s | \"1/s\" (expected: a number such as 0.5)",
@@ -200,14 +201,17 @@ class CommandRunnerTest {
         "demo --duration 10ms | expected: 1s to 1h",
         "serve --port 70000 | listen.port: 70000 (expected: 0 to 65535), from flag --port",
         "serve --set lisen.port=1 | the nearest is listen.port",
-        "serve --set foo=1 | foo: unknown key (expected: a known one; eventbus config print shows all), from",
+        "serve --set foo=1 | foo: unknown key (expected: a known one; eventbus config print shows"
+            + " all), from",
         "serve --set port=1 | eventbus config print shows all",
         "serve --config /nonexistent | /nonexistent: not found",
         "serve --join bus-2 | cluster.join: \"bus-2\" (expected: addresses such as",
         "serve --join bus-2:8082 | anybody could become a member), from flag --join",
-        "config check --cluster-directory d --set cluster.secret-file=/nonexistent | cluster.secret-file: \"/nonexistent\" cannot be read",
+        "config check --cluster-directory d --set cluster.secret-file=/nonexistent |"
+            + " cluster.secret-file: \"/nonexistent\" cannot be read",
         "config check --tls-key a | tls.certificate: none",
-        "config check --tls-key a --tls-certificate b | tls.certificate: b (expected: a readable file)"
+        "config check --tls-key a --tls-certificate b | tls.certificate: b (expected: a readable"
+            + " file)"
       })
   void wrongUseIsCode2WithALine(String line, String message) {
     assertThat(cli.run(line.isEmpty() ? new String[0] : line.split(" ", -1)))
@@ -271,6 +275,14 @@ class CommandRunnerTest {
                 "auth.token=marked-secret-of-flag"))
         .isZero();
     assertThat(cli.out() + cli.err()).contains("***").doesNotContain("marked");
+  }
+
+  @Test
+  void configCheckNamesTodaysNameOfARenamedKey() {
+    assertThat(cli.run("config", "check", "--set", "balance.hops=3")).isZero();
+    assertThat(cli.out())
+        .contains("balance.hops, from flag --set: renamed; use balance.max-moves-per-minute, ")
+        .endsWith("A bus would start with the configuration, but see above.\n");
   }
 
   @Test

@@ -80,7 +80,7 @@ class BalanceIT {
                 "1",
                 "cluster.leave",
                 "0s",
-                "balance.drain",
+                "balance.drain-timeout",
                 "20s",
                 "balance.enabled",
                 "false"));
@@ -353,7 +353,7 @@ class BalanceIT {
         "60",
         "balance.low-percent",
         "50",
-        "balance.sustain",
+        "balance.overload-after",
         "500ms",
         "listen.max-connections",
         "10");

@@ -70,7 +70,7 @@ class DrainIT {
             "100",
             "balance.low-percent",
             "99",
-            "balance.drain",
+            "balance.drain-timeout",
             "60s");
     buses.add(bus);
     return bus;

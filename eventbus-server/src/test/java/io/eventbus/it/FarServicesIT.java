@@ -326,7 +326,7 @@ class FarServicesIT {
 
   @Test
   void whatAKilledBusHadIsRepeatedOrUnknown() throws Exception {
-    try (FederatedBuses buses = FederatedBuses.start(root, 2, "federation.give-up", "1s")) {
+    try (FederatedBuses buses = FederatedBuses.start(root, 2, "federation.peer-timeout", "1s")) {
       BusProcess third =
           BusProcess.start(
               TestBus.member(

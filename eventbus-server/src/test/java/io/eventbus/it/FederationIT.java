@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(180)
 class FederationIT {
   private static final int EVENTS = 1_000;
-  private static final String LATE_PROMISES = "eventbus_federation_late_promises_total";
+  private static final String SYNC_TIMEOUTS = "eventbus_federation_sync_timeouts_total";
 
   private static FederatedBuses shared;
 
@@ -130,7 +130,7 @@ class FederationIT {
 
   @Test
   void aConfirmedSubscriptionGetsEverythingThatIsPublishedAfterwards() throws Exception {
-    double[] late = samples(LATE_PROMISES);
+    double[] late = samples(SYNC_TIMEOUTS);
     EventBusClient publisher = shared.client(1);
     EventBusClient subscriber = shared.client(0);
     for (int i = 0; i < 200; i++) {
@@ -142,7 +142,7 @@ class FederationIT {
         get(receipts.subscription().unsubscribe());
       }
     }
-    assertThat(samples(LATE_PROMISES)).isEqualTo(late);
+    assertThat(samples(SYNC_TIMEOUTS)).isEqualTo(late);
   }
 
   @Test
@@ -257,7 +257,7 @@ class FederationIT {
         FederatedBuses buses = new FederatedBuses(root)) {
       for (CuttableProxy to : List.of(toHere, way)) {
         String address = "127.0.0.1:" + to.port();
-        to.to(buses.add("cluster.advertised", address, "federation.give-up", "4s").linkPort());
+        to.to(buses.add("cluster.advertised", address, "federation.peer-timeout", "4s").linkPort());
       }
       buses.awaitLanes();
       Receipts there = Receipts.of(buses.client(1), "part.>");
@@ -279,7 +279,7 @@ class FederationIT {
       toHere.heal();
       buses.awaitLanes(buses.bus(1), 2);
       Receipts again = Receipts.of(buses.client(1), "again.>");
-      assertThat(buses.metric(buses.bus(1), LATE_PROMISES)).isZero();
+      assertThat(buses.metric(buses.bus(1), SYNC_TIMEOUTS)).isZero();
       publish(a, 10, "again.a");
       way.heal();
       again.await(10);
@@ -312,7 +312,8 @@ class FederationIT {
 
   private void killOne(String fanout) throws Exception {
     try (FederatedBuses buses =
-        FederatedBuses.start(root, 2, "federation.fanout", fanout, "federation.give-up", "4s")) {
+        FederatedBuses.start(
+            root, 2, "federation.fanout", fanout, "federation.peer-timeout", "4s")) {
       BusProcess third =
           BusProcess.start(
               TestBus.member(
@@ -374,7 +375,7 @@ class FederationIT {
       }
       client.send(TestFrames.barrier(7));
       assertThat(client.expect(TypeCode.BARRIER).typeCode()).isEqualTo(TypeCode.BARRIER.code());
-      assertThat(buses.metric(buses.bus(0), LATE_PROMISES)).isZero();
+      assertThat(buses.metric(buses.bus(0), SYNC_TIMEOUTS)).isZero();
       assertThat(
               buses.metric(
                   buses.bus(0), "eventbus_federation_lost_events_total{reason=\"given_up\"}"))
@@ -385,7 +386,7 @@ class FederationIT {
 
   @Test
   void barrierAndDrainedSpanTheCluster() throws Exception {
-    double[] late = samples(LATE_PROMISES);
+    double[] late = samples(SYNC_TIMEOUTS);
     try (RawClient subscriber = RawClient.connected(shared.bus(1).uri());
         RawClient publisher = RawClient.connected(shared.bus(0).uri())) {
       subscriber.subscribe(1, "raw.*");
@@ -422,7 +423,7 @@ class FederationIT {
         }
       }
       assertThat(events).isEqualTo(500);
-      assertThat(samples(LATE_PROMISES)).isEqualTo(late);
+      assertThat(samples(SYNC_TIMEOUTS)).isEqualTo(late);
     }
   }
 }

@@ -161,10 +161,10 @@ class ResumeKeyIT {
         assertThat(ending.problems().get(0).getMessage()).contains("auth.resume-key-file");
         assertThat(ending.code()).isEqualTo(4500);
       }
-      assertThat(bus.metric("eventbus_foreign_resumes_total")).isZero();
+      assertThat(bus.metric("eventbus_resumes_rejected_total")).isZero();
       Welcome welcome = hello(bus.uri(), CHOSEN);
       assertThat(welcome.getResume()).isNotEqualTo(CHOSEN);
-      assertThat(bus.metric("eventbus_foreign_resumes_total")).isEqualTo(1);
+      assertThat(bus.metric("eventbus_resumes_rejected_total")).isEqualTo(1);
     }
   }
 

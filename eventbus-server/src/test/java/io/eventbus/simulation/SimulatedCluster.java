@@ -72,10 +72,10 @@ final class SimulatedCluster {
         d.queueBytes(),
         d.memoryPercent(),
         d.filters(),
-        d.confirm(),
-        d.giveUp(),
+        d.syncTimeout(),
+        d.peerTimeout(),
         d.heartbeat(),
-        d.silence());
+        d.keepaliveTimeout());
   }
 
   /** Starts all buses within two seconds, each with clients. */

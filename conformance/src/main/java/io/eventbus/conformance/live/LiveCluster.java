@@ -80,7 +80,7 @@ public final class LiveCluster implements AutoCloseable {
         settings.put("cluster.secret", HexFormat.of().formatHex(secret));
         settings.put("cluster.directory", directory.resolve(name).toString());
         settings.put("cluster.leave", "0s");
-        settings.put("balance.drain", "0s");
+        settings.put("balance.drain-timeout", "0s");
         if (i > 0) {
           settings.put("cluster.join", "127.0.0.1:" + buses.get(0).linkPort());
         }

@@ -9,6 +9,7 @@ import io.eventbus.server.config.EffectiveConfig.Setting;
 import io.eventbus.server.security.roles.Roles;
 import io.eventbus.server.security.roles.RolesFile;
 import io.eventbus.server.security.roles.RolesReview;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -54,7 +55,8 @@ public final class ConfigCommand implements Runnable {
         context.out().line(roles.fileName() + ": " + roles.summary());
         RolesReview.notes(roles).forEach(context.out()::line);
       }
-      List<String> notes = BusServer.review(effective.config());
+      List<String> notes = new ArrayList<>(effective.warnings());
+      notes.addAll(BusServer.review(effective.config()));
       notes.forEach(context.out()::line);
       context
           .out()

@@ -113,7 +113,7 @@ final class DemoCluster implements AutoCloseable {
     settings.put(ConfigKey.BALANCE_CAPACITY_EVENTS, Long.toString(capacity));
     settings.put(ConfigKey.BALANCE_HIGH_PERCENT, Integer.toString(HIGH_PERCENT));
     settings.put(ConfigKey.BALANCE_LOW_PERCENT, Integer.toString(LOW_PERCENT));
-    settings.put(ConfigKey.BALANCE_SUSTAIN, "1s");
+    settings.put(ConfigKey.BALANCE_OVERLOAD_AFTER, "1s");
     settings.put(ConfigKey.TIMEOUTS_SHUTDOWN, "1s");
     synchronized (processes) {
       if (ended) {

@@ -71,7 +71,7 @@ record BusMetric(
               "Connections that ended, by reason.",
               s -> s.connections().closedByReason()),
           counter(
-              "eventbus_foreign_resumes_total",
+              "eventbus_resumes_rejected_total",
               "Clients that got a new producer number, because their resume was not made with this"
                   + " bus's key.",
               s -> s.connections().foreignResumes()),
@@ -82,7 +82,7 @@ record BusMetric(
                   + " through the handshake or broke it, or because there were `too_many`.",
               s -> s.connections().refusedLinksByReason()),
           counters(
-              "eventbus_earlier_sessions_total",
+              "eventbus_stale_sessions_total",
               "outcome",
               "Sessions that clients who came here had left behind at other buses: `ended` there,"
                   + " `gone` already, or `unknown` because the bus was not asked or did not"
@@ -131,7 +131,7 @@ record BusMetric(
                   + " subscriptions were made again too often.",
               s -> s.traffic().subscriptionWaits()),
           counter(
-              "eventbus_own_events_dropped_total",
+              "eventbus_sys_events_dropped_total",
               "Events of the bus itself (`$SYS.…`) that it did not publish, because a subscriber"
                   + " under BLOCK or the way to another bus was full.",
               s -> s.traffic().ownEventsDropped()),
@@ -234,7 +234,7 @@ record BusMetric(
               "Calls given to other buses, each time that they were.",
               s -> s.federation().calls().callsSent()),
           counter(
-              "eventbus_calls_sent_back_total",
+              "eventbus_calls_returned_total",
               "Calls that other buses have sent back, because no place was free there.",
               s -> s.federation().calls().callsBack()),
           counter(
@@ -386,7 +386,8 @@ record BusMetric(
               "reason",
               "Events that did not reach a bus that they were for, by reason. How many subscribers"
                   + " missed them it does not say: they may have moved to other buses before. Of"
-                  + " `not_needed` it is known that nobody did, because the bus had ended in order.",
+                  + " `not_needed` it is known that nobody did, because the bus had ended in"
+                  + " order.",
               s -> s.federation().lostByReason()),
           counters(
               "eventbus_federation_lost_events_by_bus_total",
@@ -406,7 +407,7 @@ record BusMetric(
               "Filters and groups with subscribers here that other buses are told of.",
               s -> s.federation().filters()),
           counter(
-              "eventbus_federation_late_promises_total",
+              "eventbus_federation_sync_timeouts_total",
               "Times that a `Confirm`, a `Drained` or a `Barrier` waited for another bus in vain.",
               s -> s.federation().latePromises()),
           counter(

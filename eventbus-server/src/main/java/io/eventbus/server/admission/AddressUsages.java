@@ -56,10 +56,10 @@ public final class AddressUsages {
       LongSupplier nanoTime) {
     this.failures = failures;
     this.limits = limits;
-    this.heldShare = share(memoryBytes, limits.percent());
-    this.subscriptionShare = share(subscriptionBytes, limits.percent());
-    this.interestShare = share(interest, limits.percent());
-    this.serviceShare = share(serviceBytes, limits.percent());
+    this.heldShare = share(memoryBytes, limits.memoryPercent());
+    this.subscriptionShare = share(subscriptionBytes, limits.memoryPercent());
+    this.interestShare = share(interest, limits.memoryPercent());
+    this.serviceShare = share(serviceBytes, limits.memoryPercent());
     this.nanoTime = nanoTime;
   }
 

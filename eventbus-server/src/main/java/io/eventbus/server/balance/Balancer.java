@@ -124,13 +124,13 @@ public final class Balancer implements BalanceView, AutoCloseable {
             new MovePlanner.Settings(
                 config.high(),
                 config.low(),
-                config.sustain(),
+                config.overloadAfter(),
                 SMOOTHING,
                 config.movesPerSecond(),
                 REFUSAL_PAUSE),
             place.zone(),
             environment.random());
-    MoveHistory history = new MoveHistory(config.coolDown(), config.hops());
+    MoveHistory history = new MoveHistory(config.coolDown(), config.maxMovesPerMinute());
     this.clients = new ClientLoads(sessions, clock, history);
     this.reservationService =
         new ReservationService(

@@ -80,7 +80,7 @@ public final class GatheringClient {
               + members
               + " (expected: at most "
               + calls.settings().gather()
-              + " together, services.gather)");
+              + " together, services.max-gather-members)");
       return 0;
     }
     int bodyBytes = body.size();

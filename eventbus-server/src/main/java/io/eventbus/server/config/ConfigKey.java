@@ -23,7 +23,8 @@ public enum ConfigKey {
       "",
       "--name",
       "Name of this bus in logs, in `Welcome` and in the administration API; empty makes `bus-` and"
-          + " 8 random hexadecimal digits at start, which a bus in a cluster keeps in its directory."),
+          + " 8 random hexadecimal digits at start, which a bus in a cluster keeps in its"
+          + " directory."),
 
   /** Address to listen on. */
   LISTEN_HOST(
@@ -87,20 +88,21 @@ public enum ConfigKey {
       ValueType.ORIGINS,
       "",
       "",
-      "Sites whose pages may connect from a browser; `*` lets every page in. A page of the bus's own"
-          + " site, or of its administration port, may where that is `localhost`, an IP address or"
-          + " `listen.host`; under another name it has to stand here, because any name can be made to"
-          + " lead to this machine."
-          + " Programs that are not browsers send no `Origin` and are not asked."),
+      "Sites whose pages may connect from a browser; `*` lets every page in. A page of the bus's"
+          + " own site, or of its administration port, may where that is `localhost`, an IP address"
+          + " or `listen.host`; under another name it has to stand here, because any name can be"
+          + " made to lead to this machine. Programs that are not browsers send no `Origin` and are"
+          + " not asked."),
   /** Pages that hold publishers back. */
   LISTEN_BROWSER_BLOCK(
       "listen.browser-block",
       ValueType.BROWSER_BLOCK,
       "refuse",
       "",
-      "Whether clients in a browser, known by the `Origin` and the `User-Agent` of their upgrade, may"
-          + " subscribe with the policy `BLOCK`: a page that is stopped, or a computer that sleeps,"
-          + " would hold publishers back. With `allow` they may if they are allowed to otherwise."),
+      "Whether clients in a browser, known by the `Origin` and the `User-Agent` of their upgrade,"
+          + " may subscribe with the policy `BLOCK`: a page that is stopped, or a computer that"
+          + " sleeps, would hold publishers back. With `allow` they may if they are allowed to"
+          + " otherwise."),
   /** Addresses of proxies. */
   LISTEN_PROXIES(
       "listen.proxies",
@@ -230,8 +232,8 @@ public enum ConfigKey {
       65_536,
       "",
       "Different patterns of wildcards among the filters of all clients of an account, where"
-          + " `a.*.>` and `b.*.>` have the same: what it takes to look up a topic grows with them. One connection may"
-          + " bring in a sixteenth."),
+          + " `a.*.>` and `b.*.>` have the same: what it takes to look up a topic grows with them."
+          + " One connection may bring in a sixteenth."),
   /** Accounts that have clients. */
   LIMITS_ACCOUNTS(
       "limits.accounts",
@@ -260,8 +262,8 @@ public enum ConfigKey {
       0,
       Bytes.PIB,
       "",
-      "Bytes that may wait on the whole bus; 0 is a quarter of the JVM's heap, or half of its direct"
-          + " memory if that is less. At the limit nothing is read from publishers, and the"
+      "Bytes that may wait on the whole bus; 0 is a quarter of the JVM's heap, or half of its"
+          + " direct memory if that is less. At the limit nothing is read from publishers, and the"
           + " connections that hold the most and take the least are closed. Of it an eighth is for"
           + " short and a quarter for long messages that have not come whole yet, at most half for"
           + " [calls and tunnels](#memory-of-services), and at most half for registrations of"
@@ -304,15 +306,16 @@ public enum ConfigKey {
       "",
       "New connections of one client address each second, on the average of ten; 0 for no limit."),
   /** Share of one address. */
-  LIMITS_ADDRESS_PERCENT(
-      "limits.address-percent",
+  LIMITS_ADDRESS_MEMORY_PERCENT(
+      "limits.address-memory-percent",
       ValueType.COUNT,
       "25",
       1,
       100,
       "",
-      "Percent of `limits.subscription-bytes`, and of `federation.filters` where half is taken, that"
-          + " the connections of one client address may hold together; of `limits.memory-bytes` more is a reason to be among the first to go."),
+      "Percent of `limits.subscription-bytes`, and of `federation.filters` where half is taken,"
+          + " that the connections of one client address may hold together; of"
+          + " `limits.memory-bytes` more is a reason to be among the first to go."),
   /** Calls of one connection. */
   LIMITS_CALLS(
       "limits.calls",
@@ -343,8 +346,8 @@ public enum ConfigKey {
       "Streams and tunnels of one connection that may be open, those that it has asked for"
           + " and those that it serves."),
   /** What of tunnels may wait for one connection. */
-  LIMITS_BULK_BYTES(
-      "limits.bulk-bytes",
+  LIMITS_TUNNEL_BUFFER_BYTES(
+      "limits.tunnel-buffer-bytes",
       ValueType.SIZE,
       "8MiB",
       64 << 10,
@@ -352,6 +355,17 @@ public enum ConfigKey {
       "",
       "Data of streams and tunnels that may wait for one connection, at least 2 KiB for each"
           + " of `limits.tunnels`: senders are told to send no more."),
+  /** Budget of stalls under `BLOCK`. */
+  LIMITS_BLOCK_STALL_TIME(
+      "limits.block-stall-time",
+      ValueType.TIME,
+      "5s",
+      0,
+      Millis.MAX,
+      "",
+      "Time in a minute that the subscribers of one identity under `BLOCK`, or of one address if"
+          + " they have no name, may stall publishers while other subscribers of these have nothing"
+          + " to read; from then on their policy is `DROP_OLDEST`. 0 for no limit."),
 
   /** Open connections of one identity. */
   QUOTAS_CONNECTIONS(
@@ -361,7 +375,9 @@ public enum ConfigKey {
       0,
       Quota.CONNECTIONS.most(),
       "",
-      "Open connections of one identity, on this bus; 0 for no quota. Connections that are over it get `Problem(LIMIT_EXCEEDED)` and are closed with 4003. The identity is account and name; clients without a name count as one. A role or a token may say another value."),
+      "Open connections of one identity, on this bus; 0 for no quota. Connections that are over it"
+          + " get `Problem(LIMIT_EXCEEDED)` and are closed with 4003. The identity is account and"
+          + " name; clients without a name count as one. A role or a token may say another value."),
   /** Events that one identity publishes in a second. */
   QUOTAS_PUBLISH_EVENTS(
       "quotas.publish-events",
@@ -370,7 +386,8 @@ public enum ConfigKey {
       0,
       Quota.PUBLISH_EVENTS.most(),
       "",
-      "Events that one identity publishes in a second, on this bus; 0 for no quota. The bus does not read its connections while they are over it; nothing is lost."),
+      "Events that one identity publishes in a second, on this bus; 0 for no quota. The bus does"
+          + " not read its connections while they are over it; nothing is lost."),
   /** Bytes of what one identity sends in a second. */
   QUOTAS_PUBLISH_BYTES(
       "quotas.publish-bytes",
@@ -379,7 +396,8 @@ public enum ConfigKey {
       0,
       Quota.PUBLISH_BYTES.most(),
       "",
-      "Bytes of `Publish`, `Request`, `Reply`, `Failure` and `Data` frames of one identity in a second, on this bus; 0 for no quota. The same holds."),
+      "Bytes of `Publish`, `Request`, `Reply`, `Failure` and `Data` frames of one identity in a"
+          + " second, on this bus; 0 for no quota. The same holds."),
   /** Subscriptions of one identity. */
   QUOTAS_SUBSCRIPTIONS(
       "quotas.subscriptions",
@@ -388,7 +406,8 @@ public enum ConfigKey {
       0,
       Quota.SUBSCRIPTIONS.most(),
       "",
-      "Subscriptions of one identity, on this bus; 0 for no quota. More get `Problem(LIMIT_EXCEEDED)`."),
+      "Subscriptions of one identity, on this bus; 0 for no quota. More get"
+          + " `Problem(LIMIT_EXCEEDED)`."),
   /** Bytes that wait for the connections of one identity. */
   QUOTAS_QUEUE_BYTES(
       "quotas.queue-bytes",
@@ -397,7 +416,9 @@ public enum ConfigKey {
       0,
       Quota.QUEUE_BYTES.most(),
       "",
-      "Bytes that wait for the connections of one identity, on this bus; 0 for no quota. While they are over it, the queue of each holds at most its equal part, as if that were `limits.queue-bytes`."),
+      "Bytes that wait for the connections of one identity, on this bus; 0 for no quota. While they"
+          + " are over it, the queue of each holds at most its equal part, as if that were"
+          + " `limits.queue-bytes`."),
   /** Requests of one identity in a second. */
   QUOTAS_REQUESTS(
       "quotas.requests",
@@ -406,7 +427,8 @@ public enum ConfigKey {
       0,
       Quota.REQUESTS.most(),
       "",
-      "Requests to services by one identity in a second, on this bus; 0 for no quota. More fail with `OVERLOADED`, not executed, and say when to try again."),
+      "Requests to services by one identity in a second, on this bus; 0 for no quota. More fail"
+          + " with `OVERLOADED`, not executed, and say when to try again."),
   /** Calls of one identity in flight. */
   QUOTAS_CALLS(
       "quotas.calls",
@@ -424,7 +446,8 @@ public enum ConfigKey {
       0,
       Quota.CONNECTIONS.most(),
       "",
-      "The same as `quotas.connections`, for all clients of one account together. A roles file may say another value for an account."),
+      "The same as `quotas.connections`, for all clients of one account together. A roles file may"
+          + " say another value for an account."),
   /** Events that one account publishes in a second. */
   QUOTAS_ACCOUNT_PUBLISH_EVENTS(
       "quotas.account-publish-events",
@@ -507,17 +530,6 @@ public enum ConfigKey {
       Millis.MAX,
       "",
       "From the first byte of a message to its last, while the bus reads."),
-  /** How long a subscriber may hold publishers. */
-  TIMEOUTS_BLOCK_HOLD(
-      "timeouts.block-hold",
-      ValueType.TIME,
-      "5s",
-      0,
-      Millis.MAX,
-      "",
-      "How long in a minute the subscribers of one identity under `BLOCK`, or of one address if they"
-          + " have no name, may hold publishers back while other subscribers of theirs have nothing to"
-          + " read; from then on their policy is `DROP_OLDEST`. 0 for no limit."),
   /** Time between pings. */
   TIMEOUTS_PING_INTERVAL(
       "timeouts.ping-interval",
@@ -618,8 +630,8 @@ public enum ConfigKey {
       ValueType.FILE,
       "",
       "",
-      "File with users: lines of `name:hash:account:roles`, the hash of `eventbus hash-password`, or"
-          + " `*` for a client with a certificate; read again when it changes"
+      "File with users: lines of `name:hash:account:roles`, the hash of `eventbus hash-password`,"
+          + " or `*` for a client with a certificate; read again when it changes"
           + " ([security](security.md#users))."),
   /** What of a certificate names the client. */
   AUTH_CERTIFICATE_SUBJECT(
@@ -715,9 +727,9 @@ public enum ConfigKey {
       ValueType.FILE,
       "",
       "",
-      "File that says what clients may do by their roles, in place of `auth.observe` and `auth.block`."
-          + " It is looked at every 3 s, and a change holds for clients that connect from then on."
-          + " Without it clients may do everything but what these two keys say."),
+      "File that says what clients may do by their roles, in place of `auth.observe` and"
+          + " `auth.block`. It is looked at every 3 s, and a change holds for clients that connect"
+          + " from then on. Without it clients may do everything but what these two keys say."),
   /** Key of resumes. */
   AUTH_RESUME_KEY_FILE(
       "auth.resume-key-file",
@@ -726,8 +738,8 @@ public enum ConfigKey {
       "",
       "File with the secret that producer numbers are signed with, at least 32 bytes, the same for"
           + " all buses of a cluster. Without it a bus in a cluster derives one from the cluster's"
-          + " secret, and a bus alone keeps one in `.eventbus/resume-key` of the user's home. A cluster"
-          + " with TLS and no secret needs it."),
+          + " secret, and a bus alone keeps one in `.eventbus/resume-key` of the user's home. A"
+          + " cluster with TLS and no secret needs it."),
 
   /** Name of the cluster. */
   CLUSTER_ID(
@@ -735,8 +747,8 @@ public enum ConfigKey {
       ValueType.NAME,
       "eventbus",
       "",
-      "Name of the cluster. Buses of different names refuse each other, and a directory that belongs"
-          + " to another one is refused."),
+      "Name of the cluster. Buses of different names refuse each other, and a directory that"
+          + " belongs to another one is refused."),
   /** Where the bus keeps the registry. */
   CLUSTER_DIRECTORY(
       "cluster.directory",
@@ -744,18 +756,18 @@ public enum ConfigKey {
       "",
       "--cluster-directory",
       "Directory in which this bus keeps its copy of the registry, of its own and on a disk that"
-          + " survives a restart; makes the bus a member of a cluster, a new one of its own if it is"
-          + " not told of others. Empty with `cluster.join` or `cluster.discover` is"
-          + " `eventbus-data` where the bus is started; without them the bus serves alone and"
-          + " needs none."),
+          + " survives a restart; makes the bus a member of a cluster, a new one of its own if it"
+          + " is not told of others. Empty with `cluster.join` or `cluster.discover` is"
+          + " `eventbus-data` where the bus is started; without them the bus serves alone and needs"
+          + " none."),
   /** Where other buses are. */
   CLUSTER_JOIN(
       "cluster.join",
       ValueType.ENDPOINTS,
       "",
       "--join",
-      "Where the links of other buses are; a name may lead to several addresses, and this bus may be"
-          + " among them. The first start of a cluster waits for all of them; later one that"
+      "Where the links of other buses are; a name may lead to several addresses, and this bus may"
+          + " be among them. The first start of a cluster waits for all of them; later one that"
           + " answers is enough."),
   /** Search on the local network. */
   CLUSTER_DISCOVER(
@@ -782,8 +794,8 @@ public enum ConfigKey {
       ValueType.HOST,
       "",
       "--cluster-host",
-      "Address to listen on for other buses. Empty is all interfaces where there is a secret or TLS,"
-          + " else `127.0.0.1`: beyond this machine strangers have to be kept out."),
+      "Address to listen on for other buses. Empty is all interfaces where there is a secret or"
+          + " TLS, else `127.0.0.1`: beyond this machine strangers have to be kept out."),
   /** Port of the links. */
   CLUSTER_PORT(
       "cluster.port",
@@ -799,16 +811,17 @@ public enum ConfigKey {
       ValueType.ENDPOINT,
       "",
       "",
-      "Where other buses reach this one. Empty is `cluster.host`, or where that is all interfaces the"
-          + " address of the one that leads to the others; without a port it is `cluster.port`."),
+      "Where other buses reach this one. Empty is `cluster.host`, or where that is all interfaces"
+          + " the address of the one that leads to the others; without a port it is"
+          + " `cluster.port`."),
   /** Where clients reach the bus. */
   CLUSTER_CLIENT_URLS(
       "cluster.client-urls",
       ValueType.URLS,
       "",
       "",
-      "Where clients reach this bus, as told to other buses and their clients, the best first. Empty"
-          + " is made of `listen.host`, or where that is all interfaces the host of"
+      "Where clients reach this bus, as told to other buses and their clients, the best first."
+          + " Empty is made of `listen.host`, or where that is all interfaces the host of"
           + " `cluster.advertised`, with `listen.port` and `listen.path`."),
   /** Number of voters. */
   CLUSTER_VOTERS(
@@ -835,8 +848,8 @@ public enum ConfigKey {
       Millis.MIN_LEASE,
       Millis.DAY,
       "",
-      "How long a bus counts as alive after it was heard of; it is renewed three times in that time."
-          + " Shorter than the longest pause of a process is too short."),
+      "How long a bus counts as alive after it was heard of; it is renewed three times in that"
+          + " time. Shorter than the longest pause of a process is too short."),
   /** When a voter is replaced. */
   CLUSTER_REPLACE_VOTER_AFTER(
       "cluster.replace-voter-after",
@@ -845,8 +858,8 @@ public enum ConfigKey {
       0,
       Millis.MAX,
       "",
-      "How long the lease of a voter must have run out before another bus gets its vote; longer than"
-          + " a restart takes."),
+      "How long the lease of a voter must have run out before another bus gets its vote; longer"
+          + " than a restart takes."),
   /** Deadline of leaving. */
   CLUSTER_LEAVE(
       "cluster.leave",
@@ -865,8 +878,8 @@ public enum ConfigKey {
       "",
       "Secret that all buses of the cluster share, 16 characters at least; make it of 32 random"
           + " bytes (`openssl rand -hex 32`), because clients hold what a weak one can be guessed"
-          + " with. It authenticates buses and encrypts nothing. Give it in a file or the environment: other users of the machine can"
-          + " read flags."),
+          + " with. It authenticates buses and encrypts nothing. Give it in a file or the"
+          + " environment: other users of the machine can read flags."),
   /** File with the shared secret. */
   CLUSTER_SECRET_FILE(
       "cluster.secret-file",
@@ -895,8 +908,8 @@ public enum ConfigKey {
       ValueType.FILE,
       "",
       "",
-      "PEM file with the certificates of the cluster's own authority: whoever has a certificate of it"
-          + " is taken for a bus of the cluster."),
+      "PEM file with the certificates of the cluster's own authority: whoever has a certificate of"
+          + " it is taken for a bus of the cluster."),
   /** Multicast group. */
   CLUSTER_DISCOVERY_GROUP(
       "cluster.discovery-group",
@@ -919,8 +932,8 @@ public enum ConfigKey {
       ValueType.INTERFACE,
       "",
       "",
-      "Network interface of `cluster.discover`, by its name or one of its addresses. Empty is the one"
-          + " with the address that this bus advertises."),
+      "Network interface of `cluster.discover`, by its name or one of its addresses. Empty is the"
+          + " one with the address that this bus advertises."),
 
   /** Whether an overloaded bus moves clients. */
   BALANCE_ENABLED(
@@ -928,8 +941,8 @@ public enum ConfigKey {
       ValueType.SWITCH,
       "true",
       "",
-      "Whether a bus of a cluster that has too much to do moves clients to others by itself. What an"
-          + " operator asks for, and a stopping bus, moves them in any case."),
+      "Whether a bus of a cluster that has too much to do moves clients to others by itself. What"
+          + " an operator asks for, and a stopping bus, moves them in any case."),
   /** Where overload begins. */
   BALANCE_HIGH_PERCENT(
       "balance.high-percent",
@@ -938,9 +951,9 @@ public enum ConfigKey {
       2,
       100,
       "",
-      "A bus is overloaded when its load has been above this for `balance.sustain`. The load is the"
-          + " fullest of: processor time of the busiest event loop, events and bytes a second where a"
-          + " capacity is set, open connections, memory held for clients."),
+      "A bus is overloaded when its load has been above this for `balance.overload-after`. The load"
+          + " is the fullest of: processor time of the busiest event loop, events and bytes a"
+          + " second where a capacity is set, open connections, memory held for clients."),
   /** Where overload ends. */
   BALANCE_LOW_PERCENT(
       "balance.low-percent",
@@ -949,11 +962,11 @@ public enum ConfigKey {
       1,
       99,
       "",
-      "An overloaded bus moves clients until its load is below this, and no bus lets itself be filled"
-          + " beyond it; less than `balance.high-percent`."),
+      "An overloaded bus moves clients until its load is below this, and no bus lets itself be"
+          + " filled beyond it; less than `balance.high-percent`."),
   /** How long overload has to last. */
-  BALANCE_SUSTAIN(
-      "balance.sustain",
+  BALANCE_OVERLOAD_AFTER(
+      "balance.overload-after",
       ValueType.TIME,
       "2s",
       0,
@@ -999,15 +1012,15 @@ public enum ConfigKey {
       "",
       "How long a client that was moved because of overload, or asked to, is left alone."),
   /** Bound on moves. */
-  BALANCE_HOPS(
-      "balance.hops",
+  BALANCE_MAX_MOVES_PER_MINUTE(
+      "balance.max-moves-per-minute",
       ValueType.COUNT,
       "4",
       1,
       8,
       "",
-      "How often one client may be moved within a minute, for whatever reason; the Java SDK does not"
-          + " let itself be moved more than 8 times."),
+      "How often one client may be moved within a minute, for whatever reason; the Java SDK does"
+          + " not let itself be moved more than 8 times."),
   /** Deadline of a move. */
   BALANCE_DEADLINE(
       "balance.deadline",
@@ -1018,8 +1031,8 @@ public enum ConfigKey {
       "",
       "How long a client may take to move; then it is closed with 4000 and reconnects."),
   /** Deadline of a drain. */
-  BALANCE_DRAIN(
-      "balance.drain",
+  BALANCE_DRAIN_TIMEOUT(
+      "balance.drain-timeout",
       ValueType.TIME,
       "30s",
       0,
@@ -1067,13 +1080,13 @@ public enum ConfigKey {
       1,
       10_000_000,
       "",
-      "Different filters (and groups) that the clients of one bus may subscribe to in a cluster: all"
-          + " buses keep those of all. One connection may bring an eighth, one address"
-          + " `limits.address-percent` where half is taken; the last quarter is for connections with"
-          + " less than 64. The same on all buses."),
+      "Different filters (and groups) that the clients of one bus may subscribe to in a cluster:"
+          + " all buses keep those of all. One connection may bring an eighth, one address"
+          + " `limits.address-memory-percent` where half is taken; the last quarter is for"
+          + " connections with less than 64. The same on all buses."),
   /** Deadline of promises. */
-  FEDERATION_CONFIRM(
-      "federation.confirm",
+  FEDERATION_SYNC_TIMEOUT(
+      "federation.sync-timeout",
       ValueType.TIME,
       "2s",
       Millis.MIN,
@@ -1082,8 +1095,8 @@ public enum ConfigKey {
       "How long the `Confirm` of a subscription, `Drained` and the answer to a `Barrier` wait for"
           + " other buses, and a starting bus for what the others subscribe to."),
   /** When a bus is given up. */
-  FEDERATION_GIVE_UP(
-      "federation.give-up",
+  FEDERATION_PEER_TIMEOUT(
+      "federation.peer-timeout",
       ValueType.TIME,
       "10s",
       Millis.MIN,
@@ -1099,10 +1112,11 @@ public enum ConfigKey {
       Millis.MIN,
       60_000,
       "",
-      "How long a lane is quiet before a bus shows the other that it lives. The same on all buses."),
+      "How long a lane is quiet before a bus shows the other that it lives. The same on all"
+          + " buses."),
   /** Silence on lanes. */
-  FEDERATION_SILENCE(
-      "federation.silence",
+  FEDERATION_KEEPALIVE_TIMEOUT(
+      "federation.keepalive-timeout",
       ValueType.TIME,
       "3s",
       2 * Millis.MIN,
@@ -1174,8 +1188,8 @@ public enum ConfigKey {
       "Bytes of requests that may wait for members on the whole bus; 0 is a quarter of"
           + " `limits.memory-bytes`."),
   /** Members of a request to all. */
-  SERVICES_GATHER(
-      "services.gather",
+  SERVICES_MAX_GATHER_MEMBERS(
+      "services.max-gather-members",
       ValueType.COUNT,
       "10000",
       1,
@@ -1236,9 +1250,9 @@ public enum ConfigKey {
       ValueType.HOST,
       "127.0.0.1",
       "--admin-host",
-      "Address of the administration port. This machine only, because there nobody has to log in; any"
-          + " other address needs a login (`admin.token-file`, or `admin.account` with `auth.users-file`"
-          + " or `auth.jwt.…`) and `admin.tls-certificate`."),
+      "Address of the administration port. This machine only, because there nobody has to log in;"
+          + " any other address needs a login (`admin.token-file`, or `admin.account` with"
+          + " `auth.users-file` or `auth.jwt.…`) and `admin.tls-certificate`."),
   /** Port of the administration API. */
   ADMIN_PORT(
       "admin.port",
@@ -1254,9 +1268,9 @@ public enum ConfigKey {
       ValueType.HOSTS,
       "",
       "",
-      "Names in `Host` that the administration port answers to, besides `localhost`, `admin.host` and"
-          + " (where it listens to more than loopback) every IP address; `*` for all, where a proxy"
-          + " decides."),
+      "Names in `Host` that the administration port answers to, besides `localhost`, `admin.host`"
+          + " and (where it listens to more than loopback) every IP address; `*` for all, where a"
+          + " proxy decides."),
   /** When operators log in. */
   ADMIN_AUTH(
       "admin.auth",
@@ -1288,9 +1302,9 @@ public enum ConfigKey {
       "",
       "",
       "Account of operators: users and JSON Web Tokens of it, and of no other, may do at the"
-          + " administration port what their roles `viewer`, `operator` and `admin` allow. Without it"
-          + " only the token of `admin.token` or `admin.token-file` opens that port. Give the account"
-          + " to people who administer the bus only."),
+          + " administration port what their roles `viewer`, `operator` and `admin` allow. Without"
+          + " it only the token of `admin.token` or `admin.token-file` opens that port. Give the"
+          + " account to people who administer the bus only."),
   /** Metrics for everybody. */
   ADMIN_METRICS_OPEN(
       "admin.metrics-open",
@@ -1319,8 +1333,8 @@ public enum ConfigKey {
       ValueType.SWITCH,
       "false",
       "",
-      "Lets the administration port be reached from other machines without TLS, where something else"
-          + " encrypts: a proxy, or the network of containers on one machine."),
+      "Lets the administration port be reached from other machines without TLS, where something"
+          + " else encrypts: a proxy, or the network of containers on one machine."),
 
   /** The audit log. */
   AUDIT_FILE(
@@ -1442,6 +1456,10 @@ public enum ConfigKey {
    * @return name of the variable
    */
   public String variable() {
+    return variable(key);
+  }
+
+  static String variable(String key) {
     return "EVENTBUS_" + key.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
   }
 

@@ -10,6 +10,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -24,10 +25,10 @@ import java.util.TreeMap;
  * for use by several threads.
  */
 public final class ConfigLoader {
-  /** Variables with our prefix that are not configuration keys of the bus. */
-  /** Where a value comes from that was given nowhere. */
+  /** Origin of a value that was given nowhere. */
   static final String DEFAULT = "default";
 
+  /** Variables with our prefix that are not configuration keys of the bus. */
   private static final Set<String> OTHER_VARIABLES =
       Set.of(
           "EVENTBUS_ADMIN_URL",
@@ -41,8 +42,14 @@ public final class ConfigLoader {
   private final Map<ConfigKey, Given> fromEnvironment = new EnumMap<>(ConfigKey.class);
   private final Map<ConfigKey, Given> fromFlags = new EnumMap<>(ConfigKey.class);
   private final List<String> problems = new ArrayList<>();
+  private final List<String> warnings = new ArrayList<>();
 
-  /** Makes a loader that knows the defaults only. */
+  /** Keys as they were written, each with its origin: under their names and under former ones. */
+  private final Map<ConfigKey, String> named = new EnumMap<>(ConfigKey.class);
+
+  private final Map<ConfigKey, String> formerlyNamed = new EnumMap<>(ConfigKey.class);
+
+  /** Creates a loader that knows the defaults only. */
   public ConfigLoader() {}
 
   /**
@@ -100,11 +107,20 @@ public final class ConfigLoader {
     for (ConfigKey key : ConfigKey.values()) {
       byVariable.put(key.variable(), key);
     }
+    Map<String, ConfigKey> byFormerVariable = new HashMap<>();
+    FormerKeys.BY_NAME.forEach((name, key) -> byFormerVariable.put(ConfigKey.variable(name), key));
     for (Map.Entry<String, String> entry : new TreeMap<>(environment).entrySet()) {
       String variable = entry.getKey();
       ConfigKey key = byVariable.get(variable);
+      ConfigKey renamed = byFormerVariable.get(variable);
+      Given given = new Given(entry.getValue(), "variable " + variable);
       if (key != null) {
-        fromEnvironment.put(key, new Given(entry.getValue(), "variable " + variable));
+        fromEnvironment.put(key, given);
+        named.put(key, given.origin());
+      } else if (renamed != null) {
+        fromEnvironment.put(renamed, given);
+        formerlyNamed.put(renamed, given.origin());
+        warnings.add(renamed(given.origin(), renamed.variable()));
       } else if (variable.startsWith("EVENTBUS_")
           && !OTHER_VARIABLES.contains(variable)
           && !isServiceLink(variable)) {
@@ -138,23 +154,36 @@ public final class ConfigLoader {
    * @return this loader
    */
   public ConfigLoader flag(ConfigKey key, String value) {
-    fromFlags.put(key, new Given(value, "flag " + key.flag()));
+    Given given = new Given(value, "flag " + key.flag());
+    fromFlags.put(key, given);
+    named.put(key, given.origin());
     return this;
   }
 
   /**
-   * Makes the configuration.
+   * Creates the configuration.
    *
-   * @return the configuration and where each value comes from
+   * @return the configuration, where each value comes from, and warnings
    * @throws ConfigException if anything is wrong; names all of it
    */
   public EffectiveConfig load() {
+    for (Map.Entry<ConfigKey, String> former : formerlyNamed.entrySet()) {
+      String name = named.get(former.getKey());
+      if (name != null) {
+        problems.add(
+            "both "
+                + name
+                + ", and its former name "
+                + former.getValue()
+                + ", are given (expected: only the first)");
+      }
+    }
     ConfigValues values = new ConfigValues(effective(), problems);
     ServerConfig config = values.build();
     if (config == null || !problems.isEmpty()) {
       throw new ConfigException(problems);
     }
-    return new EffectiveConfig(config, values.settings());
+    return new EffectiveConfig(config, values.settings(), warnings);
   }
 
   private Map<ConfigKey, Given> effective() {
@@ -169,12 +198,28 @@ public final class ConfigLoader {
   }
 
   private void put(Map<ConfigKey, Given> values, String name, String value, String origin) {
-    ConfigKey.find(name)
-        .ifPresentOrElse(
-            key -> values.put(key, new Given(value, origin)),
-            () ->
-                problems.add(
-                    name + ": unknown key " + NearestName.expectedKey(name) + ", from " + origin));
+    ConfigKey key = ConfigKey.find(name).orElse(null);
+    ConfigKey renamed = FormerKeys.BY_NAME.get(name);
+    String written = name + ", from " + origin;
+    if (key != null) {
+      values.put(key, new Given(value, origin));
+      named.put(key, written);
+    } else if (renamed != null) {
+      values.put(renamed, new Given(value, origin));
+      formerlyNamed.put(renamed, written);
+      warnings.add(renamed(written, renamed.key()));
+    } else {
+      problems.add(name + ": unknown key " + NearestName.expectedKey(name) + ", from " + origin);
+    }
+  }
+
+  private static String renamed(String written, String name) {
+    return written
+        + ": renamed; use "
+        + name
+        + ", because version "
+        + FormerKeys.REMOVAL
+        + " will refuse the former name";
   }
 
   /**

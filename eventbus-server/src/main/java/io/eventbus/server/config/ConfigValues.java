@@ -83,7 +83,7 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_ADDRESS_CONNECTIONS),
                     integer(ConfigKey.LIMITS_ADDRESS_HANDSHAKES),
                     integer(ConfigKey.LIMITS_ADDRESS_HANDSHAKE_RATE),
-                    integer(ConfigKey.LIMITS_ADDRESS_PERCENT)));
+                    integer(ConfigKey.LIMITS_ADDRESS_MEMORY_PERCENT)));
     ClientQuotas quotas =
         part(() -> new ClientQuotas(quotas("quotas."), quotas("quotas.account-")));
     TimeoutsConfig timeouts =
@@ -93,7 +93,7 @@ final class ConfigValues {
                     duration(ConfigKey.TIMEOUTS_UPGRADE),
                     duration(ConfigKey.TIMEOUTS_HELLO),
                     duration(ConfigKey.TIMEOUTS_MESSAGE),
-                    duration(ConfigKey.TIMEOUTS_BLOCK_HOLD),
+                    duration(ConfigKey.LIMITS_BLOCK_STALL_TIME),
                     duration(ConfigKey.TIMEOUTS_PING_INTERVAL),
                     duration(ConfigKey.TIMEOUTS_PONG),
                     duration(ConfigKey.TIMEOUTS_SLOW_SUBSCRIBER),
@@ -130,10 +130,10 @@ final class ConfigValues {
                     number(ConfigKey.FEDERATION_QUEUE_BYTES),
                     integer(ConfigKey.FEDERATION_MEMORY_PERCENT),
                     integer(ConfigKey.FEDERATION_FILTERS),
-                    duration(ConfigKey.FEDERATION_CONFIRM),
-                    duration(ConfigKey.FEDERATION_GIVE_UP),
+                    duration(ConfigKey.FEDERATION_SYNC_TIMEOUT),
+                    duration(ConfigKey.FEDERATION_PEER_TIMEOUT),
                     duration(ConfigKey.FEDERATION_HEARTBEAT),
-                    duration(ConfigKey.FEDERATION_SILENCE)));
+                    duration(ConfigKey.FEDERATION_KEEPALIVE_TIMEOUT)));
     ServicesConfig services =
         part(
             () ->
@@ -141,14 +141,14 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_CALLS),
                     integer(ConfigKey.LIMITS_SERVICES),
                     integer(ConfigKey.LIMITS_TUNNELS),
-                    number(ConfigKey.LIMITS_BULK_BYTES),
+                    number(ConfigKey.LIMITS_TUNNEL_BUFFER_BYTES),
                     duration(ConfigKey.SERVICES_TIMEOUT),
                     duration(ConfigKey.SERVICES_MAX_WAIT),
                     integer(ConfigKey.SERVICES_RETRIES),
                     integer(ConfigKey.SERVICES_RETRY_PERCENT),
                     integer(ConfigKey.SERVICES_QUEUE_REQUESTS),
                     number(ConfigKey.SERVICES_QUEUE_BYTES),
-                    integer(ConfigKey.SERVICES_GATHER),
+                    integer(ConfigKey.SERVICES_MAX_GATHER_MEMBERS),
                     duration(ConfigKey.SERVICES_REJOIN)));
     SysConfig sys = part(() -> new SysConfig(duration(ConfigKey.SYS_INTERVAL)));
     DiagnosticsConfig diagnostics =
@@ -286,14 +286,14 @@ final class ConfigValues {
         flag(ConfigKey.BALANCE_ENABLED),
         integer(ConfigKey.BALANCE_HIGH_PERCENT),
         integer(ConfigKey.BALANCE_LOW_PERCENT),
-        duration(ConfigKey.BALANCE_SUSTAIN),
+        duration(ConfigKey.BALANCE_OVERLOAD_AFTER),
         number(ConfigKey.BALANCE_CAPACITY_EVENTS),
         number(ConfigKey.BALANCE_CAPACITY_BYTES),
         integer(ConfigKey.BALANCE_MOVES_PER_SECOND),
         duration(ConfigKey.BALANCE_COOL_DOWN),
-        integer(ConfigKey.BALANCE_HOPS),
+        integer(ConfigKey.BALANCE_MAX_MOVES_PER_MINUTE),
         duration(ConfigKey.BALANCE_DEADLINE),
-        duration(ConfigKey.BALANCE_DRAIN));
+        duration(ConfigKey.BALANCE_DRAIN_TIMEOUT));
   }
 
   List<Setting> settings() {

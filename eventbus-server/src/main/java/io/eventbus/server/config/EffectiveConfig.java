@@ -3,20 +3,23 @@ package io.eventbus.server.config;
 import java.util.List;
 
 /**
- * A configuration together with where each value comes from.
+ * Configuration together with where each value comes from.
  *
  * @param config the configuration
  * @param settings one for each key, in the order of the table
+ * @param warnings lines about former names of keys that were used, each with the name of today
  */
-public record EffectiveConfig(ServerConfig config, List<Setting> settings) {
+public record EffectiveConfig(ServerConfig config, List<Setting> settings, List<String> warnings) {
   /**
-   * Copies the list, so that the record is immutable.
+   * Copies the lists, so that the record is immutable.
    *
    * @param config the configuration
    * @param settings one for each key, in the order of the table
+   * @param warnings lines about former names of keys that were used, each with the name of today
    */
   public EffectiveConfig {
     settings = List.copyOf(settings);
+    warnings = List.copyOf(warnings);
   }
 
   /**
@@ -30,7 +33,7 @@ public record EffectiveConfig(ServerConfig config, List<Setting> settings) {
   }
 
   /**
-   * The value of one key.
+   * Value of one key.
    *
    * @param key the key
    * @param value value as text that can be written in a file; {@code ***} for a secret

@@ -9,20 +9,20 @@ import java.time.Duration;
  * @param queueBytes bytes that may wait for one lane to another bus
  * @param memoryPercent part of the bus's memory limit that may wait for all lanes together
  * @param filters different filters with subscribers that one bus tells the others of
- * @param confirm how long a promise to a client waits for other buses
- * @param giveUp how long a bus that cannot be reached is waited for
+ * @param syncTimeout how long a promise to a client waits for other buses
+ * @param peerTimeout how long a bus that cannot be reached is waited for
  * @param heartbeat time between signs of life on a lane
- * @param silence how long the other side of a lane may say nothing
+ * @param keepaliveTimeout how long the other side of a lane may say nothing
  */
 public record FederationConfig(
     int fanout,
     long queueBytes,
     int memoryPercent,
     int filters,
-    Duration confirm,
-    Duration giveUp,
+    Duration syncTimeout,
+    Duration peerTimeout,
     Duration heartbeat,
-    Duration silence) {
+    Duration keepaliveTimeout) {
   /**
    * Checks every value.
    *
@@ -30,10 +30,10 @@ public record FederationConfig(
    * @param queueBytes bytes that may wait for one lane to another bus
    * @param memoryPercent part of the bus's memory limit that may wait for all lanes together
    * @param filters different filters with subscribers that one bus tells the others of
-   * @param confirm how long a promise to a client waits for other buses
-   * @param giveUp how long a bus that cannot be reached is waited for
+   * @param syncTimeout how long a promise to a client waits for other buses
+   * @param peerTimeout how long a bus that cannot be reached is waited for
    * @param heartbeat time between signs of life on a lane
-   * @param silence how long the other side of a lane may say nothing
+   * @param keepaliveTimeout how long the other side of a lane may say nothing
    * @throws IllegalArgumentException if a value is illegal or does not fit the others
    */
   public FederationConfig {
@@ -41,15 +41,15 @@ public record FederationConfig(
     ConfigKey.FEDERATION_QUEUE_BYTES.inRange(queueBytes);
     ConfigKey.FEDERATION_MEMORY_PERCENT.inRange(memoryPercent);
     ConfigKey.FEDERATION_FILTERS.inRange(filters);
-    ConfigKey.FEDERATION_CONFIRM.inRange(confirm);
-    ConfigKey.FEDERATION_GIVE_UP.inRange(giveUp);
+    ConfigKey.FEDERATION_SYNC_TIMEOUT.inRange(syncTimeout);
+    ConfigKey.FEDERATION_PEER_TIMEOUT.inRange(peerTimeout);
     ConfigKey.FEDERATION_HEARTBEAT.inRange(heartbeat);
-    ConfigKey.FEDERATION_SILENCE.inRange(silence);
-    if (silence.compareTo(heartbeat.multipliedBy(2)) < 0) {
+    ConfigKey.FEDERATION_KEEPALIVE_TIMEOUT.inRange(keepaliveTimeout);
+    if (keepaliveTimeout.compareTo(heartbeat.multipliedBy(2)) < 0) {
       throw new IllegalArgumentException(
-          ConfigKey.FEDERATION_SILENCE.key()
+          ConfigKey.FEDERATION_KEEPALIVE_TIMEOUT.key()
               + ": "
-              + silence.toMillis()
+              + keepaliveTimeout.toMillis()
               + "ms (expected: at least twice "
               + ConfigKey.FEDERATION_HEARTBEAT.key()
               + ")");

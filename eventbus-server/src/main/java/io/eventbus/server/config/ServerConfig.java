@@ -1,6 +1,8 @@
 package io.eventbus.server.config;
 
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The whole configuration of one bus: immutable, and valid once it exists.
@@ -44,6 +46,8 @@ public record ServerConfig(
     AdminConfig admin,
     AuditConfig audit,
     LogConfig log) {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerConfig.class);
+
   /**
    * Checks the parts against each other.
    *
@@ -161,7 +165,7 @@ public record ServerConfig(
 
   /**
    * Makes a configuration from some keys; the others have their defaults. File and environment are
-   * not looked at.
+   * not looked at. A former name of a key is logged as a warning.
    *
    * @param values texts by key, as in a file, for example {@code "listen.port", "0"}
    * @return the configuration
@@ -170,7 +174,9 @@ public record ServerConfig(
   public static ServerConfig of(Map<String, String> values) {
     ConfigLoader loader = new ConfigLoader();
     values.forEach(loader::set);
-    return loader.load().config();
+    EffectiveConfig effective = loader.load();
+    effective.warnings().forEach(LOG::warn);
+    return effective.config();
   }
 
   /**

@@ -8,31 +8,31 @@ import java.time.Duration;
  * @param calls calls of one connection that may be in flight
  * @param perConnection services that one connection may serve
  * @param tunnels streams and tunnels of one connection that may be open
- * @param bulkBytes data of these that may wait for one connection
+ * @param tunnelBufferBytes data of these that may wait for one connection
  * @param timeout how long a caller waits that does not say so
  * @param maxWait how long requests wait for a member before others are refused
  * @param retries how often a call that may be executed twice is given to another member
  * @param retryPercent such calls that are given to another member, of a hundred calls of a service
  * @param queueRequests requests that may wait for one service, on each event loop
  * @param queueBytes bytes of requests that may wait on the whole bus, 0 for a quarter of its memory
- * @param gather members that the requests of one connection to all members may wait for
+ * @param maxGatherMembers members that the requests of one connection to all members may wait for
  * @param rejoin how long a member whose connection is lost counts as present
  */
 public record ServicesConfig(
     int calls,
     int perConnection,
     int tunnels,
-    long bulkBytes,
+    long tunnelBufferBytes,
     Duration timeout,
     Duration maxWait,
     int retries,
     int retryPercent,
     int queueRequests,
     long queueBytes,
-    int gather,
+    int maxGatherMembers,
     Duration rejoin) {
   /** Half of it is for one tunnel alone, so that it goes on whatever the others do. */
-  private static final long MIN_BULK_BYTES = 2 << 10;
+  private static final long MIN_BYTES_PER_TUNNEL = 2 << 10;
 
   /**
    * Checks every value against its range in {@link ConfigKey}.
@@ -40,7 +40,7 @@ public record ServicesConfig(
    * @param calls calls of one connection that may be in flight
    * @param perConnection services that one connection may serve
    * @param tunnels streams and tunnels of one connection that may be open
-   * @param bulkBytes data of these that may wait for one connection
+   * @param tunnelBufferBytes data of these that may wait for one connection
    * @param timeout how long a caller waits that does not say so
    * @param maxWait how long requests wait for a member before others are refused
    * @param retries how often a call that may be executed twice is given to another member
@@ -49,7 +49,7 @@ public record ServicesConfig(
    * @param queueRequests requests that may wait for one service, on each event loop
    * @param queueBytes bytes of requests that may wait on the whole bus, 0 for a quarter of its
    *     memory
-   * @param gather members that the requests of one connection to all members may wait for
+   * @param maxGatherMembers members that the requests of one connection to all members may wait for
    * @param rejoin how long a member whose connection is lost counts as present
    * @throws IllegalArgumentException if a value is out of range
    */
@@ -57,14 +57,14 @@ public record ServicesConfig(
     ConfigKey.LIMITS_CALLS.inRange(calls);
     ConfigKey.LIMITS_SERVICES.inRange(perConnection);
     ConfigKey.LIMITS_TUNNELS.inRange(tunnels);
-    ConfigKey.LIMITS_BULK_BYTES.inRange(bulkBytes);
-    if (bulkBytes < tunnels * MIN_BULK_BYTES) {
+    ConfigKey.LIMITS_TUNNEL_BUFFER_BYTES.inRange(tunnelBufferBytes);
+    if (tunnelBufferBytes < tunnels * MIN_BYTES_PER_TUNNEL) {
       throw new IllegalArgumentException(
-          ConfigKey.LIMITS_BULK_BYTES.key()
+          ConfigKey.LIMITS_TUNNEL_BUFFER_BYTES.key()
               + ": "
-              + ConfigKey.LIMITS_BULK_BYTES.type().print(bulkBytes)
+              + ConfigKey.LIMITS_TUNNEL_BUFFER_BYTES.type().print(tunnelBufferBytes)
               + " (expected: >= "
-              + ConfigKey.LIMITS_BULK_BYTES.type().print(tunnels * MIN_BULK_BYTES)
+              + ConfigKey.LIMITS_TUNNEL_BUFFER_BYTES.type().print(tunnels * MIN_BYTES_PER_TUNNEL)
               + ", 2KiB for each of "
               + ConfigKey.LIMITS_TUNNELS.key()
               + ")");
@@ -75,7 +75,7 @@ public record ServicesConfig(
     ConfigKey.SERVICES_RETRY_PERCENT.inRange(retryPercent);
     ConfigKey.SERVICES_QUEUE_REQUESTS.inRange(queueRequests);
     ConfigKey.SERVICES_QUEUE_BYTES.inRange(queueBytes);
-    ConfigKey.SERVICES_GATHER.inRange(gather);
+    ConfigKey.SERVICES_MAX_GATHER_MEMBERS.inRange(maxGatherMembers);
     ConfigKey.SERVICES_REJOIN.inRange(rejoin);
   }
 }

@@ -8,8 +8,8 @@ import java.time.Duration;
  * @param upgrade from TCP accept to the finished WebSocket upgrade
  * @param hello from TCP accept to the client's {@code Hello}
  * @param message from the first byte of a message to its last, while the bus reads
- * @param blockHold how long in a minute one subscriber may hold publishers back from others; zero
- *     for no limit
+ * @param blockStallTime how long in a minute one subscriber may hold publishers back from others;
+ *     zero for no limit
  * @param pingInterval between pings to a client
  * @param pong from a ping to the next sign of life
  * @param slowSubscriber how long a full queue may hold publishers back
@@ -20,7 +20,7 @@ public record TimeoutsConfig(
     Duration upgrade,
     Duration hello,
     Duration message,
-    Duration blockHold,
+    Duration blockStallTime,
     Duration pingInterval,
     Duration pong,
     Duration slowSubscriber,
@@ -32,8 +32,8 @@ public record TimeoutsConfig(
    * @param upgrade from TCP accept to the finished WebSocket upgrade
    * @param hello from TCP accept to the client's {@code Hello}
    * @param message from the first byte of a message to its last, while the bus reads
-   * @param blockHold how long in a minute one subscriber may hold publishers back from others; zero
-   *     for no limit
+   * @param blockStallTime how long in a minute one subscriber may hold publishers back from others;
+   *     zero for no limit
    * @param pingInterval between pings to a client
    * @param pong from a ping to the next sign of life
    * @param slowSubscriber how long a full queue may hold publishers back
@@ -45,7 +45,7 @@ public record TimeoutsConfig(
     ConfigKey.TIMEOUTS_UPGRADE.inRange(upgrade);
     ConfigKey.TIMEOUTS_HELLO.inRange(hello);
     ConfigKey.TIMEOUTS_MESSAGE.inRange(message);
-    ConfigKey.TIMEOUTS_BLOCK_HOLD.inRange(blockHold);
+    ConfigKey.LIMITS_BLOCK_STALL_TIME.inRange(blockStallTime);
     ConfigKey.TIMEOUTS_PING_INTERVAL.inRange(pingInterval);
     ConfigKey.TIMEOUTS_PONG.inRange(pong);
     ConfigKey.TIMEOUTS_SLOW_SUBSCRIBER.inRange(slowSubscriber);

@@ -176,7 +176,7 @@ public final class Federation implements ClusterGuarantees {
   void follow(Registry registry) {
     registration = registry.addListener((snapshot, changes) -> members.onSnapshot(snapshot));
     // A bus that does not find the others serves all the same.
-    var unused = lanes.loop(0).schedule(startGate::open, lanes.config().confirm().toMillis());
+    var unused = lanes.loop(0).schedule(startGate::open, lanes.config().syncTimeout().toMillis());
   }
 
   /** Begins on the loops; no lane is opened before an address is known. */
@@ -311,7 +311,7 @@ public final class Federation implements ClusterGuarantees {
                 late.increment();
               }
             },
-            lanes.config().confirm().toMillis()));
+            lanes.config().syncTimeout().toMillis()));
   }
 
   /**

@@ -51,7 +51,7 @@ final class InterestLimits {
       return "the connections from the client's address have all the subscriptions and services"
           + " that other buses may be told of while there are more than "
           + most / 2
-          + " (expected: at most limits.address-percent of federation.filters)"
+          + " (expected: at most limits.address-memory-percent of federation.filters)"
           + ADVICE;
     }
     if (all >= most - most / 4 && own >= SMALL) {

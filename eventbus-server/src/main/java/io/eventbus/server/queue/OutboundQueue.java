@@ -535,8 +535,8 @@ public final class OutboundQueue implements Subscriber {
     mayBlock = false;
     heldTooLong.accept(
         "the connections of this client have held publishers back from other subscribers for "
-            + ValueType.time(loop.timeouts().blockHold())
-            + " within a minute (timeouts.block-hold); from now on its subscriptions have the"
+            + ValueType.time(loop.timeouts().blockStallTime())
+            + " within a minute (limits.block-stall-time); from now on its subscriptions have the"
             + " policy DROP_OLDEST instead of BLOCK: read faster, or choose another overflow"
             + " policy");
     if (full) {

@@ -141,8 +141,8 @@ public final class ServiceShare {
           + all.what()
           + " of all connections from the client's address have no room for "
           + cost
-          + " bytes more (expected: at most limits.address-percent of limits.memory-bytes, with "
-          + "those for everything else of services)";
+          + " bytes more (expected: at most limits.address-memory-percent of limits.memory-bytes,"
+          + " with those for everything else of services)";
     }
     return null;
   }

@@ -597,7 +597,7 @@ public final class Session {
             .identify(
                 hello, who, number -> loop.bus.cluster().leavesOn(loop.router.loop(), number));
     if (resume != null && !resume.equals(identity.resume())) {
-      loop.bus.stats().foreignResumes.increment();
+      loop.bus.stats().resumesRejected.increment();
     }
     loop.bus.memory().reserve(identity.attributeBytes());
     state = state.to(SessionState.OPEN);

@@ -116,8 +116,8 @@ final class SubscriptionShare {
         + others
         + " groups (expected: at most "
         + most
-        + ", limits.topic-groups, or half of it where the connection has another group); use a group"
-        + " that is there, or another bus";
+        + ", limits.topic-groups, or half of it where the connection has another group); use a"
+        + " group that is there, or another bus";
   }
 
   private @Nullable String problem(long cost) {
@@ -157,7 +157,7 @@ final class SubscriptionShare {
     if (!link.takeSubscriptionBytes(cost)) {
       return "the subscriptions of all connections from the client's address have no room for "
           + cost
-          + " bytes more (expected: at most limits.address-percent of "
+          + " bytes more (expected: at most limits.address-memory-percent of "
           + budget
           + ", limits.subscription-bytes)"
           + ADVICE;

@@ -28,19 +28,19 @@ public final class BusCounters {
   public final LongAdder badRequests = new LongAdder();
 
   /** Clients whose resume was not made with this bus's key, and that got a new one. */
-  public final LongAdder foreignResumes = new LongAdder();
+  public final LongAdder resumesRejected = new LongAdder();
 
   /** Sessions at other buses that those have closed, because their clients are here. */
-  public final LongAdder earlierSessionsEnded = new LongAdder();
+  public final LongAdder staleSessionsEnded = new LongAdder();
 
   /** Sessions at other buses that were not there any more. */
-  public final LongAdder earlierSessionsGone = new LongAdder();
+  public final LongAdder staleSessionsGone = new LongAdder();
 
   /** Sessions at other buses that could not be asked, or did not answer. */
-  public final LongAdder earlierSessionsUnknown = new LongAdder();
+  public final LongAdder staleSessionsUnknown = new LongAdder();
 
   /** Events of the bus itself that it did not publish, because it would have had to wait. */
-  public final LongAdder ownEventsDropped = new LongAdder();
+  public final LongAdder sysEventsDropped = new LongAdder();
 
   /** Entries of the audit log that were left out. */
   public final LongAdder auditDropped = new LongAdder();

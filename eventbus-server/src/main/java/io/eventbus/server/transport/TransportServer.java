@@ -74,7 +74,7 @@ public final class TransportServer {
     this.loops = loops;
     this.bus = bus;
     this.tls = TlsContexts.of(config.tls()).orElse(null);
-    HoldBudgets budgets = new HoldBudgets(config.timeouts().blockHold());
+    HoldBudgets budgets = new HoldBudgets(config.timeouts().blockStallTime());
     for (int i = 0; i < loops.count(); i++) {
       ConnectionLoop state = new ConnectionLoop(i, loops.loop(i), config);
       state.onFatal(onFatal);

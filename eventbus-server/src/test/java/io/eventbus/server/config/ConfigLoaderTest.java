@@ -248,6 +248,70 @@ class ConfigLoaderTest {
   }
 
   @Test
+  void formerNamesAreAcceptedWithAWarning() throws Exception {
+    Path file = file("federation.give-up=4s\n");
+    EffectiveConfig loaded =
+        new ConfigLoader()
+            .file(file)
+            .environment(Map.of("EVENTBUS_BALANCE_HOPS", "3"))
+            .set("limits.bulk-bytes", "16MiB")
+            .load();
+    assertThat(loaded.config().federation().peerTimeout()).isEqualTo(Duration.ofSeconds(4));
+    assertThat(loaded.config().balance().maxMovesPerMinute()).isEqualTo(3);
+    assertThat(loaded.config().services().tunnelBufferBytes()).isEqualTo(16 << 20);
+    assertThat(loaded.warnings())
+        .containsExactly(
+            "federation.give-up, from file "
+                + file
+                + ": renamed; use federation.peer-timeout, because version 0.2.0 will refuse the"
+                + " former name",
+            "variable EVENTBUS_BALANCE_HOPS: renamed; use EVENTBUS_BALANCE_MAX_MOVES_PER_MINUTE,"
+                + " because version 0.2.0 will refuse the former name",
+            "limits.bulk-bytes, from flag --set: renamed; use limits.tunnel-buffer-bytes, because"
+                + " version 0.2.0 will refuse the former name");
+    assertThat(origin(loaded, ConfigKey.FEDERATION_PEER_TIMEOUT)).isEqualTo("file " + file);
+  }
+
+  @Test
+  void everyFormerNameLeadsToAKeyOfTheSameMeaning() {
+    FormerKeys.BY_NAME.forEach(
+        (name, key) -> {
+          EffectiveConfig loaded = new ConfigLoader().set(name, key.defaultText()).load();
+          assertThat(origin(loaded, key)).isEqualTo("flag --set");
+          assertThat(loaded.warnings()).singleElement().asString().contains(name, key.key());
+          assertThat(ConfigKey.find(name)).isEmpty();
+        });
+  }
+
+  @Test
+  void bothNamesOfAKeyAreRefusedWhereverTheyStand() throws Exception {
+    ConfigLoader both =
+        new ConfigLoader()
+            .file(file("balance.drain=1s\nbalance.drain-timeout=1s\nservices.gather=1\n"))
+            .environment(Map.of("EVENTBUS_SERVICES_MAX_GATHER_MEMBERS", "1"))
+            .set("federation.sync-timeout", "1s")
+            .set("federation.confirm", "1s");
+    assertThatThrownBy(both::load)
+        .isInstanceOfSatisfying(
+            ConfigException.class,
+            e ->
+                assertThat(e.problems())
+                    .anyMatch(
+                        p ->
+                            p.startsWith("both balance.drain-timeout, from file ")
+                                && p.contains(", and its former name balance.drain, from file "))
+                    .contains(
+                        "both federation.sync-timeout, from flag --set, and its former name"
+                            + " federation.confirm, from flag --set, are given (expected: only the"
+                            + " first)")
+                    .anyMatch(
+                        p ->
+                            p.startsWith("both variable EVENTBUS_SERVICES_MAX_GATHER_MEMBERS, and")
+                                && p.contains("services.gather, from file "))
+                    .hasSize(3));
+  }
+
+  @Test
   void fileProblemsNameTheFile() throws Exception {
     Path missing = directory.resolve("missing.properties");
     assertThatThrownBy(() -> new ConfigLoader().file(missing).load())

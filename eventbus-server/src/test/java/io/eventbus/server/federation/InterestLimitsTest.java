@@ -21,7 +21,7 @@ class InterestLimitsTest {
   @Test
   void oneAddressMayBringItsShareOnceHalfIsTaken() {
     assertThat(problem(499, 60, true)).isEqualTo("null");
-    assertThat(problem(500, 60, true)).contains("address", "limits.address-percent");
+    assertThat(problem(500, 60, true)).contains("address", "limits.address-memory-percent");
     assertThat(problem(500, 60, false)).isEqualTo("null");
   }
 

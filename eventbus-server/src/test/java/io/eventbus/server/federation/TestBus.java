@@ -151,10 +151,10 @@ public final class TestBus {
         64 * 1024,
         defaults.memoryPercent(),
         defaults.filters(),
-        defaults.confirm(),
-        defaults.giveUp(),
+        defaults.syncTimeout(),
+        defaults.peerTimeout(),
         defaults.heartbeat(),
-        defaults.silence());
+        defaults.keepaliveTimeout());
   }
 
   /** Another bus, which the registry knows by a number. */

@@ -327,7 +327,7 @@ class SessionTest {
     assertThat(first.getProducer()).isNotEqualTo(Resume.producer(chosen, Principal.UNKNOWN));
     assertThat(first.getProducer())
         .isEqualTo(Resume.producer(first.getResume(), Principal.UNKNOWN));
-    assertThat(counters.foreignResumes.sum()).isEqualTo(1);
+    assertThat(counters.resumesRejected.sum()).isEqualTo(1);
     FakeLink other = new FakeLink();
     Session second = new Session(context, other);
     handle(second, hello("s3cret", chosen), 0);
@@ -335,13 +335,13 @@ class SessionTest {
     assertThat(again.getProducer()).isNotEqualTo(first.getProducer());
     assertThat(link.closed).as("nobody is replaced by it").isEmpty();
     assertThat(sessions.after(0)).containsExactly(session, second);
-    assertThat(counters.foreignResumes.sum()).isEqualTo(2);
+    assertThat(counters.resumesRejected.sum()).isEqualTo(2);
     // What it was given instead is as good as any.
     Session third = new Session(context, new FakeLink());
     handle(third, hello("s3cret", first.getResume()), 0);
     assertThat(third.producer()).isEqualTo(first.getProducer());
     assertClosed(CloseReason.REPLACED);
-    assertThat(counters.foreignResumes.sum()).isEqualTo(2);
+    assertThat(counters.resumesRejected.sum()).isEqualTo(2);
     third.onClosed();
     second.onClosed();
   }
@@ -377,7 +377,7 @@ class SessionTest {
     assertThat(session.isWelcomed()).isFalse();
     assertThat(session.arrival()).isNull();
     assertThat(sessions.tokens().outstanding()).as("it was not used up").isEqualTo(1);
-    assertThat(counters.foreignResumes.sum()).as("no number was given").isZero();
+    assertThat(counters.resumesRejected.sum()).as("no number was given").isZero();
   }
 
   /** Hears what became of a change of bus. */

@@ -205,7 +205,7 @@ public class OutboundQueueBenchmark {
             counters.loops().get(0),
             allocator,
             SampleCalls.calls(loops, memory, counters.loops().get(0).calls)),
-        new HoldBudgets(config.timeouts().blockHold()));
+        new HoldBudgets(config.timeouts().blockStallTime()));
     AtomicReference<@Nullable Listener> listener = new AtomicReference<>();
     WebSocketConnection connection =
         new WebSocketConnection(

@@ -94,7 +94,8 @@ public final class Wire {
 
   private Wire(ServerConfig config, Authentications authentications, @Nullable HoldBudgets shared) {
     this.config = config;
-    HoldBudgets budgets = shared == null ? new HoldBudgets(config.timeouts().blockHold()) : shared;
+    HoldBudgets budgets =
+        shared == null ? new HoldBudgets(config.timeouts().blockStallTime()) : shared;
     channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(32 * 1024, 128 * 1024));
     channel.config().setAllocator(allocator);
     FakeLoops loops = new FakeLoops(1);

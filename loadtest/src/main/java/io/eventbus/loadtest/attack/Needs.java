@@ -13,7 +13,7 @@ public final class Needs {
   /** For attacks at which one step of the bus is long by its nature. */
   private static final int LONG_STEPS = 500;
 
-  /** The default of {@code timeouts.block-hold}, and a second until that is seen. */
+  /** The default of {@code limits.block-stall-time}, and a second until that is seen. */
   private static final int BLOCK_HOLD = 6_000;
 
   private Map<String, String> settings = Map.of();

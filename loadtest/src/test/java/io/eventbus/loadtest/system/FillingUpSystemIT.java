@@ -47,7 +47,7 @@ class FillingUpSystemIT {
             3,
             "EVENTBUS_LISTEN_EVENT_LOOPS",
             "1",
-            "EVENTBUS_BALANCE_SUSTAIN",
+            "EVENTBUS_BALANCE_OVERLOAD_AFTER",
             "1s",
             "EVENTBUS_BALANCE_COOL_DOWN",
             "5s",

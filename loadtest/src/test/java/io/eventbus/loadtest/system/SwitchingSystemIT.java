@@ -51,14 +51,14 @@ class SwitchingSystemIT {
             3,
             "EVENTBUS_CLUSTER_LEASE",
             "3s",
-            "EVENTBUS_FEDERATION_GIVE_UP",
+            "EVENTBUS_FEDERATION_PEER_TIMEOUT",
             "3s",
             "EVENTBUS_LISTEN_EVENT_LOOPS",
             "1",
             // What moves clients here is the test.
             "EVENTBUS_BALANCE_ENABLED",
             "false",
-            "EVENTBUS_BALANCE_HOPS",
+            "EVENTBUS_BALANCE_MAX_MOVES_PER_MINUTE",
             "8");
     cluster.bus(1).reachedBy(gate.uri());
   }
@@ -187,8 +187,8 @@ class SwitchingSystemIT {
     assertThat(other.streams.compare(Map.of("old.other", published.get("old.other"))))
         .isEqualTo(Faults.NONE);
     System.out.printf(
-        "old bus killed after %d bytes: at %s, %d events missing, %d at the other subscriber, all of"
-            + " them told%n",
+        "old bus killed after %d bytes: at %s, %d events missing, %d at the other subscriber, all"
+            + " of them told%n",
         bytes, subscriber.bus(), missing, missingElsewhere);
   }
 

@@ -114,7 +114,7 @@ public final class TunnelClient {
               + endingBytes
               + " bytes (expected: at most "
               + settings.shared()
-              + ", half of limits.bulk-bytes)";
+              + ", half of limits.tunnel-buffer-bytes)";
     }
     if (refusal == null) {
       refusal = held.take(HALF_BYTES, 0);

@@ -138,7 +138,7 @@ final class InboundCallStream implements CallerPort {
   }
 
   void onTick(long now) {
-    if (isWaiting() && now - downSince > loop.lanes().config().giveUp().toNanos()) {
+    if (isWaiting() && now - downSince > loop.lanes().config().peerTimeout().toNanos()) {
       LOG.info("Bus {} has not come back; its calls are given up", bus);
       drop();
     }

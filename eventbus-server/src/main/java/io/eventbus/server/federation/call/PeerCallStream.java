@@ -304,7 +304,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     }
     if (state != LaneState.UP
         && hasSession()
-        && now - downSince > loop.lanes().config().giveUp().toNanos()) {
+        && now - downSince > loop.lanes().config().peerTimeout().toNanos()) {
       LOG.warn("The stream of calls to bus {} could not be opened in time", peer.id());
       downSince = now;
       giveUp();

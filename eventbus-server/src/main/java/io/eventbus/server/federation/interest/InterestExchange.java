@@ -325,7 +325,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   private long deadline() {
-    return lanes.nanoTime() + lanes.config().confirm().toNanos();
+    return lanes.nanoTime() + lanes.config().syncTimeout().toNanos();
   }
 
   /**

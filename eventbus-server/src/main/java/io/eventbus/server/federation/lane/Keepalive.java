@@ -11,7 +11,7 @@ public final class Keepalive {
 
   public Keepalive(FederationConfig config, long now) {
     this.heartbeat = config.heartbeat().toNanos();
-    this.silence = config.silence().toNanos();
+    this.silence = config.keepaliveTimeout().toNanos();
     this.heardAt = now;
     this.saidAt = now;
   }

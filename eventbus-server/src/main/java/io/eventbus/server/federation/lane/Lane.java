@@ -398,8 +398,8 @@ public final class Lane {
     }
     if (state != LaneState.UP
         && abandoned == null
-        && now - downSince > loop.config().giveUp().toNanos()) {
-      abandon("it could not be reached for " + loop.config().giveUp().toMillis() + " ms");
+        && now - downSince > loop.config().peerTimeout().toNanos()) {
+      abandon("it could not be reached for " + loop.config().peerTimeout().toMillis() + " ms");
     }
     if (isUp() && abandoned == null) {
       bypass.onUp(last() + 1, now);

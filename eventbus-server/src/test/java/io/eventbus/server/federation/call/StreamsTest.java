@@ -564,7 +564,7 @@ class StreamsTest {
     EmbeddedChannel first = accept(new CallHello(0, 11L, true, 0L));
     in(first, callFrame(-1));
     cut(first);
-    bus.pass(bus.config().giveUp().plusSeconds(2));
+    bus.pass(bus.config().peerTimeout().plusSeconds(2));
     assertThat(member.cancelled).hasSize(1);
     assertThat(welcomed(accept(new CallHello(0, 11L, false, 0L)))).isEqualTo(-1);
   }

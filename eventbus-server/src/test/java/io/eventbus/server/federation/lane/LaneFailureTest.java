@@ -87,7 +87,7 @@ class LaneFailureTest {
     var unused = b.close();
     bus.run();
     // The lane is given up in one of the ticks, and who waits for it fails.
-    long seconds = bus.config().giveUp().toSeconds() + 1;
+    long seconds = bus.config().peerTimeout().toSeconds() + 1;
     for (int i = 0; i < seconds; i++) {
       c.writeInbound(LaneFrames.of(PeerFrames.encode(PeerFrames.ALIVE)));
       bus.pass(Duration.ofSeconds(1));

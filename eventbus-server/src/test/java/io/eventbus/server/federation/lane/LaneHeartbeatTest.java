@@ -101,7 +101,7 @@ class LaneHeartbeatTest {
     EmbeddedChannel receiver = receiver("b", 2);
     bus.pass(HALF);
     live(lane, receiver);
-    bus.pass(bus.config().silence().minusMillis(1));
+    bus.pass(bus.config().keepaliveTimeout().minusMillis(1));
     assertThat(lane.isOpen()).isTrue();
     assertThat(receiver.isOpen()).isTrue();
     bus.pass(SOON);
@@ -140,9 +140,9 @@ class LaneHeartbeatTest {
                 defaults.memoryPercent(),
                 defaults.filters(),
                 confirm,
-                defaults.giveUp(),
+                defaults.peerTimeout(),
                 defaults.heartbeat(),
-                defaults.silence()));
+                defaults.keepaliveTimeout()));
     InterestExchange exchange = bus.exchange();
     exchange.onMembers(Set.of(bus.peer("b", 2)), true);
     bus.startGate().open();

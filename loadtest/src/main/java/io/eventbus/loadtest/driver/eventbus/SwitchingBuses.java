@@ -37,7 +37,7 @@ public final class SwitchingBuses implements Buses {
     all.put("balance.high-percent", "100");
     all.put("balance.low-percent", "99");
     // The most: clients that are moved there and back would soon be left where they are.
-    all.put("balance.hops", "8");
+    all.put("balance.max-moves-per-minute", "8");
     all.putAll(settings);
     return new SwitchingBuses(BusCluster.start(count, jvmOptions, all));
   }

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from eventbus._bus_link import BusLink
 from eventbus._call_frames import RECORDS
 from eventbus._commands import Abort, AskToken, Close, Open, Ping
 from eventbus._dispatch import Subscription
 from eventbus._errors import Error
 from eventbus._events import Event, check_event
-from eventbus._link import Link
 from eventbus._machine import Machine
 from eventbus._options import Options
 from eventbus._reading import EventReader
@@ -118,7 +118,7 @@ def numbered(topic: str, producer: int, first: int, last: int, groups: tuple[int
 class Socket:
     """One connection, seen from the bus."""
 
-    link: Link
+    link: BusLink
     timeout: float
     seen: list[Any] = field(default_factory=list)
     closed: tuple[int, str] | None = None
@@ -270,8 +270,8 @@ class Driver:
     def subscribe(
         self, filter: str, group: str | None = None, overflow: Overflow = Overflow.BLOCK, bound: int = 1 << 20
     ) -> Subscription:
-        subscription = Subscription(self.machine.registry.take_id(), filter, group, overflow, bound)
-        subscription.buffer.hears_gaps = subscription.buffer.hears_interruptions = True
+        subscription = Subscription(self.machine.registry.next_id(), filter, group, overflow, bound)
+        subscription.buffer.wants_gaps = subscription.buffer.wants_interruptions = True
         subscription.ready.append(FakeWaiter())
         self.machine.registry.begin(subscription, self.now)
         self.pump()

@@ -27,7 +27,7 @@ from eventbus import (
 from eventbus._buffer import Buffer
 from eventbus._dispatch import Subscription
 from eventbus._events import encode_event
-from eventbus._holdups import TIMEOUT, PAUSE
+from eventbus._stalls import REPORT_INTERVAL, STALL_TIME
 from eventbus._wire import DELIVER, frame, text, varint
 
 KIB = 1024
@@ -58,7 +58,7 @@ def keyed(topic: str, sequence: int, *keys: str | None) -> bytes:
 def assert_nothing_is_kept(d: Driver, *subs: Subscription) -> None:
     assert [s.unhandled for s in subs] == [0] * len(subs)
     assert [s.buffer.bytes for s in subs] == [0] * len(subs)
-    assert (d.machine.dispatcher.bytes, d.machine.dispatcher.holding) == (0, 0)
+    assert (d.machine.dispatcher.bytes, d.machine.dispatcher.blocking_bytes) == (0, 0)
 
 
 def test_drop_oldest_drops_of_its_own_and_the_others_go_on() -> None:
@@ -102,7 +102,7 @@ def test_an_event_that_others_have_not_handled_counts_until_they_have() -> None:
     d.say(socket, kib("a", 1, 30))
     d.say(socket, kib("a", 31))
     assert slow.missing > 20
-    assert d.machine.dispatcher.holding > 31 * 1000
+    assert d.machine.dispatcher.blocking_bytes > 31 * 1000
     assert d.numbers(block) == list(range(1, 32))
     d.everything(slow)
     assert_nothing_is_kept(d, slow, block)
@@ -218,19 +218,19 @@ def test_only_block_holds_the_credit_and_the_application_hears_which_holds_back_
     block = d.subscribed(socket, "a")
     while socket.link.credit.received < socket.link.credit.limit:
         d.say(socket, kib("a", block.received + 1))
-    d.advance(TIMEOUT - 0.01)
+    d.advance(STALL_TIME - 0.01)
     assert d.of(HeldBack) == []
     d.advance(0.02)
     [told] = d.of(HeldBack)
     assert (told.filter, told.others) == ("a", ("d",))
     assert "'a' has" in str(told)
     assert "holds back 'd'" in str(told)
-    d.advance(PAUSE - 0.1)
+    d.advance(REPORT_INTERVAL - 0.1)
     assert len(d.of(HeldBack)) == 1
     d.advance(0.2)
     assert len(d.of(HeldBack)) == 2
     d.taken(block)
-    d.advance(2 * PAUSE)
+    d.advance(2 * REPORT_INTERVAL)
     assert len(d.of(HeldBack)) == 2
     d.taken(drops)
 
@@ -240,7 +240,7 @@ def test_a_subscription_that_holds_back_nobody_else_is_no_problem() -> None:
     block = d.subscribed(socket, "a")
     while socket.link.credit.received < socket.link.credit.limit:
         d.say(socket, kib("a", block.received + 1))
-    d.advance(3 * PAUSE)
+    d.advance(3 * REPORT_INTERVAL)
     assert d.of(HeldBack) == []
 
 
@@ -251,7 +251,7 @@ def test_one_that_is_slow_and_goes_on_is_no_problem() -> None:
     for _ in range(20):
         while socket.link.credit.received < socket.link.credit.limit:
             d.say(socket, kib("a", block.received + 1))
-        d.advance(TIMEOUT / 2)
+        d.advance(STALL_TIME / 2)
         d.taken(block)
     assert d.of(HeldBack) == []
 
@@ -260,7 +260,7 @@ def test_a_move_with_a_subscription_that_drops() -> None:
     d, socket = client()
     slow = d.subscribed(socket, "a", overflow=Overflow.DROP_OLDEST, bound=8 * KIB)
     d.say(socket, kib("a", 1, 30), change_bus("ws://two/bus"))
-    assert d.machine.change is not None
+    assert d.machine.move is not None
     d.end(d.sockets[-1])
     d.everything(slow)
     assert_nothing_is_kept(d, slow)

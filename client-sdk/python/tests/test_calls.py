@@ -26,7 +26,7 @@ from eventbus import (
     Retry,
     TooBig,
 )
-from eventbus._call import CALL_MOVES, Call, CallOptions, CallState
+from eventbus._call import CALL_TRANSITIONS, Call, CallOptions, RequestState
 from eventbus._call_frames import Cancel, EventParts, Failure, FailureCode, Reply, Request
 from eventbus._wire import Barrier, ChangeBusFailed, Limits
 
@@ -490,9 +490,9 @@ def test_a_malformed_answer_ends_the_connection() -> None:
 
 
 def test_the_table_of_states() -> None:
-    assert set(CALL_MOVES) == set(CallState)
-    assert CALL_MOVES[CallState.DONE] == frozenset()
+    assert set(CALL_TRANSITIONS) == set(RequestState)
+    assert CALL_TRANSITIONS[RequestState.DONE] == frozenset()
     call = Call(1, "a", CallOptions(), b"", 0, 1.0, FakeWaiter())
-    call.become(CallState.DONE)
+    call.become(RequestState.DONE)
     with pytest.raises(RuntimeError, match="DONE -> SENT"):
-        call.become(CallState.SENT)
+        call.become(RequestState.SENT)

@@ -73,7 +73,7 @@ def test_a_script_that_cannot_deliver_says_how_many(bus: Bus) -> None:
         bus,
         "from eventbus.sync import connect\n"
         "bus = connect(url, proxy=None, close_timeout=0.2, reconnect=False)\n"
-        "bus._inner._machine.outbox.part()\n"  # nothing goes out
+        "bus._inner._machine.outbox.pause()\n"  # nothing goes out
         "for i in range(70): assert bus.send('a', b'%d' % i)\n",
     )
     assert arrived(bus) == 0
@@ -188,7 +188,7 @@ def test_flush_and_publish_keep_their_time_outs_where_the_buffer_is_full(bus: Bu
 
 def test_publish_withdraws_what_was_never_sent(bus: Bus) -> None:
     with connect(bus.url, proxy=None) as client:
-        part, stay = client._inner._outbox.part, client._inner._outbox.stay
+        part, stay = client._inner._outbox.pause, client._inner._outbox.resume
         client._portal.loop.call_soon_threadsafe(part)
         with pytest.raises(TimedOut, match="withdrawn"):
             client.publish("a", b"1", timeout=0.05)

@@ -11,10 +11,10 @@ import pytest
 from fakes import NANOS, Driver, FakeWaiter, confirm_publish, confirm_subscribe, gap, numbered
 from loopback import Bus, in_thread
 from test_aio import connect, run
-from test_change import Move
+from test_bus_move import Move
 
 from eventbus import Event, Gap, GapReason, Interruption, Published
-from eventbus._change import OVERTAKE
+from eventbus._bus_move import OVERTAKE_TIMEOUT
 from eventbus._dispatch import Subscription
 from eventbus._wire import PUBLISH, Confirm
 from eventbus.sync import connect as connect_sync
@@ -130,7 +130,7 @@ def test_what_a_lost_new_bus_had_for_a_group_is_an_interruption_of_the_group() -
     m.d.end(m.new)
     m.assert_stayed("")
     assert [(i.filter, i.group) for i in m.d.of(Interruption)] == [(">", "g")]
-    assert OVERTAKE > 0
+    assert OVERTAKE_TIMEOUT > 0
 
 
 def test_gaps_are_told_between_the_events_that_they_are_between() -> None:
@@ -142,7 +142,7 @@ def test_gaps_are_told_between_the_events_that_they_are_between() -> None:
     assert shape(found) == [1, 2, (3, 4), 5, (6, 7), 8]
     assert [g.reason for g in found if isinstance(g, Gap)] == [GapReason.LOST, GapReason.QUEUE_FULL]
     assert d.everything(other) == []
-    assert d.machine.dispatcher.bytes == d.machine.dispatcher.holding == 0
+    assert d.machine.dispatcher.bytes == d.machine.dispatcher.blocking_bytes == 0
 
 
 def test_what_was_dropped_of_a_group_is_told_to_its_member() -> None:
@@ -157,7 +157,7 @@ def test_what_was_dropped_of_a_group_is_told_to_its_member() -> None:
 def test_what_is_not_listened_to_takes_no_room() -> None:
     d = Driver()
     socket = d.connect()
-    sub = Subscription(d.machine.registry.take_id(), "a", None, 0)  # type: ignore[arg-type]
+    sub = Subscription(d.machine.registry.next_id(), "a", None, 0)  # type: ignore[arg-type]
     sub.ready.append(FakeWaiter())
     d.machine.registry.begin(sub, d.now)
     d.say(socket, confirm_subscribe(sub.id), numbered("a", 5, 1, 1), gap("a", 5, 2, 3))

@@ -30,7 +30,7 @@ from eventbus._call_frames import (
     Reply,
     Unregister,
 )
-from eventbus._received import OVERHEAD, Received
+from eventbus._received_request import OVERHEAD, ReceivedRequest
 from eventbus._service_core import ServiceCore, ServiceOptions
 from eventbus._wire import Barrier, Confirm, Drained, Subscribe, Unsubscribe
 
@@ -42,9 +42,9 @@ class Member:
 
     def __init__(self, d: Driver, name: str = "orders", **options: Any) -> None:
         self.d = d
-        self.begun: list[Received] = []
+        self.begun: list[ReceivedRequest] = []
         self.ready = FakeWaiter()
-        self.core = ServiceCore(d.machine.registry.take_id(), name, ServiceOptions(**options), self.begun.append)
+        self.core = ServiceCore(d.machine.registry.next_id(), name, ServiceOptions(**options), self.begun.append)
         self.core.ready.append(self.ready)
         d.machine.registry.begin(self.core, d.now)
         d.pump()
@@ -75,11 +75,11 @@ class Member:
             event=EventParts(1, None, {}, payload), **values,
         ).frame()  # fmt: skip
 
-    def answer(self, received: Received) -> None:
+    def answer(self, received: ReceivedRequest) -> None:
         self.d.machine.services.done(received, (ANSWER, 0), self.d.now)
         self.d.pump()
 
-    def fail(self, received: Received, failure: Failure) -> None:
+    def fail(self, received: ReceivedRequest, failure: Failure) -> None:
         self.d.machine.services.done(received, failure, self.d.now)
         self.d.pump()
 
@@ -288,7 +288,7 @@ def test_what_the_member_does_not_serve() -> None:
 def test_pause_and_resume() -> None:
     d, s, m = member(concurrency=3)
     m.core.paused = True
-    d.machine.registry.tell(m.core, m.core.capacity_frame())
+    d.machine.registry.update(m.core, m.core.capacity_frame())
     d.pump()
     assert s.take(Capacity) == [Capacity(m.id, 0)]
     # What is there already is answered.
@@ -298,7 +298,7 @@ def test_pause_and_resume() -> None:
     s = d.reconnect()
     assert s.take(Register)[0].concurrency == 0
     m.core.paused = False
-    d.machine.registry.tell(m.core, m.core.capacity_frame())
+    d.machine.registry.update(m.core, m.core.capacity_frame())
     d.pump()
     assert s.take(Capacity) == [Capacity(m.id, 3)]
     d.say(s, problem(BusCode.UNKNOWN_SUBSCRIPTION, Capacity.CODE, m.id))
@@ -400,9 +400,9 @@ def test_a_bus_without_services_is_not_asked_and_another_one_is() -> None:
     assert s.take(Register) == []
     again = FakeWaiter()
     m.core.ready.append(again)
-    d.machine.registry.look_ready(m.core)
+    d.machine.registry.settle_if_unserved(m.core)
     assert isinstance(again.error, Refused)
-    d.machine.registry.tell(m.core, m.core.capacity_frame())
+    d.machine.registry.update(m.core, m.core.capacity_frame())
     d.pump()
     assert s.take(Capacity) == []
     d.end(s)

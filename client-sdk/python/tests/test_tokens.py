@@ -12,7 +12,7 @@ from loopback import Bus, in_thread, loopback
 
 import eventbus
 from eventbus import BusCode, NoToken, Refused, State, TimedOut, _tokens
-from eventbus._tokens import ANSWER, MAX_PAUSE, MIN, UNKNOWN_LIFE
+from eventbus._tokens import ANSWER_TIMEOUT, MAX_PAUSE, MIN_INTERVAL, UNKNOWN_LIFE
 from eventbus._wire import Authenticate, Confirm, Hello
 from eventbus.sync import connect as connect_sync
 
@@ -70,7 +70,7 @@ def test_a_token_that_seems_to_have_expired_is_replaced_after_a_while() -> None:
 
 def test_a_short_life_is_no_storm() -> None:
     d, _ = connected(0.001)
-    d.advance(MIN - 0.1)
+    d.advance(MIN_INTERVAL - 0.1)
     assert d.asked == []
     d.advance(0.2)
     assert len(d.asked) == 1
@@ -90,7 +90,7 @@ def test_what_fails_is_tried_again_later_each_time(how: str) -> None:
             d.machine.token(asked, "next", d.now)
         d.pump()
         if how == "silent":
-            d.advance(ANSWER)
+            d.advance(ANSWER_TIMEOUT)
         elif how != "none":
             code = BusCode.UNAUTHENTICATED if how == "wrong" else BusCode.OVERLOADED
             d.say(s, problem(code, Authenticate.CODE))
@@ -139,7 +139,7 @@ def test_the_connection_at_another_bus_has_a_life_of_its_own() -> None:
 
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
-    monkeypatch.setattr(_tokens, "MIN", 0.01)
+    monkeypatch.setattr(_tokens, "MIN_INTERVAL", 0.01)
     with in_thread() as found:
         found.token_life = 0.05
         yield found

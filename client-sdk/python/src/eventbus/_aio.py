@@ -31,7 +31,7 @@ from ._wire import Overflow
 T = TypeVar("T")
 LOG = logging.getLogger("eventbus")
 
-#: Of ``buffer_bytes``.
+#: Minimum of ``buffer_bytes``.
 MIN_BUFFER = 4096
 
 _clients: weakref.WeakSet[EventBus] = weakref.WeakSet()
@@ -51,7 +51,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class EventBus(Listeners, Calling):
-    """A client of an event bus; :func:`connect` makes one. For one thread: that of its event loop."""
+    """A client of an event bus; :func:`connect` makes one. To be used only in the thread of its event loop."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -59,7 +59,7 @@ class EventBus(Listeners, Calling):
         self._driver = Driver(options, self._notices.tell)
         self._loop = self._driver.loop
         self._machine = self._driver.machine
-        self._notices.is_heard = self._machine.dispatcher.hears
+        self._notices.is_heard = self._machine.dispatcher.wants
         self._outbox = self._machine.outbox
         self._add = self._outbox.add
         self._handlers: set[Subscription] = set()
@@ -98,19 +98,18 @@ class EventBus(Listeners, Calling):
         codec: Codec[Any] | None = None,
         timeout: float | None = None,
     ) -> Published:
-        """Publishes an event and returns when the bus has handed it to the queues of all subscribers that it has.
+        """Publishes an event and returns when the bus has put it into the queues of all its subscribers.
 
-        Events of one topic keep the order of the calls. The number is taken, and the event sent with the next message, when
-        the coroutine first runs. A connection that is lost meanwhile changes nothing: the event is sent again with its number,
-        and subscribers get it once. Cancelling stops the waiting only: the event is still sent, unless it waits for room in the
-        buffer.
+        Events of one topic keep the order of the calls. The event gets its number, and goes into the next message,
+        when the coroutine first runs. After a lost connection it is sent again with its number, and subscribers get
+        it once. Cancelling only stops the wait: the event is still sent, unless it waits for room in the buffer.
 
         ``payload``: bytes, text (as UTF-8), or with ``codec`` any value that it encodes. ``published_at``: microseconds since
         1970, by default now. ``schema``: fingerprint of the payload's Avro schema.
-        ``timeout``: seconds that this may take, at most ``confirm_timeout``, which is the default.
+        ``timeout``: maximum wait in seconds, at most ``confirm_timeout``, which is the default.
 
         Raises IllegalTopic, TooBig, BufferFull (after ``block_timeout`` seconds, or at once with ``when_full="fail"``),
-        Refused, TimedOut (an event that was never sent is withdrawn; of others the outcome is open, as the text says),
+        Refused, TimedOut (an unsent event is withdrawn; of others the outcome is open, as the text says),
         ConnectionLost, Closed.
         """
         if timeout is not None:
@@ -132,7 +131,7 @@ class EventBus(Listeners, Calling):
         def late() -> None:
             if not waiter.done():
                 waiter.set_exception(self._outbox.give_up(waiter, timeout))
-                self._machine.tell_room()
+                self._machine.announce_room()
 
         timer = loop.call_at(begun + timeout, late)
         try:
@@ -141,7 +140,7 @@ class EventBus(Listeners, Calling):
             timer.cancel()
 
     async def _wait_for_room(self, add: Callable[[], bool], timeout: float | None) -> None:
-        """Publishes that wait go on in their order."""
+        """Waits for room; waiting publishes continue in their order."""
         self._machine.check_open()
         wait = self._options.block_timeout if self._options.when_full == "wait" else 0.0
         deadline = self._loop.time() + (wait if timeout is None else min(wait, timeout))
@@ -187,10 +186,10 @@ class EventBus(Listeners, Calling):
         schema: int = 0,
         codec: Codec[Any] | None = None,
     ) -> bool:
-        """Publishes an event without asking for a confirmation; never blocks.
+        """Publishes an event without a confirmation; never blocks.
 
-        Returns False where the outbound buffer is full: nothing was taken; await :meth:`room`. What is under way when a
-        connection is lost may be lost with it, which ``on_dropped`` tells. Parameters and errors as of :meth:`publish`.
+        Returns False if the outbound buffer is full and the event was not accepted: await :meth:`room`. Events under
+        way may be lost with a connection, which ``on_dropped`` reports. Parameters and errors as of :meth:`publish`.
         """
         if type(payload) is not bytes or codec is not None:
             payload, schema = as_payload(payload, schema, codec)
@@ -208,7 +207,7 @@ class EventBus(Listeners, Calling):
         await waiter
 
     async def flush(self, timeout: float = 30.0) -> None:
-        """Waits until everything published before has reached every bus concerned; for ``timeout`` seconds at most.
+        """Waits until everything published before has reached every bus concerned, at most ``timeout`` seconds.
 
         Raises TimedOut, Refused, Closed.
         """
@@ -230,21 +229,21 @@ class EventBus(Listeners, Calling):
         on_interruption: InterruptionListener | None = None,
         buffer_bytes: int | None = None,
     ) -> Subscription:
-        """Subscribes to the topics that a filter selects. Await the result, or use ``async with``, to know that it is in force.
+        """Subscribes to the topics that a filter selects. Await the result, or use ``async with``, to know that it is in
+        force.
 
-        ``group``: its members share the events, each of which goes to one of them, at most once. ``overflow``: what the bus does
-        when its queue for this client is full, and this client beyond ``buffer_bytes``.
-        ``handler`` is called with each event, in order; what it returns is awaited if it can be, before the next event of this
-        subscription. What it raises is told to ``on_handler_error``.
-        ``on_gap`` is called with each Gap and ``on_interruption`` with each Interruption of this subscription, at its place among
-        the events: by whatever reads them, before the events that follow. What it returns is awaited if it can be. What it
-        raises is logged.
-        ``buffer_bytes``: how much may wait for this subscription in this client, 4,096 or more, by default a quarter of
-        ``receive_bytes``. Beyond it DROP_OLDEST and CONFLATE drop here, told as a Gap, and DISCONNECT ends the connection as the
-        bus does. BLOCK does not look at it: what waits counts in ``receive_bytes``.
+        ``group``: its members share the events, each of which goes to one of them, at most once. ``overflow``: policy
+        of the bus when its queue for this client is full, and of this client beyond ``buffer_bytes``. ``handler`` is
+        called with each event, in order; an awaitable that it returns is awaited before the next event of this
+        subscription. ``on_handler_error`` reports its exceptions. ``on_gap`` is called with each Gap and
+        ``on_interruption`` with each Interruption of this subscription, at its place among the events, in the task
+        that reads them. An awaitable that it returns is awaited, its exceptions are logged. ``buffer_bytes``: maximum
+        of bytes that wait for this subscription in this client, 4,096 or more, by default a quarter of
+        ``receive_bytes``. Beyond it DROP_OLDEST and CONFLATE drop here, reported as a Gap, and DISCONNECT ends the
+        connection as the bus does. BLOCK ignores it: its waiting events count in ``receive_bytes``.
 
-        It outlives lost connections: after one, what was published meanwhile or was on its way may be missing, which
-        ``on_interruption`` tells. A subscription without a handler ends when nothing holds it any more. Raises IllegalTopic,
+        It outlives lost connections: events published meanwhile or under way may be missing, which
+        ``on_interruption`` reports. A subscription without a handler ends when it is garbage. Raises IllegalTopic,
         ValueError, Closed.
         """
         problem = filter_problem(filter)
@@ -257,7 +256,7 @@ class EventBus(Listeners, Calling):
         check_range("buffer_bytes", buffer_bytes, MIN_BUFFER, 1 << 40, "bytes", whole=True)
         machine = self._machine
         machine.check_open()
-        core = _dispatch.Subscription(machine.registry.take_id(), filter, group, Overflow(overflow), buffer_bytes)
+        core = _dispatch.Subscription(machine.registry.next_id(), filter, group, Overflow(overflow), buffer_bytes)
         subscription = Subscription(self, core, handler, on_gap, on_interruption)
         reference = weakref.ref(subscription)
 
@@ -271,7 +270,7 @@ class EventBus(Listeners, Calling):
         return subscription
 
     def _forget(self, core: _dispatch.Subscription, taken: list[Item]) -> None:
-        """Any thread: a subscription is not held any more; ``taken`` is what it had not handled."""
+        """Ends a subscription that is garbage, in any thread; ``taken`` are its unhandled items."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._forget_now, core, taken)
 
@@ -284,20 +283,20 @@ class EventBus(Listeners, Calling):
     def _on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:
         return self._notices.on(kind, listener)
 
-    # ---- What it is
+    # ---- State
 
     @property
     def state(self) -> State:
-        """Where it is in its life."""
+        """Returns the state of the client."""
         return self._machine.state
 
     @property
     def connection(self) -> Connection | None:
-        """What it is connected to; None for nothing now."""
+        """Returns the current connection; None for none."""
         return self._machine.connection
 
     def counters(self) -> Counters:
-        """What it has done so far."""
+        """Returns figures since the client was made."""
         return self._machine.counters()
 
     def __repr__(self) -> str:
@@ -306,11 +305,12 @@ class EventBus(Listeners, Calling):
     # ---- The end
 
     async def close(self, timeout: float | None = None) -> bool:
-        """Ends the client: subscriptions and services first, then what is buffered goes out and is confirmed, requests have their
-        outcome, and handlers finish.
+        """Ends the client: ends subscriptions and services first, then sends the buffered events and waits for
+        confirmations, outcomes of requests, and handlers.
 
-        ``timeout``: seconds that this may take, by default ``close_timeout``; 0 for at once. Returns whether all was sent,
-        confirmed, answered and handled. No task of the client is left afterwards. Closing again waits for the same end.
+        ``timeout``: maximum wait in seconds, by default ``close_timeout``; 0 for none. Returns whether everything was
+        sent, confirmed, answered and handled. No task of the client is left afterwards. A second call waits for the
+        same end.
         """
         if timeout is not None:
             check_range("timeout", timeout, 0, 3600, "s")
@@ -335,7 +335,7 @@ class EventBus(Listeners, Calling):
         handlers = [s for s in self._handlers if s._task is not None and s._task is not asyncio.current_task()]
         handled = {s._core.id for s in handlers}
         for core in machine.dispatcher.subscriptions.values():
-            # What has come can still be iterated over; what is still to come is for handlers only.
+            # Received events can still be iterated over; later ones are for handlers only.
             core.dropping = core.id not in handled
         machine.drain(self._loop.time())
         self._driver.pump()
@@ -358,7 +358,7 @@ class EventBus(Listeners, Calling):
         machine.calls.drain(waiting[-1], machine.connector.closed_error)
         for waiter in waiting:
             await waiter
-        # The end of one begins the next that waits.
+        # The end of a handler may start the next request that waits.
         while invocations := [t for t in self._invocations if t is not asyncio.current_task()]:
             await asyncio.wait(invocations)
         tasks = [s._task for s in handlers if s._task is not None]
@@ -393,7 +393,7 @@ class EventBus(Listeners, Calling):
         await self.close(0 if kind is not None and issubclass(kind, asyncio.CancelledError) else None)
 
     def _forked(self) -> None:
-        """In a child process: its socket and its loop are the parent's."""
+        """Closes the client in a child process, whose socket and loop belong to the parent."""
         self._outbox.closed = _forked
         self._machine.calls.drain(None, _forked)
         self._machine.state = State.CLOSED

@@ -1,4 +1,4 @@
-"""Pauses that grow, with a random part: before connections and requests are tried again."""
+"""Growing pauses with jitter, before connections and requests are tried again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Backoff:
 
     #: Seconds before the first try, from 0.001.
     initial_delay: float
-    #: Seconds at most, from ``initial_delay``.
+    #: Maximum of seconds, from ``initial_delay``.
     max_delay: float
-    #: From try to try, 1 to 10.
+    #: Factor from try to try, 1 to 10.
     multiplier: float = 2.0
-    #: The random part, 0 to 1.
+    #: Random part, 0 to 1.
     jitter: float = 0.5
 
     def __post_init__(self) -> None:
@@ -30,7 +30,7 @@ class Backoff:
         check_range("jitter", self.jitter, 0, 1, "")
 
     def delay(self, attempt: int, random: float) -> float:
-        """Seconds before a try, counted from 1; ``random`` is from 0 to 1."""
-        # An exponent that is bounded, because a float overflows.
+        """Returns the seconds before a try, counted from 1; ``random`` is from 0 to 1."""
+        # The exponent is bounded, because a float overflows.
         full = min(self.max_delay, self.initial_delay * self.multiplier ** min(attempt - 1, 100))
         return full * (1 - self.jitter * random)

@@ -1,7 +1,7 @@
-"""What has come for one subscription and was not taken yet: deliveries, and between them what is to be told at its place.
+"""Received items of a subscription that were not taken yet: deliveries, and marks between them.
 
-Where the subscription's policy allows drops, this is bounded: beyond the bound the policy is applied here, so that a subscription
-that is read slowly does not hold back the others of its client. The loop's thread fills and drops, any thread takes.
+Where the subscription's policy allows drops, the buffer is bounded: beyond the bound the policy is applied here, so
+that a slow subscription does not stall the others of its client. The loop's thread fills and drops, any thread takes.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from ._events import Delivery, Event, EventCursor
 from ._happenings import Gap, GapReason, Interruption
 from ._wire import Malformed, Overflow
 
-#: What a mark takes in memory beside its topic.
+#: Bytes of memory that a mark takes beside its topic.
 MARK_BYTES = 256
 
 
 class Mark:
-    """What is told between two events: a Gap or an Interruption."""
+    """A Gap or an Interruption between two events."""
 
     __slots__ = ("at", "cost", "what")
 
     def __init__(self, what: Gap | Interruption, at: int) -> None:
         self.what = what
-        #: Microseconds since 1970 at which it was found.
+        #: Time of its detection, in microseconds since 1970.
         self.at = at
         self.cost = MARK_BYTES + len(what.topic if isinstance(what, Gap) else what.filter)
 
@@ -34,19 +34,19 @@ Item = EventCursor | Mark
 
 
 def cost_of(item: Item) -> int:
-    """What an item takes of the bound."""
+    """Returns the bytes of an item that count against the bound."""
     return item.cost if isinstance(item, Mark) else item.delivery.cost
 
 
 class Dropped:
-    """What a policy has taken out of a buffer, or has put there in its place."""
+    """Items that a policy has removed from a buffer, and their replacements."""
 
     def __init__(self) -> None:
         self.cursors: list[EventCursor] = []
-        #: Parts of them that stay.
+        #: Parts of the removed items that stay.
         self.parts: list[EventCursor] = []
-        self.told: list[Gap | Interruption] = []
-        #: Bytes of marks that have come, less those that have gone.
+        self.reported: list[Gap | Interruption] = []
+        #: Bytes of added marks, minus those of removed ones.
         self.mark_bytes = 0
 
 
@@ -58,12 +58,12 @@ class Buffer:
         self._group = group
         self._overflow = overflow
         self.bound = bound
-        #: Bytes of what waits here.
+        #: Bytes of the waiting items.
         self.bytes = 0
-        #: Whether the subscription listens to these at their place.
-        self.hears_gaps = self.hears_interruptions = False
+        #: Set if the subscription has callbacks for gaps, or for interruptions.
+        self.wants_gaps = self.wants_interruptions = False
         self._queue: deque[Item] = deque()
-        # Between the thread that takes and the policy, which takes several items and puts others in their place.
+        # Guards the queue between the thread that takes and the policy, which replaces several items.
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -71,19 +71,19 @@ class Buffer:
 
     @property
     def is_over(self) -> bool:
-        """Whether more waits than is to wait here. One frame may, however big it is."""
+        """Returns whether the buffer is over its bound. A single frame may be, whatever its size."""
         return self.bytes > self.bound and self._overflow is not Overflow.BLOCK and len(self._queue) > 1
 
     def add(self, cursor: EventCursor) -> bool:
-        """Takes events that have come; returns whether more waits now than is to wait here."""
+        """Adds received events; returns whether the buffer is over its bound now."""
         with self._lock:
             self.bytes += cursor.delivery.cost
             self._queue.append(cursor)
             return self.bytes > self.bound and self.is_over
 
     def mark(self, what: Gap | Interruption, at: int) -> Mark | None:
-        """Tells something at this place; returns what waits for that, None where the subscription does not listen."""
-        if not self._hears(what):
+        """Adds a mark at the end; returns it, or None where the subscription has no callback for it."""
+        if not self._wants(what):
             return None
         mark = Mark(what, at)
         with self._lock:
@@ -91,11 +91,11 @@ class Buffer:
             self._queue.append(mark)
         return mark
 
-    def _hears(self, what: Gap | Interruption) -> bool:
-        return self.hears_gaps if isinstance(what, Gap) else self.hears_interruptions
+    def _wants(self, what: Gap | Interruption) -> bool:
+        return self.wants_gaps if isinstance(what, Gap) else self.wants_interruptions
 
     def take(self) -> Item | None:
-        """Takes the first item; None for none. Any thread."""
+        """Takes the first item, in any thread; None for none."""
         with self._lock:
             if not self._queue:
                 return None
@@ -104,7 +104,7 @@ class Buffer:
             return item
 
     def clear(self) -> list[Item]:
-        """Takes everything."""
+        """Takes all items."""
         with self._lock:
             items, self._queue = list(self._queue), deque()
             self.bytes = 0
@@ -115,24 +115,24 @@ class Buffer:
     def apply(self, now: int) -> Dropped:
         """Applies the policy; ``now`` in microseconds since 1970."""
         dropped = Dropped()
-        # Less than the bound, so that what is done here is done for many frames at a time.
-        most = -1 if self._overflow is Overflow.DISCONNECT else self.bound // 4 * 3
+        # Less than the bound, so that the work is done once for many frames.
+        target = -1 if self._overflow is Overflow.DISCONNECT else self.bound // 4 * 3
         with self._lock:
             before = self.bytes
             if self._overflow is Overflow.CONFLATE:
                 self._conflate(dropped, now)
-            if self.bytes > most:
-                self._drop_oldest(most, dropped, now)
+            if self.bytes > target:
+                self._drop_oldest(target, dropped, now)
             dropped.mark_bytes = self.bytes - before
         dropped.mark_bytes += sum(c.delivery.cost for c in dropped.cursors) - sum(
             c.delivery.cost for c in dropped.parts
         )
         return dropped
 
-    def _drop_oldest(self, most: int, dropped: Dropped, now: int) -> None:
+    def _drop_oldest(self, target: int, dropped: Dropped, now: int) -> None:
         marks = _Marks(self)
         queue = self._queue
-        while queue and self.bytes + marks.bytes > most and (len(queue) > 1 or most < 0):
+        while queue and self.bytes + marks.bytes > target and (len(queue) > 1 or target < 0):
             item = queue.popleft()
             self.bytes -= cost_of(item)
             if isinstance(item, Mark):
@@ -140,12 +140,12 @@ class Buffer:
                 continue
             dropped.cursors.append(item)
             gap = _gap_of(item.delivery, item.index, item.delivery.count - 1, GapReason.BUFFER_FULL)
-            _tell(dropped.told, gap)
+            _report(dropped.reported, gap)
             marks.add(gap, now)
             if marks.bytes > self.bound // 2:
-                # So many streams that their numbers would take the place of the events.
+                # Too many streams: their gaps would take the place of the events.
                 whole = Interruption(self._filter, self._group, marks.first_at, now)
-                dropped.told.append(whole)
+                dropped.reported.append(whole)
                 marks = _Marks(self)
                 marks.add(whole, now)
         queue.extendleft(reversed(marks.all))
@@ -182,14 +182,14 @@ class Buffer:
                     else:
                         at = events[first].sequence - item.delivery.sequence
                         gap = _gap_of(item.delivery, at, at + last - first, GapReason.BUFFER_CONFLATED)
-                        _tell(dropped.told, gap)
+                        _report(dropped.reported, gap)
                         marks.put(gap, now, queue)
         self._queue = queue
         self.bytes = sum(map(cost_of, queue))
 
 
 class _Marks:
-    """Marks in their order; what follows another gap of its stream without an event between is one with it."""
+    """Marks in order; consecutive gaps of a stream without an event between are merged."""
 
     def __init__(self, buffer: Buffer) -> None:
         self._buffer = buffer
@@ -202,9 +202,9 @@ class _Marks:
         self.put(what, at, self.all)
 
     def put(self, what: Gap | Interruption, at: int, into: list[Mark] | deque[Item]) -> None:
-        """Appends it, or makes another one longer."""
+        """Appends a mark, or extends an earlier one."""
         self.first_at = self.first_at or at
-        if not self._buffer._hears(what):
+        if not self._buffer._wants(what):
             return
         mark = Mark(what, at)
         if isinstance(what, Gap):
@@ -220,31 +220,31 @@ class _Marks:
         self.bytes += mark.cost
 
     def close(self, delivery: Delivery) -> None:
-        """An event of a stream follows."""
+        """Ends the merging of gaps of a stream, because an event follows."""
         for reason in GapReason:
             self._open.pop((delivery.topic, delivery.producer, reason), None)
 
 
-def _tell(told: list[Gap | Interruption], gap: Gap) -> None:
-    """Tells a gap, as one with the last one where it goes on."""
-    before = told[-1] if told else None
+def _report(reported: list[Gap | Interruption], gap: Gap) -> None:
+    """Adds a gap, merged with the last one where it continues that."""
+    before = reported[-1] if reported else None
     if (
         isinstance(before, Gap)
         and (before.topic, before.producer, before.reason) == (gap.topic, gap.producer, gap.reason)
         and before.last + 1 == gap.first
     ):
-        told[-1] = Gap(gap.topic, gap.producer, before.first, gap.last, gap.reason)
+        reported[-1] = Gap(gap.topic, gap.producer, before.first, gap.last, gap.reason)
     else:
-        told.append(gap)
+        reported.append(gap)
 
 
 def _gap_of(delivery: Delivery, first: int, last: int, reason: GapReason) -> Gap:
-    """``first`` and ``last``: of the delivery's events, from 0."""
+    """Returns a gap; ``first`` and ``last`` are indices of the delivery's events, from 0."""
     return Gap(delivery.topic, delivery.producer, delivery.sequence + first, delivery.sequence + last, reason)
 
 
 def _events_of(cursor: EventCursor) -> list[Event] | None:
-    """The events that are left; None where they are malformed, which whoever takes them will see."""
+    """Returns the remaining events; None where they are malformed, which is reported when they are taken."""
     events: list[Event] = []
     try:
         cursor.copy().take(events, cursor.delivery.count)
@@ -254,7 +254,7 @@ def _events_of(cursor: EventCursor) -> list[Event] | None:
 
 
 def _runs(keeps: Iterable[bool]) -> list[tuple[int, int, bool]]:
-    """Ranges of the same value: first, last, value."""
+    """Returns ranges of equal values: first, last, value."""
     runs: list[tuple[int, int, bool]] = []
     for i, keep in enumerate(keeps):
         if runs and runs[-1][2] is keep:
@@ -265,7 +265,7 @@ def _runs(keeps: Iterable[bool]) -> list[tuple[int, int, bool]]:
 
 
 def _part_of(delivery: Delivery, events: list[Event]) -> Delivery:
-    """Some consecutive events of a delivery, with bytes of their own."""
+    """Returns a delivery of some consecutive events, with bytes of its own."""
     part = delivery.copy()
     part.data = delivery.data[events[0]._start : events[-1]._end]
     part.sequence, part.count = events[0].sequence, len(events)

@@ -1,4 +1,4 @@
-"""One request to a service: waits, is sent, is perhaps sent again, and has its outcome. Without I/O and without a clock.
+"""A request to a service: waits, is sent, is perhaps sent again, and has its outcome. Without I/O and without a clock.
 
 ::
 
@@ -15,34 +15,36 @@ from enum import Enum, auto
 from typing import Literal
 
 from ._backoff import Backoff
+from ._bus_link import BusLink
 from ._call_frames import MAX_NAME_BYTES, CallKind, CallScope, Execution, Priority, Request
 from ._checks import check_range
-from ._link import Link
 from ._timers import Timer
 from ._waiters import Waiter
 
-#: What a request takes in memory beside its bytes.
+#: Bytes of memory that a request takes beside its event.
 OVERHEAD = 256
-#: So much longer the answer of the bus is waited for, which says whether it was executed. Seconds.
-VERDICT = 0.05
+#: Additional wait after the timeout for the answer of the bus, which says whether the request was executed, in
+#: seconds.
+VERDICT_TIMEOUT = 0.05
 MAX = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retry(Backoff):
-    """When a request that failed is sent again by itself, within its time-out.
+    """Retry policy of failed requests, within their timeout.
 
-    Only failures that are ``retryable`` are. The pause before repetition n is ``min(max_delay, initial_delay * multiplier **
-    (n - 1))`` seconds, less a random part of up to ``jitter``, and never shorter than what the bus or the member asks for.
+    Only ``retryable`` failures are retried. The pause before repetition n is ``min(max_delay, initial_delay *
+    multiplier ** (n - 1))`` seconds, minus a random part of up to ``jitter``, plus the retry-after time of the bus or
+    the member.
     """
 
     MAX = MAX
 
-    #: How often it is sent in all, 1 to 1000.
+    #: Maximum of tries in all, 1 to 1000.
     attempts: int = 3
     #: Seconds before the first repetition, 0.001 to 600.
     initial_delay: float = 0.05
-    #: Seconds at most, ``initial_delay`` to 600.
+    #: Maximum of seconds, ``initial_delay`` to 600.
     max_delay: float = 2.0
 
     def __post_init__(self) -> None:
@@ -51,13 +53,13 @@ class Retry(Backoff):
 
 
 _ONCE, _STANDARD = Retry(attempts=1), Retry()
-#: Of what was not executed, and may be worth another try at a time that the bus or the member names: until the time is over.
+#: Policy of requests that were not executed and have a retry-after time: until the timeout.
 _NOT_EXECUTED = Retry(attempts=1000)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallOptions:
-    """How a request is made; ``EventBus.request`` documents each."""
+    """Options of a request; ``EventBus.request`` documents each."""
 
     method: str = ""
     timeout: float = 30.0
@@ -77,7 +79,7 @@ class CallOptions:
             raise TypeError(f"retry: {self.retry!r} (expected: a Retry, False or None)")
 
     def policy(self, executed: Execution = Execution.UNKNOWN, retry_after: float = 0.0) -> Retry:
-        """When it is sent again after a failure."""
+        """Returns the retry policy after a failure."""
         if self.retry:
             return self.retry
         if self.retry is False:
@@ -87,29 +89,29 @@ class CallOptions:
         return _STANDARD if self.idempotent else _ONCE
 
 
-class CallState(Enum):
-    """How far a request is."""
+class RequestState(Enum):
+    """State of a request."""
 
-    #: For a connection, or for its turn there: no bus has it.
+    #: No bus has it: it waits for a connection or for its turn.
     WAITING = auto()
-    #: A connection has taken it.
+    #: Written to a connection.
     SENT = auto()
-    #: It failed, and is sent again after a pause.
+    #: Failed, and sent again after a pause.
     PAUSING = auto()
-    #: It has its outcome.
+    #: Has its outcome.
     DONE = auto()
 
 
-CALL_MOVES: dict[CallState, frozenset[CallState]] = {
-    CallState.WAITING: frozenset({CallState.SENT, CallState.DONE}),
-    CallState.SENT: frozenset({CallState.PAUSING, CallState.WAITING, CallState.DONE}),
-    CallState.PAUSING: frozenset({CallState.WAITING, CallState.DONE}),
-    CallState.DONE: frozenset(),
+CALL_TRANSITIONS: dict[RequestState, frozenset[RequestState]] = {
+    RequestState.WAITING: frozenset({RequestState.SENT, RequestState.DONE}),
+    RequestState.SENT: frozenset({RequestState.PAUSING, RequestState.WAITING, RequestState.DONE}),
+    RequestState.PAUSING: frozenset({RequestState.WAITING, RequestState.DONE}),
+    RequestState.DONE: frozenset(),
 }
 
 
 class Call:
-    """See the module. ``body`` is the event, encoded; ``waiter`` hears of the outcome."""
+    """See the module. ``body`` is the encoded event; ``waiter`` gets the outcome."""
 
     __slots__ = (
         "attempt", "body", "charged", "deadline", "link", "number", "options", "pause", "perhaps_executed", "repetitions",
@@ -122,61 +124,61 @@ class Call:
         self.number = number
         self.service = service
         self.options = options
-        #: Empty when it will not be sent again.
+        #: Empty once the request will not be sent again.
         self.body = body
         self.schema = schema
         self.deadline = deadline
         self.waiter = waiter
-        #: Bytes that it counts for in the budget of requests.
+        #: Bytes in the budget of requests.
         self.charged = self.cost(body)
-        self.state = CallState.WAITING
-        #: The connection that it is sent over.
-        self.link: Link | None = None
+        self.state = RequestState.WAITING
+        #: Connection that it was sent over.
+        self.link: BusLink | None = None
         self.attempt = 0
         self.repetitions = 0
-        #: Once a connection or a member with it was lost.
+        #: Set once a connection or a member that had the request was lost.
         self.perhaps_executed = False
         self.pause: Timer | None = None
 
     @staticmethod
     def cost(body: bytes) -> int:
-        """What a request takes in memory."""
+        """Returns the bytes of memory of a request."""
         return len(body) + OVERHEAD
 
-    def become(self, state: CallState) -> None:
-        """The only writer of the state; a call belongs to a link as long as it is SENT."""
-        if state not in CALL_MOVES[self.state]:
+    def become(self, state: RequestState) -> None:
+        """Changes the state; nothing else does. A call belongs to a link while it is SENT."""
+        if state not in CALL_TRANSITIONS[self.state]:
             raise RuntimeError(f"call: {self.state.name} -> {state.name} (not in the table)")
         if self.link is not None:
             del self.link.requests[self.number]
             self.link = None
         self.state = state
 
-    def send(self, link: Link, now: float) -> bytes:
-        """Makes the frame; it counts as sent from then on."""
+    def send(self, link: BusLink, now: float) -> bytes:
+        """Returns the frame; the request counts as sent from then on."""
         options = self.options
         left = max(1, int((self.deadline - now) * 1000))
         request = Request(
             self.number, self.service, options.method, CallKind.REPLY, CallScope.ONE, options.priority, left,
             min(int(options.wait_for * 1000), left), options.idempotent, self.attempt, options.member, self.schema, self.body,
         )  # fmt: skip
-        self.become(CallState.SENT)
+        self.become(RequestState.SENT)
         self.link = link
         link.requests[self.number] = self
         return request.frame()
 
     def may_be_sent_again(self) -> bool:
-        """Whether its event is still needed once it is sent."""
+        """Returns whether its event must be kept for another try."""
         return self.options.idempotent or self.options.retry is None or self.options.policy().attempts > 1
 
     def due(self) -> float:
-        """When it has to be looked at."""
-        return self.deadline + VERDICT if self.state is CallState.SENT else self.deadline
+        """Returns the time of its next check."""
+        return self.deadline + VERDICT_TIMEOUT if self.state is RequestState.SENT else self.deadline
 
     def executed(self) -> Execution:
-        """What is known while there is no answer."""
-        return Execution.UNKNOWN if self.state is CallState.SENT or self.perhaps_executed else Execution.NO
+        """Returns whether a member may have begun with it, while there is no answer."""
+        return Execution.UNKNOWN if self.state is RequestState.SENT or self.perhaps_executed else Execution.NO
 
     def is_safe(self, executed: Execution) -> bool:
-        """Whether it may be sent again as far as its execution goes."""
+        """Returns whether it may be sent again, as far as its execution is concerned."""
         return executed is Execution.NO or (executed is Execution.UNKNOWN and self.options.idempotent)

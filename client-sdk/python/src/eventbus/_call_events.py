@@ -1,4 +1,4 @@
-"""What requests and their answers carry."""
+"""Events of requests and of their answers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CallEvent:
-    """What a request or its answer carries: an event that has no topic. Immutable."""
+    """The event of a request or of its answer, without a topic. Immutable."""
 
-    #: Microseconds since 1970-01-01T00:00Z, by the clock of who made it.
+    #: Microseconds since 1970-01-01T00:00Z, by the clock of its author.
     published_at: int
     #: None for none.
     key: str | None
@@ -27,24 +27,24 @@ class CallEvent:
     schema: int = 0
 
     def text(self) -> str:
-        """Decodes the payload as UTF-8. Raises UnicodeDecodeError where it is not."""
+        """Decodes the payload as UTF-8. Raises UnicodeDecodeError."""
         return self.payload.decode()
 
     def json(self) -> Any:
-        """Decodes the payload as JSON. Raises ValueError where it is not."""
+        """Decodes the payload as JSON. Raises ValueError."""
         return _json.loads(self.payload)
 
 
 def event_of(parts: EventParts, schema: int) -> CallEvent:
-    """Makes one of what came in a frame."""
+    """Returns the event of a received frame."""
     return CallEvent(parts.published_at, parts.key, parts.headers, parts.payload, schema)
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The answer to a request."""
+    """Answer to a request."""
 
-    #: What the member has answered.
+    #: Event of the answer.
     event: CallEvent
     #: The member's number, for ``member`` of another request.
     member: int
@@ -55,21 +55,21 @@ class Response:
 
     @property
     def payload(self) -> bytes:
-        """The event's payload."""
+        """Returns the event's payload."""
         return self.event.payload
 
     def text(self) -> str:
-        """Decodes the payload as UTF-8. Raises UnicodeDecodeError where it is not."""
+        """Decodes the payload as UTF-8. Raises UnicodeDecodeError."""
         return self.event.text()
 
     def json(self) -> Any:
-        """Decodes the payload as JSON. Raises ValueError where it is not."""
+        """Decodes the payload as JSON. Raises ValueError."""
         return self.event.json()
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Answer:
-    """What a handler returns that answers with more than a payload."""
+    """An answer with more than a payload, returned by a handler."""
 
     #: Bytes, text, or with ``codec`` any value that it encodes.
     payload: Any
@@ -105,7 +105,8 @@ class Answer:
 
 
 def parts_of(answer: Any) -> tuple[bytes, str | None, Mapping[str, str] | None, int | None, int]:
-    """Takes what a handler returned: payload, key, headers, time, schema. Raises TypeError, UnreadablePayload."""
+    """Returns the parts of a handler's result: payload, key, headers, time, schema. Raises TypeError,
+    UnreadablePayload."""
     if isinstance(answer, Answer):
         raw, schema = as_payload(answer.payload, answer.schema, answer.codec)
         return raw, answer.key, answer.headers, answer.published_at, schema

@@ -28,17 +28,18 @@ _PLAIN: dict[FailureCode, type[CallFailed]] = {
     FailureCode.OVERLOADED: Overloaded,
     FailureCode.MEMBER_LOST: MemberLost,
 }
-#: A member says these; another try would meet the same method.
+#: Failures from a member, and whether they are retryable: an unknown method stays unknown.
 _REJECTED = {FailureCode.REFUSED: True, FailureCode.UNKNOWN_METHOD: False, FailureCode.FAILED: True}
 
 
 def seen(service: str, failure: Failure, executed: Execution, safe: bool) -> CallFailed:
-    """What a caller of a service sees of a Failure; ``safe``: it may be sent again as far as its execution goes."""
+    """Returns the exception for a Failure; ``safe``: the request may be sent again, as far as its execution is
+    concerned."""
     code, message = failure.code, failure.message
     retry_after = max(0, failure.retry_after_millis) / 1000
     plain = _PLAIN.get(code)
     if plain is not None:
-        # The texts of a bus about a call do not name its service.
+        # Messages of a bus about a call do not name its service.
         return plain(f"{service}: {message}", executed, retryable=safe, retry_after=retry_after)
     helps = _REJECTED.get(code)
     if helps is not None:
@@ -50,17 +51,17 @@ def seen(service: str, failure: Failure, executed: Execution, safe: bool) -> Cal
 
 
 def not_begun(code: FailureCode, message: str) -> Failure:
-    """What a member answers whose handler was not begun."""
+    """Returns the failure of a request whose handler was not started."""
     return Failure(0, code, _fit(message, MAX_MESSAGE_BYTES), Execution.NO)
 
 
 def handler_failed(code: FailureCode, message: str) -> Failure:
-    """What a member answers whose handler has failed."""
+    """Returns the failure of a request whose handler has failed."""
     return Failure(0, code, _fit(message, MAX_MESSAGE_BYTES), Execution.YES)
 
 
 def rejection(rejected: Rejected) -> Failure:
-    """What a member answers whose handler has rejected the request."""
+    """Returns the failure of a request that its handler has rejected."""
     return Failure(
         0, FailureCode[rejected.code], _fit(rejected.message, MAX_MESSAGE_BYTES), rejected.executed,
         max(0, int(rejected.retry_after * 1000)), 0, _fit(rejected.type, MAX_NAME_BYTES),
@@ -68,6 +69,6 @@ def rejection(rejected: Rejected) -> Failure:
     )  # fmt: skip
 
 
-def _fit(text: str, most: int) -> str:
-    """A text of at most so many bytes of UTF-8."""
-    return text.encode(errors="replace")[:most].decode(errors="ignore")
+def _fit(text: str, max_bytes: int) -> str:
+    """Returns the beginning of a text, at most ``max_bytes`` of UTF-8."""
+    return text.encode(errors="replace")[:max_bytes].decode(errors="ignore")

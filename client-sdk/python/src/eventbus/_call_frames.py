@@ -1,4 +1,4 @@
-"""The frames of services. docs/protocol.md#services has the rules; ``_wire`` says how records are written and read."""
+"""Frames of services. docs/protocol.md#services has the rules; ``_wire`` writes and reads the records."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ MAX_DETAILS_BYTES = 64 * 1024
 
 
 class Execution(IntEnum):
-    """Whether a member of a service has begun with a request that has no answer."""
+    """Tells whether a member of a service has begun with a request that has no answer."""
 
-    #: A handler may have begun with it, may be at it still, or may have finished it.
+    #: A handler may have begun with it, may still be running, or may have finished.
     UNKNOWN = 0
-    #: No member's handler has seen it: it is safe to ask again.
+    #: No member's handler has seen it: it is safe to send it again.
     NO = 1
-    #: A handler has begun with it, and has said that it failed.
+    #: A handler has begun with it, and has failed.
     YES = 2
 
 
 class Priority(IntEnum):
-    """Which requests are served first where several wait."""
+    """Priority of a request among those that wait."""
 
-    #: The usual one.
+    #: Default.
     NORMAL = 0
-    #: Before the others, which are served all the same.
+    #: Before the others, which do not starve.
     HIGH = 1
     #: After the others, and refused first when a service is overloaded.
     LOW = 2
 
 
 class FailureCode(IntEnum):
-    """Why a call has no reply."""
+    """Reason why a call has no reply."""
 
     INTERNAL = 0
     NO_MEMBER = 1
@@ -57,7 +57,7 @@ class FailureCode(IntEnum):
 
 
 class CallKind(IntEnum):
-    """How a call is answered."""
+    """Form of the answer to a call."""
 
     REPLY = 0
     STREAM = 1
@@ -65,14 +65,14 @@ class CallKind(IntEnum):
 
 
 class CallScope(IntEnum):
-    """How many members a call is for."""
+    """Number of members that a call is for."""
 
     ONE = 0
     ALL = 1
 
 
 class EventParts(NamedTuple):
-    """The protocol's ``Event``: what a request or an answer carries."""
+    """The protocol's ``Event``, in a request or an answer."""
 
     published_at: int
     key: str | None
@@ -94,7 +94,7 @@ def _read_bytes(r: Reader, name: str) -> bytes:
 
 
 def _symbol(symbols: type[IntEnum]) -> Kind:
-    """Symbols of which new ones are answered, so that they stay numbers."""
+    """Returns a kind of symbols in which unknown ones stay numbers, because they have to be answered."""
 
     def read(r: Reader, name: str) -> int:
         start = r.pos
@@ -114,32 +114,32 @@ def _offset(r: Reader, name: str) -> int:
     return value
 
 
-def _least(least: int, most: int | None = None) -> Kind:
+def _at_least(minimum: int, maximum: int | None = None) -> Kind:
     def read(r: Reader, name: str) -> int:
         start = r.pos
         value = r.int32(name)
-        if value < least or (most is not None and value > most):
-            raise r.malformed(name, start, value, f"at least {least}" if most is None else f"{least}..{most}")
+        if value < minimum or (maximum is not None and value > maximum):
+            raise r.malformed(name, start, value, f"at least {minimum}" if maximum is None else f"{minimum}..{maximum}")
         return value
 
     return Kind(_wire.varint, read)
 
 
-#: An event that is encoded already, as bytes, is written as it is.
+#: Encoded events, as bytes, are written as they are.
 EVENT = Kind(lambda v: v if isinstance(v, bytes) else encode_event(*v), _read_event)
 BYTES = Kind(_wire.blob, _read_bytes)
 EXECUTION = _wire.enum_kind(Execution, True)
 FAILURE_CODE = _wire.enum_kind(FailureCode, True)
 CALL_KIND, CALL_SCOPE, PRIORITY = _symbol(CallKind), _symbol(CallScope), _symbol(Priority)
-CONCURRENCY = _least(0, MAX_CONCURRENCY)
-NATURAL = _least(0)
-#: Where something is among the bytes of a stream or tunnel.
+CONCURRENCY = _at_least(0, MAX_CONCURRENCY)
+NATURAL = _at_least(0)
+#: Offset in the bytes of a stream or tunnel.
 OFFSET = Kind(_wire.varint, _offset)
 
 
 @dataclass(frozen=True)
 class Register(Record):
-    """020: the connection serves a service from now on."""
+    """020: makes the connection a member of a service."""
 
     CODE = 20
     id: int = record_field("id", LONG)
@@ -150,13 +150,13 @@ class Register(Record):
     metadata: Mapping[str, str] | None = record_field(
         "metadata", Kind(lambda v: _wire.text_map(v or {}), TEXT_MAP.read), None
     )
-    # What is broadcast to the members is handed on to nobody here, and holds nobody up.
+    # Broadcasts to members are delivered to no handler here, and must stall no publisher.
     overflow: Overflow = record_field("overflow", OVERFLOW, Overflow.DROP_OLDEST)
 
 
 @dataclass(frozen=True)
 class Unregister(Record):
-    """021: it takes no more calls."""
+    """021: ends a member, which takes no more calls."""
 
     CODE = 21
     id: int = record_field("id", LONG)
@@ -185,7 +185,7 @@ class Request(Record):
 
 @dataclass(frozen=True)
 class Invoke(Record):
-    """023: a call to be answered."""
+    """023: a call for a member."""
 
     CODE = 23
     call: int = record_field("call", LONG)
@@ -236,7 +236,7 @@ class Failure(Record):
 
 @dataclass(frozen=True)
 class Cancel(Record):
-    """026: nobody waits for the answer any more."""
+    """026: cancels a call."""
 
     CODE = 26
     call: int = record_field("call", LONG)
@@ -257,14 +257,14 @@ class Data(Record):
 
 @dataclass(frozen=True)
 class Capacity(Record):
-    """031: how many calls the client works on at once from now on."""
+    """031: number of calls that the client works on at once from now on."""
 
     CODE = 31
     id: int = record_field("id", LONG)
     concurrency: int = record_field("concurrency", CONCURRENCY)
 
 
-#: Every record but those of events that are published.
+#: All records, except those of published events.
 RECORDS: dict[int, type[Record]] = {
     **_wire.RECORDS,
     **{

@@ -1,4 +1,4 @@
-"""The half of a client on asyncio that asks services and serves them."""
+"""The half of a client on asyncio that calls services and serves them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class RequestOptions(EventOptions, total=False):
-    """How a request is made; ``EventBus.request`` documents each."""
+    """Options of a request; ``EventBus.request`` documents each."""
 
     method: str
     timeout: float
@@ -37,14 +37,14 @@ class RequestOptions(EventOptions, total=False):
 
 
 class Calling:
-    """See the module; what is declared here is made by the class that has it."""
+    """See the module; subclasses set the declared attributes."""
 
     _options: Options
     _notices: Notices
     _loop: asyncio.AbstractEventLoop
     _machine: Machine
     _outbox: Outbox
-    #: The tasks of handlers of services.
+    #: Tasks of handlers of services.
     _invocations: set[asyncio.Task[None]]
 
     @overload
@@ -75,21 +75,22 @@ class Calling:
         schema: int = 0,
         codec: Codec[Any] | None = None,
     ) -> Response:
-        """Asks a service, one of whose members answers. Cancelling the task cancels the request.
+        """Sends a request to a service, of which a member answers. Cancelling the task cancels the request.
 
-        ``service``: a name like a topic, at most 240 bytes. ``method``: what it is to do, at most 255 bytes.
-        ``timeout``: seconds to wait for the answer, 0.001 to 600; the request is not sent, and no handler is begun with it, after
-        that. Without a connection it waits in the client.
-        ``wait_for``: how many of these the bus waits for a member where the service has none.
-        ``idempotent``: whether it may be executed more than once. Only then is one that may have been executed sent again, by the
-        bus and by this client; without it a request is never executed twice.
-        ``priority``: which requests are served first. ``member``: the only one to ask, of an earlier answer.
-        ``retry``: when a request that failed is sent again by itself, False for never. By default what was refused as not
-        executed, with a time after which to try again, is sent again until ``timeout`` is over, and what failed otherwise three
-        times in all if it is idempotent, never if not. An idempotent request whose connection was lost is sent again in any case.
-        ``payload``, ``key``, ``headers``, ``published_at``, ``schema``, ``codec``: as of ``publish``.
+        ``service``: a name like a topic, at most 240 bytes. ``method``: of the service, at most 255 bytes.
+        ``timeout``: seconds to wait for the answer, 0.001 to 600; after it the request is not sent, and no handler
+        starts with it. Without a connection it waits in the client. ``wait_for``: seconds of the timeout during which
+        the bus waits for a member of a service without one. ``idempotent``: whether the request may be executed more
+        than once. Only then do the bus and this client send it again after it may have been executed; otherwise it is
+        never executed twice. ``priority``: among waiting requests. ``member``: number of the only member to ask, from
+        an earlier answer. ``retry``: retry policy of failures, False for none. By default a refused request that was
+        not executed and has a retry-after time is sent again until ``timeout``; after other failures an idempotent
+        request is tried three times in all, another one once. An idempotent request whose connection was lost is sent
+        again in any case. ``payload``, ``key``, ``headers``, ``published_at``, ``schema``, ``codec``: as of
+        ``publish``.
 
-        Raises CallFailed, whose ``executed`` says whether a member has begun with it, IllegalTopic, TooBig, Closed.
+        Raises CallFailed, whose ``executed`` says whether a member has begun with the request, IllegalTopic, TooBig,
+        Closed.
         """
         options = CallOptions(
             method=method, timeout=timeout, wait_for=wait_for, idempotent=idempotent, priority=Priority(priority),
@@ -119,15 +120,15 @@ class Calling:
     ) -> Service:
         """Becomes a member of a service. Await the result, or use ``async with``, to know that it is in force.
 
-        ``handler`` is called with each request, an ``Invocation``; what it returns is awaited if it can be, and is the answer:
-        bytes, text, or an ``Answer``. To refuse, it raises ``Rejected``, which reaches the caller as it is. Of any other
-        exception the caller learns its class and no more, and ``on_request_error`` is told.
-        ``concurrency``: how many requests it works on at once; the bus sends a few more ahead, which wait in this client.
-        ``identify``: whether ``Invocation.identity`` is to say who calls.
-        ``version`` of the software, ``metadata``: for people and their tools.
-        ``remember_replies``: how many of the last replies are kept, so that a request that comes again gets the same reply
-        instead of being executed again. One that comes again while it is worked on gets that reply in any case.
-        ``buffer_bytes``: how much the requests that wait for the handler may take, and as much again the replies that are kept.
+        ``handler`` is called with each request, an ``Invocation``; its result, awaited if it is awaitable, is the
+        answer: bytes, text, or an ``Answer``. To refuse, it raises ``Rejected``, which reaches the caller as it is.
+        Of any other exception the caller learns only the class, and ``on_request_error`` reports it. ``concurrency``:
+        maximum of requests that it works on at once; the bus sends a few more ahead, which wait in this client.
+        ``identify``: whether ``Invocation.identity`` names the caller. ``version`` of the software, ``metadata``:
+        for people and their tools. ``remember_replies``: number of last replies that are kept, so that a repeated
+        request gets the same reply instead of being executed again. A request repeated while it is worked on gets
+        that reply in any case. ``buffer_bytes``: maximum of bytes of requests that wait for the handler, and as much
+        again of kept replies.
 
         Raises IllegalTopic, ValueError, Closed.
         """

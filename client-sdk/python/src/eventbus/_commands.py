@@ -1,25 +1,25 @@
-"""What the core asks its driver to do."""
+"""Commands of the core for its driver."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._link import Link
+from ._bus_link import BusLink
 
 
 @dataclass(frozen=True)
 class Open:
     """Make a connection; ``opened`` or ``closed`` has to follow."""
 
-    link: Link
+    link: BusLink
     timeout: float
 
 
 @dataclass(frozen=True)
 class Close:
-    """Send what was given before, then a Close frame, and end the connection within 2 s."""
+    """Send all earlier messages, then a Close frame, and end the connection within 2 s."""
 
-    link: Link
+    link: BusLink
     code: int
     reason: str
 
@@ -28,15 +28,15 @@ class Close:
 class Abort:
     """End the connection, or the try to make one, at once."""
 
-    link: Link
+    link: BusLink
 
 
 @dataclass(frozen=True)
 class Ping:
-    """Send a Ping; its Pong is ``heard``, after every message that came before it."""
+    """Send a Ping; pass its Pong to ``heard``, after all messages before it."""
 
-    link: Link
-    #: To be given to ``heard`` with the Pong.
+    link: BusLink
+    #: Argument of ``heard`` with the Pong.
     behind: bool = False
 
 

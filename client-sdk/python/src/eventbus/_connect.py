@@ -13,7 +13,7 @@ from ._options import Options, Reconnect, Token, WhenFull, urls_of
 
 
 class Connecting:
-    """What :func:`connect` returns: ``await`` it, or enter it with ``async with``, which closes the client at its end."""
+    """Result of :func:`connect`: ``await`` it, or enter it with ``async with``, which closes the client at its end."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -37,7 +37,7 @@ class Connecting:
 
 
 async def start(client: EventBus) -> EventBus:
-    """Makes the first connection of a client; leaves nothing behind where that fails."""
+    """Makes the first connection of a client; leaves nothing behind if that fails."""
     first: asyncio.Future[None] = client._loop.create_future()
     client._machine.connector.start(first, client._loop.time())
     client._driver.pump()
@@ -73,27 +73,25 @@ def connect(
 ) -> Connecting:
     """Connects to a bus: ``async with connect(url) as bus`` or ``bus = await connect(url)``.
 
-    ``url``: ``ws://host:port/bus`` or ``wss://…``; of several each is tried in turn.
+    ``url``: ``ws://host:port/bus`` or ``wss://…``; several are tried in turn.
     ``name``: for people, shown in the administration of the bus.
     ``user``: for a bus that has users; ``token`` is the password then.
-    ``token``: what the client authenticates with, or a function that is asked at each connect and change of bus, and before what
-    it gave expires; it may be asynchronous, must not block, and has ``connect_timeout`` seconds.
-    ``attributes``: what else to tell the bus about this client.
-    ``connect_timeout``: seconds for the first connection, and later for each try. ``Reconnect(retry_first=True)`` goes on trying
-    for so long, for a program that may start before its bus.
-    ``confirm_timeout``: seconds that ``publish`` and a subscription wait for their confirmation.
-    ``silence_timeout``: seconds after which a connection is given up on which nothing comes; it is asked at half of them.
-    ``close_timeout``: seconds that ``close`` may drain.
-    ``reconnect``: when to connect again; False for never.
-    ``outbound_bytes``: bound of what waits to be sent or confirmed. ``batch_bytes``: of one message.
-    ``when_full``: whether ``publish`` waits for room, for ``block_timeout`` seconds, or fails.
-    ``receive_bytes``: bound of what was received and not handled by subscriptions under BLOCK, of the whole client (Credit).
-    What waits for other subscriptions is bounded for each by ``buffer_bytes`` of ``subscribe``.
-    ``tracked_producers``: pairs of topic and producer whose last number is remembered.
-    ``call_buffer_bytes``: bound of requests to services that are not sent yet, or may be sent again.
-    ``ssl``: for ``wss``, else the default context. ``proxy``: True for that of the environment, None for none.
+    ``token``: for authentication, or a function that is called at each connect and move, and before its last token
+    expires; it may be asynchronous, must not block, and has ``connect_timeout`` seconds. ``attributes``: further
+    facts about this client, for the bus's operators. ``connect_timeout``: seconds for the first connection, and later
+    for each try. ``Reconnect(retry_first=True)`` keeps trying for that time, for a program that may start before its
+    bus. ``confirm_timeout``: seconds that ``publish`` and a subscription wait for their confirmation.
+    ``silence_timeout``: seconds without a receipt after which a connection is given up; it is probed after half of
+    them. ``close_timeout``: maximum seconds of ``close``. ``reconnect``: delays before a new connection; False for
+    none. ``outbound_bytes``: maximum of events that wait to be sent or confirmed. ``batch_bytes``: of one message.
+    ``when_full``: whether ``publish`` waits for room, for ``block_timeout`` seconds, or fails. ``receive_bytes``:
+    maximum of bytes received and not handled by subscriptions under BLOCK, of the whole client (Credit). Other
+    subscriptions are bounded each by ``buffer_bytes`` of ``subscribe``. ``tracked_producers``: pairs of topic and
+    producer whose last number is remembered. ``call_buffer_bytes``: maximum of bytes of requests to services that are
+    not sent yet, or may be sent again. ``ssl``: for ``wss``, by default the default context. ``proxy``: True for that
+    of the environment, None for none.
 
-    Raises ValueError and TypeError for what is out of range; when awaited NotConnected, TimedOut, Refused.
+    Raises ValueError and TypeError for wrong arguments; when awaited NotConnected, TimedOut, Refused.
     """
     if reconnect is None:
         reconnect = Reconnect()

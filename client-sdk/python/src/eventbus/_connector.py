@@ -1,12 +1,12 @@
-"""The client's connection: makes it, makes it again, and gives up. Part of the core: without I/O and without a clock."""
+"""Connects, reconnects, and gives up. Part of the core: without I/O and without a clock."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
 
-from ._addresses import Addresses
-from ._change_table import What
+from ._bus_link import MAX_MESSAGE, BusLink
+from ._bus_urls import BusUrls
 from ._commands import Abort
 from ._errors import Closed, ConnectionLost, Error, NotConnected, Refused, TimedOut, closed
 from ._happenings import (
@@ -19,7 +19,7 @@ from ._happenings import (
     Reconnecting,
     State,
 )  # fmt: skip
-from ._link import MAX_MESSAGE, Link
+from ._move_table import MoveEvent
 from ._service_core import ServiceCore
 from ._timers import Timer
 from ._waiters import Waiter, succeed
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("eventbus")
 
-#: A connection that ends sooner does not count as a success.
-HELD = 5.0
-#: After so many tries in a row without a Welcome the application is told.
-TELL_AFTER = 5
+#: Minimum life of a connection that counts as a success, in seconds.
+MIN_LIFE = 5.0
+#: Number of tries in a row without a Welcome after which the application is told.
+SILENT_TRIES = 5
 AROUND_EVENTS = 128 * 1024
 MAX_RETRY_AFTER = 60.0
-#: A try of the first connection that has less time than this is none, in seconds.
+#: Minimum time for a try of the first connection, in seconds.
 MIN_TRY = 0.1
 
 _VERDICTS = {
@@ -52,7 +52,7 @@ _VERDICTS = {
 
 
 def may_reconnect(code: int) -> bool:
-    """What a close code says; protocol.md#close-codes."""
+    """Returns whether a close code allows another connection; protocol.md#close-codes."""
     return code not in (1000, 1002, 1003, 1007, 1009) and code < 4500
 
 
@@ -62,13 +62,13 @@ class Connector:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.end_reason: Error | None = None
-        #: Answers the first connection.
+        #: Waiter for the first connection.
         self.first: Waiter | None = None
-        self.addresses = Addresses(machine.options.urls)
+        self.addresses = BusUrls(machine.options.urls)
         self.resume: str | None = None
         self.session: str | None = None
         self.producer = 0
-        #: How the old connection of a change of bus has ended.
+        #: End of the old connection of a move.
         self.old_end: tuple[int, str, Error | None] | None = None
         self._attempt = 0
         self._failed_tries = 0
@@ -78,22 +78,22 @@ class Connector:
         self._timer: Timer | None = None
 
     def start(self, first: Waiter, now: float) -> None:
-        """Makes the first connection, which the waiter hears of."""
+        """Makes the first connection, and tells the waiter."""
         self.first = first
         self.become(State.CONNECTING)
         self._first_deadline = now + self._machine.options.connect_timeout
         self._connect(self.addresses.next(), now)
 
     @staticmethod
-    def verdict(link: Link, code: int, reason: str) -> Error | None:
-        """What a close code says that ends the client; None where it does not."""
+    def verdict(link: BusLink, code: int, reason: str) -> Error | None:
+        """Returns the error of a close code that ends the client; None for others."""
         bus_code = _VERDICTS.get(code, BusCode.UNSUPPORTED)
         if may_reconnect(code) or code == 1000:
             return None
         return Refused(bus_code, f"{link.url} closed with {code}: {reason}", False)
 
     def become(self, state: State) -> None:
-        """The only writer of the state."""
+        """Changes the state; nothing else does."""
         machine = self._machine
         if state not in MOVES[machine.state]:
             raise RuntimeError(f"state: {machine.state.name} -> {state.name} (not in the table)")
@@ -101,14 +101,14 @@ class Connector:
         machine.state = state
 
     def closed_error(self) -> Error:
-        """What is raised where the client is closed."""
+        """Returns the error of calls to a closed client."""
         return closed("the client is closed", self.end_reason)
 
     def _connect(self, url: str, now: float) -> None:
         machine = self._machine
         timeout = machine.options.connect_timeout
         if machine.state is State.CONNECTING:
-            # This one, and those that come after it.
+            # The rest of the time, divided by this address and those that follow.
             timeout = max(0.001, (self._first_deadline - now) / (self.addresses.configured_left() + 1))
         link = machine.current = machine.open_link(url, now, timeout=timeout)
 
@@ -126,8 +126,8 @@ class Connector:
             self._timer.cancel()
             self._timer = None
 
-    def greet(self, link: Link, code: int, r: Reader, now: float) -> None:
-        """A frame has come on a connection without Welcome."""
+    def greet(self, link: BusLink, code: int, r: Reader, now: float) -> None:
+        """Handles a frame before the Welcome."""
         machine = self._machine
         if code == Problem.CODE:
             problem = Problem.read(r)
@@ -136,9 +136,9 @@ class Connector:
             welcome = link.welcome = Welcome.read(r)
             if min(welcome.limits.message_bytes, welcome.limits.payload_bytes) < 1 or welcome.producer == 0:
                 raise Malformed("Welcome.limits", 0, welcome.limits, "limits of at least 1, and a producer")
-            if machine.change is not None and link is machine.change.new:
+            if machine.move is not None and link is machine.move.new:
                 machine.watch(link, now)
-                machine.change.welcomed(welcome, now)
+                machine.move.welcomed(welcome, now)
             elif link is machine.current:
                 self._on_welcome(link, welcome, now)
         else:
@@ -148,7 +148,7 @@ class Connector:
             )
             machine.commands.append(Abort(link))
 
-    def _on_welcome(self, link: Link, welcome: Welcome, now: float) -> None:
+    def _on_welcome(self, link: BusLink, welcome: Welcome, now: float) -> None:
         machine = self._machine
         self._cancel_timer()
         machine.watch(link, now)
@@ -158,11 +158,11 @@ class Connector:
         self._token_retried = False
         machine.limit(welcome)
         if before and before != welcome.producer:
-            # protocol.md#reconnecting-3: number what was not confirmed from 1 again.
+            # protocol.md#reconnecting-3: numbers unconfirmed events from 1 again.
             machine.outbox.resequence()
             machine.happenings.append(ProducerChanged(before, welcome.producer))
-        # protocol.md#credit: before the first Subscribe, so that it holds for all deliveries.
-        machine.grant(link, max(0, machine.options.receive_bytes - machine.dispatcher.holding))
+        # protocol.md#credit: before the first Subscribe, so that credit counts for all deliveries.
+        machine.grant(link, max(0, machine.options.receive_bytes - machine.dispatcher.blocking_bytes))
         machine.registry.ask_again(link, now)
         machine.resume_sending(link)
         if machine.state is State.RECONNECTING:
@@ -174,8 +174,8 @@ class Connector:
         if self.first is not None:
             succeed(self.first, None)
 
-    def connected(self, link: Link, welcome: Welcome, now: float) -> None:
-        """A connection that was welcomed is the client's from now on."""
+    def connected(self, link: BusLink, welcome: Welcome, now: float) -> None:
+        """Makes a welcomed connection the client's."""
         machine = self._machine
         self._welcomed_at = now
         if machine.state is State.CONNECTING:
@@ -192,20 +192,20 @@ class Connector:
             text = f"the bus {welcome.bus} may send messages of {welcome.limits.message_bytes} bytes and more"
             machine.happenings.append(Refused(BusCode.TOO_BIG, f"{text} (expected: at most {MAX_MESSAGE})", False))
 
-    def ended(self, link: Link, code: int, reason: str, error: Error | None, now: float, retry_after: float) -> None:
-        """A connection has ended: makes another one, or gives up."""
+    def ended(self, link: BusLink, code: int, reason: str, error: Error | None, now: float, retry_after: float) -> None:
+        """Handles the end of a connection: makes another one, or gives up."""
         machine = self._machine
         if link is not machine.current or machine.state is State.CLOSED:
             return
-        change = machine.change
-        if change is not None:
+        move = machine.move
+        if move is not None:
             self.old_end = code, reason, error
-            was_over = change.is_over
-            changed = change.on(What.OLD_ENDED, now)
-            if changed and not was_over and not (change.is_over and machine.current is link):
-                # The client goes on over the new connection.
+            was_over = move.is_over
+            changed = move.on(MoveEvent.OLD_ENDED, now)
+            if changed and not was_over and not (move.is_over and machine.current is link):
+                # The client stays at the new bus.
                 return
-            machine.change = None
+            machine.move = None
         self.old_end = None
         welcomed = machine.connection is not None
         self._cancel_timer()
@@ -216,7 +216,7 @@ class Connector:
             machine.connection = None
             machine.lose_sending()
             machine.registry.lose()
-            if now - self._welcomed_at >= HELD:
+            if now - self._welcomed_at >= MIN_LIFE:
                 self._attempt = 0
                 self.addresses.start_anew()
         if machine.state is State.CONNECTING:
@@ -228,9 +228,9 @@ class Connector:
             machine.happenings.append(Disconnected(code, reason, again))
         if again:
             self._failed_tries += not welcomed
-            if self._failed_tries == TELL_AFTER:
+            if self._failed_tries == SILENT_TRIES:
                 why = error or f"{code} {reason}"
-                machine.happenings.append(NotConnected(f"{TELL_AFTER} tries without a connection, the last: {why}"))
+                machine.happenings.append(NotConnected(f"{SILENT_TRIES} tries without a connection, the last: {why}"))
             self._retry_later(now, retry_after)
         else:
             cause = error or ConnectionLost(f"the connection to {link.url} ended with {code} {reason}")
@@ -247,7 +247,7 @@ class Connector:
         return not verdict and self._attempt < self._machine.options.reconnect.max_attempts
 
     def _may_ask_for_token(self, error: Error | None) -> bool:
-        """Where a token was refused that a function gave: it may have run out, and the function is asked again, once."""
+        """Returns whether to call the token function again, once: its refused token may have expired."""
         refused = isinstance(error, Refused) and error.bus_code is BusCode.UNAUTHENTICATED
         if not refused or not callable(self._machine.options.token) or self._token_retried:
             return False
@@ -255,7 +255,7 @@ class Connector:
         return True
 
     def _first_failure(
-        self, link: Link, code: int, reason: str, error: Error | None, now: float, retry_after: float
+        self, link: BusLink, code: int, reason: str, error: Error | None, now: float, retry_after: float
     ) -> None:
         cause = error or NotConnected(f"{link.url} closed with {code} {reason}")
         if self._first_deadline > now and self._may_ask_for_token(cause):
@@ -274,7 +274,7 @@ class Connector:
         policy = machine.options.reconnect
         self._attempt += 1
         left = self._first_deadline - now
-        # Half of what is left is for the try itself, however long the policy would wait.
+        # Half of the remaining time is for the try itself, however long the policy would wait.
         delay = min(policy.delay(self._attempt, machine.random()), left / 2)
         delay = max(delay, min(retry_after, MAX_RETRY_AFTER))
         if self._attempt > policy.max_attempts or left < MIN_TRY or delay >= left:
@@ -303,9 +303,9 @@ class Connector:
             return
         self._cancel_timer()
         machine.tokens.end()
-        change, machine.change = machine.change, None
-        if change is not None:
-            change.on(What.CLOSED, now)
+        move, machine.move = machine.move, None
+        if move is not None:
+            move.on(MoveEvent.CLOSED, now)
         link, machine.current = machine.current, None
         if link is not None:
             machine.abort(link)
@@ -335,9 +335,9 @@ class Connector:
             self.first.set_exception(reason)
 
     def unfit(self, welcome: Welcome) -> str | None:
-        """Why a bus is none to go on at; None where it is one."""
+        """Returns the reason why a client cannot move to a bus; None if it can."""
         if welcome.producer != self.producer:
-            # Subscribers could not tell what they have seen.
+            # Subscribers could not recognise duplicates.
             return f"it knows this client as {welcome.producer}, not as {self.producer}"
         if not self._machine.outbox.fits(welcome.limits):
             return "it takes smaller events or messages than those that may be under way already"

@@ -1,6 +1,7 @@
-"""The way in: checks each delivery against what was received before and gives it to the subscriptions. Without I/O or a clock.
+"""Inbound path: checks each delivery against earlier ones and adds it to the subscriptions' buffers. Without I/O or a
+clock.
 
-What waits for subscriptions under BLOCK is bounded by credit, for the whole client; what waits for others by a bound of each.
+Buffers of subscriptions under BLOCK are bounded by credit, for the whole client; those of others have a bound each.
 Events are decoded when the application takes them.
 """
 
@@ -13,17 +14,17 @@ from typing import Any
 from ._buffer import Buffer, Item, Mark
 from ._events import Delivery, DeliveryReader, EventCursor
 from ._happenings import Gap, GapReason, Interruption
-from ._held import Held
+from ._held_deliveries import HeldDeliveries
+from ._producer_state import ProducerState, TopicHandlers
 from ._registration import Registration
-from ._streams import Pair, Route
 from ._topics import matcher
 from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
 
-#: More than this is not held of one connection during a change of bus.
+#: Maximum of bytes held of each connection during a move.
 MAX_HELD = 16 << 20
-#: So many changes of subscriptions with wildcards are remembered.
+#: Maximum of remembered changes of subscriptions with wildcards.
 MAX_CHANGES = 1024
-#: The version of a route that is to be looked at.
+#: Version of a route that has to be matched again.
 STALE = -1
 
 _REASONS = {
@@ -34,7 +35,7 @@ _REASONS = {
 
 
 class Subscription(Registration):
-    """What the core knows of a subscription. ``bound``: bytes that may wait for it, where its policy allows drops."""
+    """The core's part of a subscription. ``bound``: maximum of waiting bytes, where its policy allows drops."""
 
     def __init__(self, id: int, filter: str, group: str | None, overflow: Overflow, bound: int = 1 << 20) -> None:
         super().__init__(id, f"the subscription of {filter}")
@@ -42,17 +43,18 @@ class Subscription(Registration):
         self.filter = filter
         self.group = group
         self.overflow = overflow
-        #: Whether what waits for it holds back the whole connection.
-        self.holds = overflow is Overflow.BLOCK
+        #: Set if waiting events use up the credit of the connection.
+        self.blocks = overflow is Overflow.BLOCK
         self.matches = matcher(filter)
         self.is_wild = "*" in filter or ">" in filter
-        #: What arrived and was not taken.
+        #: Received items that were not taken.
         self.buffer = Buffer(filter, group, overflow, bound)
-        #: Bytes of what arrived and was not handled.
+        #: Bytes received and not handled.
         self.unhandled = 0
-        #: Microseconds since 1970 at which its connection was found lost; None where it is in force, or never was.
+        #: Start of its interruption, in microseconds since 1970; None where it is in force, or never was.
         self.away_since: int | None = None
-        #: The application takes no more: what still comes is dropped, so that it does not hold up what comes behind it.
+        #: Set when the application takes no more: further events are dropped, so that they do not stall those behind
+        #: them.
         self.dropping = False
         self.received = self.duplicates = self.missing = self.interruptions = 0
 
@@ -64,8 +66,8 @@ class Subscription(Registration):
 
 
 class Dispatcher:
-    """See the module. ``tell`` hears of gaps and interruptions; ``micros`` gives the time, in microseconds since 1970;
-    ``too_slow`` hears of a subscription under DISCONNECT for which too much waits."""
+    """See the module. ``tell`` is called with gaps and interruptions; ``micros`` returns microseconds since 1970;
+    ``too_slow`` is called for a subscription under DISCONNECT over its bound."""
 
     def __init__(
         self,
@@ -79,39 +81,39 @@ class Dispatcher:
         self._micros = micros
         self._too_slow = too_slow
         self._reader = DeliveryReader(min(tracked, 10_000))
-        self._routes: dict[str, Route] = {}
-        self._pairs: dict[tuple[str, int], Pair] = {}
+        self._routes: dict[str, TopicHandlers] = {}
+        self._pairs: dict[tuple[str, int], ProducerState] = {}
         self._order: deque[tuple[str, int]] = deque()
         self.subscriptions: dict[int, Subscription] = {}
-        #: Those for which more waits than their policies want, since the last message.
+        #: Subscriptions that are over their bounds since the last message.
         self.over: dict[int, Subscription] = {}
-        # Those without a wildcard, by their filters.
+        # Subscriptions without a wildcard, by their filters.
         self._exact: dict[str, dict[int, Subscription]] = {}
-        # Subscriptions with wildcards that have come, gone or been confirmed, in that order, without the first ones.
+        # Subscriptions with wildcards that were added, removed or confirmed, in that order, without the first ones.
         self._changes: list[Subscription] = []
         self._first_change = 0
-        # How many there were in all.
+        # Number of these changes in all.
         self._version = 0
-        self.held: Held | None = None
-        #: Is called once when the old connection has brought more than is to be held.
+        self.held: HeldDeliveries | None = None
+        #: Called once when the old connection has delivered more than may be held.
         self.too_much: Callable[[], None] | None = None
-        #: Bytes of the frames that were received and not handled.
+        #: Bytes of frames received and not handled.
         self.bytes = 0
-        #: Of these, what holds back the connection.
-        self.holding = 0
+        #: Bytes of these for subscriptions under BLOCK.
+        self.blocking_bytes = 0
         self.received = self.duplicates = self.missing = self.interruptions = 0
 
     # ---- Subscriptions
 
     def begin(self, subscription: Subscription) -> None:
-        """A subscription has come."""
+        """Adds a subscription."""
         self.subscriptions[subscription.id] = subscription
         if not subscription.is_wild:
             self._exact.setdefault(subscription.filter, {})[subscription.id] = subscription
         self.changed(subscription)
 
     def changed(self, subscription: Subscription) -> None:
-        """A subscription has come, gone or been confirmed: which topics that is of is looked at when they are used next."""
+        """Records that a subscription was added, removed or confirmed: topics are matched again on their next use."""
         if subscription.is_wild:
             self._version += 1
             self._changes.append(subscription)
@@ -122,7 +124,7 @@ class Dispatcher:
             self._routes[subscription.filter].version = STALE
 
     def end(self, id: int) -> None:
-        """A subscription has gone, if there was one."""
+        """Removes a subscription, if there is one."""
         subscription = self.subscriptions.pop(id, None)
         if subscription is None:
             return
@@ -133,8 +135,9 @@ class Dispatcher:
                 del self._exact[subscription.filter]
         self.changed(subscription)
 
-    def _rematch(self, route: Route) -> None:
-        """Looks at what has changed since the route was used, and at everything only where that is not known any more."""
+    def _rematch(self, route: TopicHandlers) -> None:
+        """Applies the changes since the last use of the route; matches all subscriptions only where the changes are
+        forgotten."""
         since = route.wild_version - self._first_change
         if since < 0:
             route.wild = {s.id: s for s in self.subscriptions.values() if s.is_wild and s.matches(route.topic)}
@@ -148,15 +151,15 @@ class Dispatcher:
         matching = sorted((route.wild | self._exact.get(route.topic, {})).values(), key=lambda s: s.id)
         route.every = tuple(s for s in matching if s.group is None)
         route.groups = {s.id: s for s in matching if s.group is not None}
-        # Where no subscription goes on that got every event, numbers that were skipped meanwhile say nothing.
+        # If no subscription that got every event stays, numbers that were skipped meanwhile tell nothing.
         before, route.served = route.served, frozenset(s.id for s in route.every if s.confirmed)
         if before and not before & route.served:
             for pair in route.pairs.values():
                 pair.forget_baseline()
 
     def handled(self, items: Iterable[Item], subscription: Subscription) -> None:
-        """A subscription is done with what was taken of its buffer."""
-        holds = subscription.holds
+        """Records that a subscription has handled items of its buffer."""
+        blocks = subscription.blocks
         for item in items:
             if isinstance(item, Mark):
                 self._count_mark(item, subscription, -1)
@@ -166,31 +169,31 @@ class Dispatcher:
             delivery.shares -= 1
             if delivery.shares == 0:
                 self.bytes -= delivery.cost
-            if holds:
-                delivery.holds -= 1
-                if delivery.holds == 0:
-                    self.holding -= delivery.cost
+            if blocks:
+                delivery.blocks -= 1
+                if delivery.blocks == 0:
+                    self.blocking_bytes -= delivery.cost
 
     def _count_mark(self, mark: Mark, subscription: Subscription, sign: int) -> None:
         subscription.unhandled += sign * mark.cost
         self.bytes += sign * mark.cost
-        if subscription.holds:
-            self.holding += sign * mark.cost
+        if subscription.blocks:
+            self.blocking_bytes += sign * mark.cost
 
     def drop_queue(self, subscription: Subscription) -> None:
-        """The application takes no more of a subscription."""
+        """Drops the buffer of a subscription, because the application takes no more."""
         subscription.dropping = True
         self.handled(subscription.buffer.clear(), subscription)
 
     # ---- Deliveries
 
-    def _pair(self, topic: str, producer: int) -> Pair:
+    def _pair(self, topic: str, producer: int) -> ProducerState:
         pair = self._pairs.get((topic, producer))
         if pair is None:
             route = self._routes.get(topic)
             if route is None:
-                route = self._routes[topic] = Route(topic)
-            pair = Pair(route, producer)
+                route = self._routes[topic] = TopicHandlers(topic)
+            pair = ProducerState(route, producer)
             route.pairs[producer] = self._pairs[topic, producer] = pair
             self._order.append((topic, producer))
             if len(self._order) > self._tracked:
@@ -201,7 +204,8 @@ class Dispatcher:
         return pair
 
     def _forget_one(self) -> None:
-        """Second chance (Corbató, "A Paging Experiment with the Multics System", 1968). The newest one is at the end."""
+        """Forgets one pair by second chance (Corbató, "A Paging Experiment with the Multics System", 1968). The newest is
+        at the end."""
         for _ in range(len(self._order) - 1):
             key = self._order.popleft()
             pair = self._pairs[key]
@@ -210,7 +214,7 @@ class Dispatcher:
             pair.touched = False
             self._order.append(key)
         else:
-            # All were used: the eldest, which is first again now that each has been put behind the newest.
+            # All were used: takes the eldest, which is first again now that each was put behind the newest.
             self._order.rotate(-1)
             key = self._order.popleft()
         pair = self._pairs.pop(key)
@@ -225,7 +229,7 @@ class Dispatcher:
         return delivery
 
     def deliver(self, delivery: Delivery) -> None:
-        """Takes what came over the client's connection."""
+        """Handles a delivery over the client's connection."""
         if delivery.count == 0:
             return
         pair = self._pair(delivery.topic, delivery.producer)
@@ -238,15 +242,15 @@ class Dispatcher:
         else:
             self._judge(delivery, pair)
 
-    def _judge(self, delivery: Delivery, pair: Pair) -> None:
+    def _judge(self, delivery: Delivery, pair: ProducerState) -> None:
         skip = self._repeated(delivery, pair)
         self._give(delivery, skip, (*pair.route.every, *self._members(delivery, pair.route)))
 
-    def _repeated(self, delivery: Delivery, pair: Pair) -> int:
+    def _repeated(self, delivery: Delivery, pair: ProducerState) -> int:
         route = pair.route
         skip, missing = pair.received(delivery.sequence, delivery.count, bool(route.every))
         for first, last in missing:
-            self._tell_gap(pair, first, last, GapReason.LOST)
+            self._report_gap(pair, first, last, GapReason.LOST)
         if skip:
             self.duplicates += skip
             for subscription in route.every:
@@ -255,7 +259,7 @@ class Dispatcher:
         return skip
 
     @staticmethod
-    def _members(delivery: Delivery, route: Route) -> tuple[Subscription, ...]:
+    def _members(delivery: Delivery, route: TopicHandlers) -> tuple[Subscription, ...]:
         if not delivery.groups:
             return ()
         return tuple(route.groups[id] for id in dict.fromkeys(delivery.groups) if id in route.groups)
@@ -270,10 +274,10 @@ class Dispatcher:
         delivery.shares += len(targets)
         cost, fresh = delivery.cost, delivery.count - skip
         for target in targets:
-            if target.holds:
-                if delivery.holds == 0:
-                    self.holding += cost
-                delivery.holds += 1
+            if target.blocks:
+                if delivery.blocks == 0:
+                    self.blocking_bytes += cost
+                delivery.blocks += 1
             target.received += fresh
             target.unhandled += cost
             if target.buffer.add(EventCursor(delivery)):
@@ -281,7 +285,7 @@ class Dispatcher:
             target.wake()
 
     def apply_policies(self) -> None:
-        """Applies the policies of subscriptions for which too much waits still, though they had their turn since it has come."""
+        """Applies the policies of subscriptions that are still over their bounds after their turn."""
         over, self.over = self.over, {}
         for subscription in over.values():
             if subscription.buffer.is_over:
@@ -296,7 +300,7 @@ class Dispatcher:
         self.handled(dropped.cursors, subscription)
         subscription.unhandled += dropped.mark_bytes
         self.bytes += dropped.mark_bytes
-        for what in dropped.told:
+        for what in dropped.reported:
             if isinstance(what, Gap):
                 subscription.missing += what.count
                 self.missing += what.count
@@ -308,19 +312,19 @@ class Dispatcher:
             self._too_slow(subscription)
 
     def gap(self, frame: GapFrame) -> None:
-        """Takes a ``Gap`` that came over the client's connection."""
+        """Handles a ``Gap`` over the client's connection."""
         if 1 <= frame.first <= frame.last:
             pair = self._pair(frame.topic, frame.producer)
             self._gap(frame, pair, frame.first)
 
-    def _gap(self, frame: GapFrame, pair: Pair, first: int) -> None:
+    def _gap(self, frame: GapFrame, pair: ProducerState, first: int) -> None:
         for low, high in pair.gap(first, frame.last):
-            self._tell_gap(pair, low, high, _REASONS[frame.reason])
+            self._report_gap(pair, low, high, _REASONS[frame.reason])
 
-    def _tell_gap(self, pair: Pair, first: int, last: int, reason: GapReason) -> None:
+    def _report_gap(self, pair: ProducerState, first: int, last: int, reason: GapReason) -> None:
         gap = Gap(pair.route.topic, pair.producer, first, last, reason)
         self.missing += gap.count
-        # Events dropped of a topic that only groups select were dropped of one of these.
+        # Events of a topic that only groups select were dropped from one of these.
         for subscription in pair.route.every or pair.route.groups.values():
             subscription.missing += gap.count
             self._mark(subscription, gap)
@@ -336,29 +340,29 @@ class Dispatcher:
                 self.over[subscription.id] = subscription
             subscription.wake()
 
-    def hears(self, what: Gap | Interruption) -> bool:
-        """Whether a subscription is told this at its place."""
+    def wants(self, what: Gap | Interruption) -> bool:
+        """Returns whether a subscription has a callback for it."""
         if isinstance(what, Gap):
-            return any(s.buffer.hears_gaps and s.matches(what.topic) for s in self.subscriptions.values())
+            return any(s.buffer.wants_gaps and s.matches(what.topic) for s in self.subscriptions.values())
         return any(
-            s.buffer.hears_interruptions and (s.filter, s.group) == (what.filter, what.group)
+            s.buffer.wants_interruptions and (s.filter, s.group) == (what.filter, what.group)
             for s in self.subscriptions.values()
         )
 
     # ---- Interruptions
 
     def lost(self) -> None:
-        """The connection that subscriptions were in force on is lost."""
+        """Begins an interruption of all subscriptions, because their connection is lost."""
         for subscription in self.subscriptions.values():
             self.away(subscription)
 
     def away(self, subscription: Subscription) -> None:
-        """The connection that a subscription was in force on is lost."""
+        """Begins an interruption of a subscription."""
         if subscription.confirmed and not subscription.ending and subscription.away_since is None:
             subscription.away_since = self._micros()
 
     def back(self, subscription: Subscription) -> None:
-        """A bus has confirmed a subscription: tells that it was away, if it was."""
+        """Ends the interruption of a subscription, if there is one, and reports it."""
         start, subscription.away_since = subscription.away_since, None
         if start is not None and not subscription.ending:
             subscription.interruptions += 1
@@ -370,12 +374,12 @@ class Dispatcher:
     # ---- Two connections at once
 
     def hold(self, too_much: Callable[[], None]) -> None:
-        """From now on there may be two connections, until ``release``."""
-        self.held = Held()
+        """Begins to hold deliveries: until ``release`` there may be two connections."""
+        self.held = HeldDeliveries()
         self.too_much = too_much
 
     def hold_delivery(self, delivery: Delivery) -> None:
-        """Takes what came over the new connection."""
+        """Holds a delivery of the new connection."""
         held = self.held
         if held is None or delivery.count == 0:
             return
@@ -387,25 +391,25 @@ class Dispatcher:
             held.bytes += delivery.cost
 
     def hold_gap(self, frame: GapFrame) -> None:
-        """Takes a ``Gap`` that came over the new connection."""
+        """Holds a ``Gap`` of the new connection."""
         if self.held is not None and not self.held.groups_only and 1 <= frame.first <= frame.last:
             self.held.plain.append(frame)
             self.held.bytes += len(frame.topic)
 
     def hold_groups_only(self) -> None:
-        """The new connection will not stay: of what it brings, only what no other member gets is kept."""
+        """Drops held deliveries except those of groups, because the new connection is given up."""
         if self.held is not None:
             self.held.groups_only = True
             self.held.plain.clear()
 
     def held_bytes(self) -> int:
-        """Bytes of the new connection that are held."""
+        """Returns the held bytes of the new connection."""
         return self.held.bytes if self.held is not None else 0
 
     def release(self, moved: bool) -> None:
-        """Hands on what was held, and drops what was seen.
+        """Delivers the held events, without duplicates.
 
-        ``moved``: the new connection stays; if not, of what it brought only events of groups are handed on.
+        ``moved``: whether the new connection stays; if not, only its events of groups are delivered.
         """
         held, self.held, self.too_much = self.held, None, None
         if held is None:
@@ -419,7 +423,7 @@ class Dispatcher:
                 if first <= item.last:
                     self._gap(item, pair, first)
         for entries in held.grouped.values():
-            # Stable: of two that say the same, the one that came first is first.
+            # Stable: of two copies of an event, the one received first is first.
             for _, _, fresh, delivery in sorted(entries, key=lambda e: (e[0], e[1])):
                 self._release_grouped(delivery, moved or not fresh)
 
@@ -429,8 +433,8 @@ class Dispatcher:
         if not pair.route.every:
             self._judge(delivery, pair)
             return
-        # The same event comes over both connections for those without a group, but over one of them for the group: what
-        # the former have seen may be new to the latter.
+        # The same event comes over both connections for subscriptions without a group, but over one of them for the
+        # group: an event that the former have seen may be new to the latter.
         self._give(delivery, 0, members)
         if everything:
             skip = self._repeated(delivery, pair)

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from ._bus_link import BusLink
 from ._commands import AskToken, Close, Command, Open, Ping
 from ._errors import NoToken, TimedOut
-from ._link import Link
 from ._machine import Machine
 from ._options import Options, check_token
 from ._socket import Socket
@@ -26,7 +26,7 @@ class Driver:
         self.loop = asyncio.get_running_loop()
         self.machine = Machine(options, AGENT, random.random, time.time_ns)
         self.machine.wake = self.wake
-        self.sockets: dict[Link, Socket] = {}
+        self.sockets: dict[BusLink, Socket] = {}
         #: Whether ``pump`` is to be called at the end of this turn of the loop.
         self.woken = False
         #: For when the timer is set; None for not at all.
@@ -53,13 +53,13 @@ class Driver:
 
     async def _renew(self, round_: int) -> None:
         """Asks for a new token, for as long as a connection may take."""
-        machine, patience = self.machine, self.options.connect_timeout
-        scope = asyncio.timeout(patience)
+        machine, timeout = self.machine, self.options.connect_timeout
+        scope = asyncio.timeout(timeout)
         try:
             async with scope:
                 token = await self.token()
         except Exception as e:
-            why = f"gave none within {patience:g} s" if scope.expired() else f"failed: {type(e).__name__}"
+            why = f"gave none within {timeout:g} s" if scope.expired() else f"failed: {type(e).__name__}"
             error = (TimedOut if scope.expired() else NoToken)(f"the token function {why}")
             error.__cause__ = e
             machine.no_token(round_, error, self.loop.time())

@@ -114,7 +114,8 @@ class TimedOut(Error, TimeoutError):
 
 
 class Closed(Error):
-    """The client or the subscription is closed; ``__cause__`` is why, if not the application has closed it. Do not retry."""
+    """The client or the subscription is closed; ``__cause__`` is why, if not the application has closed it. Do not
+    retry."""
 
     code = "CLOSED"
 
@@ -137,7 +138,8 @@ class HeldBack(Error):
 
 
 class UnreadablePayload(Error, ValueError):
-    """A payload that is not what the codec expects, or a value that it cannot encode. Do not retry with the same bytes."""
+    """A payload that is not what the codec expects, or a value that it cannot encode. Do not retry with the same
+    bytes."""
 
     code = "UNREADABLE_PAYLOAD"
 

@@ -63,8 +63,8 @@ class Delivery:
     """One ``Deliver`` frame: who published what, and the range of bytes that holds its events."""
 
     __slots__ = (
-        "cost", "count", "data", "end", "groups", "holds", "link", "producer", "raw_received_at", "raw_schema",
-        "sequence", "shares", "skip", "start", "topic",
+        "blocks", "cost", "count", "data", "end", "groups", "link", "producer",
+        "raw_received_at", "raw_schema", "sequence", "shares", "skip", "start", "topic",
     )  # fmt: skip
 
     data: bytes
@@ -82,7 +82,7 @@ class Delivery:
     cost: int
     shares: int
     #: How many of these are subscriptions under BLOCK.
-    holds: int
+    blocks: int
     #: The connection that brought it, to be told where an event turns out to be malformed.
     link: Any
     raw_schema: bytes
@@ -101,7 +101,7 @@ class Delivery:
         again = Delivery()
         for name in Delivery.__slots__:
             setattr(again, name, getattr(self, name))
-        again.shares = again.holds = again.skip = 0
+        again.shares = again.blocks = again.skip = 0
         return again
 
 
@@ -197,13 +197,13 @@ def check_event(r: Reader, name: str) -> int:
     return at
 
 
-def _run(data: bytes, start: int, head_size: int, step: int, most: int) -> int:
+def _run(data: bytes, start: int, head_size: int, step: int, max_events: int) -> int:
     """How many events behind this one have its size and its head, but for the two lowest bytes of the time.
 
     Looks at a byte of all heads at a time, so that the work is done in C. Events of one size are as far from each other as their
     sizes say; where the two bytes of a time go on, the rest of the head says what it says here.
     """
-    n = most
+    n = max_events
     for column in (start, start + 1):
         if n < 1 or data[column] < 0x80:
             return 0
@@ -239,12 +239,12 @@ class EventCursor:
         again.delivery, again.index, again.pos = self.delivery, self.index, self.pos
         return again
 
-    def take(self, into: list[Event], most: int) -> bool:
+    def take(self, into: list[Event], max_events: int) -> bool:
         """Decodes at most so many events more; returns whether the delivery has none left. Raises Malformed."""
         d = self.delivery
         data, end = d.data, d.end
         pos, index, sequence = self.pos, self.index, d.sequence
-        last = min(d.count, index + most)
+        last = min(d.count, index + max_events)
         match, lengths, append = _PLAIN.match, _LENGTHS, into.append
         before = -1
         try:
@@ -284,11 +284,11 @@ class EventCursor:
 class DeliveryReader:
     """Reads ``Deliver`` frames; remembers topics and producers by their bytes. Not for two threads."""
 
-    __slots__ = ("_heads", "_most")
+    __slots__ = ("_heads", "_max_heads")
 
-    def __init__(self, most: int = 10_000) -> None:
+    def __init__(self, max_heads: int = 10_000) -> None:
         self._heads: dict[bytes, tuple[str, int]] = {}
-        self._most = most
+        self._max_heads = max_heads
 
     def _head(self, data: bytes, pos: int, end: int) -> tuple[int, tuple[str, int]]:
         """Finds topic and producer: where they end, and what they are."""
@@ -309,16 +309,17 @@ class DeliveryReader:
         head = topic, r.long("Deliver.producer")
         # Others are legal, and would be kept once for each way of writing them.
         if data[pos : r.pos] == text(topic) + varint(head[1]):
-            if len(self._heads) >= self._most:
+            if len(self._heads) >= self._max_heads:
                 self._heads.clear()
             self._heads[data[pos : r.pos]] = head
         return r.pos, head
 
     def read(self, data: bytes, pos: int, end: int, cost: int = 0) -> Delivery:
-        """Reads a body's head and finds its events, of which it looks at none that came in one block. Raises Malformed."""
+        """Reads a body's head and finds its events, of which it looks at none that came in one block. Raises
+        Malformed."""
         d = Delivery()
         d.cost = cost
-        d.skip = d.shares = d.holds = 0
+        d.skip = d.shares = d.blocks = 0
         d.data = data
         at, (d.topic, d.producer) = self._head(data, pos, end)
         m = _HEAD.match(data, at, end)

@@ -71,7 +71,8 @@ class Reconnecting:
 
 @dataclass(frozen=True, slots=True)
 class BusChanged:
-    """The client has gone on at another bus, because its bus asked it to; nothing was lost, doubled or put out of order."""
+    """The client has gone on at another bus, because its bus asked it to; nothing was lost, doubled or put out of
+    order."""
 
     before: Connection
     now: Connection
@@ -87,7 +88,8 @@ class BusChangeFailed:
 
 @dataclass(frozen=True, slots=True)
 class ProducerChanged:
-    """The bus did not know this client any more: its numbers start again at 1, and what was unconfirmed may come twice."""
+    """The bus did not know this client any more: its numbers start again at 1, and what was unconfirmed may come
+    twice."""
 
     before: int
     now: int

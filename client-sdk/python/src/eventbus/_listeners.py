@@ -53,15 +53,16 @@ class Listeners:
         return self._on(ProducerChanged, listener)
 
     def on_gap(self, listener: Callable[[Gap], object]) -> Callable[[], None]:
-        """Hears of events that are missing, once for each: as soon as it is known, so that handlers may be at earlier ones.
+        """Hears of events that are missing, once for each: as soon as it is known, so that handlers may be at earlier
+        ones.
 
         ``on_gap`` of ``subscribe`` tells it at its place. Where nothing listens it is logged.
         """
         return self._on(Gap, listener)
 
     def on_interruption(self, listener: Callable[[Interruption], object]) -> Callable[[], None]:
-        """Hears of each subscription that was away: as soon as the bus has confirmed it again, so that handlers may be at earlier
-        events.
+        """Hears of each subscription that was away: as soon as the bus has confirmed it again, so that handlers may be at
+        earlier events.
 
         ``on_interruption`` of ``subscribe`` tells it at its place. Where nothing listens it is logged.
         """

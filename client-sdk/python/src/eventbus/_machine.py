@@ -12,24 +12,24 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ._answers import Answers
-from ._calls import Calls
-from ._change import Change
+from ._barriers import Barriers
+from ._bus_link import BusLink, CreditGate
+from ._bus_move import BusMove
 from ._commands import Abort, AskToken, Close, Command, Open, Ping
 from ._connector import Connector
 from ._dispatch import MAX_HELD, Dispatcher, Subscription
 from ._errors import Closed, Error, Refused
-from ._flushes import Flushes
+from ._frame_dispatcher import FrameDispatcher
 from ._happenings import Connection, Counters, Disconnected, DropCause, Dropped, State
-from ._holdups import HoldUps
-from ._link import CreditGate, Link
 from ._moves import Moves
 from ._options import Options
 from ._outbox import Outbox
 from ._outgoing import Outgoing
+from ._pending_calls import PendingCalls
 from ._registry import Registry
 from ._serving import Services
 from ._silence import watch
+from ._stalls import Stalls
 from ._timers import Timer, Timers, void
 from ._tokens import TokenRefresh
 from ._waiters import Waiter, fail, succeed
@@ -49,19 +49,19 @@ class Machine:
         self.connection: Connection | None = None
         self.timers = Timers()
         self.outbox = Outbox(options.outbound_bytes, options.batch_bytes, options.confirm_timeout, nanos)
-        self.flushes = Flushes(self.outbox, self.timers)
+        self.flushes = Barriers(self.outbox, self.timers)
         self.happenings: list[object] = []
         self.dispatcher = Dispatcher(
             options.tracked_producers, self.happenings.append, lambda: nanos() // 1000, self._on_too_slow
         )
         self.commands: deque[Command] = deque()
         self.wake: Callable[[], None] = lambda: None
-        self.current: Link | None = None
+        self.current: BusLink | None = None
         #: The connection that events go out over.
-        self.sending: Link | None = None
-        self.change: Change | None = None
+        self.sending: BusLink | None = None
+        self.move: BusMove | None = None
         #: During a change of bus: goes out in place of events.
-        self.outbox_farewell: bytes | None = None
+        self.move_barrier: bytes | None = None
         self.handler_failures = self.reconnects = self.bus_changes = 0
         self.tokens = TokenRefresh(
             self.timers, lambda: nanos() // 1000, random, lambda n: self.commands.append(AskToken(n)), self._show_token,
@@ -69,14 +69,14 @@ class Machine:
         )  # fmt: skip
         self.connector = Connector(self)
         self.registry = Registry(self)
-        self.answers = Answers(self)
+        self.answers = FrameDispatcher(self)
         self.moves = Moves(self)
-        self.calls = Calls(self, options.call_buffer_bytes)
+        self.calls = PendingCalls(self, options.call_buffer_bytes)
         self.services = Services(self)
         self._room: list[Waiter] = []
         self._expiry: Timer | None = None
         self._outgoing = Outgoing(self)
-        self._hold_ups = HoldUps(self)
+        self._stalls = Stalls(self)
 
     def check_open(self) -> None:
         """Raises Closed where nothing new is taken any more."""
@@ -118,7 +118,7 @@ class Machine:
         self._expiry = None
         self.outbox.expire(now)
         self.expect_confirm(now)
-        self.tell_room()
+        self.announce_room()
 
     def drain(self, now: float) -> None:
         """Takes nothing new, ends all subscriptions and services; what is buffered still goes out."""
@@ -149,15 +149,15 @@ class Machine:
         """The application has taken events: there may be room for more."""
         link = self.current
         if link is not None and link.welcome is not None and not link.abandoned:
-            change = self.change
-            if change is not None and change.new is not None and not change.new.standby and not change.is_over:
-                link = change.new
+            move = self.move
+            if move is not None and move.new is not None and not move.new.standby and not move.is_over:
+                link = move.new
             paused, work = link.paused, len(link.control)
-            self.look(link, None)
+            self.update_credit(link, None)
             if link.paused != paused or len(link.control) != work:
                 self.wake()
 
-    def malformed(self, link: Link, error: Malformed) -> None:
+    def malformed(self, link: BusLink, error: Malformed) -> None:
         """An event turned out to be malformed when it was taken."""
         if not link.over and not link.broken:
             self._refuse(link, error)
@@ -172,20 +172,20 @@ class Machine:
             self.bus_changes, out.topics, out.used, dispatcher.bytes, dispatcher.interruptions,
         )  # fmt: skip
 
-    def opened(self, link: Link, token: str | None, now: float) -> None:
+    def opened(self, link: BusLink, token: str | None, now: float) -> None:
         """A WebSocket is open; ``token`` is what to say there."""
         link.opened = True
         link.heard_at = now
         options = self.options
         # In a change of bus the last connection goes on.
-        previous = self.connector.session if link.change is None else None
+        previous = self.connector.session if link.move_token is None else None
         hello = Hello(
             options.name,
             self.agent,
             token,
             self.connector.resume,
             options.attributes,
-            link.change,
+            link.move_token,
             options.user,
             previous,
         )
@@ -201,14 +201,14 @@ class Machine:
         self.tokens.failed(round, error, now)
         self.wake()
 
-    def _show_token(self, link: Link, token: str) -> None:
+    def _show_token(self, link: BusLink, token: str) -> None:
         link.control.append(Authenticate(token, self.options.user).frame())
 
-    def heard(self, link: Link, now: float, behind: bool = False) -> None:
+    def heard(self, link: BusLink, now: float, behind: bool = False) -> None:
         """A sign of life that is no message; ``behind``: the Pong to a Ping that says so."""
         link.heard_at = now
-        if behind and self.change is not None and link is self.change.new:
-            self.change.pong(now)
+        if behind and self.move is not None and link is self.move.new:
+            self.move.pong(now)
 
     def tick(self, now: float) -> None:
         """Does what is due."""
@@ -223,7 +223,7 @@ class Machine:
         self.timers.at(0.0, lambda now: void(task(now)))
         self.wake()
 
-    def receive(self, link: Link, message: bytes, now: float) -> None:
+    def receive(self, link: BusLink, message: bytes, now: float) -> None:
         """A message has come; text messages are for ``closed`` with 1003."""
         link.heard_at = now
         if self.dispatcher.over:
@@ -250,20 +250,20 @@ class Machine:
         except Malformed as e:
             self._refuse(link, e)
         if link.welcome is not None and link.left is None:
-            self.look(link, now)
+            self.update_credit(link, now)
 
     def closed(
-        self, link: Link, code: int, reason: str, error: Error | None, now: float, retry_after: float = 0.0
+        self, link: BusLink, code: int, reason: str, error: Error | None, now: float, retry_after: float = 0.0
     ) -> None:
         """A connection has ended, or never came about, and ``error`` says why."""
         was_over, link.over = link.over, True
         self.services.lost(link, now)
         self.calls.lost(link, now)
         self.moves.left.discard(link)
-        change = self.change
-        if change is not None and link is change.new and link is not self.current:
+        move = self.move
+        if move is not None and link is move.new and link is not self.current:
             if not was_over:
-                change.new_ended(now, str(error or link.refusal or f"{code} {reason}"))
+                move.new_ended(now, str(error or link.refusal or f"{code} {reason}"))
         elif link is self.current:
             self.connector.ended(
                 link,
@@ -274,19 +274,21 @@ class Machine:
                 retry_after,
             )
 
-    def open_link(self, url: str, now: float, change: str | None = None, timeout: float | None = None) -> Link:
+    def open_link(self, url: str, now: float, move_token: str | None = None, timeout: float | None = None) -> BusLink:
         """Begins a connection."""
-        link = Link(url, CreditGate(self.options.receive_bytes), change, standby=change is not None, heard_at=now)
+        link = BusLink(
+            url, CreditGate(self.options.receive_bytes), move_token, standby=move_token is not None, heard_at=now
+        )
         self.commands.append(Open(link, self.options.connect_timeout if timeout is None else timeout))
         return link
 
-    def abort(self, link: Link) -> None:
+    def abort(self, link: BusLink) -> None:
         """Ends a connection at once."""
         if not link.over:
             link.over = link.abandoned = True
             self.commands.append(Abort(link))
 
-    def close_link(self, link: Link, code: int, reason: str) -> None:
+    def close_link(self, link: BusLink, code: int, reason: str) -> None:
         """Ends a connection in good order."""
         if link.welcome is None:
             self.abort(link)
@@ -294,39 +296,39 @@ class Machine:
             link.over = True
             self.commands.append(Close(link, code, reason))
 
-    def ask_behind(self, link: Link) -> None:
+    def fence(self, link: BusLink) -> None:
         """Asks a bus for a sign that comes behind all that it has sent; ``Change.pong`` hears of it."""
         self.commands.append(Ping(link, behind=True))
 
-    def outgoing(self, link: Link, now: float) -> bytes | None:
+    def outgoing(self, link: BusLink, now: float) -> bytes | None:
         """Takes the next message for a link; None for none. ``sent`` has to follow."""
         return self._outgoing.take(link, now)
 
-    def sent(self, link: Link) -> None:
+    def sent(self, link: BusLink) -> None:
         """The network has taken what ``outgoing`` gave."""
         if link is self.sending:
             self.outbox.sent()
-            self.tell_room()
+            self.announce_room()
 
-    def tell_room(self) -> None:
+    def announce_room(self) -> None:
         """Answers what waits for room, where there is some."""
         if self._room and self.outbox.has_room():
             waiting, self._room = self._room, []
             for waiter in waiting:
                 succeed(waiter, None)
 
-    def grant(self, link: Link, limit: int) -> None:
+    def grant(self, link: BusLink, limit: int) -> None:
         """Lets the bus deliver so many bytes over a connection."""
-        frame = link.credit.tell(limit)
+        frame = link.credit.grant(limit)
         if frame is not None:
             link.control.append(frame)
 
-    def look(self, link: Link, now: float | None) -> None:
+    def update_credit(self, link: BusLink, now: float | None) -> None:
         """Something has come or was handled: grants credit, or stops reading where the bus does not keep to it."""
         if link.standby:
             link.paused = self.dispatcher.held_bytes() > MAX_HELD
             return
-        held = self.dispatcher.holding + self.dispatcher.held_bytes()
+        held = self.dispatcher.blocking_bytes + self.dispatcher.held_bytes()
         room = self.options.receive_bytes - held
         if room > 0:
             limit = link.credit.next(room)
@@ -338,7 +340,7 @@ class Machine:
             link.pinged_at = None
         link.paused = paused
         if now is not None:
-            self._hold_ups.look(link, now)
+            self._stalls.check(link, now)
 
     def _on_too_slow(self, subscription: Subscription) -> None:
         """A subscription under DISCONNECT is read too slowly: what the bus does then, 4001, is done here."""
@@ -356,11 +358,11 @@ class Machine:
         self.abort(link)
         self.connector.ended(link, 4001, why, None, now, 0.0)
 
-    def is_held_back(self) -> bool:
+    def is_stalled(self) -> bool:
         """Whether the application has not taken what came."""
-        return self.dispatcher.holding >= self.options.receive_bytes
+        return self.dispatcher.blocking_bytes >= self.options.receive_bytes
 
-    def watch(self, link: Link, now: float) -> None:
+    def watch(self, link: BusLink, now: float) -> None:
         """Watches whether a connection is there still."""
         silence = self.options.silence_timeout
 
@@ -371,15 +373,15 @@ class Machine:
 
         watch(link, self.timers, silence, now, lambda: self.commands.append(Ping(link)), give_up)
 
-    def closed_by_us(self, link: Link, reason: str, now: float) -> None:
+    def closed_by_us(self, link: BusLink, reason: str, now: float) -> None:
         """A connection was aborted, and is to be treated as lost."""
-        change = self.change
-        if change is not None and link is change.new and link is not self.current:
-            change.new_ended(now, reason)
+        move = self.move
+        if move is not None and link is move.new and link is not self.current:
+            move.new_ended(now, reason)
         elif link is self.current:
             self.connector.ended(link, 1006, reason, None, now, 0.0)
 
-    def _refuse(self, link: Link, error: Malformed) -> None:
+    def _refuse(self, link: BusLink, error: Malformed) -> None:
         LOG.warning("%s sent a frame that is malformed: %s", link.url, error)
         link.refusal = Refused(BusCode.MALFORMED, f"the bus sent: {error}", True)
         link.broken = True
@@ -395,18 +397,18 @@ class Machine:
         if dropped:
             self.happenings.append(Dropped(dropped, DropCause.TOO_BIG))
 
-    def resume_sending(self, link: Link) -> None:
+    def resume_sending(self, link: BusLink) -> None:
         """Events go out over this connection, those that were not confirmed first."""
-        self.outbox.stay()
-        self.outbox_farewell = None
+        self.outbox.resume()
+        self.move_barrier = None
         self.sending = link
         self.flushes.ask_again()
 
     def lose_sending(self) -> None:
         """The connection that events went out over is lost, but there may be another."""
         self.sending = None
-        self.outbox_farewell = None
+        self.move_barrier = None
         unknown = self.outbox.disconnected()
-        self.tell_room()
+        self.announce_room()
         if unknown:
             self.happenings.append(Dropped(unknown, DropCause.CONNECTION_LOST))

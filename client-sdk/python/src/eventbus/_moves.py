@@ -6,10 +6,10 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
-from ._addresses import usable
-from ._change import Change
+from ._bus_link import BusLink
+from ._bus_move import BusMove
+from ._bus_urls import usable
 from ._happenings import BusChanged, BusChangeFailed, State
-from ._link import Link
 from ._wire import ChangeBus, ChangeBusFailed
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("eventbus")
 
-MAX_MOVES_IN_A_MINUTE = 8
+MAX_MOVES_PER_MINUTE = 8
 #: Of a reason why this client stays.
-MAX_TOLD = 500
+MAX_REASON_CHARS = 500
 
 
 class Moves:
@@ -28,50 +28,51 @@ class Moves:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         #: Connections that the client has left, and that have not ended.
-        self.left: set[Link] = set()
+        self.left: set[BusLink] = set()
         self._moves: deque[float] = deque()
 
-    def asked(self, link: Link, request: ChangeBus, now: float) -> None:
+    def requested(self, link: BusLink, request: ChangeBus, now: float) -> None:
         """A bus asks the client to go."""
         machine = self._machine
-        change = machine.change
-        if change is not None and link is change.new:
-            change.next = request, now
+        move = machine.move
+        if move is not None and link is move.new:
+            move.next = request, now
             return
         if link is not machine.current or machine.connection is None or machine.state is not State.CONNECTED:
             return
-        if change is not None:
-            self.refuse(link, request.token, "a change of bus is under way already")
+        if move is not None:
+            self.refuse(link, request.token, "a move to another bus is under way already")
             return
         urls = usable(link.url, request.urls)
         while self._moves and now - self._moves[0] >= 60:
             self._moves.popleft()
         if not urls:
             self.refuse(link, request.token, "none of the addresses can be used")
-        elif len(self._moves) >= MAX_MOVES_IN_A_MINUTE:
-            why = f"this client was moved {MAX_MOVES_IN_A_MINUTE} times within a minute already"
+        elif len(self._moves) >= MAX_MOVES_PER_MINUTE:
+            why = f"this client was moved {MAX_MOVES_PER_MINUTE} times within a minute already"
             self.refuse(link, request.token, why)
         else:
             self._moves.append(now)
-            LOG.debug("%s: going to %s (%s)", machine.options.name, urls, request.reason.name)
-            machine.change = Change(machine, request, urls, link, now)
+            LOG.debug("%s: moving to %s (%s)", machine.options.name, urls, request.reason.name)
+            machine.move = BusMove(machine, request, urls, link, now)
 
     @staticmethod
-    def refuse(link: Link, token: str, why: str) -> None:
+    def refuse(link: BusLink, token: str, why: str) -> None:
         """Says that the client stays."""
-        link.control.append(ChangeBusFailed(token, why[:MAX_TOLD]).frame())
+        link.control.append(ChangeBusFailed(token, why[:MAX_REASON_CHARS]).frame())
 
     def moved(
-        self, change: Change, served: dict[int, bytes], unconfirmed: set[int], ending: set[int], now: float
+        self, move: BusMove, served: dict[int, bytes], unconfirmed: set[int], ending: set[int], now: float
     ) -> None:
-        """The new connection is the one that the client has; ``served``: what it was asked for there, and how to end that.
+        """The new connection is the one that the client has; ``served``: what it was asked for there, and how to end
+        that.
 
         ``unconfirmed``: what of it the new bus has not confirmed, where the old one was lost first.
         """
         machine = self._machine
-        old, link, before = machine.current, change.new, machine.connection
+        old, link, before = machine.current, move.new, machine.connection
         assert link is not None and link.welcome is not None and before is not None
-        machine.change = None
+        machine.move = None
         machine.connector.old_end = None
         machine.current = link
         link.standby = False
@@ -82,22 +83,23 @@ class Moves:
             machine.registry.end(id)
         for id in sorted(served.keys() - machine.registry.all.keys()):
             link.control.append(served[id])
-        machine.registry.say_waiting(link)
+        machine.registry.send_waiting(link)
         for id in served:
             if id in unconfirmed:
                 machine.registry.expect_answer(id, now)
             else:
                 machine.registry.confirmed(id)
-        machine.look(link, now)
+        machine.update_credit(link, now)
         if old is not None:
-            self.leave(old, "the client goes on at another bus", change.until)
+            self.leave(old, "the client goes on at another bus", move.until)
         assert machine.connection is not None
         machine.happenings.append(BusChanged(before, machine.connection))
-        if change.next is not None:
-            self.asked(link, change.next[0], change.next[1])
+        if move.next is not None:
+            self.requested(link, move.next[0], move.next[1])
 
-    def leave(self, link: Link, reason: str, until: float) -> None:
-        """The client goes on without a connection: it is closed when no call is left there, ``until`` then in any case."""
+    def leave(self, link: BusLink, reason: str, until: float) -> None:
+        """The client goes on without a connection: it is closed when no call is left there, ``until`` then in any
+        case."""
         machine = self._machine
         link.abandoned = True
         if link.over or link.welcome is None:
@@ -107,27 +109,27 @@ class Moves:
         link.standby = link.paused = False
         self.left.add(link)
         machine.timers.at(until, lambda _: machine.close_link(link, 1000, reason))
-        self.look_quiet(link)
+        self.close_if_quiet(link)
 
-    def look_quiet(self, link: Link) -> None:
+    def close_if_quiet(self, link: BusLink) -> None:
         """A call has ended on a connection that the client has left."""
         if link.left is not None and not link.requests and not link.invoked:
             self._machine.close_link(link, 1000, link.left)
             self._machine.wake()
 
-    def stayed(self, change: Change) -> None:
+    def stayed(self, move: BusMove) -> None:
         """The client is where it was."""
         machine = self._machine
-        machine.change = None
-        if not change.old.over:
-            self.refuse(change.old, change.token, change.why)
-        LOG.debug("%s: does not go to %s: %s", machine.options.name, change.url, change.why)
-        machine.happenings.append(BusChangeFailed(change.url, change.why))
+        machine.move = None
+        if not move.old.over:
+            self.refuse(move.old, move.token, move.why)
+        LOG.debug("%s: does not move to %s: %s", machine.options.name, move.url, move.why)
+        machine.happenings.append(BusChangeFailed(move.url, move.why))
 
     def lost_both(self, why: str, now: float) -> None:
         """The client has no connection any more: the old one has ended, or is not waited for."""
         machine = self._machine
-        machine.change = None
+        machine.move = None
         link, end = machine.current, machine.connector.old_end
         if link is None:
             return

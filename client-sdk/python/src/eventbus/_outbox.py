@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from ._batch_splitter import split_batch
 from ._errors import Error, IllegalTopic, TimedOut, TooBig
 from ._events import encode_event, publish_head
 from ._payload import check_head
 from ._publish_frame import ENCODED, HEAD, OVERHEAD, Frame, Topic
-from ._recut import recut
 from ._topics import topic_problem
 from ._waiters import Waiter, fail
 from ._wire import Barrier, Limits, varint
@@ -58,10 +58,10 @@ class Outbox:
     def __init__(self, bound: int, batch_bytes: int, confirm_timeout: float, nanos: Callable[[], int]) -> None:
         self.bound = bound
         self.used = 0
-        self._most_batch = self._batch = batch_bytes
+        self._max_batch = self._batch = batch_bytes
         self._confirm_timeout = confirm_timeout
         # A frame has one time-out: events that come later than this get another frame.
-        self._most_age = confirm_timeout / 16
+        self._max_age = confirm_timeout / 16
         self._nanos = nanos
         self._closed: Callable[[], Error] | None = None
         # Frames that take further events, by topic.
@@ -79,8 +79,8 @@ class Outbox:
         self._plain_known = 0
         self._parting = False
         self._limits = Limits(1 << 20, 4 << 20, 64, 16 * 1024, 10_000, 8 << 20)
-        self._most_payload = self._limits.payload_bytes
-        self._most_event = self._most_plain = self._most_frame = 0
+        self._max_payload = self._limits.payload_bytes
+        self._max_event = self._max_plain = self._max_frame = 0
         self._set_bounds()
         self._published = 0
         self.confirmed = self.resent = self.dropped_full = self.indeterminate = self.messages = 0
@@ -109,15 +109,15 @@ class Outbox:
             or key is not None
             or headers
             or published_at is not None
-            or n > self._most_plain
+            or n > self._max_plain
             or frame.schema != schema
             or frame.confirm is (waiter is None)
-            or (waiter is not None and now - frame.created > self._most_age)
+            or (waiter is not None and now - frame.created > self._max_age)
         ):
             return self._add(topic, payload, key, headers, published_at, schema, waiter, now)
         size = frame.size + n + HEAD
         used = self.used + n + (HEAD + OVERHEAD)
-        if size > self._most_frame or used > self.bound:
+        if size > self._max_frame or used > self.bound:
             return self._add(topic, payload, key, headers, published_at, schema, waiter, now)
         frame.payloads.append(payload)
         frame.times.append(self._nanos())
@@ -146,8 +146,8 @@ class Outbox:
             _check_topic(topic)
             state = self._topic(topic)
         n = len(payload)
-        if n > self._most_payload:
-            raise TooBig(f"payload: {n} bytes (expected: at most {self._most_payload})")
+        if n > self._max_payload:
+            raise TooBig(f"payload: {n} bytes (expected: at most {self._max_payload})")
         if key is None and not headers and published_at is None:
             time, part = self._nanos(), payload
             exact = len(varint(time // 1000)) + 2 + len(varint(n)) + n
@@ -157,8 +157,8 @@ class Outbox:
             exact = len(part)
             # Bounds the number of events in a frame, too.
             size = max(exact, HEAD)
-        if exact > self._most_event:
-            raise TooBig(f"event: {exact} bytes (expected: at most {self._most_event})")
+        if exact > self._max_event:
+            raise TooBig(f"event: {exact} bytes (expected: at most {self._max_event})")
         cost = size + OVERHEAD
         if self.used + cost > self.bound:
             if cost > self.bound:
@@ -168,8 +168,8 @@ class Outbox:
         if frame is not None and (
             frame.schema != schema
             or frame.confirm is (waiter is None)
-            or frame.size + size > self._most_frame
-            or (waiter is not None and now - frame.created > self._most_age)
+            or frame.size + size > self._max_frame
+            or (waiter is not None and now - frame.created > self._max_age)
         ):
             self._finish(frame)
             frame = None
@@ -232,8 +232,8 @@ class Outbox:
         self, payload: bytes, key: str | None, headers: Mapping[str, str] | None, published_at: int | None
     ) -> bytes:
         """Encodes what goes with a request or an answer, which do not wait here. Raises TooBig."""
-        if len(payload) > self._most_payload:
-            raise TooBig(f"payload: {len(payload)} bytes (expected: at most {self._most_payload})")
+        if len(payload) > self._max_payload:
+            raise TooBig(f"payload: {len(payload)} bytes (expected: at most {self._max_payload})")
         data = self._encode(payload, key, headers, published_at)
         most = self._limits.message_bytes - AROUND_CALL
         if len(data) > most:
@@ -246,8 +246,8 @@ class Outbox:
             raise self.closed()
         if topic not in self._topics:
             _check_topic(topic)
-        if size > self._most_payload:
-            raise TooBig(f"payload: {size} bytes (expected: at most {self._most_payload})")
+        if size > self._max_payload:
+            raise TooBig(f"payload: {size} bytes (expected: at most {self._max_payload})")
 
     def _topic(self, name: str) -> Topic:
         state = self._topics.get(name)
@@ -354,10 +354,10 @@ class Outbox:
                 continue
             self.confirmed += frame.count
             sequence = frame.first
-            told = receivers if receivers >= 0 and frame.last() == last else None
+            count = receivers if receivers >= 0 and frame.last() == last else None
             for waiter in frame.waiters:
                 if not waiter.done():
-                    waiter.set_result(Published(topic, producer, sequence, told))
+                    waiter.set_result(Published(topic, producer, sequence, count))
                 sequence += 1
         self._trim()
 
@@ -424,7 +424,8 @@ class Outbox:
         return TimedOut(f"not sent within {timeout:.3g} s: the event is withdrawn, and has not reached the bus")
 
     def give_up(self, waiter: Waiter, timeout: float) -> TimedOut:
-        """Something does not wait any more for its event, which is withdrawn where it was never sent; returns what to tell it."""
+        """Something does not wait any more for its event, which is withdrawn where it was never sent; returns what to
+        tell it."""
         for frame in self._born:
             if waiter in frame.waiters:
                 if not self._is_unsent(frame):
@@ -473,18 +474,19 @@ class Outbox:
     # ---- Connections
 
     def limit(self, limits: Limits) -> int:
-        """A bus says what it takes; returns how many events that nothing waits for it does not take, which are dropped."""
+        """A bus says what it takes; returns how many events that nothing waits for it does not take, which are
+        dropped."""
         smaller = not self.fits(limits)
         self._limits = limits
-        self._most_payload = limits.payload_bytes
-        self._batch = min(self._most_batch, limits.message_bytes)
+        self._max_payload = limits.payload_bytes
+        self._batch = min(self._max_batch, limits.message_bytes)
         self._set_bounds()
         return self._recut() if smaller else 0
 
     def _set_bounds(self) -> None:
-        self._most_event = self._limits.message_bytes - AROUND_EVENT
-        self._most_plain = min(self._most_payload, self._most_event - HEAD)
-        self._most_frame = min(self._batch, MAX_EVENTS * HEAD)
+        self._max_event = self._limits.message_bytes - AROUND_EVENT
+        self._max_plain = min(self._max_payload, self._max_event - HEAD)
+        self._max_frame = min(self._batch, MAX_EVENTS * HEAD)
 
     def fits(self, limits: Limits) -> bool:
         """Whether a bus takes whatever the one before took."""
@@ -497,7 +499,8 @@ class Outbox:
         )
 
     def _recut(self) -> int:
-        """Puts what waits into frames that the bus takes; what is too big by itself fails. The others keep their numbers."""
+        """Puts what waits into frames that the bus takes; what is too big by itself fails. The others keep their
+        numbers."""
         self._finish_all()
         dropped = 0
         waiting, self._queue = self._queue, deque()
@@ -505,7 +508,7 @@ class Outbox:
             if frame.barrier is not None:
                 self._queue.append(frame)
                 continue
-            pieces, refused = recut(frame, self._limits, self._most_event, self._most_frame)
+            pieces, refused = split_batch(frame, self._limits, self._max_event, self._max_frame)
             self.used += sum(piece.cost for piece in pieces) - frame.cost
             self._queue.extend(pieces)
             if frame.confirm:
@@ -521,17 +524,17 @@ class Outbox:
         Returns how many events that nothing waits for may or may not have been delivered.
         """
         self._finish_all()
-        self.stay()
+        self.resume()
         self.sent()
         self._queue = deque(frame for frame in self._queue if frame.barrier is None)
-        self._give_back()
+        self._requeue()
         self._unmarked = 0
         unknown = self._plain_sent - self._plain_known
         self._plain_known = self._plain_sent
         self.indeterminate += unknown
         return unknown
 
-    def _give_back(self) -> None:
+    def _requeue(self) -> None:
         while self._sent:
             frame = self._sent.pop()
             frame.topic.unconfirmed.clear()
@@ -554,21 +557,21 @@ class Outbox:
 
     # ---- A change of bus
 
-    def part(self) -> None:
+    def pause(self) -> None:
         """Events wait from now on."""
         self._parting = True
 
-    def stay(self) -> None:
+    def resume(self) -> None:
         """Events go out again."""
         self._parting = False
 
     def moved(self) -> None:
         """The bus has handed on all that it got: events go to another one."""
-        self.stay()
+        self.resume()
         self._finish_all()
         self.all_known()
         # Nothing, unless the bus has not answered what it should have.
-        self._give_back()
+        self._requeue()
 
     # ---- The end
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._link import Link
+from ._bus_link import BusLink
 
 if TYPE_CHECKING:
     from ._machine import Machine
@@ -18,7 +18,7 @@ class Outgoing:
         # The last message was one of calls: events come first now.
         self._calls_went = False
 
-    def take(self, link: Link, now: float) -> bytes | None:
+    def take(self, link: BusLink, now: float) -> bytes | None:
         """Takes the next message; None for none."""
         machine = self._machine
         if link.control:
@@ -33,7 +33,7 @@ class Outgoing:
                 room -= len(out[-1])
             return b"".join(out)
         sends = link is machine.sending and not link.over
-        waits = sends and (machine.outbox_farewell is not None or machine.outbox.has_work())
+        waits = sends and (machine.move_barrier is not None or machine.outbox.has_work())
         if not (self._calls_went and waits):
             calls = self._calls(link, sends and not link.broken, now)
             if calls:
@@ -42,12 +42,12 @@ class Outgoing:
         if not sends:
             return None
         self._calls_went = False
-        if machine.outbox_farewell is not None:
-            farewell, machine.outbox_farewell = machine.outbox_farewell, None
-            return farewell
+        if machine.move_barrier is not None:
+            barrier, machine.move_barrier = machine.move_barrier, None
+            return barrier
         return machine.outbox.next_message()
 
-    def _calls(self, link: Link, sends: bool, now: float) -> list[bytes]:
+    def _calls(self, link: BusLink, sends: bool, now: float) -> list[bytes]:
         """Takes answers, which belong to a connection, and requests, which go where events go."""
         machine = self._machine
         out: list[bytes] = []

@@ -1,4 +1,5 @@
-"""Takes what waits for a subscription, in its order: the part of both faces that is the same. For the thread that reads."""
+"""Takes what waits for a subscription, in its order: the part of both faces that is the same. For the thread that
+reads."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ._happenings import Gap, Interruption
 from ._wire import Malformed
 
 #: Events that are decoded at once where they are iterated over.
-MAX = 1000
+MAX_EVENTS = 1000
 
 
 class EventReader:
@@ -31,18 +32,19 @@ class EventReader:
         """Whether there is something to be read."""
         return self._cursor is not None or self._mark is not None or bool(self._buffer)
 
-    def rest(self, most: int) -> list[Event]:
+    def rest(self, max_events: int) -> list[Event]:
         """Takes what is left of the events that were decoded."""
-        at, self.next = self.next, min(len(self.batch), self.next + most)
+        at, self.next = self.next, min(len(self.batch), self.next + max_events)
         return self.batch[at : self.next]
 
-    def read(self, most: int) -> list[Event] | Gap | Interruption | None:
-        """Decodes events up to the next mark, or takes a mark; None where nothing waits. What came before has to be handled."""
+    def read(self, max_events: int) -> list[Event] | Gap | Interruption | None:
+        """Decodes events up to the next mark, or takes a mark; None where nothing waits. What came before has to be
+        handled."""
         mark, self._mark = self._mark, None
         if mark is not None:
             return mark.what
         events: list[Event] = []
-        while len(events) < most:
+        while len(events) < max_events:
             cursor = self._cursor
             if cursor is None:
                 item = self._buffer.take()
@@ -55,14 +57,14 @@ class EventReader:
                     self._mark = item
                     break
                 cursor = self._cursor = item
-            if self._is_read(cursor, events, most - len(events)):
+            if self._is_read(cursor, events, max_events - len(events)):
                 self._taken.append(cursor)
                 self._cursor = None
         return events or None
 
-    def _is_read(self, cursor: EventCursor, into: list[Event], most: int) -> bool:
+    def _is_read(self, cursor: EventCursor, into: list[Event], max_events: int) -> bool:
         try:
-            return cursor.take(into, most)
+            return cursor.take(into, max_events)
         except Malformed as e:
             self._malformed(cursor, e)
             return True

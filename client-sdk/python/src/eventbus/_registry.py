@@ -1,14 +1,14 @@
-"""The subscriptions and services of a client: asks the bus for them, over each connection. Part of the core: without I/O or a
-clock."""
+"""The subscriptions and services of a client: asks the bus for them, over each connection. Part of the core: without I/O
+or a clock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ._bus_link import BusLink
 from ._dispatch import Subscription
 from ._errors import Closed, Error, Refused, TimedOut
-from ._link import Link
 from ._registration import Registration
 from ._waiters import fail, succeed
 from ._wire import BusCode
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ._machine import Machine
 
 #: How long a bus may take to answer Subscribe, Unsubscribe, Register and Unregister.
-ANSWER = 10.0
+ANSWER_TIMEOUT = 10.0
 MAX_GROUP_BYTES = 255
 
 
@@ -32,7 +32,7 @@ class Registry:
         self._next_id = 1
 
     def begin(self, registration: Registration, now: float) -> None:
-        """Begins a subscription or a service, which has an id of ``take_id``."""
+        """Begins a subscription or a service, which has an id of ``next_id``."""
         machine = self._machine
         machine.check_open()
         self.all[registration.id] = registration
@@ -40,12 +40,12 @@ class Registry:
             machine.dispatcher.begin(registration)
         link = machine.current
         if machine.connection is not None and link is not None and not self._is_unserved(registration, link):
-            self.say(registration.begin_frame())
+            self.send(registration.begin_frame())
             self._expect_answer(registration, now)
         machine.wake()
 
     @staticmethod
-    def _is_unserved(registration: Registration, link: Link) -> bool:
+    def _is_unserved(registration: Registration, link: BusLink) -> bool:
         """Whether this is a service and the bus has none: it stays, for another bus, but nothing waits for that."""
         assert link.welcome is not None
         if not registration.is_service or link.welcome.services > 0:
@@ -55,22 +55,23 @@ class Registry:
         registration.ready.clear()
         return True
 
-    def look_ready(self, registration: Registration) -> None:
+    def settle_if_unserved(self, registration: Registration) -> None:
         """Something waits for it from now on: there may be nothing to wait for."""
         link = self._machine.current
         if self._machine.connection is not None and link is not None:
             self._is_unserved(registration, link)
 
-    def tell(self, registration: Registration, frame: bytes) -> None:
-        """Tells the bus something about what it was asked for; without a connection the next one is told by its beginning."""
+    def update(self, registration: Registration, frame: bytes) -> None:
+        """Tells the bus something about what it was asked for; without a connection the next one is told by its
+        beginning."""
         machine = self._machine
         link = machine.current
         if machine.connection is None or link is None or registration.ended or self._is_unserved(registration, link):
             return
-        self.say(frame)
+        self.send(frame)
         machine.wake()
 
-    def take_id(self) -> int:
+    def next_id(self) -> int:
         """A number for a subscription or a service."""
         self._next_id += 1
         return self._next_id - 1
@@ -85,7 +86,7 @@ class Registry:
         if machine.connection is None or link is None or self._is_unserved(registration, link):
             self.end(registration.id)
         else:
-            self.say(registration.end_frame())
+            self.send(registration.end_frame())
             self._expect_answer(registration, now)
         machine.wake()
 
@@ -108,18 +109,19 @@ class Registry:
             registration.ready.clear()
 
     def refused(self, id: int, error: Callable[[], Refused]) -> bool:
-        """The bus does not serve it: who waits for the answer hears of it, else the application. Returns whether it is known."""
+        """The bus does not serve it: who waits for the answer hears of it, else the application. Returns whether it is
+        known."""
         registration = self.all.get(id)
         if registration is None:
             return False
         if not any(not waiter.done() for waiter in registration.ready):
-            told = error()
-            what = f"{registration.what} is ended: {told.message}"
-            self._machine.happenings.append(Refused(told.bus_code, what, told.retryable))
+            refused = error()
+            what = f"{registration.what} is ended: {refused.message}"
+            self._machine.happenings.append(Refused(refused.bus_code, what, refused.retryable))
         self.end(id, error())
         return True
 
-    def say(self, frame: bytes) -> None:
+    def send(self, frame: bytes) -> None:
         """Says something about subscriptions and services to the bus; during a change of bus at its end."""
         machine = self._machine
         if self.waiting_control is not None:
@@ -127,12 +129,12 @@ class Registry:
         elif machine.current is not None:
             machine.current.control.append(frame)
 
-    def say_waiting(self, link: Link) -> None:
+    def send_waiting(self, link: BusLink) -> None:
         """Says what waited for the end of a change of bus."""
         waiting, self.waiting_control = self.waiting_control, None
         link.control.extend(waiting or ())
 
-    def ask_again(self, link: Link, now: float) -> None:
+    def ask_again(self, link: BusLink, now: float) -> None:
         """Asks for everything over a connection."""
         for registration in self.all.values():
             if self._is_unserved(registration, link):
@@ -153,14 +155,14 @@ class Registry:
         machine = self._machine
         registration.settle()
 
-        def look(then: float) -> None:
+        def check(then: float) -> None:
             registration.answer = None
             link = machine.current
             held_back = link is not None and (link.paused or link.credit.received >= link.credit.limit)
-            if machine.change is not None or held_back:
-                registration.answer = machine.timers.at(then + ANSWER, look)
+            if machine.move is not None or held_back:
+                registration.answer = machine.timers.at(then + ANSWER_TIMEOUT, check)
                 return
-            what = f"the bus did not answer for {registration.what} within {ANSWER:g} s"
+            what = f"the bus did not answer for {registration.what} within {ANSWER_TIMEOUT:g} s"
             for waiter in registration.ready:
                 fail(waiter, TimedOut(what))
             registration.ready.clear()
@@ -169,7 +171,7 @@ class Registry:
                 machine.abort(link)
                 machine.closed_by_us(link, f"{registration.what} was not answered", then)
 
-        registration.answer = machine.timers.at(now + ANSWER, look)
+        registration.answer = machine.timers.at(now + ANSWER_TIMEOUT, check)
 
     def lose(self) -> None:
         """The connection is lost."""

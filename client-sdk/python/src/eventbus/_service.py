@@ -16,7 +16,7 @@ from ._call_frames import Failure, FailureCode
 from ._checks import check_range
 from ._errors import Closed, Rejected, TooBig
 from ._payload import Payload
-from ._received import Received
+from ._received_request import ReceivedRequest
 from ._service_core import ServiceCore, ServiceCounters, ServiceOptions
 from ._subscription import within
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Invocation:
     """A request as the member sees it that is to answer it. Any thread may use it."""
 
-    def __init__(self, received: Received, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, received: ReceivedRequest, loop: asyncio.AbstractEventLoop) -> None:
         self._received = received
         self._loop = loop
 
@@ -77,7 +77,8 @@ class Invocation:
         return self._received.cancelled
 
     def on_cancel(self, task: Callable[[], object]) -> None:
-        """Has a task run when nobody waits for the answer any more, at once if that is so already, never after the answer.
+        """Has a task run when nobody waits for the answer any more, at once if that is so already, never after the
+        answer.
 
         It runs in the loop's thread, and must not block.
         """
@@ -119,7 +120,7 @@ class Service:
         self._client = client
         self._handler = handler
         self._tasks: set[asyncio.Task[None]] = set()
-        self._core = ServiceCore(client._machine.registry.take_id(), name, options, self._start)
+        self._core = ServiceCore(client._machine.registry.next_id(), name, options, self._start)
 
     @property
     def name(self) -> str:
@@ -146,7 +147,7 @@ class Service:
         if not core.confirmed:
             ready: asyncio.Future[None] = client._loop.create_future()
             core.ready.append(ready)
-            client._machine.registry.look_ready(core)
+            client._machine.registry.settle_if_unserved(core)
             try:
                 await within(ready, client._options.confirm_timeout, "the confirmation of a service")
             except BaseException:
@@ -177,7 +178,7 @@ class Service:
         if core.paused is not paused:
             core.paused = paused
             if not core.ending:
-                self._client._machine.registry.tell(core, core.capacity_frame())
+                self._client._machine.registry.update(core, core.capacity_frame())
 
     async def close(self, timeout: float = 10.0) -> bool:
         """Ends it: takes no more requests, and answers those that are here, for ``timeout`` seconds at most.
@@ -209,7 +210,7 @@ class Service:
 
     # ---- Answering
 
-    def _start(self, received: Received) -> None:
+    def _start(self, received: ReceivedRequest) -> None:
         """The core begins with a request."""
         task = self._client._loop.create_task(self._handle(received), name=f"eventbus service {self.name}")
         self._tasks.add(task)
@@ -220,7 +221,7 @@ class Service:
         self._tasks.discard(task)
         self._client._invocations.discard(task)
 
-    async def _handle(self, received: Received) -> None:
+    async def _handle(self, received: ReceivedRequest) -> None:
         client = self._client
         invocation = Invocation(received, client._loop)
         outcome: tuple[bytes, int] | Failure | None = None

@@ -1,4 +1,5 @@
-"""One service of a client: its options, and which requests wait, are worked on or were answered. Without I/O or a clock."""
+"""One service of a client: its options, and which requests wait, are worked on or were answered. Without I/O or a
+clock."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ._call_frames import MAX_CONCURRENCY, MAX_NAME_BYTES, Capacity, Register, Reply, Unregister
 from ._checks import check_range
-from ._received import Received
+from ._received_request import ReceivedRequest
 from ._registration import Registration
 from ._waiters import Waiter
 
@@ -73,14 +74,14 @@ class ServiceCore(Registration):
     is_exclusive = True
     is_service = True
 
-    def __init__(self, id: int, name: str, options: ServiceOptions, start: Callable[[Received], None]) -> None:
+    def __init__(self, id: int, name: str, options: ServiceOptions, start: Callable[[ReceivedRequest], None]) -> None:
         super().__init__(id, f"the service {name}")
         self.name = name
         self.options = options
         self.start = start
         self.paused = False
-        self.waiting: dict[tuple[int, int], Received] = {}
-        self.known: dict[tuple[int, int], Received] = {}
+        self.waiting: dict[tuple[int, int], ReceivedRequest] = {}
+        self.known: dict[tuple[int, int], ReceivedRequest] = {}
         self.replies: dict[tuple[int, int], Reply] = {}
         self.reply_bytes = self.waiting_bytes = self.running = 0
         #: What waits until nothing is left to be answered.

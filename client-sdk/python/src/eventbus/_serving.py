@@ -1,5 +1,5 @@
-"""The services of a client: which requests have come, which are worked on, and which wait. Part of the core: without I/O or a
-clock.
+"""The services of a client: which requests have come, which are worked on, and which wait. Part of the core: without I/O
+or a clock.
 
 A request takes a slot from the start of its handler to its end; there are as many as the service has concurrency, whichever
 connections the requests come over. What finds no slot waits, bounded in bytes.
@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ._bus_link import BusLink
 from ._call_failures import not_begun
 from ._call_frames import CallKind, Failure, FailureCode, Invoke, Reply
-from ._link import Link
-from ._received import Received
+from ._received_request import ReceivedRequest
 from ._service_core import ServiceCore
 from ._waiters import Waiter, succeed
 
@@ -32,37 +32,37 @@ class Services:
         #: Bytes of answers, of all connections, that wait to be sent.
         self.answer_bytes = 0
         # Services that begin with nothing until these are sent.
-        self._held_back: set[ServiceCore] = set()
+        self._paused: set[ServiceCore] = set()
 
     # ---- On the way out
 
-    def send(self, link: Link, frame: bytes) -> None:
+    def send(self, link: BusLink, frame: bytes) -> None:
         """Sends a frame about a call, over its connection."""
         if not link.over:
             link.answers.append(frame)
             self.answer_bytes += len(frame)
             self._machine.wake()
 
-    def take(self, link: Link, room: int, out: list[bytes], now: float) -> int:
+    def take(self, link: BusLink, room: int, out: list[bytes], now: float) -> int:
         """Takes answers for a message with so much room, one at least if it is empty; returns what room is left."""
         answers = link.answers
         while answers and (not out or len(answers[0]) <= room):
             out.append(answers.popleft())
             room -= len(out[-1])
             self.answer_bytes -= len(out[-1])
-        self._look_room(now)
+        self._check_room(now)
         return room
 
-    def _look_room(self, now: float) -> None:
+    def _check_room(self, now: float) -> None:
         """Answers have left: what they held back goes on when half of them have."""
-        if self._held_back and self.answer_bytes <= MAX_ANSWER_BYTES // 2:
-            held_back, self._held_back = self._held_back, set()
+        if self._paused and self.answer_bytes <= MAX_ANSWER_BYTES // 2:
+            held_back, self._paused = self._paused, set()
             for service in held_back:
                 self._go_on(service, now)
 
     # ---- What comes
 
-    def invoked(self, link: Link, invoke: Invoke, now: float) -> None:
+    def invoked(self, link: BusLink, invoke: Invoke, now: float) -> None:
         """A request has come."""
         service = self._machine.registry.all.get(invoke.service)
         if not isinstance(service, ServiceCore):
@@ -73,7 +73,7 @@ class Services:
             failure = not_begun(FailureCode.UNSUPPORTED, "the member serves no calls of this kind")
             self._refuse(link, invoke.call, failure)
             return
-        received = Received(service, link, invoke, now)
+        received = ReceivedRequest(service, link, invoke, now)
         same = service.known.get(received.key)
         reply = service.replies.get(received.key)
         if same is not None and not same.cancelled:
@@ -92,10 +92,10 @@ class Services:
             service.waiting_bytes += received.bytes
             self._go_on(service, now)
 
-    def _refuse(self, link: Link, call: int, failure: Failure) -> None:
+    def _refuse(self, link: BusLink, call: int, failure: Failure) -> None:
         self.send(link, replace(failure, call=call).frame())
 
-    def cancelled(self, link: Link, call: int) -> None:
+    def cancelled(self, link: BusLink, call: int) -> None:
         """The caller does not wait any more for one of the answers that a request has to give."""
         received = link.invoked.get(call)
         if received is None or received.cancelled:
@@ -109,10 +109,10 @@ class Services:
         if self._stop_waiting(received):
             # The place of one that is worked on is free when its handler is done.
             self._answer(received, not_begun(FailureCode.CANCELLED, "cancelled before it was begun with"))
-            self._look_idle(service)
+            self._check_idle(service)
 
     @staticmethod
-    def _stop_waiting(received: Received) -> bool:
+    def _stop_waiting(received: ReceivedRequest) -> bool:
         service = received.service
         if service.waiting.get(received.key) is not received:
             return False
@@ -125,7 +125,7 @@ class Services:
     def _go_on(self, service: ServiceCore, now: float) -> None:
         while service.waiting and service.running < service.options.concurrency:
             if self.answer_bytes >= MAX_ANSWER_BYTES:
-                self._held_back.add(service)
+                self._paused.add(service)
                 return
             received = next(iter(service.waiting.values()))
             self._stop_waiting(received)
@@ -141,9 +141,9 @@ class Services:
                 service.running += 1
                 received.begun = now
                 service.start(received)
-        self._look_idle(service)
+        self._check_idle(service)
 
-    def done(self, received: Received, outcome: tuple[bytes, int] | Failure, now: float) -> None:
+    def done(self, received: ReceivedRequest, outcome: tuple[bytes, int] | Failure, now: float) -> None:
         """A handler has ended: with an event, encoded, and its schema, or with a failure."""
         service = received.service
         service.running -= 1
@@ -158,12 +158,12 @@ class Services:
             self._answer(received, reply)
         self._go_on(service, now)
 
-    def dropped(self, received: Received) -> None:
+    def dropped(self, received: ReceivedRequest) -> None:
         """A handler was ended with its client: there is nobody to answer."""
         received.service.running -= 1
-        self._look_idle(received.service)
+        self._check_idle(received.service)
 
-    def _answer(self, received: Received, answer: Reply | Failure) -> None:
+    def _answer(self, received: ReceivedRequest, answer: Reply | Failure) -> None:
         received.answered = True
         received.on_cancel = []
         if received.service.known.get(received.key) is received:
@@ -173,12 +173,12 @@ class Services:
                 del link.invoked[call]
                 self.send(link, replace(answer, call=call).frame())
                 if link.left is not None:
-                    self._machine.moves.look_quiet(link)
+                    self._machine.moves.close_if_quiet(link)
 
     # ---- The end
 
     @staticmethod
-    def _look_idle(service: ServiceCore) -> None:
+    def _check_idle(service: ServiceCore) -> None:
         if service.idle and service.is_idle():
             waiting, service.idle = service.idle, []
             for waiter in waiting:
@@ -187,7 +187,7 @@ class Services:
     def when_idle(self, service: ServiceCore, waiter: Waiter) -> None:
         """Answers when everything that came is answered."""
         service.idle.append(waiter)
-        self._look_idle(service)
+        self._check_idle(service)
 
     def abandon(self, service: ServiceCore) -> None:
         """What is here is not waited for any longer: handlers are told that nobody waits."""
@@ -197,11 +197,11 @@ class Services:
         for received in list(service.known.values()):
             if not received.cancelled:
                 received.cancel()
-        self._look_idle(service)
+        self._check_idle(service)
 
-    def lost(self, link: Link, now: float) -> None:
+    def lost(self, link: BusLink, now: float) -> None:
         """A connection has ended: its calls need no answers, and nothing is sent there any more. The handlers go on."""
         link.invoked.clear()
         self.answer_bytes -= sum(map(len, link.answers))
         link.answers.clear()
-        self._look_room(now)
+        self._check_room(now)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ._link import Link
+from ._bus_link import BusLink
 from ._timers import Timers
 
 
 def watch(
-    link: Link, timers: Timers, silence: float, now: float, ask: Callable[[], None], give_up: Callable[[float], None]
+    link: BusLink, timers: Timers, silence: float, now: float, ask: Callable[[], None], give_up: Callable[[float], None]
 ) -> None:
     """Watches a connection until it is over: asks after half of ``silence`` seconds, gives up after the other half."""
     half = silence / 2
 
-    def look(then: float, due: float) -> None:
+    def check(then: float, due: float) -> None:
         if link.over:
             return
         if link.paused:
@@ -35,6 +35,6 @@ def watch(
             give_up(then)
 
     def again(at: float) -> None:
-        timers.at(at, lambda then: look(then, at))
+        timers.at(at, lambda then: check(then, at))
 
     again(now + half)

@@ -12,8 +12,8 @@ from websockets.asyncio.client import connect as _ws_connect
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus, WebSocketException
 from websockets.typing import Subprotocol
 
+from ._bus_link import MAX_MESSAGE, BusLink
 from ._errors import Error, NotConnected, NoToken, Refused
-from ._link import MAX_MESSAGE, Link
 from ._version import AGENT
 from ._wire import SUBPROTOCOL, BusCode
 
@@ -36,7 +36,7 @@ class _Dial(_ws_connect):
 class Socket:
     """One task connects and reads, another writes."""
 
-    def __init__(self, driver: Driver, link: Link, timeout: float) -> None:
+    def __init__(self, driver: Driver, link: BusLink, timeout: float) -> None:
         self.link = link
         self._driver = driver
         self._timeout = timeout
@@ -93,8 +93,8 @@ class Socket:
             if link.over:
                 return
             if ws.subprotocol != SUBPROTOCOL:
-                told = f"{link.url} speaks {ws.subprotocol or 'no sub-protocol'} (expected: {SUBPROTOCOL})"
-                error, reason = Refused(BusCode.UNSUPPORTED, told, False), told
+                text = f"{link.url} speaks {ws.subprotocol or 'no sub-protocol'} (expected: {SUBPROTOCOL})"
+                error, reason = Refused(BusCode.UNSUPPORTED, text, False), text
                 return
             driver.machine.opened(link, token, driver.loop.time())
             self._writer = driver.loop.create_task(self._write(ws), name=f"eventbus writer {link.url}")
@@ -216,14 +216,15 @@ _BY_BUS = "EventBus-Refused"
 
 
 def _refused_upgrade(url: str, e: InvalidStatus) -> tuple[Error, float]:
-    """protocol.md#connecting: which answers are worth another try. A Refused that is not retryable is the bus's own answer."""
+    """protocol.md#connecting: which answers are worth another try. A Refused that is not retryable is the bus's own
+    answer."""
     status = e.response.status_code
     text = (e.response.body or b"")[:300].decode("utf-8", "replace").strip()
-    told = f"{url} answered {status}{': ' + text if text else ''}"
+    text = f"{url} answered {status}{': ' + text if text else ''}"
     if status >= 500 or status in _FOR_NOW:
-        return NotConnected(told), _seconds(e.response.headers.get("Retry-After", ""))
+        return NotConnected(text), _seconds(e.response.headers.get("Retry-After", ""))
     code = {403: BusCode.FORBIDDEN, 401: BusCode.UNAUTHENTICATED}.get(status, BusCode.UNSUPPORTED)
-    return Refused(code, told, _BY_BUS not in e.response.headers), 0.0
+    return Refused(code, text, _BY_BUS not in e.response.headers), 0.0
 
 
 def _seconds(retry_after: str) -> float:

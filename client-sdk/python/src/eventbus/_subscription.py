@@ -14,7 +14,7 @@ from ._checks import check_range
 from ._errors import Closed, Error, TimedOut
 from ._events import Event, EventCursor
 from ._happenings import Gap, Interruption, SubscriptionCounters
-from ._reading import MAX, EventReader
+from ._reading import MAX_EVENTS, EventReader
 from ._wire import Malformed
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Subscription:
         self._core = core
         self._on_gap = on_gap
         self._on_interruption = on_interruption
-        core.buffer.hears_gaps = on_gap is not None
-        core.buffer.hears_interruptions = on_interruption is not None
+        core.buffer.wants_gaps = on_gap is not None
+        core.buffer.wants_interruptions = on_interruption is not None
         machine = client._machine
 
         def malformed(cursor: EventCursor, error: Malformed) -> None:
@@ -265,13 +265,13 @@ class Subscription:
         self._read_once()
         self._reading = True
         try:
-            self._reader.batch, self._reader.next = await self._take(MAX, timeout), 0
+            self._reader.batch, self._reader.next = await self._take(MAX_EVENTS, timeout), 0
         finally:
             self._reading = False
         found = self._reader.rest(1)
         return found[0] if found else None
 
-    def batches(self, *, most: int = MAX, timeout: float | None = None) -> Batches:
+    def batches(self, *, most: int = MAX_EVENTS, timeout: float | None = None) -> Batches:
         """Iterates over what has come, ``most`` events at a time or fewer, without waiting for more: the fastest way.
 
         A batch counts as handled when the next one is asked for. ``timeout``: seconds to wait for one, None for ever; TimedOut,
@@ -329,9 +329,9 @@ class Subscription:
         error = None if task.cancelled() else task.exception()
         self._stop()
         client._machine.registry.unsubscribe(self._core, client._loop.time())
-        told = Closed(f"{self._core.what} is ended: its handler was {'cancelled' if error is None else 'ended'}")
-        told.__cause__ = error
-        client._notices.tell(told)
+        closed = Closed(f"{self._core.what} is ended: its handler was {'cancelled' if error is None else 'ended'}")
+        closed.__cause__ = error
+        client._notices.tell(closed)
 
 
 class Batches:

@@ -15,14 +15,15 @@ from ._errors import TimedOut
 from ._events import Event, EventCursor
 from ._happenings import Gap, Interruption, SubscriptionCounters
 from ._portal import Portal
-from ._reading import MAX, EventReader
+from ._reading import MAX_EVENTS, EventReader
 from ._wire import Malformed
 
 LOG = logging.getLogger("eventbus")
 
 
 class Subscription:
-    """Events that a filter selects: ``events``, ``get``, or ``batches``, the fastest. Ends with ``with`` or ``unsubscribe``."""
+    """Events that a filter selects: ``events``, ``get``, or ``batches``, the fastest. Ends with ``with`` or
+    ``unsubscribe``."""
 
     def __init__(
         self,
@@ -38,7 +39,7 @@ class Subscription:
         self._on_gap = on_gap
         self._on_interruption = on_interruption
         buffer = self._core.buffer
-        buffer.hears_gaps, buffer.hears_interruptions = on_gap is not None, on_interruption is not None
+        buffer.wants_gaps, buffer.wants_interruptions = on_gap is not None, on_interruption is not None
         self._dispatcher, self._machine = inner._client._machine.dispatcher, inner._client._machine
         machine, loop = self._machine, portal.loop
 
@@ -91,7 +92,7 @@ class Subscription:
     def __iter__(self) -> Iterator[Event]:
         return self.events()
 
-    def batches(self, *, most: int = MAX, timeout: float | None = None) -> Batches:
+    def batches(self, *, most: int = MAX_EVENTS, timeout: float | None = None) -> Batches:
         """Iterates over what has come, ``most`` events at a time or fewer, without waiting for more: the fastest way.
 
         A batch counts as handled when the next one is asked for. ``timeout`` as for ``events``.
@@ -103,7 +104,7 @@ class Subscription:
     def _one(self, timeout: float | None) -> Event | None:
         found = self._reader.rest(1)
         if not found:
-            self._reader.batch, self._reader.next = self._take(MAX, timeout), 0
+            self._reader.batch, self._reader.next = self._take(MAX_EVENTS, timeout), 0
             found = self._reader.rest(1)
         return found[0] if found else None
 

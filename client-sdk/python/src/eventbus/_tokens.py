@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ._bus_link import BusLink
 from ._errors import Error, TimedOut
-from ._link import Link
 from ._timers import Timer, Timers
 
 #: Of a token's life: when it is replaced at the latest; at the earliest a tenth before.
 LATEST, JITTER = 0.8, 0.1
 #: Seconds: a token is not replaced more often, however short its life is.
-MIN = 1.0
+MIN_INTERVAL = 1.0
 #: Seconds: the life of a token that by this machine's clock has expired. The clock must be wrong.
 UNKNOWN_LIFE = 60.0
 #: Seconds: a bus answers within a few.
-ANSWER = 10.0
+ANSWER_TIMEOUT = 10.0
 MAX_PAUSE = 30.0
 
 
 class TokenRefresh:
-    """See the module. ``micros``: time of day, since 1970; ``ask`` has ``got`` or ``failed`` called with what it is given."""
+    """See the module. ``micros``: time of day, since 1970; ``ask`` has ``got`` or ``failed`` called with what it is
+    given."""
 
     def __init__(
         self,
@@ -31,7 +32,7 @@ class TokenRefresh:
         micros: Callable[[], int],
         random: Callable[[], float],
         ask: Callable[[int], None],
-        show: Callable[[Link, str], None],
+        show: Callable[[BusLink, str], None],
         tell: Callable[[Error], None],
     ) -> None:
         self._timers = timers
@@ -40,13 +41,13 @@ class TokenRefresh:
         self._ask_application = ask
         self._show = show
         self._tell = tell
-        self._link: Link | None = None
+        self._link: BusLink | None = None
         self._timer: Timer | None = None
         self._failures = 0
         # Of the connection, so that what was asked for another one has no effect.
         self._round = 0
 
-    def begin(self, link: Link, expires_at: int, now: float) -> None:
+    def begin(self, link: BusLink, expires_at: int, now: float) -> None:
         """A bus has let this client in; ``expires_at`` in microseconds since 1970, 0 for never."""
         self.end()
         self._link = link
@@ -59,14 +60,14 @@ class TokenRefresh:
         self._failures = 0
         self._round += 1
 
-    def renewed(self, link: Link, expires_at: int, now: float) -> None:
+    def renewed(self, link: BusLink, expires_at: int, now: float) -> None:
         """The bus has taken a token."""
         if link is self._link:
             self._stop()
             self._failures = 0
             self._plan(expires_at, now)
 
-    def refused(self, link: Link, now: float) -> None:
+    def refused(self, link: BusLink, now: float) -> None:
         """The bus has not taken a token, which the application has heard."""
         if link is self._link:
             self._retry_later(now)
@@ -76,7 +77,8 @@ class TokenRefresh:
         link = self._link
         if round_ == self._round and link is not None:
             self._later(
-                lambda then: self._fail(TimedOut(f"no answer to a new token within {ANSWER:g} s"), then), now + ANSWER
+                lambda then: self._fail(TimedOut(f"no answer to a new token within {ANSWER_TIMEOUT:g} s"), then),
+                now + ANSWER_TIMEOUT,
             )
             self._show(link, token)
 
@@ -90,7 +92,7 @@ class TokenRefresh:
             return
         left = (expires_at - self._micros()) / 1e6
         life = left if left > 0 else UNKNOWN_LIFE
-        self._later(self._ask, now + max(MIN, life * (LATEST - JITTER * self._random())))
+        self._later(self._ask, now + max(MIN_INTERVAL, life * (LATEST - JITTER * self._random())))
 
     def _ask(self, _: float) -> None:
         self._ask_application(self._round)
@@ -100,7 +102,7 @@ class TokenRefresh:
         self._retry_later(now)
 
     def _retry_later(self, now: float) -> None:
-        pause = min(MAX_PAUSE, MIN * 2 ** min(self._failures, 10))
+        pause = min(MAX_PAUSE, MIN_INTERVAL * 2 ** min(self._failures, 10))
         self._failures += 1
         self._later(self._ask, now + pause * (1 - self._random() / 2))
 

@@ -202,7 +202,7 @@ class Reader:
             raise self.malformed(name, start, f"union index {branch}", "0 or 1")
         return self.string(name) if branch else None
 
-    def block(self, name: str, least: int) -> tuple[int, int | None]:
+    def block(self, name: str, min_size: int) -> tuple[int, int | None]:
         """Reads the head of a block: the number of items, 0 for the end, and where its size says that it ends."""
         start = self.pos
         count = self.long(name)
@@ -216,15 +216,15 @@ class Reader:
                 raise self.malformed(name, size_at, f"block size {size}", f"0..{left}, the bytes that are left")
             block_end = self.pos + size
         room = (self.end if block_end is None else block_end) - self.pos
-        if count > room // least:
-            expected = f"at most the {room // least} items that fit in {room} bytes"
+        if count > room // min_size:
+            expected = f"at most the {room // min_size} items that fit in {room} bytes"
             raise self.malformed(name, start, f"block count {count}", expected)
         return count, block_end
 
-    def items(self, name: str, least: int) -> Iterator[None]:
+    def items(self, name: str, min_size: int) -> Iterator[None]:
         """Yields once for each item of an array or map, which the caller reads."""
         while True:
-            count, block_end = self.block(name, least)
+            count, block_end = self.block(name, min_size)
             if count == 0:
                 return
             for _ in range(count):
@@ -270,13 +270,13 @@ def enum_kind(symbols: type[IntEnum], open_ended: bool) -> Kind:
     return Kind(lambda v: varint(int(v)), read)
 
 
-def _array(item: Kind, least: int) -> Kind:
+def _array(item: Kind, min_size: int) -> Kind:
     def write(values: Any) -> bytes:
         if not values:
             return b"\0"
         return b"".join([varint(len(values)), *map(item.write, values), b"\0"])
 
-    return Kind(write, lambda r, name: tuple(item.read(r, name) for _ in r.items(name, least)))
+    return Kind(write, lambda r, name: tuple(item.read(r, name) for _ in r.items(name, min_size)))
 
 
 LONG = Kind(varint, Reader.long)

@@ -153,7 +153,8 @@ class EventBus(Listeners):
         schema: int = 0,
         codec: Codec[Any] | None = None,
     ) -> bool:
-        """As :meth:`eventbus.EventBus.send`: never blocks, False where the buffer is full. The loop's thread encodes the event.
+        """As :meth:`eventbus.EventBus.send`: never blocks, False where the buffer is full. The loop's thread encodes the
+        event.
 
         A key or headers over a limit are told to ``on_problem``.
         """

@@ -9,22 +9,23 @@ from ._call_events import event_of
 from ._call_frames import Invoke
 
 if TYPE_CHECKING:
-    from ._link import Link
+    from ._bus_link import BusLink
     from ._service_core import ServiceCore
 
 #: What it takes in memory beside its bytes.
 OVERHEAD = 512
 
 
-class Received:
-    """See the module. One request may have come more than once, over one connection or several: each waits for the answer."""
+class ReceivedRequest:
+    """See the module. One request may have come more than once, over one connection or several: each waits for the
+    answer."""
 
     __slots__ = (
         "answered", "attempt", "begun", "bytes", "cancelled", "deadline", "event", "gone", "identity", "key", "method",
         "on_cancel", "service", "targets",
     )  # fmt: skip
 
-    def __init__(self, service: ServiceCore, link: Link, invoke: Invoke, now: float) -> None:
+    def __init__(self, service: ServiceCore, link: BusLink, invoke: Invoke, now: float) -> None:
         self.service = service
         #: Caller and request: the same when it comes again.
         self.key = (invoke.caller, invoke.request)
@@ -35,7 +36,7 @@ class Received:
         self.deadline = now + invoke.timeout_millis / 1000
         self.bytes = len(self.event.payload) + OVERHEAD
         #: Where the answer has to go: connections, and their numbers of the call.
-        self.targets: list[tuple[Link, int]] = [(link, invoke.call)]
+        self.targets: list[tuple[BusLink, int]] = [(link, invoke.call)]
         #: How many of these do not wait any more.
         self.gone = 0
         self.cancelled = False

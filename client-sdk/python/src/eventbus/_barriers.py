@@ -16,7 +16,7 @@ from ._timers import Timer, Timers
 from ._waiters import Waiter, fail, succeed
 
 #: Seconds after which what the bus could not answer is asked again.
-PAUSE = 0.1
+RETRY_DELAY = 0.1
 
 
 @dataclass
@@ -28,7 +28,7 @@ class _Flush:
     barrier: Frame | None = None
 
 
-class Flushes:
+class Barriers:
     """See the module."""
 
     def __init__(self, outbox: Outbox, timers: Timers) -> None:
@@ -37,14 +37,14 @@ class Flushes:
         self._pending: dict[int, _Flush] = {}
         self._next = 1
 
-    def take_id(self) -> int:
+    def next_id(self) -> int:
         """A number for a barrier."""
         self._next += 1
         return self._next - 1
 
     def ask(self, waiter: Waiter, timeout: float, now: float, connected: bool) -> None:
         """Asks behind everything that was published; without a connection when there is one."""
-        id = self.take_id()
+        id = self.next_id()
 
         def late(_: float) -> None:
             if self._pending.pop(id, None) is not None:
@@ -90,7 +90,7 @@ class Flushes:
                     flush.pauses = False
                     flush.barrier = self._outbox.add_barrier(id)
 
-            self._timers.at(now + PAUSE, ask_again)
+            self._timers.at(now + RETRY_DELAY, ask_again)
         return True
 
     def close(self, error: Callable[[], Error]) -> None:

@@ -1,7 +1,7 @@
-"""The requests of a client that have no outcome yet, over all its connections. Part of the core: without I/O or a clock.
+"""Requests of a client without an outcome, over all its connections. Part of the core: without I/O or a clock.
 
-A request is kept here from beginning to end, and sent whenever there is a connection. An answer counts if it comes over the
-connection that the request was sent over; so what a connection still brings after it was given up changes nothing.
+A request is kept here from beginning to end, and sent whenever there is a connection. Only an answer over the
+connection that the request was sent over counts; so late answers over an abandoned connection change nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ._call import MAX, Call, CallOptions, CallState
+from ._bus_link import BusLink
+from ._call import MAX, Call, CallOptions, RequestState
 from ._call_events import Response, event_of
 from ._call_failures import seen
 from ._call_frames import Cancel, Execution, Failure, Reply
@@ -23,7 +24,6 @@ from ._errors import (
     NotServed,
     Overloaded,
 )  # fmt: skip
-from ._link import Link
 from ._outbox import AROUND_CALL
 from ._timers import Timer
 from ._topics import service_problem
@@ -33,33 +33,35 @@ from ._wire import Welcome
 if TYPE_CHECKING:
     from ._machine import Machine
 
-#: From one look at the deadlines to the next, however close they are. Seconds.
-MIN_LOOK = 0.005
+#: Minimum interval of checks of deadlines, in seconds.
+MIN_CHECK = 0.005
 
 
-class Calls:
-    """See the module. ``machine`` is the client; ``most_bytes`` bounds what is not sent, or may be sent again."""
+class PendingCalls:
+    """See the module. ``machine`` is the client; ``max_bytes`` bounds requests that are not sent, or may be sent
+    again."""
 
-    def __init__(self, machine: Machine, most_bytes: int) -> None:
+    def __init__(self, machine: Machine, max_bytes: int) -> None:
         self._machine = machine
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self.used = 0
         self.made = 0
         self._calls: dict[int, Call] = {}
         self._waiting: dict[int, Call] = {}
         self._drained: list[Waiter] = []
-        # The bus that has no services; None where there is none, or another.
+        # Name of the current bus, if it has no services; else None.
         self._unserved: str | None = None
         self._closed: Callable[[], Error] | None = None
-        # One for all: a request that is answered in time sets and cancels nothing.
-        self._look: Timer | None = None
+        # Shared by all requests, so that one that is answered in time sets and cancels no timer.
+        self._timer: Timer | None = None
 
     # ---- Callers
 
     def request(
         self, service: str, event: bytes, schema: int, options: CallOptions, waiter: Waiter, now: float
     ) -> Call:
-        """Begins a request; ``event`` is of ``Outbox.encode_for_call``. Raises IllegalTopic, Overloaded, NotServed, Closed."""
+        """Begins a request; ``event`` is of ``Outbox.encode_for_call``. Raises IllegalTopic, Overloaded, NotServed,
+        Closed."""
         problem = service_problem(service)
         if problem is not None:
             raise IllegalTopic(problem)
@@ -68,10 +70,10 @@ class Calls:
         if self._unserved is not None:
             raise self._not_served(self._unserved, service, Execution.NO)
         cost = Call.cost(event)
-        if self.used + cost > self._most_bytes:
+        if self.used + cost > self._max_bytes:
             raise Overloaded(
                 f"the requests that wait in this client take {self.used} bytes, and this one {cost} "
-                f"(expected: at most {self._most_bytes} together, call_buffer_bytes)",
+                f"(expected: at most {self._max_bytes} together, call_buffer_bytes)",
                 Execution.NO,
                 retryable=True,
             )
@@ -89,8 +91,8 @@ class Calls:
         return NotServed("UNSUPPORTED", text, executed)
 
     def cancel(self, call: Call, why: str) -> None:
-        """Nobody waits for it any more; its waiter hears of it, unless it has gone."""
-        if call.state is CallState.DONE:
+        """Cancels a request; tells its waiter, unless that has gone."""
+        if call.state is RequestState.DONE:
             return
         executed, link = call.executed(), call.link
         self._end(call)
@@ -98,21 +100,21 @@ class Calls:
             self._machine.services.send(link, Cancel(call.number).frame())
         fail(call.waiter, Cancelled(why, executed, retryable=call.is_safe(executed)))
 
-    # ---- On the way out
+    # ---- Output
 
     def has_work(self) -> bool:
-        """Whether requests wait to be sent."""
+        """Returns whether requests wait to be sent."""
         return bool(self._waiting)
 
-    def take(self, link: Link, room: int, out: list[bytes], now: float) -> int:
-        """Takes requests for a message with so much room, one at least if it is empty; returns what room is left."""
+    def take(self, link: BusLink, room: int, out: list[bytes], now: float) -> int:
+        """Adds requests to a message with that much room, at least one if it is empty; returns the remaining room."""
         while self._waiting:
             call = next(iter(self._waiting.values()))
             if out and len(call.body) + AROUND_CALL > room:
                 break
             del self._waiting[call.number]
             if call.deadline <= now:
-                # The timer ends it.
+                # Timed out: the timer will settle it.
                 continue
             frame = call.send(link, now)
             if not call.may_be_sent_again():
@@ -129,12 +131,12 @@ class Calls:
         if call.pause is not None:
             call.pause.cancel()
         link = call.link
-        call.become(CallState.DONE)
+        call.become(RequestState.DONE)
         self._let_go_of_body(call)
         del self._calls[call.number]
         self._waiting.pop(call.number, None)
         if link is not None and link.left is not None:
-            self._machine.moves.look_quiet(link)
+            self._machine.moves.close_if_quiet(link)
         if self._drained and not self._calls:
             for waiter in self._drained:
                 succeed(waiter, None)
@@ -145,32 +147,32 @@ class Calls:
         fail(call.waiter, error)
 
     def _send_again(self, call: Call) -> None:
-        call.become(CallState.WAITING)
+        call.become(RequestState.WAITING)
         self._waiting[call.number] = call
         self._machine.wake()
 
-    # ---- What the bus answers
+    # ---- Answers of the bus
 
-    def reply(self, link: Link, reply: Reply) -> None:
-        """An answer has come."""
+    def reply(self, link: BusLink, reply: Reply) -> None:
+        """Handles an answer."""
         call = link.requests.get(reply.call)
         if call is not None:
             self._end(call)
             event = event_of(reply.event, reply.schema)
             succeed(call.waiter, Response(event, reply.member, reply.queued_micros / 1e6, reply.handled_micros / 1e6))
 
-    def failed(self, link: Link, failure: Failure, now: float) -> None:
-        """The bus says that there is none: it is perhaps sent again."""
+    def failed(self, link: BusLink, failure: Failure, now: float) -> None:
+        """Handles a failure: the request is perhaps sent again."""
         call = link.requests.get(failure.call)
         if call is None:
             return
         executed = failure.executed
         if call.perhaps_executed and executed is Execution.NO:
-            # That is true of this try only.
+            # NO speaks only of this try: an earlier one may have been executed.
             executed = Execution.UNKNOWN
         error = seen(call.service, failure, executed, call.is_safe(executed))
         policy = call.options.policy(executed, error.retry_after)
-        # The longer of both would bring all that were refused together back together.
+        # A sum, because the longer of both would bring all requests that were refused together back together.
         delay = error.retry_after + policy.delay(call.repetitions + 1, self._machine.random())
         helps = error.retryable and not isinstance(error, (DeadlineExceeded, Cancelled))
         if not helps or call.repetitions + 1 >= policy.attempts or now + delay >= call.deadline:
@@ -179,19 +181,19 @@ class Calls:
         call.repetitions += 1
         call.attempt += 1
         call.perhaps_executed |= executed is not Execution.NO
-        call.become(CallState.PAUSING)
+        call.become(RequestState.PAUSING)
         if link.left is not None:
-            self._machine.moves.look_quiet(link)
+            self._machine.moves.close_if_quiet(link)
         call.pause = self._machine.timers.at(now + delay, lambda _: self._send_again(call))
 
     # ---- Connections
 
     def connected(self, welcome: Welcome) -> None:
-        """Requests go out over a connection from now on."""
+        """Sends requests over a connection from now on."""
         self._unserved = None if welcome.calls > 0 else welcome.bus
         most = welcome.limits.message_bytes - AROUND_CALL
         for call in list(self._calls.values()):
-            if call.state not in (CallState.WAITING, CallState.PAUSING):
+            if call.state not in (RequestState.WAITING, RequestState.PAUSING):
                 continue
             if self._unserved is not None:
                 self._fail(call, self._not_served(self._unserved, call.service, call.executed()))
@@ -199,8 +201,8 @@ class Calls:
                 text = f"the bus {welcome.bus} takes smaller events than that of the request to {call.service}"
                 self._fail(call, NotServed("TOO_BIG", f"{text} (expected: at most {most} bytes)", call.executed()))
 
-    def lost(self, link: Link, now: float) -> None:
-        """A connection is lost, or given up."""
+    def lost(self, link: BusLink, now: float) -> None:
+        """Handles the loss of a connection."""
         for call in list(link.requests.values()):
             self._lost(call, now)
 
@@ -216,33 +218,33 @@ class Calls:
     # ---- Deadlines
 
     def _watch(self, due: float) -> None:
-        if self._look is not None and self._look.at <= due:
+        if self._timer is not None and self._timer.at <= due:
             return
-        if self._look is not None:
-            self._look.cancel()
-        self._look = self._machine.timers.at(due, self._expire)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._machine.timers.at(due, self._expire)
 
     def _expire(self, now: float) -> None:
-        self._look = None
+        self._timer = None
         due = now + MAX + 1
         for call in list(self._calls.values()):
             if call.due() <= now:
                 self._late(call)
-            if call.state is not CallState.DONE:
+            if call.state is not RequestState.DONE:
                 due = min(due, call.due())
         if self._calls:
-            self._watch(max(due, now + MIN_LOOK))
+            self._watch(max(due, now + MIN_CHECK))
 
     def _late(self, call: Call) -> None:
         executed = call.executed()
-        unsent = "" if call.state is CallState.SENT else ": the request was not sent in time"
+        unsent = "" if call.state is RequestState.SENT else ": the request was not sent in time"
         text = f"{call.service} did not answer within {call.options.timeout:g} s{unsent}"
         self._fail(call, DeadlineExceeded(text, executed, retryable=call.is_safe(executed)))
 
     # ---- The end
 
     def drain(self, waiter: Waiter | None, error: Callable[[], Error]) -> None:
-        """Takes no more; the waiter hears when those that are here have their outcome."""
+        """Takes no more requests; the waiter is told when all have their outcome."""
         self._closed = error
         if waiter is not None:
             if self._calls:
@@ -251,9 +253,9 @@ class Calls:
                 succeed(waiter, None)
 
     def close(self, error: Callable[[], Error]) -> None:
-        """The client has ended: so do all requests."""
+        """Fails all requests, because the client has ended."""
         self._closed = error
         for call in list(self._calls.values()):
             self.cancel(call, f"{error()}, before {call.service} answered")
-        if self._look is not None:
-            self._look.cancel()
+        if self._timer is not None:
+            self._timer.cancel()

@@ -59,7 +59,7 @@ class Ranges:
         self._all.clear()
 
 
-class Route:
+class TopicHandlers:
     """A topic that events have come for, and the subscriptions that select it."""
 
     __slots__ = ("every", "groups", "pairs", "served", "topic", "version", "wild", "wild_version")
@@ -73,21 +73,21 @@ class Route:
         self.every: tuple[Subscription, ...] = ()
         self.groups: dict[int, Subscription] = {}
         self.served: frozenset[int] = frozenset()
-        self.pairs: dict[int, Pair] = {}
+        self.pairs: dict[int, ProducerState] = {}
 
 
-class Pair:
+class ProducerState:
     """What is known of the events of one producer and topic."""
 
-    __slots__ = ("last", "producer", "route", "seen", "told", "touched")
+    __slots__ = ("last", "producer", "reported", "route", "seen", "touched")
 
-    def __init__(self, route: Route, producer: int) -> None:
+    def __init__(self, route: TopicHandlers, producer: int) -> None:
         self.route = route
         self.producer = producer
         # 0 until the first event of a subscription without a group.
         self.last = 0
         self.seen = Ranges()
-        self.told = Ranges()
+        self.reported = Ranges()
         self.touched = False
 
     def received(self, first: int, count: int, complete: bool) -> tuple[int, Iterator[tuple[int, int]]]:
@@ -111,12 +111,12 @@ class Pair:
 
     def gap(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Takes note of what is missing; the parts of it that were not told before."""
-        untold = list(self.told.missing(first, last))
-        self.told.add(first, last)
-        return iter(untold)
+        unreported = list(self.reported.missing(first, last))
+        self.reported.add(first, last)
+        return iter(unreported)
 
     def forget_baseline(self) -> None:
         """The connection does not get every event any more: what comes next is a new start."""
         self.last = 0
         self.seen.clear()
-        self.told.clear()
+        self.reported.clear()

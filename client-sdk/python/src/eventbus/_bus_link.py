@@ -11,7 +11,7 @@ from ._wire import Credit, Welcome
 
 if TYPE_CHECKING:
     from ._call import Call
-    from ._received import Received
+    from ._received_request import ReceivedRequest
 
 #: The library takes no larger message of a bus.
 MAX_MESSAGE = 64 << 20
@@ -43,7 +43,7 @@ class CreditGate:
             return None
         return self.received + room
 
-    def tell(self, limit: int) -> bytes | None:
+    def grant(self, limit: int) -> bytes | None:
         """Takes note of a limit and makes its frame; None where it would change nothing."""
         if self.refused or limit <= self.limit:
             return None
@@ -56,13 +56,13 @@ class CreditGate:
 
 
 @dataclass(eq=False)
-class Link:
+class BusLink:
     """A connection, or a try to make one."""
 
     url: str
     credit: CreditGate
     #: Of a change of bus: goes into Hello.
-    change: str | None = None
+    move_token: str | None = None
     #: Its deliveries are held: the client is at another bus still.
     standby: bool = False
     welcome: Welcome | None = None
@@ -71,7 +71,7 @@ class Link:
     #: The requests that were sent over it and have no answer.
     requests: dict[int, Call] = field(default_factory=dict)
     #: The calls that it has brought and that are not answered.
-    invoked: dict[int, Received] = field(default_factory=dict)
+    invoked: dict[int, ReceivedRequest] = field(default_factory=dict)
     #: Answers to these that wait to be sent.
     answers: deque[bytes] = field(default_factory=deque)
     #: Why the client has left it: calls may still end there, and nothing else of it counts. None where it has not.

@@ -6,7 +6,7 @@ from ._events import Delivery
 from ._wire import GapFrame
 
 
-class Held:
+class HeldDeliveries:
     """What arrives while a client has two connections, and must not be handed on yet.
 
     An event for subscriptions without a group comes over both connections: those of the new one wait until the old one is

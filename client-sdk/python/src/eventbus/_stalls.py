@@ -8,52 +8,52 @@ from ._errors import HeldBack
 from ._timers import Timer
 
 if TYPE_CHECKING:
-    from ._link import Link
+    from ._bus_link import BusLink
     from ._machine import Machine
 
 #: Seconds without any more credit after which the application is told.
-TIMEOUT = 1.0
+STALL_TIME = 1.0
 #: Seconds until it is told again.
-PAUSE = 10.0
+REPORT_INTERVAL = 10.0
 #: Filters that are named.
 MAX_NAMED = 5
 
 
-class HoldUps:
+class Stalls:
     """See the module. ``machine`` is the client."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._timer: Timer | None = None
 
-    def look(self, link: Link, now: float) -> None:
+    def check(self, link: BusLink, now: float) -> None:
         """Something has come, or was handled."""
-        if self._timer is None and self._is_held(link):
-            self._watch(link, now, TIMEOUT)
+        if self._timer is None and self._is_stalled(link):
+            self._watch(link, now, STALL_TIME)
 
     @staticmethod
-    def _is_held(link: Link) -> bool:
+    def _is_stalled(link: BusLink) -> bool:
         return link.paused or link.credit.received >= link.credit.limit >= 0
 
-    def _watch(self, link: Link, now: float, seconds: float) -> None:
+    def _watch(self, link: BusLink, now: float, seconds: float) -> None:
         limit = link.credit.limit
 
-        def look(then: float) -> None:
+        def check(then: float) -> None:
             self._timer = None
-            if link is not self._machine.current or not self._is_held(link):
+            if link is not self._machine.current or not self._is_stalled(link):
                 return
             if link.credit.limit != limit:
                 # Meanwhile the subscription has gone on.
-                self._watch(link, then, TIMEOUT)
+                self._watch(link, then, STALL_TIME)
                 return
-            self._tell()
-            self._watch(link, then, PAUSE)
+            self._report()
+            self._watch(link, then, REPORT_INTERVAL)
 
-        self._timer = self._machine.timers.at(now + seconds, look)
+        self._timer = self._machine.timers.at(now + seconds, check)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         dispatcher = self._machine.dispatcher
-        slow = max((s for s in dispatcher.subscriptions.values() if s.holds), key=lambda s: s.unhandled, default=None)
+        slow = max((s for s in dispatcher.subscriptions.values() if s.blocks), key=lambda s: s.unhandled, default=None)
         if slow is None or slow.unhandled == 0:
             return
         others = tuple(dict.fromkeys(s.filter for s in dispatcher.subscriptions.values() if s is not slow))

@@ -17,9 +17,9 @@ from fakes import (
 )
 
 from eventbus import BusChanged, BusChangeFailed, BusCode, Disconnected, Gap, GapReason, Limits, Refused, State
-from eventbus._change import OVERTAKE, Change
-from eventbus._change_table import TABLE, Phase, What
+from eventbus._bus_move import OVERTAKE_TIMEOUT, BusMove
 from eventbus._dispatch import Subscription
+from eventbus._move_table import TABLE, MoveEvent, Phase
 from eventbus._wire import MAX_LONG, Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
 
 
@@ -60,7 +60,7 @@ class Move:
 
     def assert_moved(self) -> None:
         d = self.d
-        assert d.machine.change is None
+        assert d.machine.move is None
         assert d.machine.current is self.new.link
         assert self.old.closed == (1000, "the client goes on at another bus") or self.old.link.over
         assert [(c.before.bus, c.now.bus) for c in d.of(BusChanged)] == [("bus-1", "bus-2")]
@@ -68,7 +68,7 @@ class Move:
 
     def assert_stayed(self, why: str) -> None:
         d = self.d
-        assert d.machine.change is None
+        assert d.machine.move is None
         assert d.machine.current is self.old.link
         assert d.machine.sending is self.old.link
         assert self.new.link.over
@@ -109,7 +109,7 @@ def test_the_steps_of_the_page() -> None:
     assert (published.sequence, published.payloads) == (2, [b"2"])
     d.say(m.old, numbered("a", 5, 3, 3), drained(m.subs[0].id))
     assert d.numbers(m.sub) == [1, 2, 3]
-    assert d.machine.change is not None
+    assert d.machine.move is not None
     d.say(m.new, numbered("a", 5, 4, 4))
     # 5 and 6.
     d.say(m.old, drained(m.subs[1].id))
@@ -167,7 +167,7 @@ def test_a_new_bus_that_does_not_say_how_far_it_is_holds_up_nothing(what: str) -
     m = leaving_with_a_pong_to_come()
     d, [member] = m.d, m.subs
     if what == "silent":
-        d.advance(OVERTAKE)
+        d.advance(OVERTAKE_TIMEOUT)
         m.assert_moved()
     elif what == "old lost":
         d.end(m.old)
@@ -176,7 +176,7 @@ def test_a_new_bus_that_does_not_say_how_far_it_is_holds_up_nothing(what: str) -
         d.end(m.new)
         assert d.machine.current is m.old.link
     assert d.numbers(member) == [2, 4]
-    assert d.machine.change is None
+    assert d.machine.move is None
 
 
 def leaving_with_a_pong_to_come() -> Move:
@@ -272,7 +272,7 @@ def test_what_the_new_bus_has_for_groups_is_handed_on_when_the_move_is_undone() 
     assert m.new.take(Unsubscribe) == [Unsubscribe(s.id) for s in m.subs]
     d.say(m.old, numbered("a", 5, 2, 2))
     d.say(m.new, numbered("a", 5, 3, 3, groups=(member.id,)), drained(plain.id))
-    assert d.machine.change is not None
+    assert d.machine.move is not None
     d.say(m.new, drained(member.id))
     m.assert_stayed("not done in time")
     assert d.numbers(member) == [1, 3]
@@ -283,7 +283,7 @@ def test_a_new_bus_that_does_not_drain_is_not_waited_for() -> None:
     m = Move("a", group="g")
     m.to_flushing()
     m.d.advance(22.6)
-    assert m.d.machine.change is not None
+    assert m.d.machine.move is not None
     m.d.advance(2.1)
     m.assert_stayed("not done in time")
 
@@ -421,10 +421,10 @@ def test_an_application_that_is_behind_gets_more_time() -> None:
         d.advance(15)
         d.machine.heard(s.link, d.now)
         d.machine.heard(new.link, d.now)
-    assert d.machine.change is not None
+    assert d.machine.move is not None
     d.taken(sub)
     d.advance(2)
-    assert d.machine.change is None
+    assert d.machine.move is None
     assert d.machine.current is new.link
 
 
@@ -467,7 +467,7 @@ def test_a_subscription_whose_end_was_asked_for_before() -> None:
     assert [f.filter for f in new.take(Subscribe)] == ["b"]
     d.say(new, confirm_subscribe(staying.id))
     d.say(s, s.take(Barrier)[0].frame(), drained(staying.id))
-    assert d.machine.change is not None
+    assert d.machine.move is not None
     d.say(s, drained(going.id))
     assert going.ended
     assert not staying.ended
@@ -481,7 +481,7 @@ def test_the_next_move_is_begun_at_the_end_of_this_one() -> None:
     d.say(m.new, change_bus("ws://three/bus", token="next"))
     m.drain()
     assert d.sockets[-1].link.url == "ws://three/bus"
-    assert d.sockets[-1].link.change == "next"
+    assert d.sockets[-1].link.move_token == "next"
 
 
 def test_a_second_request_of_the_old_bus_is_refused() -> None:
@@ -531,6 +531,6 @@ def test_a_new_connection_is_watched() -> None:
 def test_the_table_is_whole() -> None:
     for (phase, _), (action, _) in TABLE.items():
         assert phase not in (Phase.MOVED, Phase.OVER)
-        assert action is None or callable(getattr(Change, "_" + action))
-    assert {what for _, what in TABLE} == set(What)
+        assert action is None or callable(getattr(BusMove, "_" + action))
+    assert {what for _, what in TABLE} == set(MoveEvent)
     assert {phase for phase, _ in TABLE} | {Phase.MOVED, Phase.OVER} == set(Phase)

@@ -9,7 +9,7 @@ from ._waiters import fail
 from ._wire import Limits, Reader
 
 
-def recut(frame: Frame, limits: Limits, most_event: int, most_frame: int) -> tuple[list[Frame], int]:
+def split_batch(frame: Frame, limits: Limits, max_event: int, max_frame: int) -> tuple[list[Frame], int]:
     """Makes frames that the bus takes of one; its events keep their numbers. Those that are too big by themselves fail.
 
     Returns the frames, and how many events are too big.
@@ -24,14 +24,14 @@ def recut(frame: Frame, limits: Limits, most_event: int, most_frame: int) -> tup
         payload_at = check_event(r, "Event")
         event = data[start : r.pos]
         waiters = frame.waiters[i : i + 1]
-        if r.pos - payload_at > limits.payload_bytes or len(event) > most_event or not _fits(event, limits):
+        if r.pos - payload_at > limits.payload_bytes or len(event) > max_event or not _fits(event, limits):
             piece = None
             refused += 1
             for waiter in waiters:
                 fail(waiter, TooBig(f"event: {len(event)} bytes for a bus that takes less than the one before"))
             continue
         size = max(len(event), HEAD)
-        if piece is None or piece.size + size > most_frame:
+        if piece is None or piece.size + size > max_frame:
             piece = Frame(frame.topic, frame.schema, frame.confirm, frame.created)
             piece.first = frame.first + i
             piece.resend = frame.resend

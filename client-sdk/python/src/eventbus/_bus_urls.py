@@ -1,4 +1,4 @@
-"""Where to connect to next."""
+"""Addresses in the order in which they are tried."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ MAX_OTHERS = 64
 MAX_CHARACTERS = 1024
 
 
-class Addresses:
-    """The configured addresses in turn, then those of other buses that the last bus knew, and then from the start.
+class BusUrls:
+    """The configured addresses in turn, then the peers that the last bus named, and then from the start.
 
-    What a bus says is checked: a client that speaks TLS to it is not led to where its token would be read on the way.
+    Addresses from a bus are checked: a client that speaks TLS is not led to an address without it, where its token
+    could be read on the way.
     """
 
     def __init__(self, configured: tuple[str, ...]) -> None:
@@ -37,22 +38,22 @@ class Addresses:
         return url
 
     def configured_left(self) -> int:
-        """How many of the configured addresses were not tried since the start."""
+        """Returns the number of configured addresses that were not tried since the start."""
         return max(0, len(self._configured) - self._tried)
 
     def start_anew(self) -> None:
-        """A connection has held: after it the configured addresses come first again."""
+        """Begins with the configured addresses again, after a connection has lasted."""
         self._tried = 0
         self._others = deque(self._known)
 
     def welcomed(self, by: str, named: Iterable[str]) -> None:
-        """A bus has greeted this client and says which others there are; what was known is forgotten."""
+        """Replaces the known peers by those that the bus has named in its Welcome."""
         self._known = tuple(url for url in usable(by, named) if url not in self._configured)
         self._others = deque(self._known)
 
 
 def usable(by: str, named: Iterable[str]) -> list[str]:
-    """Those of the addresses that a bus names that a client of it may go to."""
+    """Returns those of the addresses named by a bus that a client of it may use."""
     may_be_plain = urlsplit(by).scheme == "ws"
     good: list[str] = []
     for url in named:

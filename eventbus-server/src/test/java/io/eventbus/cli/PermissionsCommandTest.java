@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.cli.console.ExitCode;
+import io.eventbus.server.security.Action;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -13,6 +15,9 @@ import java.security.KeyPairGenerator;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -99,11 +104,124 @@ class PermissionsCommandTest {
         .isZero();
     assertThat(run("test", "--users", users, "--as", "u3", "publish", "user.u3.a"))
         .isEqualTo(ExitCode.FAILED);
+    assertThat(cli.err())
+        .as("a plain line, without a date")
+        .isEqualTo(
+            "eventbus: the client has the role gone, which roles.conf does not have: it allows"
+                + " nothing (expected: anonymous, trader)\n");
     assertThat(run("test", "--users", users, "--as", "u4", "publish", "a"))
         .isEqualTo(ExitCode.USAGE);
     assertThat(cli.err()).contains("there is no user \"u4\" in ");
     assertThat(run("list", "--users", users)).isEqualTo(ExitCode.USAGE);
     assertThat(run("list", "--as", "a\nb")).isEqualTo(ExitCode.USAGE);
+  }
+
+  private String configuration(String... lines) throws IOException {
+    return Files.writeString(directory.resolve("bus.properties"), String.join("\n", lines))
+        .toString();
+  }
+
+  private int withConfiguration(String command, String file, String... more) {
+    cli.stdout.reset();
+    cli.stderr.getBuffer().setLength(0);
+    List<String> all = new ArrayList<>(List.of("permissions", command, "--config", file));
+    all.addAll(List.of(more));
+    return cli.run(all.toArray(String[]::new));
+  }
+
+  @Test
+  void theFilesAreThoseOfAConfiguration() throws IOException {
+    Path users = Files.writeString(directory.resolve("users"), "u1:*:acme:trader\n");
+    String file = configuration("auth.roles-file=" + roles, "auth.users-file=" + users);
+    String[] question = {"--as", "u1", "--client", "c", "publish", "acme.c"};
+    assertThat(withConfiguration("test", file, question)).as(cli.err()).isZero();
+    assertThat(cli.out())
+        .isEqualTo("allowed by allow publish {account}.{client} (role trader, roles.conf:6)\n");
+    assertThat(withConfiguration("test", file, "--as", "u9", "publish", "a"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("there is no user \"u9\" in ");
+    cli.variables.put("EVENTBUS_CONFIG", file);
+    assertThat(cli.run("permissions", "test", "--as", "u1", "publish", "user.u1.a"))
+        .as(cli.err())
+        .isZero();
+    cli.variables.clear();
+    assertThat(cli.run("permissions", "test", "--as", "u1", "publish", "user.u1.a"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("no rules (expected: --roles FILE, or --config FILE");
+  }
+
+  @Test
+  void withoutARolesFileTheKeysDecide() throws IOException {
+    String file = configuration("auth.block=nobody", "quotas.connections=7");
+    assertThat(withConfiguration("test", file, "publish", "a.b")).isZero();
+    assertThat(cli.out()).isEqualTo("allowed: no rule\n");
+    assertThat(withConfiguration("test", file, "block", "a.b")).isEqualTo(ExitCode.FAILED);
+    assertThat(cli.out())
+        .isEqualTo("refused: no rule allows it\nThe client has auth.block=nobody.\n");
+    assertThat(withConfiguration("list", file)).isZero();
+    assertThat(cli.out()).contains("publish    allow   >       no rule", "connections     7 ");
+  }
+
+  @Test
+  void theRulesOfATokenCount() throws Exception {
+    byte[] secret = "0123456789abcdef0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+    Path key = Files.write(directory.resolve("secret"), secret);
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
+    String file =
+        configuration(
+            "auth.roles-file=" + roles,
+            "auth.jwt.issuer=https://issuer.example",
+            "auth.jwt.audience=bus",
+            "auth.jwt.algorithms=HS256",
+            "auth.jwt.secret-file=" + key);
+    long now = System.currentTimeMillis() / 1000;
+    String claims =
+        "{\"iss\":\"https://issuer.example\",\"aud\":\"bus\",\"sub\":\"u1\",\"iat\":"
+            + now
+            + ",\"exp\":"
+            + (now + 3600)
+            + ",\"eventbus\":{\"roles\":[\"trader\",\"other\"],\"allow\":{\"publish\":[\"own.{sub}\"]},"
+            + "\"deny\":{\"subscribe\":[\"user.root\"]}}}";
+    String token = Files.writeString(directory.resolve("token"), jwt(claims, secret)).toString();
+    assertThat(withConfiguration("test", file, "--token-file", token, "publish", "own.u1"))
+        .as(cli.err())
+        .isZero();
+    assertThat(cli.out()).isEqualTo("allowed by allow publish own.{sub} (token)\n");
+    assertThat(cli.err())
+        .isEqualTo(
+            "eventbus: the client has the role other, which roles.conf does not have: it allows"
+                + " nothing (expected: anonymous, trader)\n");
+    assertThat(withConfiguration("test", file, "--token-file", token, "subscribe", "user.root"))
+        .isEqualTo(ExitCode.FAILED);
+    assertThat(cli.out()).startsWith("refused by deny subscribe user.root (token)\n");
+    assertThat(withConfiguration("test", file, "--token-file", token, "--as", "u1", "publish", "a"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("--token-file wants neither --as, --users, --role");
+    Files.writeString(Path.of(token), jwt(claims, new byte[32]));
+    assertThat(withConfiguration("test", file, "--token-file", token, "publish", "own.u1"))
+        .isEqualTo(ExitCode.FAILED);
+    assertThat(cli.err()).startsWith("eventbus: a bus refuses this client: it showed a token");
+    assertThat(run("test", "--token-file", token, "publish", "own.u1")).isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("--token-file wants the keys of a configuration");
+  }
+
+  private static String jwt(String claims, byte[] secret) throws Exception {
+    Base64.Encoder encoder = Base64.getUrlEncoder().withoutPadding();
+    String head = encoder.encodeToString("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8));
+    String body = encoder.encodeToString(claims.getBytes(StandardCharsets.UTF_8));
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+    byte[] signature = mac.doFinal((head + "." + body).getBytes(StandardCharsets.US_ASCII));
+    return head + "." + body + "." + encoder.encodeToString(signature);
+  }
+
+  @Test
+  void theHelpNamesEveryAction() {
+    assertThat(cli.run("permissions", "test", "--help")).isZero();
+    String help = cli.out().replaceAll("\\s+", " ");
+    for (Action action : Action.values()) {
+      assertThat(help).contains(action.name().toLowerCase(Locale.ROOT));
+    }
   }
 
   @Test

@@ -329,8 +329,10 @@ class ArchitectureTest {
       row(
           CLI_PERMISSIONS,
           CLI_CONSOLE,
+          CLI_CONFIG,
           CONFIG,
           SECURITY,
+          SECURITY_JWT,
           SECURITY_ROLES,
           SECURITY_USERS,
           PROTOCOL,

@@ -94,7 +94,7 @@ class MountedFilesTest {
     mount(Map.of("users", "u1:*::reader\n", "roles.conf", roles));
     Users users = new Users(mount.resolve("users"), changes);
     RolesFile file = new RolesFile(mount.resolve("roles.conf"));
-    RolePolicy policy = new RolePolicy(file.read());
+    RolePolicy policy = new RolePolicy(file.read(), false);
     RolesWatch watch = new RolesWatch(file, policy, changes);
     assertThat(mayRead(policy)).isTrue();
 

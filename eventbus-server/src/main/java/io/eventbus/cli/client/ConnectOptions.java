@@ -3,6 +3,7 @@ package io.eventbus.cli.client;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.TokenFile;
 import io.eventbus.cli.console.TrustedCertificates;
 import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ConnectionListener;

@@ -27,6 +27,11 @@ public final class ConfigOptions {
           "Sets a configuration key; may be repeated. 'eventbus config print' lists all keys.")
   Map<String, String> values = new LinkedHashMap<>();
 
+  /** Returns whether the command line names a configuration. */
+  public boolean isGiven() {
+    return file != null || !values.isEmpty();
+  }
+
   /** Gives a command the flags of the table. */
   public static void addFlags(CommandSpec spec) {
     for (ConfigKey key : ConfigKey.values()) {

@@ -13,6 +13,7 @@ import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.Action;
+import io.eventbus.server.security.Effect;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Rule;
@@ -31,10 +32,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Tries out a roles file without a bus. */
+/** Tries out a roles file, or the configuration of a bus, without a bus. */
 @Command(
     name = "permissions",
-    description = "Says what a roles file allows to a client, and by which line.",
+    description =
+        "Says what a roles file or a configuration allows to a client, and by which line.",
     subcommands = {PermissionsCommand.Test.class, PermissionsCommand.Rules.class})
 public final class PermissionsCommand implements Runnable {
   @Spec CommandSpec spec = CommandSpec.create();
@@ -92,7 +94,7 @@ public final class PermissionsCommand implements Runnable {
       if (problem != null) {
         throw new ParameterException(spec.commandLine(), problem);
       }
-      FilterRules rules = client.permissions().of(action);
+      FilterRules rules = client.client(spec, context).permissions().of(action);
       Verdict verdict =
           action.isAboutNames() ? rules.explain(name) : rules.explain(TopicFilter.parse(name));
       if (client.output == PermissionOptions.Output.JSON) {
@@ -147,9 +149,12 @@ public final class PermissionsCommand implements Runnable {
       name = "list",
       description =
           "Lists the rules that hold for a client, with its values in the templates, and the quotas"
-              + " that the file sets for it and its account.")
+              + " that are set for it and its account.")
   static final class Rules implements Runnable {
+    private static final String EVERYTHING = ">";
+
     @Mixin PermissionOptions client = new PermissionOptions();
+    @Spec CommandSpec spec = CommandSpec.create();
 
     private final CliContext context;
 
@@ -159,25 +164,27 @@ public final class PermissionsCommand implements Runnable {
 
     @Override
     public void run() {
-      Permissions permissions = client.permissions();
-      List<Rule> rules = new ArrayList<>();
-      for (Action action : Action.values()) {
-        rules.addAll(permissions.of(action).rules());
-      }
+      TriedClient tried = client.client(spec, context);
       if (client.output == PermissionOptions.Output.JSON) {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("rules", rules.stream().map(Rules::fields).toList());
-        all.put("quotas", limits(client.quotas().identity()));
-        all.put("accountQuotas", limits(client.quotas().account()));
+        all.put("rules", fields(tried.permissions()));
+        all.put("quotas", limits(tried.quotas().identity()));
+        all.put("accountQuotas", limits(tried.quotas().account()));
         json(context, all);
         return;
       }
       TableText table = new TableText().row("ACTION", "EFFECT", "FILTER", "RULE");
-      for (Rule rule : rules) {
-        table.row(name(rule.action()), name(rule.effect()), filter(rule), rule.toString());
+      for (Action action : Action.values()) {
+        FilterRules rules = tried.permissions().of(action);
+        if (rules.allowsWhatNoRuleDenies()) {
+          table.row(name(action), name(Effect.ALLOW), EVERYTHING, shown(rules.origin()));
+        }
+        for (Rule rule : rules.rules()) {
+          table.row(name(action), name(rule.effect()), filter(rule), rule.toString());
+        }
       }
       table.lines().forEach(context.out()::line);
-      list(client.quotas());
+      list(tried.quotas());
     }
 
     private void list(ClientQuotas quotas) {
@@ -205,6 +212,23 @@ public final class PermissionsCommand implements Runnable {
       Map<String, Object> limits = new LinkedHashMap<>();
       quotas.limits().forEach((quota, limit) -> limits.put(quota.key(), limit));
       return limits;
+    }
+
+    private static List<Map<String, Object>> fields(Permissions permissions) {
+      List<Map<String, Object>> all = new ArrayList<>();
+      for (Action action : Action.values()) {
+        FilterRules rules = permissions.of(action);
+        if (rules.allowsWhatNoRuleDenies()) {
+          Map<String, Object> fields = new LinkedHashMap<>();
+          fields.put("action", name(action));
+          fields.put("effect", name(Effect.ALLOW));
+          fields.put("filter", EVERYTHING);
+          fields.put("source", rules.origin());
+          all.add(fields);
+        }
+        rules.rules().forEach(rule -> all.add(fields(rule)));
+      }
+      return all;
     }
 
     private static Map<String, Object> fields(Rule rule) {

@@ -200,6 +200,15 @@ public final class FilterRules {
   }
 
   /**
+   * Says whether every topic is allowed that no rule denies.
+   *
+   * @return true if there are no rules that allow, because none is needed
+   */
+  public boolean allowsWhatNoRuleDenies() {
+    return everything;
+  }
+
+  /**
    * Says what asking about one topic costs.
    *
    * @return tokens or filters that are compared at most

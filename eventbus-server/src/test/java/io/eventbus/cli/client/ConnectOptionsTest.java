@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.TokenFile;
 import io.eventbus.client.ConnectionListener;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -36,7 +37,7 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   /** Of what is remembered, in rules: some tens of megabytes at most. */
   private static final int MAX_BOUND_RULES = 100_000;
 
-  private final RateLimitedLog log;
+  private final BiConsumer<String, Roles> unknownRole;
   private final boolean foreign;
   private volatile Generation generation;
 
@@ -58,14 +59,10 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   private record RoleSet(
       Map<Action, FilterRules> shared, List<RulePattern> patterns, Set<String> templates) {}
 
-  /** Makes a policy. */
-  public RolePolicy(Roles roles) {
-    this(roles, false);
-  }
-
   /**
    * Makes a policy for tokens whose roles may be of other applications, too.
    *
+   * @param roles what the file says
    * @param foreign whether tokens have roles that are not for the bus; otherwise one that the file
    *     does not have is told in the log
    */
@@ -78,12 +75,36 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   }
 
   RolePolicy(Roles roles, boolean foreign, RateLimitedLog log) {
-    this.log = log;
+    this(
+        roles,
+        foreign,
+        (name, read) ->
+            log.warn(
+                name,
+                "clients come with the role {}, which {} does not have: it allows nothing{}",
+                RolesParser.shown(name),
+                read.fileName()));
+  }
+
+  /**
+   * Makes a policy that tells another than the log of roles which the file does not have.
+   *
+   * @param roles what the file says
+   * @param foreign as above
+   * @param unknownRole hears the name of such a role, each time that a client comes with it, and
+   *     what the file says; any thread
+   */
+  public RolePolicy(Roles roles, boolean foreign, BiConsumer<String, Roles> unknownRole) {
+    this.unknownRole = unknownRole;
     this.foreign = foreign;
     this.generation = new Generation(roles);
   }
 
-  /** Takes another version of the file. It holds for clients that come from now on. */
+  /**
+   * Takes another version of the file. It holds for clients that come from now on.
+   *
+   * @param roles what it says
+   */
   public void use(Roles roles) {
     generation = new Generation(roles);
   }
@@ -126,11 +147,7 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
       if (roles.has(name)) {
         known.add(name);
       } else if (!isForeign(identity)) {
-        log.warn(
-            name,
-            "clients come with the role {}, which {} does not have: it allows nothing{}",
-            RolesParser.shown(name),
-            roles.fileName());
+        unknownRole.accept(name, roles);
       }
     }
     if (known.isEmpty() && isForeign(identity)) {

@@ -145,7 +145,8 @@ class RolesMatrixTest {
 
   @Test
   void everyRowIsDecidedByTheRuleThatItNames() {
-    RolePolicy policy = new RolePolicy(new RolesParser("roles.conf", "roles.conf").parse(FILE));
+    RolePolicy policy =
+        new RolePolicy(new RolesParser("roles.conf", "roles.conf").parse(FILE), false);
     List<String> wrong = new ArrayList<>();
     for (String row : ROWS.lines().toList()) {
       String[] cells = row.split("\\s+", 5);
@@ -191,7 +192,7 @@ class RolesMatrixTest {
   @Test
   void valuesThatMakeAFilterTooLongMakeARuleVoid() {
     String file = "[role r]\nallow publish >\ndeny publish {sub}.{account}.x\n";
-    RolePolicy policy = new RolePolicy(new RolesParser("f", "f").parse(file));
+    RolePolicy policy = new RolePolicy(new RolesParser("f", "f").parse(file), false);
     String half = "h".repeat(130);
     FilterRules rules =
         policy

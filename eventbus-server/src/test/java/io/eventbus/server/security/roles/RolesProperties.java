@@ -83,7 +83,7 @@ class RolesProperties {
             Map.of(),
             null,
             null);
-    return new RolePolicy(new RolesParser("f", "f").parse(file))
+    return new RolePolicy(new RolesParser("f", "f").parse(file), false)
         .permissions(identity, new Credentials(null, "", false))
         .of(action);
   }

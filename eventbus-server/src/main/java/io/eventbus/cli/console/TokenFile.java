@@ -1,7 +1,5 @@
-package io.eventbus.cli.client;
+package io.eventbus.cli.console;
 
-import io.eventbus.cli.console.CliFailure;
-import io.eventbus.cli.console.ExitCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -9,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** A token or a password in a file of its own, where other users of the machine cannot read it. */
-final class TokenFile {
+public final class TokenFile {
   /** As much as fits into {@code Hello.token}. */
   private static final int MAX = 16 * 1024;
 
@@ -20,7 +18,7 @@ final class TokenFile {
    *
    * @throws CliFailure if it cannot be read, is empty or too long
    */
-  static String read(Path file) {
+  public static String read(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
       byte[] bytes = in.readNBytes(MAX + 2);
       String line =

@@ -12,7 +12,7 @@
     ├── Refused             the bus refused something                       as ``retryable`` says
     ├── TimedOut            a deadline passed; the outcome may be open      retry after a pause
     ├── Closed              the client or subscription is closed            do not retry; make a new one
-    ├── HeldBack            a subscription stalls all others            read it, or another overflow policy
+    ├── HeldBack            a subscription stalls all others                read it, or another overflow policy
     ├── UnreadablePayload   a payload that the codec cannot read or write   do not retry
     └── CallFailed          a request to a service has no answer            as ``executed`` and ``retryable`` say
         ├── NoMember            no member serves the service

@@ -25,15 +25,15 @@ cleanup() {
   rm -rf "$work"
 }
 trap cleanup EXIT
-# Nothing is written beside the sources.
+# Caches are not written beside the sources.
 export PYTHONPYCACHEPREFIX="$work/pycache" RUFF_CACHE_DIR="$work/ruff" MYPY_CACHE_DIR="$work/mypy" HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis"
 cp -r "$here" "$work/source"
 cd "$here"
 
-# The environment has what the wheel asks for, and nothing else, when the wheel is tried; then come the tools.
+# The environment has only the dependencies of the wheel while the wheel is tried; then the tools are added.
 bin="$work/venv/bin"
 if "$python" -m pip --version >/dev/null 2>&1; then
-  # Putting a pip into the environment takes longer than making it.
+  # Without pip, whose installation takes longer than the environment.
   "$python" -m venv --without-pip "$work/venv"
   pip() { "$python" -m pip --quiet --disable-pip-version-check --python "$bin/python" "$@"; }
 else
@@ -58,7 +58,7 @@ echo "check: ruff passed"
 
 types() {
   "$bin/mypy" | tail -n 20
-  # It would fetch a Node of its own.
+  # Skipped without Node, because pyright would fetch one.
   if command -v node >/dev/null; then
     "$bin/pyright" --pythonpath "$bin/python" | tail -n 20
   else
@@ -66,7 +66,7 @@ types() {
   fi
 }
 
-# The faces share the core: of the synchronous one are played the scenarios in which an application calls something.
+# Both variants share the core: the synchronous one plays only the scenarios in which an application calls something.
 conformance() {
   local face="$1" log="$work/kit$1"
   shift

@@ -24,7 +24,7 @@ import pdoc
 import eventbus.avro
 import eventbus.sync
 
-# What the clients have of classes without a name of their own is shown as theirs.
+# Members inherited from private classes are shown as those of the clients.
 for client in (eventbus.EventBus, eventbus.sync.EventBus):
     for base in client.__mro__[1:-1]:
         for name, member in vars(base).items():

@@ -1,10 +1,10 @@
-"""Measures this SDK beside nats-py, each with its own server on loopback, publisher and subscriber as processes.
+"""Compares this SDK with nats-py, each with its own server on loopback, publisher and subscriber as processes.
 
     python bench/bench.py --jar eventbus.jar --nats-server nats-server [--events 300000] [--rounds 5] [--only receive,send]
 
 Needs this package, nats-py and aiohttp (for its WebSocket transport). Prints a table of medians: CPU of the process a event by
-``time.process_time``, and the rate that was seen. Rates depend on what else the machine does; CPU does so less. Only figures of
-one run can be compared.
+``time.process_time``, and the measured rate. Rates depend on the load of the machine, CPU does so less. Only figures
+of one run can be compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 
 PAYLOAD = b"x" * 128
 TOPIC = "bench.events"
-#: The publisher is so many events ahead of the subscriber at most.
+#: Maximum of events that the publisher is ahead of the subscriber.
 WINDOW = 64_000
 CHUNK = 1_000
 WARM_UP = 20_000
@@ -47,7 +47,7 @@ class Clock:
 
 
 class Counter:
-    """Counts what comes, and tells the publisher how far it is."""
+    """Counts received events, and reports the count to the publisher."""
 
     def __init__(self, total: int, progress: Any) -> None:
         self.total, self.progress, self.got, self.told = total, progress, 0, 0
@@ -71,7 +71,7 @@ async def ahead(sent: int, progress: Any) -> None:
         await asyncio.sleep(0.001)
 
 
-# ---- What both have in common: ``payload`` takes the payload of an event, ``chunk`` publishes so many events.
+# ---- Common part: ``payload`` takes the payload of an event, ``chunk`` publishes as many events.
 
 
 async def iterate(events: AsyncIterator[Any], payload: Callable[[Any], object], counter: Counter) -> None:
@@ -96,7 +96,7 @@ async def publish_all(total: int, progress: Any, chunk: Callable[[int], Awaitabl
 
 
 async def paced(total: int, chunk: Callable[[int], Awaitable[None]]) -> Result:
-    """2,000 events a second, each by itself."""
+    """Publishes 2,000 single events per second."""
     loop = asyncio.get_running_loop()
     clock, start = Clock(), loop.time()
     for i in range(total):
@@ -302,7 +302,7 @@ def servers(jar: str, nats_server: str) -> Iterator[dict[str, tuple[str, str]]]:
         }
 
 
-#: Name, how to receive, how to publish, which side is measured, which libraries can do it, factor of the number of events.
+#: Name, way of receiving, way of publishing, measured side, libraries, factor of the number of events.
 CASES: list[tuple[str, str, str, int, tuple[str, ...], float]] = [
     ("receive, handler", "handler", "send", 0, ("ours", "nats-py", "nats-py ws"), 1),
     ("receive, batches", "batches", "send", 0, ("ours",), 1),
@@ -337,7 +337,7 @@ def main() -> None:
                     found[library].append(run(kind, url, receive, publish, total)[side])
             ours = 0.0
             for library, results in found.items():
-                # What is paced has no warm-up at the publisher.
+                # Paced events have no warm-up at the publisher.
                 n = total if publish == "single" and side == 1 else measured
                 cpu = statistics.median(r[0] for r in results) / n * 1e6
                 rate = n / statistics.median(r[1] for r in results)

@@ -1,11 +1,12 @@
-"""Lets a publisher and a subscriber run for long at three buses that are restarted and drained, and looks at what it costs.
+"""Runs a publisher and a subscriber for a long time at three buses that are restarted and drained, and measures their
+memory.
 
     python bench/soak.py --jar eventbus.jar [--minutes 60] [--restart-every 60] [--drain-every 45] [--kill]
 
 The clients are testees of the conformance kit (conformance/README.md has their protocol), by default this SDK's; ``--testee
 "node testee.js"`` runs another one. Needs Python only. Prints a line every ``--report`` seconds and the sum at the end, and ends
-with 1 where a confirmed event was lost, doubled or put out of order. With ``--kill`` buses get no time to hand on what they
-have confirmed: what they take with them is counted and shown, and is no failure.
+with 1 where a confirmed event was lost, doubled or put out of order. With ``--kill`` buses get no time to deliver
+confirmed events: lost ones are counted and shown, and are no failure.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from pathlib import Path
 from typing import Any
 
 TOPICS = 4
-#: Confirmations that are waited for.
+#: Maximum of outstanding confirmations.
 WINDOW = 500
 START = 60.0
-#: What is under way at the end has so long to come.
+#: Seconds at the end for events under way.
 REST = 30.0
 
 
@@ -45,7 +46,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class Bus:
-    """A bus of the cluster; it comes back at the same address."""
+    """A bus of the cluster, restarted at the same address."""
 
     def __init__(self, jar: str, name: str, directory: Path, ports: list[int], shared: list[str], join: int) -> None:
         port, self.admin, self.cluster = ports
@@ -82,7 +83,7 @@ class Bus:
             await self.process.wait()
 
     async def call(self, method: str, path: str) -> None:
-        """Asks the administration port. Raises OSError."""
+        """Sends a request to the administration port. Raises OSError."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.admin}{path}", method=method)
         answer = await asyncio.to_thread(urllib.request.urlopen, request, timeout=5)
         answer.close()
@@ -141,7 +142,7 @@ class Testee:
 
 
 class Stream:
-    """What came of one producer and topic, and what was confirmed of it and did not come yet."""
+    """Events of one producer and topic: received ones, and confirmed ones that are still missing."""
 
     def __init__(self) -> None:
         self.next = 1
@@ -165,7 +166,7 @@ class Stream:
 
 
 class Soak:
-    """Publishes, counts what comes, and remembers what it saw."""
+    """Publishes, and records received events."""
 
     def __init__(self, options: argparse.Namespace, buses: list[Bus]) -> None:
         self._options = options
@@ -190,7 +191,7 @@ class Soak:
         return self.streams.setdefault((at["producer"], at["topic"]), Stream())
 
     def lost(self) -> int:
-        """Confirmed and not come."""
+        """Returns the number of confirmed events that did not arrive."""
         return sum(len(stream.awaited) for stream in self.streams.values())
 
     async def run(self) -> None:
@@ -207,7 +208,7 @@ class Soak:
         try:
             await self._publish(end)
             for task in tasks:
-                # What a fault has failed with is told, not lost.
+                # Reports unexpected exceptions.
                 if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                     raise error
         finally:
@@ -241,7 +242,7 @@ class Soak:
             self.errors[code] = self.errors.get(code, 0) + 1
 
     async def _rest(self) -> None:
-        """Until all that is under way has come, or has had its time."""
+        """Waits until all events under way have arrived, or for their time."""
         end = time.monotonic() + REST
         while (self.confirmed + self.failed < self.published or self.lost()) and time.monotonic() < end:
             await asyncio.sleep(0.05)
@@ -258,7 +259,7 @@ class Soak:
         for bus in self._in_turn(0):
             await asyncio.sleep(self._options.drain_every)
             self.faults.append(f"drain {bus.name}")
-            # A bus that is being restarted refuses.
+            # A restarting bus refuses.
             with contextlib.suppress(OSError):
                 await bus.call("PUT", f"/api/v1/drains/{bus.name}")
                 await asyncio.sleep(min(10, self._options.drain_every / 2))
@@ -284,7 +285,7 @@ class Soak:
             await asyncio.sleep(self._options.report)
 
     async def measure(self, at: float) -> None:
-        """RSS of publisher and subscriber, in KiB."""
+        """Measures the RSS of publisher and subscriber, in KiB."""
         found = []
         for testee in (self.publisher, self.subscriber):
             ps = await asyncio.create_subprocess_exec(
@@ -295,7 +296,7 @@ class Soak:
         self.rss.append((at, found))
 
     async def sum_up(self) -> bool:
-        """Prints what was seen; returns whether it is what was promised."""
+        """Prints the results; returns whether all promises were kept."""
         await self.measure(self._options.minutes * 60)
         share = 100 * self.confirmed / max(1, self.published)
         print(f"published {self.published:,}, confirmed {share:.4f} %, failed {self.errors or 0}")

@@ -1,4 +1,4 @@
-"""A bus that writes everything down, and a driver without sockets: the core under a clock that the test sets."""
+"""A bus that records all frames, and a driver without sockets: the core under a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NANOS = 1_763_712_000_000_000_000
 
 
 class FakeWaiter:
-    """What waits for an answer, without a loop."""
+    """A waiter for an answer, without a loop."""
 
     def __init__(self) -> None:
         self.result: Any = None
@@ -96,7 +96,7 @@ def plain_event(payload: bytes, at: int = NANOS // 1000) -> bytes:
 def deliver(
     topic: str, producer: int, sequence: int, payloads: list[bytes], groups: tuple[int, ...] = (), schema: int = 0
 ) -> bytes:
-    """A Deliver frame as a bus writes it."""
+    """Returns a Deliver frame of a bus."""
     events = b"".join(map(plain_event, payloads))
     ids = b"".join(map(varint, groups))
     listed = varint(-len(groups)) + varint(len(ids)) + ids + b"\0" if groups else b"\0"
@@ -110,13 +110,13 @@ def deliver(
 
 
 def numbered(topic: str, producer: int, first: int, last: int, groups: tuple[int, ...] = ()) -> bytes:
-    """A Deliver frame whose payloads are the sequence numbers."""
+    """Returns a Deliver frame whose payloads are the sequence numbers."""
     return deliver(topic, producer, first, [b"%d" % n for n in range(first, last + 1)], groups)
 
 
 @dataclass
 class Socket:
-    """One connection, seen from the bus."""
+    """A connection, seen from the bus."""
 
     link: BusLink
     timeout: float
@@ -126,7 +126,7 @@ class Socket:
     pings: int = 0
 
     def take(self, *kinds: type) -> list[Any]:
-        """Takes what has come, of these kinds; all for none."""
+        """Takes the received frames of these kinds; all kinds by default."""
         taken = [f for f in self.seen if not kinds or isinstance(f, kinds)]
         self.seen = [f for f in self.seen if f not in taken]
         return taken
@@ -144,9 +144,9 @@ class Driver:
         self.happened: list[Any] = []
         self.first = FakeWaiter()
         self.hold_writes = False
-        #: Questions for a token that were not answered.
+        #: Requests for a token that were not answered.
         self.asked: list[int] = []
-        #: Pongs that show how far a bus is do not come.
+        #: Set to hold the Pongs of fences.
         self.hold_pongs = False
 
     def start(self) -> Socket:
@@ -155,7 +155,7 @@ class Driver:
         return self.sockets[-1]
 
     def pump(self) -> None:
-        """Does what the machine asks for, until it asks for nothing."""
+        """Executes the commands of the machine until there are none."""
         machine = self.machine
         while True:
             at = machine.wake_at()
@@ -204,7 +204,7 @@ class Driver:
         return wrote
 
     def advance(self, seconds: float) -> None:
-        """Lets time go by, with each timer at its time."""
+        """Advances the time, and runs each timer at its time."""
         end = self.now + seconds
         while (at := self.machine.wake_at()) is not None and at <= end:
             self.now = max(self.now, at)
@@ -218,7 +218,7 @@ class Driver:
         self.pump()
 
     def say(self, socket: Socket, *raw: bytes) -> None:
-        """The bus sends a message."""
+        """Sends a message of the bus."""
         self.machine.receive(socket.link, b"".join(raw), self.now)
         self.pump()
 
@@ -237,25 +237,25 @@ class Driver:
         self.say(socket, Welcome(producer=producer, **fields).frame())
 
     def end(self, socket: Socket, code: int = 1006, reason: str = "", error: Error | None = None) -> None:
-        """The connection ends."""
+        """Ends the connection."""
         socket.closed = code, reason
         self.machine.closed(socket.link, code, reason, error, self.now)
         self.pump()
 
     def connect(self, **fields: Any) -> Socket:
-        """Starts and welcomes."""
+        """Connects and sends a Welcome."""
         socket = self.start()
         self.welcome(socket, **fields)
         return socket
 
     def next_try(self) -> Socket:
-        """Lets time go by until there is another try to connect."""
+        """Advances the time to the next try to connect."""
         before = len(self.sockets)
         until(self, lambda: len(self.sockets) > before)
         return self.sockets[-1]
 
     def reconnect(self, **fields: Any) -> Socket:
-        """Lets the next try take place and welcomes it."""
+        """Advances the time to the next try, and sends a Welcome."""
         socket = self.next_try()
         self.welcome(socket, **fields)
         return socket
@@ -290,11 +290,11 @@ class Driver:
         return subscription
 
     def taken(self, subscription: Subscription) -> list[Event]:
-        """Takes and handles everything that is queued."""
+        """Takes and handles all queued events."""
         return [item for item in self.everything(subscription) if isinstance(item, Event)]
 
     def everything(self, subscription: Subscription) -> list[Any]:
-        """Takes and handles everything that is queued: events, and what is told between them."""
+        """Takes and handles all queued items: events and marks."""
         reader = EventReader(subscription.buffer, lambda _, error: pytest.fail(str(error)))
         found: list[Any] = []
         while (items := reader.read(1 << 30)) is not None:
@@ -308,7 +308,7 @@ class Driver:
         return [event.sequence for event in self.taken(subscription)]
 
     def of(self, kind: type) -> list[Any]:
-        """What was told of a kind."""
+        """Returns the happenings of a kind."""
         return [h for h in self.happened if isinstance(h, kind)]
 
 
@@ -337,7 +337,7 @@ def change_bus(*urls: str, token: str = "move", deadline: int = 30_000) -> bytes
 
 
 def until(driver: Driver, condition: Callable[[], bool]) -> None:
-    """Lets timers run until something holds."""
+    """Runs timers until a condition holds."""
     while not condition():
         at = driver.machine.wake_at()
         assert at is not None, "no timer is left"

@@ -1,4 +1,4 @@
-"""A bus of one process that does what the protocol page says, as far as tests of the client need it: on a real socket."""
+"""A bus in one process, on a real socket, that implements the protocol as far as tests of the client need it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from eventbus._wire import (
 
 
 class Bus:
-    """Keeps what it has seen; ``confirms`` and ``welcomes`` switch its answers off."""
+    """Records received frames; ``confirms`` and ``welcomes`` switch its answers off."""
 
     def __init__(self) -> None:
         self.seen: list[Any] = []
@@ -66,25 +66,25 @@ class Bus:
         self.confirms = True
         self.welcomes = True
         self.forbidden = "secret.>"
-        #: By connection: services by their ids, and what each may still be given.
+        #: Services by connection and id, and the free capacity of each.
         self.members: dict[ServerConnection, dict[int, Register]] = {}
-        #: Calls that members have: who asked, under which number, and whom.
+        #: Calls of members: caller, its number, and member.
         self.calls: dict[int, tuple[ServerConnection, int, ServerConnection]] = {}
         self._call_numbers = count(1)
-        #: It answers nothing until ``speak``.
+        #: Set to hold all answers until ``speak``.
         self.mute = False
         self._unsaid: list[tuple[ServerConnection, bytes]] = []
         self.ssl: ssl.SSLContext | None = None
         self.upgrade: Response | None = None
         self.url = ""
-        #: 0 for any.
+        #: Port; 0 for any.
         self.port = 0
         self.subprotocols: list[Subprotocol] | None = [Subprotocol("eventbus.v1.avro")]
         self.producer = 77
-        #: Seconds that a token lasts; 0 for ever.
+        #: Life of a token in seconds; 0 for no expiry.
         self.token_life = 0.0
         self._server: Server | None = None
-        # What waits for credit, and how much more may go out.
+        # Frames that wait for credit, and the rest of the credit.
         self._held: dict[ServerConnection, deque[bytes]] = {}
         self._room: dict[ServerConnection, float] = {}
         self._limit: dict[ServerConnection, int] = {}
@@ -218,7 +218,7 @@ class Bus:
                 await ws.send(message)
 
     async def speak(self) -> None:
-        """Says what was held back."""
+        """Sends the held answers."""
         self.mute = False
         unsaid, self._unsaid = self._unsaid, []
         for ws, message in unsaid:
@@ -228,13 +228,13 @@ class Bus:
         return [f for f in self.seen if isinstance(f, kind)]
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Waits until something has come; for 5 s at most."""
+        """Waits for a condition, at most 5 s."""
         async with asyncio.timeout(5):
             while not condition():
                 await asyncio.sleep(0.001)
 
     def wait(self, condition: Callable[[], object]) -> None:
-        """The same, from another thread."""
+        """Waits for a condition, from another thread."""
         asyncio.run_coroutine_threadsafe(self.until(condition), self.loop).result(10)
 
     def last_credit(self) -> Credit:
@@ -254,7 +254,7 @@ async def loopback() -> AsyncIterator[Bus]:
 
 @contextlib.contextmanager
 def in_thread() -> Iterator[Bus]:
-    """A bus with a loop of its own."""
+    """Yields a bus with a loop of its own."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

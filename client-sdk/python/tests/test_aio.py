@@ -33,7 +33,7 @@ FAST = Reconnect(initial_delay=0.01, max_delay=0.05)
 
 
 def run(test: Test) -> None:
-    """Runs a test with a bus, and looks at what is left."""
+    """Runs a test with a bus, and checks that no task is left."""
 
     async def whole() -> None:
         before = asyncio.all_tasks()
@@ -140,7 +140,7 @@ def test_batches_and_handlers() -> None:
     run(test)
 
 
-def test_what_a_handler_raises_is_logged_where_nothing_listens(caplog: pytest.LogCaptureFixture) -> None:
+def test_exceptions_of_handlers_are_logged_without_a_listener(caplog: pytest.LogCaptureFixture) -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
 
@@ -156,7 +156,7 @@ def test_what_a_handler_raises_is_logged_where_nothing_listens(caplog: pytest.Lo
     assert "told by default" in caplog.text
 
 
-def test_a_lost_connection_is_made_again_and_nothing_confirmed_is_lost() -> None:
+def test_the_client_reconnects_and_nothing_confirmed_is_lost() -> None:
     async def test(bus: Bus) -> None:
         happened: list[Any] = []
         async with connect(bus) as client:
@@ -184,7 +184,7 @@ def test_a_lost_connection_is_made_again_and_nothing_confirmed_is_lost() -> None
     run(test)
 
 
-def test_no_bus() -> None:
+def test_raises_when_no_bus_answers() -> None:
     async def test(bus: Bus) -> None:
         url = bus.url
         await bus.stop()
@@ -197,7 +197,7 @@ def test_no_bus() -> None:
     run(test)
 
 
-def test_a_bus_that_does_not_answer() -> None:
+def test_gives_up_a_silent_bus() -> None:
     async def test(bus: Bus) -> None:
         bus.welcomes = False
         with pytest.raises(TimedOut, match="did not answer within"):
@@ -231,7 +231,7 @@ def test_refused_upgrades_that_are_final(status: int, text: str) -> None:
     run(test)
 
 
-def test_an_upgrade_that_is_refused_for_now() -> None:
+def test_a_temporary_refusal_of_the_upgrade_is_retried() -> None:
     async def test(bus: Bus) -> None:
         bus.upgrade = refusal(503, "full", "1")
         with pytest.raises(NotConnected, match="answered 503: full") as e:
@@ -241,7 +241,7 @@ def test_an_upgrade_that_is_refused_for_now() -> None:
     run(test)
 
 
-def test_a_server_that_is_no_bus() -> None:
+def test_a_server_other_than_a_bus_is_refused() -> None:
     async def test(bus: Bus) -> None:
         await bus.stop()
         bus.subprotocols = None
@@ -253,7 +253,7 @@ def test_a_server_that_is_no_bus() -> None:
     run(test)
 
 
-def test_the_token_is_asked_for_at_each_connect() -> None:
+def test_the_token_function_is_called_at_each_connect() -> None:
     async def test(bus: Bus) -> None:
         tokens = iter(["one", "wrong", "three"])
 
@@ -269,7 +269,7 @@ def test_the_token_is_asked_for_at_each_connect() -> None:
     run(test)
 
 
-def test_a_token_function_that_fails_is_no_secret_told() -> None:
+def test_a_failing_token_function_leaks_no_secret() -> None:
     async def test(bus: Bus) -> None:
         def token() -> str:
             raise RuntimeError("the secret is hush")
@@ -293,7 +293,7 @@ def test_leaving_an_iterator_loses_nothing() -> None:
             assert (await sub.get(0)).sequence == 6
             assert [e.sequence async for e in _first(sub, 5)] == [7, 8, 9, 10, 11]
             assert [e.sequence for e in await anext(batches)] == [12]
-            # Neither a time-out nor cancelling ends an iteration.
+            # Neither a timeout nor cancelling ends an iteration.
             with pytest.raises(TimedOut, match=r"no event of a within 0 s"):
                 await sub.get(0)
             with pytest.raises(TimeoutError):
@@ -314,7 +314,7 @@ def test_leaving_an_iterator_loses_nothing() -> None:
     run(test)
 
 
-def test_a_refused_subscription() -> None:
+def test_a_refused_subscription_raises() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             with pytest.raises(Refused) as e:
@@ -332,7 +332,7 @@ def test_a_refused_subscription() -> None:
     run(test)
 
 
-def test_one_reader() -> None:
+def test_a_second_reader_is_refused() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             sub = await client.subscribe("a")
@@ -351,7 +351,7 @@ def test_one_reader() -> None:
     run(test)
 
 
-def test_unsubscribing_ends_the_iteration_and_gives_credit_back() -> None:
+def test_unsubscribing_ends_the_iteration_and_returns_credit() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             sub = await client.subscribe("a")
@@ -372,7 +372,7 @@ def test_unsubscribing_ends_the_iteration_and_gives_credit_back() -> None:
     run(test)
 
 
-def test_a_subscription_that_nothing_holds_any_more_ends() -> None:
+def test_a_garbage_subscription_ends() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             await client.publish("a", b"")
@@ -384,7 +384,7 @@ def test_a_subscription_that_nothing_holds_any_more_ends() -> None:
     run(test)
 
 
-def test_credit_bounds_what_is_not_handled() -> None:
+def test_credit_bounds_unhandled_events() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus, receive_bytes=64 * 1024) as client:
             sub = await client.subscribe("a")
@@ -403,7 +403,7 @@ def test_credit_bounds_what_is_not_handled() -> None:
     run(test)
 
 
-def test_a_bus_that_ignores_credit_is_held_back_and_goes_on() -> None:
+def test_a_bus_that_ignores_credit_is_stalled_and_continues() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus, receive_bytes=16 * 1024) as client:
             sub = await client.subscribe("a")
@@ -474,7 +474,7 @@ def test_publish_waits_for_room_in_order_or_fails() -> None:
     run(test)
 
 
-def test_cancelling_publish_does_not_unsend() -> None:
+def test_cancelling_publish_does_not_withdraw_the_event() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             sub = await client.subscribe("a")
@@ -495,7 +495,7 @@ async def _first(sub: eventbus.Subscription, n: int) -> AsyncIterator[Event]:
             return
 
 
-def test_close_says_whether_all_was_confirmed() -> None:
+def test_close_returns_whether_all_was_confirmed() -> None:
     async def test(bus: Bus) -> None:
         client = await connect(bus)
         bus.confirms = False
@@ -573,7 +573,7 @@ def test_a_handler_may_subscribe_flush_and_publish() -> None:
     run(test)
 
 
-def test_silence_is_noticed() -> None:
+def test_a_silent_connection_is_given_up() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus, silence_timeout=0.1) as client:
             await asyncio.sleep(0.25)  # Pings are answered
@@ -585,7 +585,7 @@ def test_silence_is_noticed() -> None:
     run(test)
 
 
-def test_listeners_can_go_and_do_no_harm() -> None:
+def test_listeners_can_be_removed_and_their_exceptions_harm_nothing() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             heard: list[Any] = []
@@ -603,7 +603,7 @@ def test_listeners_can_go_and_do_no_harm() -> None:
     run(test)
 
 
-def test_wrong_arguments() -> None:
+def test_wrong_arguments_are_refused() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             with pytest.raises(TypeError, match="payload: int"):

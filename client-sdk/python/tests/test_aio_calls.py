@@ -51,7 +51,7 @@ def test_request_and_serve() -> None:
     run(test)
 
 
-def test_what_a_handler_sees_and_what_it_may_return() -> None:
+def test_a_handler_sees_the_request_and_returns_the_answer() -> None:
     seen: list[Invocation] = []
 
     def handler(invocation: Invocation) -> Any:
@@ -79,7 +79,7 @@ def test_what_a_handler_sees_and_what_it_may_return() -> None:
     run(test)
 
 
-def test_how_a_handler_refuses_and_fails(caplog: pytest.LogCaptureFixture) -> None:
+def test_rejections_and_exceptions_of_handlers_are_failures(caplog: pytest.LogCaptureFixture) -> None:
     async def handler(invocation: Invocation) -> Any:
         if invocation.method == "refuse":
             raise Rejected.refused("not now", retry_after=0.5)
@@ -131,7 +131,7 @@ def test_how_a_handler_refuses_and_fails(caplog: pytest.LogCaptureFixture) -> No
     run(test)
 
 
-def test_cancelling_the_task_cancels_the_request_and_tells_the_handler() -> None:
+def test_cancelling_the_task_cancels_the_request_and_its_handler() -> None:
     async def test(bus: Bus) -> None:
         told: asyncio.Queue[str] = asyncio.Queue()
         go_on = asyncio.Event()
@@ -156,7 +156,7 @@ def test_cancelling_the_task_cancels_the_request_and_tells_the_handler() -> None
             go_on.set()
             assert await told.get() == "at once"
             await bus.until(lambda: bus.of(Reply))
-            # With a time-out of asyncio, too.
+            # With a timeout of asyncio, too.
             go_on.clear()
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.01):
@@ -167,7 +167,7 @@ def test_cancelling_the_task_cancels_the_request_and_tells_the_handler() -> None
     run(test)
 
 
-def test_a_deadline() -> None:
+def test_a_request_fails_at_its_timeout() -> None:
     async def test(bus: Bus) -> None:
         forever = asyncio.Event()
 
@@ -184,7 +184,7 @@ def test_a_deadline() -> None:
     run(test)
 
 
-def test_pausing_and_closing_a_service() -> None:
+def test_a_service_can_be_paused_and_closed() -> None:
     async def test(bus: Bus) -> None:
         begun, go_on = asyncio.Event(), asyncio.Event()
 
@@ -217,7 +217,7 @@ def test_pausing_and_closing_a_service() -> None:
     run(test)
 
 
-def test_services_that_are_refused() -> None:
+def test_refused_services_raise() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             with pytest.raises(Refused):
@@ -245,7 +245,7 @@ def test_services_that_are_refused() -> None:
     run(test)
 
 
-def test_closing_the_client_answers_what_is_here() -> None:
+def test_closing_the_client_answers_received_requests() -> None:
     async def test(bus: Bus) -> None:
         begun = asyncio.Semaphore(0)
 
@@ -259,7 +259,7 @@ def test_closing_the_client_answers_what_is_here() -> None:
             await client.serve("orders", handler, concurrency=1)
             asked = [asyncio.ensure_future(other.request("orders")) for _ in range(3)]
             await begun.acquire()
-            # Two wait for the handler still.
+            # Two still wait for the handler.
             await bus.until(lambda: len(bus.calls) == 3)
             assert await client.close() is True
             assert [(await one).text() for one in asked] == ["done"] * 3

@@ -1,4 +1,4 @@
-"""A subscription that is read slowly does not hold back the others: its own policy is applied to its own buffer."""
+"""A slow subscription does not stall the others: its own policy is applied to its own buffer."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def client(**options: Any) -> tuple[Driver, Socket]:
 
 
 def kib(topic: str, first: int, count: int = 1, producer: int = 5) -> bytes:
-    """Events of about a KiB, each in a frame of its own."""
+    """Returns frames with an event of about a KiB each."""
     return b"".join(deliver(topic, producer, n, [b"%d" % n + b"x" * 1000]) for n in range(first, first + count))
 
 
 def keyed(topic: str, sequence: int, *keys: str | None) -> bytes:
-    """A frame with an event of about 200 bytes for each key."""
+    """Returns a frame with an event of about 200 bytes for each key."""
     events = [encode_event(1, key, None, b"x" * 200) for key in keys]
     raw = b"".join(events)
     body = [
@@ -61,14 +61,14 @@ def assert_nothing_is_kept(d: Driver, *subs: Subscription) -> None:
     assert (d.machine.dispatcher.bytes, d.machine.dispatcher.blocking_bytes) == (0, 0)
 
 
-def test_drop_oldest_drops_of_its_own_and_the_others_go_on() -> None:
+def test_drop_oldest_drops_in_its_own_buffer_and_the_others_continue() -> None:
     d, socket = client()
     slow = d.subscribed(socket, "a", overflow=Overflow.DROP_OLDEST, bound=16 * KIB)
     quick = d.subscribed(socket, "b")
     for n in range(1, 201):
         d.say(socket, kib("a", n), kib("b", n))
         assert d.numbers(quick) == [n]
-    # The bus may go on, though much more came than the window takes.
+    # The bus may continue, though more was received than the window holds.
     assert socket.link.credit.limit > socket.link.credit.received
     assert slow.buffer.bytes <= 16 * KIB
     kept = d.everything(slow)
@@ -81,13 +81,13 @@ def test_drop_oldest_drops_of_its_own_and_the_others_go_on() -> None:
     assert_nothing_is_kept(d, slow, quick)
 
 
-def test_who_reads_between_the_messages_loses_nothing_however_big_they_are() -> None:
+def test_a_reader_between_the_messages_loses_nothing_however_big_they_are() -> None:
     d, socket = client()
     sub = d.subscribed(socket, "a", overflow=Overflow.DROP_OLDEST, bound=4 * KIB)
     for n in range(1, 300, 30):
         d.say(socket, kib("a", n, 30))
         assert d.numbers(sub) == list(range(n, n + 30))
-    # A frame that is bigger than the bound waits by itself.
+    # A frame bigger than the bound waits alone.
     for n in (301, 302):
         d.say(socket, deliver("a", 5, n, [b"x" * 8000]))
     d.say(socket, kib("b", 1))
@@ -95,7 +95,7 @@ def test_who_reads_between_the_messages_loses_nothing_however_big_they_are() -> 
     assert_nothing_is_kept(d, sub)
 
 
-def test_an_event_that_others_have_not_handled_counts_until_they_have() -> None:
+def test_an_event_counts_until_all_have_handled_it() -> None:
     d, socket = client()
     slow = d.subscribed(socket, "a", overflow=Overflow.DROP_OLDEST, bound=4 * KIB)
     block = d.subscribed(socket, "*")
@@ -108,7 +108,7 @@ def test_an_event_that_others_have_not_handled_counts_until_they_have() -> None:
     assert_nothing_is_kept(d, slow, block)
 
 
-def test_marks_keep_their_place_and_streams_have_one_gap_each() -> None:
+def test_marks_keep_their_place_and_each_stream_has_one_gap() -> None:
     d, socket = client()
     slow = d.subscribed(socket, "*", overflow=Overflow.DROP_OLDEST, bound=8 * KIB)
     d.say(socket, kib("a", 1), kib("b", 1), kib("a", 4))
@@ -160,7 +160,7 @@ def test_conflate_keeps_the_last_event_of_each_key() -> None:
     assert [e.payload for e in events] == [b"x" * 200] * len(events)
     gaps = [g for g in found if isinstance(g, Gap)]
     assert {g.reason for g in gaps} == {GapReason.BUFFER_CONFLATED}
-    # In order, and every number is an event or told.
+    # In order, and every number is an event or in a gap.
     place = 1
     for item in (i for i in found if i.topic == "a"):
         first, end = (item.first, item.last) if isinstance(item, Gap) else (item.sequence, item.sequence)
@@ -209,7 +209,7 @@ def test_disconnect_ends_the_connection_as_the_bus_does() -> None:
     assert_nothing_is_kept(d, slow, other)
 
 
-def test_only_block_holds_the_credit_and_the_application_hears_which_holds_back_which() -> None:
+def test_only_block_uses_up_credit_and_the_stall_is_reported() -> None:
     d, socket = client()
     drops = d.subscribed(socket, "d", overflow=Overflow.DROP_OLDEST)
     for n in range(2 * WINDOW // KIB):
@@ -235,7 +235,7 @@ def test_only_block_holds_the_credit_and_the_application_hears_which_holds_back_
     d.taken(drops)
 
 
-def test_a_subscription_that_holds_back_nobody_else_is_no_problem() -> None:
+def test_a_subscription_that_stalls_no_other_is_not_reported() -> None:
     d, socket = client()
     block = d.subscribed(socket, "a")
     while socket.link.credit.received < socket.link.credit.limit:
@@ -244,7 +244,7 @@ def test_a_subscription_that_holds_back_nobody_else_is_no_problem() -> None:
     assert d.of(HeldBack) == []
 
 
-def test_one_that_is_slow_and_goes_on_is_no_problem() -> None:
+def test_a_slow_subscription_that_makes_progress_is_not_reported() -> None:
     d, socket = client()
     block = d.subscribed(socket, "a")
     d.subscribed(socket, "b")
@@ -290,7 +290,7 @@ def test_a_thread_may_take_while_the_policy_drops() -> None:
     assert_nothing_is_kept(d, sub)
 
 
-def test_the_bound_is_an_option() -> None:
+def test_buffer_bytes_sets_the_bound() -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus, receive_bytes=1 << 20) as client:
             sub = await client.subscribe("a", overflow=Overflow.DROP_OLDEST)

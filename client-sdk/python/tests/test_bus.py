@@ -1,4 +1,4 @@
-"""The client against buses of a jar: EVENTBUS_JAR says which; left out without."""
+"""The client against buses of the jar in EVENTBUS_JAR; skipped without."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not JAR, reason="EVENTBUS_JAR names no bus")
 
 
 class Process:
-    """A bus; what it writes is kept."""
+    """A bus, whose output is kept."""
 
     def __init__(self, directory: Path, *settings: str) -> None:
         java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
@@ -45,7 +45,7 @@ class Process:
                 *options,
             ],
             cwd=directory,
-            # What begins so is configuration for a bus.
+            # Variables with this prefix are configuration for a bus.
             env={k: v for k, v in os.environ.items() if not k.startswith("EVENTBUS_")},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -144,7 +144,7 @@ def test_services(bus: Process) -> None:
         assert client.request("sums", "[1, 2, 3]").text() == "6"
 
 
-def test_everything_comes_once_and_in_order(bus: Process) -> None:
+def test_all_events_arrive_once_and_in_order(bus: Process) -> None:
     async def main() -> None:
         async with eventbus.connect(bus.url) as client, eventbus.connect(bus.url) as other:
             got: dict[str, list[int]] = {"handler": [], "g1": [], "g2": []}
@@ -196,7 +196,7 @@ def test_a_lost_connection(bus: Process) -> None:
     asyncio.run(main())
 
 
-def test_the_policy_acts_for_a_client_that_does_not_take(bus: Process) -> None:
+def test_the_policy_acts_for_a_stalled_client(bus: Process) -> None:
     async def main() -> None:
         gaps: list[Gap] = []
         async with eventbus.connect(bus.url, receive_bytes=65_536) as slow, eventbus.connect(bus.url) as fast:
@@ -204,7 +204,7 @@ def test_the_policy_acts_for_a_client_that_does_not_take(bus: Process) -> None:
             sub = await slow.subscribe("p", overflow=Overflow.DROP_OLDEST)
             for _ in range(2000):
                 await fast.publish("p", b"x" * 1000)
-            # Answers come all the same.
+            # Answers are not stalled.
             await slow.flush(5)
             await slow.subscribe("other")
             assert slow.counters().queued_bytes < 65_536 + 70_000
@@ -219,7 +219,7 @@ def test_the_policy_acts_for_a_client_that_does_not_take(bus: Process) -> None:
     asyncio.run(main())
 
 
-def test_without_await(bus: Process) -> None:
+def test_the_synchronous_client_works(bus: Process) -> None:
     with connect_sync(bus.url) as client, client.subscribe("s.>") as sub:
         for i in range(3000):
             while not client.send("s.a", b"%d" % i):
@@ -242,7 +242,7 @@ def free_ports(n: int) -> list[int]:
     return ports
 
 
-def test_a_bus_that_is_drained_loses_nothing(tmp_path: Path) -> None:
+def test_draining_a_bus_loses_nothing(tmp_path: Path) -> None:
     first, second, admin = free_ports(3)
     both = f"127.0.0.1:{first},127.0.0.1:{second}"
     common = (

@@ -1,4 +1,4 @@
-"""Changes of bus: what docs/protocol.md#change-of-bus asks of a client, and what happens when a part of it fails."""
+"""Moves to another bus: the steps of docs/protocol.md#change-of-bus, and failures of each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from eventbus._wire import MAX_LONG, Barrier, ChangeBusFailed, Credit, Hello, Su
 
 
 class Move:
-    """A client with subscriptions that is asked to go, driven step by step."""
+    """A move of a client with subscriptions, driven step by step."""
 
     def __init__(self, *filters: str, group: str | None = None) -> None:
         self.d = d = Driver()
@@ -77,12 +77,12 @@ class Move:
         [told] = self.old.take(ChangeBusFailed)
         assert told.token == "move"
         assert why in told.message
-        # It publishes at its old bus, and gets what comes there.
+        # The client publishes at its old bus, and receives events there.
         d.publish("p", b"x")
         assert len(self.old.take(PublishSeen)) == 1
 
 
-def test_the_steps_of_the_page() -> None:
+def test_a_move_takes_the_steps_of_the_protocol_page() -> None:
     m = Move("a", "b.*")
     d = m.d
     waiter = d.publish("p", b"1")
@@ -95,7 +95,7 @@ def test_the_steps_of_the_page() -> None:
     d.say(m.new, confirm_subscribe(m.subs[0].id), numbered("a", 5, 2, 3))
     assert m.old.take(Barrier) == []
     d.say(m.old, numbered("a", 5, 1, 2))
-    # 3: when everything is confirmed, publish no more, and ask; only now the first credit.
+    # 3: when everything is confirmed, stop publishing, and send a barrier; only now the first credit.
     d.say(m.new, confirm_subscribe(m.subs[1].id))
     assert m.new.take() == [Credit(0, 4 << 20, m.new.link.credit.received)]
     [barrier] = m.old.take(Barrier)
@@ -103,7 +103,7 @@ def test_the_steps_of_the_page() -> None:
     assert m.old.take(PublishSeen)[-1].sequence == 1
     d.say(m.old, confirm_publish("p", 1), barrier.frame())
     assert waiter.result.sequence == 1
-    # 4: unsubscribe there, publish here; numbers go on.
+    # 4: unsubscribe there, publish here; numbers continue.
     assert m.old.take() == [Unsubscribe(s.id) for s in m.subs]
     [published] = m.new.take(PublishSeen)
     assert (published.sequence, published.payloads) == (2, [b"2"])
@@ -120,7 +120,7 @@ def test_the_steps_of_the_page() -> None:
     assert late.result.sequence == 2
     assert d.of(Gap) == []
     assert not any(s.ended for s in m.subs)
-    # The next connection is asked for everything again, with the resume.
+    # Over the next connection everything is requested again, with the resume.
     d.end(m.new)
     s = d.reconnect()
     hello, *rest = s.take(Hello, Subscribe)
@@ -128,7 +128,7 @@ def test_the_steps_of_the_page() -> None:
     assert [f.filter for f in rest] == ["a", "b.*"]
 
 
-def test_events_of_groups_come_in_order_over_both_connections() -> None:
+def test_events_of_groups_arrive_in_order_over_both_connections() -> None:
     m = Move("a", group="g")
     plain, member = m.subs
     d = m.d
@@ -148,7 +148,7 @@ def test_events_of_groups_come_in_order_over_both_connections() -> None:
     assert d.machine.dispatcher.bytes == 0
 
 
-def test_what_the_new_bus_sent_for_a_group_and_was_not_read_yet_is_waited_for() -> None:
+def test_a_move_waits_for_unread_events_of_groups_at_the_new_bus() -> None:
     m = leaving_with_a_pong_to_come()
     d, [member] = m.d, m.subs
     # Sent before the old bus was done, read after that.
@@ -158,12 +158,12 @@ def test_what_the_new_bus_sent_for_a_group_and_was_not_read_yet_is_waited_for() 
     d.pump()
     m.assert_moved()
     assert d.numbers(member) == [2, 3, 4]
-    # Another one later is a sign of life only.
+    # A later Pong is only a sign of life.
     d.machine.heard(m.new.link, d.now, True)
 
 
 @pytest.mark.parametrize("what", ["silent", "old lost", "new lost"])
-def test_a_new_bus_that_does_not_say_how_far_it_is_holds_up_nothing(what: str) -> None:
+def test_a_new_bus_without_a_pong_stalls_nothing(what: str) -> None:
     m = leaving_with_a_pong_to_come()
     d, [member] = m.d, m.subs
     if what == "silent":
@@ -180,7 +180,7 @@ def test_a_new_bus_that_does_not_say_how_far_it_is_holds_up_nothing(what: str) -
 
 
 def leaving_with_a_pong_to_come() -> Move:
-    """The old bus has drained; of a group it had 2 and 4, and 3 went to the new one."""
+    """Returns a move whose old bus has drained; of a group it had 2 and 4, and the new one 3."""
     m = Move(group="g")
     d, [member] = m.d, m.subs
     m.to_leaving()
@@ -201,7 +201,7 @@ def test_a_client_without_subscriptions_moves() -> None:
     assert len(m.new.take(PublishSeen)) == 1
 
 
-def test_gaps_of_the_new_connection_are_told_at_the_end() -> None:
+def test_gaps_of_the_new_connection_are_reported_at_the_end() -> None:
     m = Move("a")
     d = m.d
     m.welcome()
@@ -216,13 +216,13 @@ def test_gaps_of_the_new_connection_are_told_at_the_end() -> None:
     assert d.numbers(m.sub) == [1, 2, 4]
 
 
-def test_another_number_is_no_bus_to_go_to() -> None:
+def test_a_bus_with_another_producer_number_is_no_destination() -> None:
     m = Move("a")
     m.d.welcome(m.new, producer=78)
     m.assert_stayed("it knows this client as 78")
 
 
-def test_a_bus_that_takes_less_is_no_bus_to_go_to() -> None:
+def test_a_bus_with_smaller_limits_is_no_destination() -> None:
     m = Move("a")
     m.d.welcome(m.new, limits=Limits(100, 1000, 1, 1, 1, 1))
     m.assert_stayed("takes smaller events")
@@ -243,7 +243,7 @@ def test_addresses_are_tried_in_turn_and_checked() -> None:
     assert s.take(ChangeBusFailed)[0].message == "none of the addresses can be used"
 
 
-def test_a_refused_token_leaves_the_client_where_it_is() -> None:
+def test_a_refused_token_leaves_the_client_at_its_bus() -> None:
     m = Move("a")
     m.d.open(m.new)
     m.d.say(m.new, problem(BusCode.UNAUTHENTICATED))
@@ -252,7 +252,7 @@ def test_a_refused_token_leaves_the_client_where_it_is() -> None:
     assert m.d.of(Refused) == []
 
 
-def test_a_subscription_that_is_refused_there_undoes_the_move() -> None:
+def test_a_refused_subscription_undoes_the_move() -> None:
     m = Move("a")
     m.welcome()
     m.d.say(m.new, problem(BusCode.LIMIT_EXCEEDED, Subscribe.CODE, m.sub.id))
@@ -261,7 +261,7 @@ def test_a_subscription_that_is_refused_there_undoes_the_move() -> None:
     assert m.d.numbers(m.sub) == [1]
 
 
-def test_what_the_new_bus_has_for_groups_is_handed_on_when_the_move_is_undone() -> None:
+def test_undoing_a_move_delivers_events_of_groups_at_the_new_bus() -> None:
     m = Move("a", group="g")
     plain, member = m.subs
     d = m.d
@@ -279,7 +279,7 @@ def test_what_the_new_bus_has_for_groups_is_handed_on_when_the_move_is_undone() 
     assert d.numbers(plain) == [2]
 
 
-def test_a_new_bus_that_does_not_drain_is_not_waited_for() -> None:
+def test_a_new_bus_that_does_not_drain_is_given_up() -> None:
     m = Move("a", group="g")
     m.to_flushing()
     m.d.advance(22.6)
@@ -302,7 +302,7 @@ def test_a_move_that_is_late_is_undone(step: str) -> None:
 
 
 @pytest.mark.parametrize("flushing", [False, True])
-def test_the_new_bus_is_lost_before_the_barrier(flushing: bool) -> None:
+def test_the_client_stays_when_the_new_bus_is_lost_before_the_barrier(flushing: bool) -> None:
     m = Move("a")
     m.welcome()
     if flushing:
@@ -316,7 +316,7 @@ def test_the_new_bus_is_lost_before_the_barrier(flushing: bool) -> None:
     assert m.d.numbers(m.sub) == [1]
 
 
-def test_the_new_bus_is_lost_after_the_barrier() -> None:
+def test_the_client_comes_back_when_the_new_bus_is_lost_after_the_barrier() -> None:
     m = Move("a")
     d = m.d
     m.to_leaving()
@@ -326,7 +326,7 @@ def test_the_new_bus_is_lost_after_the_barrier() -> None:
     d.say(m.old, numbered("a", 5, 1, 1))
     m.old.take()
     m.drain()
-    # It comes back: subscribes again, and what was not confirmed is sent again.
+    # The client comes back: subscribes again, and sends unconfirmed events again.
     seen = m.old.take()
     assert [type(f) for f in seen] == [Subscribe, ChangeBusFailed, PublishSeen]
     assert seen[2].sequence == 1
@@ -338,7 +338,7 @@ def test_the_new_bus_is_lost_after_the_barrier() -> None:
 
 
 @pytest.mark.parametrize("step", ["subscribing", "flushing", "leaving"])
-def test_the_old_bus_is_lost_and_the_client_goes_on_at_the_new_one(step: str) -> None:
+def test_the_client_moves_at_once_when_the_old_bus_is_lost(step: str) -> None:
     m = Move("a")
     d = m.d
     waiter = d.publish("p", b"1")
@@ -358,7 +358,7 @@ def test_the_old_bus_is_lost_and_the_client_goes_on_at_the_new_one(step: str) ->
     assert d.numbers(m.sub) == [1, 2]
 
 
-def test_both_are_lost() -> None:
+def test_the_client_reconnects_when_both_buses_are_lost() -> None:
     m = Move("a")
     d = m.d
     m.to_leaving()
@@ -371,7 +371,7 @@ def test_both_are_lost() -> None:
     assert d.numbers(m.sub) == [1]
 
 
-def test_the_old_bus_is_lost_before_the_new_one_answers() -> None:
+def test_the_client_reconnects_when_the_old_bus_is_lost_before_the_new_one_answers() -> None:
     m = Move("a")
     d = m.d
     d.end(m.old, 4000, "ws://two/bus")
@@ -382,7 +382,7 @@ def test_the_old_bus_is_lost_before_the_new_one_answers() -> None:
     assert (hello.change, hello.previous) == (None, "s")
 
 
-def test_a_barrier_that_is_refused_is_asked_again_and_publishing_goes_on_meanwhile() -> None:
+def test_a_refused_barrier_is_sent_again_and_publishing_continues_meanwhile() -> None:
     m = Move("a")
     d = m.d
     barrier = m.to_flushing()
@@ -408,7 +408,7 @@ def test_an_old_bus_that_does_not_drain_is_left_in_time() -> None:
     assert d.numbers(m.sub) == [1]
 
 
-def test_an_application_that_is_behind_gets_more_time() -> None:
+def test_a_stalled_application_gets_more_time() -> None:
     d = Driver(receive_bytes=1024)
     s = d.connect()
     sub = d.subscribed(s, "a")
@@ -428,7 +428,7 @@ def test_an_application_that_is_behind_gets_more_time() -> None:
     assert d.machine.current is new.link
 
 
-def test_what_is_asked_for_during_a_move_is_said_at_its_end() -> None:
+def test_calls_during_a_move_are_sent_at_its_end() -> None:
     m = Move("a", "b")
     d = m.d
     m.welcome()
@@ -447,7 +447,7 @@ def test_what_is_asked_for_during_a_move_is_said_at_its_end() -> None:
     assert m.subs[1].ended
 
 
-def test_what_is_asked_for_during_a_move_that_fails_is_said_at_the_old_bus() -> None:
+def test_calls_during_a_failed_move_are_sent_to_the_old_bus() -> None:
     m = Move("a")
     d = m.d
     m.welcome()
@@ -456,7 +456,7 @@ def test_what_is_asked_for_during_a_move_that_fails_is_said_at_the_old_bus() -> 
     assert [f.filter for f in m.old.take(Subscribe)] == ["c"]
 
 
-def test_a_subscription_whose_end_was_asked_for_before() -> None:
+def test_a_subscription_ending_before_a_move_is_not_moved() -> None:
     d = Driver()
     s = d.connect()
     going, staying = d.subscribed(s, "a"), d.subscribed(s, "b")
@@ -474,7 +474,7 @@ def test_a_subscription_whose_end_was_asked_for_before() -> None:
     assert d.machine.current is new.link
 
 
-def test_the_next_move_is_begun_at_the_end_of_this_one() -> None:
+def test_the_next_move_begins_at_the_end_of_this_one() -> None:
     m = Move("a")
     d = m.d
     m.to_leaving()
@@ -492,7 +492,7 @@ def test_a_second_request_of_the_old_bus_is_refused() -> None:
     assert "under way" in told.message
 
 
-def test_moves_are_bounded() -> None:
+def test_moves_per_minute_are_bounded() -> None:
     d = Driver()
     s = d.connect()
     for _ in range(8):
@@ -528,7 +528,7 @@ def test_a_new_connection_is_watched() -> None:
     assert m.d.machine.state is State.RECONNECTING
 
 
-def test_the_table_is_whole() -> None:
+def test_the_table_is_complete() -> None:
     for (phase, _), (action, _) in TABLE.items():
         assert phase not in (Phase.MOVED, Phase.OVER)
         assert action is None or callable(getattr(BusMove, "_" + action))

@@ -1,4 +1,4 @@
-"""Requests to services: what docs/protocol.md#callers asks of a client, with a fake bus and clock."""
+"""Requests to services, as docs/protocol.md#callers requires, with a fake bus and clock."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def failure(call: int, code: FailureCode, executed: Execution = Execution.NO, af
     return Failure(call, code, "because", executed, after, **rest).frame()
 
 
-def test_a_request_and_its_answer() -> None:
+def test_a_request_gets_its_answer() -> None:
     d = Driver()
     s = d.connect()
     a = Asked(d, payload=b"what", method="get", timeout=2, wait_for=1, priority=Priority.HIGH, member=12)
@@ -112,7 +112,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("code", "kind", "word", "retryable"), FAILURES)
-def test_failures(code: FailureCode, kind: type[CallFailed], word: str, retryable: bool) -> None:
+def test_failures_become_exceptions(code: FailureCode, kind: type[CallFailed], word: str, retryable: bool) -> None:
     d = Driver()
     s = d.connect()
     a = Asked(d, retry=False)
@@ -128,7 +128,7 @@ def test_failures(code: FailureCode, kind: type[CallFailed], word: str, retryabl
     assert (b.error.executed, b.error.retryable) == (Execution.UNKNOWN, False)
 
 
-def test_the_bus_is_told_of_what_nobody_waits_for() -> None:
+def test_a_cancellation_is_sent_to_the_bus() -> None:
     d = Driver()
     s = d.connect()
     a = Asked(d)
@@ -143,7 +143,7 @@ def test_the_bus_is_told_of_what_nobody_waits_for() -> None:
     assert d.machine.calls.used == 0
 
 
-def test_without_a_connection_requests_wait_within_their_time_and_in_their_order() -> None:
+def test_without_a_connection_requests_wait_in_order_until_their_timeout() -> None:
     d = Driver(reconnect=NOW)
     s = d.connect()
     d.end(s)
@@ -157,7 +157,7 @@ def test_without_a_connection_requests_wait_within_their_time_and_in_their_order
     assert isinstance(late.error, TimeoutError)
     d.welcome(s)
     first, second = sent(s)
-    # What is left of the time.
+    # The rest of the timeout.
     assert (first.call, second.call, second.event.payload) == (2, 4, b"b")
     assert 500 < first.timeout_millis <= 1000
     d.say(s, reply(2), reply(4))
@@ -165,7 +165,7 @@ def test_without_a_connection_requests_wait_within_their_time_and_in_their_order
     assert b.waiter.result is not None
 
 
-def test_a_request_whose_time_is_over_is_not_sent_though_its_timer_is_late() -> None:
+def test_a_timed_out_request_is_not_sent_though_its_timer_is_late() -> None:
     d = Driver()
     s = d.connect()
     d.hold_writes = True
@@ -175,7 +175,7 @@ def test_a_request_whose_time_is_over_is_not_sent_though_its_timer_is_late() -> 
     assert late.error.executed is Execution.NO
 
 
-def test_the_own_timer_is_a_little_later_than_that_of_the_bus() -> None:
+def test_the_timeout_of_the_client_is_a_little_later_than_that_of_the_bus() -> None:
     d = Driver()
     s = d.connect()
     a = Asked(d, timeout=1)
@@ -183,7 +183,7 @@ def test_the_own_timer_is_a_little_later_than_that_of_the_bus() -> None:
     assert not a.waiter.done()
     d.advance(0.02)
     assert (a.error.code, a.error.executed, a.error.retryable) == ("TIMEOUT", Execution.UNKNOWN, False)
-    # What the bus says later is too late.
+    # A late answer is ignored.
     d.say(s, reply(1))
     assert d.machine.wake_at() is not None
 
@@ -199,7 +199,7 @@ def test_requests_are_bounded_in_bytes_as_long_as_they_may_be_sent_again() -> No
     assert d.machine.calls.used < 4096
     d.hold_writes = False
     d.pump()
-    # Sent, and never again: it counts no more. One that may be refused as not executed does.
+    # Sent, and not to be sent again: no longer counted. A request that may be refused unexecuted still is.
     assert d.machine.calls.used == 0
     again = Asked(d, payload=b"x" * 3000)
     assert d.machine.calls.used > 3000
@@ -209,7 +209,7 @@ def test_requests_are_bounded_in_bytes_as_long_as_they_may_be_sent_again() -> No
     assert again.waiter.done()
 
 
-def test_what_may_have_been_executed_is_not_sent_again() -> None:
+def test_a_possibly_executed_request_is_not_sent_again() -> None:
     d = Driver(reconnect=NOW)
     s = d.connect()
     a = Asked(d)
@@ -233,12 +233,12 @@ def test_an_idempotent_request_is_sent_again_as_the_same() -> None:
     s = d.reconnect()
     [request] = sent(s)
     assert (request.call, request.attempt, request.idempotent) == (1, 1, True)
-    # The bus knows of this try only.
+    # The bus knows only this try.
     d.say(s, failure(1, FailureCode.FORBIDDEN, Execution.NO))
     assert a.error.executed is Execution.UNKNOWN
 
 
-def test_failures_that_may_pass_are_tried_again_after_a_pause() -> None:
+def test_retryable_failures_are_retried_after_a_pause() -> None:
     d = Driver()
     s = d.connect()
     a = Asked(d, idempotent=True)
@@ -253,7 +253,7 @@ def test_failures_that_may_pass_are_tried_again_after_a_pause() -> None:
     assert [r.attempt for r in sent(s)] == [2]
     d.say(s, failure(1, FailureCode.NO_MEMBER))
     assert (a.error.code, a.error.executed) == ("NO_MEMBER", Execution.UNKNOWN)
-    # A pause that ends after the time is none.
+    # No pause beyond the timeout.
     b = Asked(d, idempotent=True, timeout=0.1)
     d.say(s, failure(2, FailureCode.OVERLOADED, after=100))
     assert b.error.code == "OVERLOADED"
@@ -293,7 +293,7 @@ def test_a_bus_without_services() -> None:
     assert len(sent(s)) == 1
     d.say(s, reply(1))
     assert a.waiter.done()
-    # One that waits when such a bus comes.
+    # A request that waits for a bus with services.
     waits = Asked(d, idempotent=True)
     d.end(s)
     s = d.next_try()
@@ -301,7 +301,7 @@ def test_a_bus_without_services() -> None:
     assert (waits.error.code, waits.error.executed) == ("UNSUPPORTED", Execution.UNKNOWN)
 
 
-def test_a_bus_that_takes_smaller_events() -> None:
+def test_a_request_too_big_for_a_bus_fails() -> None:
     d = Driver(reconnect=NOW)
     s = d.connect()
     d.end(s)
@@ -311,7 +311,7 @@ def test_a_bus_that_takes_smaller_events() -> None:
     assert (a.error.code, a.error.executed) == ("TOO_BIG", Execution.NO)
 
 
-def test_what_is_refused_before_it_is_sent() -> None:
+def test_wrong_arguments_of_a_request_are_refused() -> None:
     d = Driver()
     d.connect()
     for name in ("", "a..b", "a.*", ">", "$SYS", "x" * 241, "a b"):
@@ -340,7 +340,7 @@ def test_what_is_refused_before_it_is_sent() -> None:
         Rejected("NOPE", "x", Execution.NO)
 
 
-def test_requests_and_events_take_turns() -> None:
+def test_requests_and_events_alternate() -> None:
     d = Driver(batch_bytes=1024)
     s = d.connect()
     d.hold_writes = True
@@ -353,7 +353,7 @@ def test_requests_and_events_take_turns() -> None:
     assert [type(f) for f in s.take()] == [Request, PublishSeen] * 4
 
 
-def test_a_change_of_bus_takes_new_requests_along_and_ends_others_where_they_began() -> None:
+def test_a_move_sends_new_requests_to_the_new_bus_and_ends_others_at_the_old_one() -> None:
     d = Driver()
     old = d.connect()
     a, b = Asked(d), Asked(d, idempotent=True, timeout=100)
@@ -362,7 +362,7 @@ def test_a_change_of_bus_takes_new_requests_along_and_ends_others_where_they_beg
     d.say(old, change_bus("ws://two/bus", deadline=10_000))
     new = d.sockets[-1]
     d.welcome(new, bus="bus-2")
-    # Until the old bus has handed on everything, requests go there.
+    # Until the old bus has delivered everything, requests are sent there.
     held = Asked(d)
     [barrier] = old.take(Barrier)
     assert len(old.link.requests) == 4
@@ -386,7 +386,7 @@ def test_a_change_of_bus_takes_new_requests_along_and_ends_others_where_they_beg
     assert d.machine.moves.left == set()
 
 
-def test_a_move_that_takes_long_leaves_its_calls_the_time_that_the_bus_gives() -> None:
+def test_a_slow_move_leaves_its_calls_the_whole_deadline() -> None:
     d = Driver()
     old = d.connect()
     sub = d.subscribed(old, "a")
@@ -399,7 +399,7 @@ def test_a_move_that_takes_long_leaves_its_calls_the_time_that_the_bus_gives() -
     d.say(old, old.take(Barrier)[-1].frame())
     d.advance(5)
     d.say(old, drained(sub.id))
-    # The time of the bus counts anew from the barrier and what came behind it.
+    # The deadline of the bus begins again with the barrier and the frames behind it.
     d.advance(4.99)
     assert a.waiter.error is None
     assert not old.closed
@@ -407,7 +407,7 @@ def test_a_move_that_takes_long_leaves_its_calls_the_time_that_the_bus_gives() -
     assert isinstance(a.error, BusLost)
 
 
-def test_a_connection_that_is_left_is_closed_when_its_last_call_has_ended() -> None:
+def test_a_left_connection_is_closed_after_its_last_call() -> None:
     d = Driver()
     old = d.connect()
     a = Asked(d)
@@ -421,7 +421,7 @@ def test_a_connection_that_is_left_is_closed_when_its_last_call_has_ended() -> N
     assert old.closed == (1000, "the client goes on at another bus")
 
 
-def test_a_client_that_comes_back_asks_as_before() -> None:
+def test_a_client_that_comes_back_sends_requests_to_the_old_bus() -> None:
     d = Driver()
     old = d.connect()
     sub = d.subscribed(old, "a")
@@ -439,7 +439,7 @@ def test_a_client_that_comes_back_asks_as_before() -> None:
     assert a.waiter.result is not None
 
 
-def test_a_client_that_stays_asks_its_bus() -> None:
+def test_a_client_that_stays_sends_requests_to_its_bus() -> None:
     d = Driver()
     old = d.connect()
     d.say(old, change_bus("ws://two/bus"))
@@ -450,7 +450,7 @@ def test_a_client_that_stays_asks_its_bus() -> None:
     assert a.waiter.result is not None
 
 
-def test_the_end_of_the_client_is_that_of_its_requests() -> None:
+def test_the_end_of_the_client_fails_its_requests() -> None:
     d = Driver()
     d.connect()
     a, b = Asked(d), Asked(d, idempotent=True)

@@ -1,6 +1,6 @@
 """The codec against fastavro, with the schemas of the repository, and against bytes that are no frames.
 
-FUZZ_SECONDS says how long the decoder is fuzzed; by default a moment.
+FUZZ_SECONDS is the time for fuzzing the decoder; by default a moment.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def test_deliveries(record: dict[str, Any], one_block: bool) -> None:
             found = []
             assert EventCursor(reader.read(raw, at, end)).take(found, 1 << 30)
             assert [e.payload for e in found] == payloads
-            # One that is cut short is refused, or takes the default of the groups.
+            # A truncated one is refused, or gets the default of the groups.
             for cut in range(at, end):
                 try:
                     d = reader.read(raw, at, cut)
@@ -150,7 +150,7 @@ CONTROL = [e for e in examples() if e[0] in RECORDS]
 
 
 @pytest.mark.parametrize(("code", "record", "raw"), CONTROL, ids=[str(e[0]) for e in CONTROL])
-def test_control_frames_are_what_fastavro_reads(code: int, record: dict[str, Any], raw: bytes) -> None:
+def test_control_frames_are_read_like_in_fastavro(code: int, record: dict[str, Any], raw: bytes) -> None:
     [(_, _, at, end)] = frames(raw)
     found: Any = fastavro.schemaless_reader(io.BytesIO(raw[at:end]), SCHEMAS[code], None)
     value = RECORDS[code].read(Reader(raw, at, end))
@@ -170,7 +170,7 @@ def test_control_frames_are_what_fastavro_reads(code: int, record: dict[str, Any
 
 
 def read_all(message: bytes, reader: DeliveryReader) -> None:
-    """Reads everything of a message, as the client does."""
+    """Reads a whole message, as the client does."""
     for code, start, at, end in frames(message):
         if code == DELIVER:
             d = reader.read(message, at, end, end - start)
@@ -185,7 +185,7 @@ def read_all(message: bytes, reader: DeliveryReader) -> None:
             RECORDS[code].read(Reader(message, at, end))
 
 
-def test_bytes_that_are_no_frames_are_refused_and_nothing_else_happens() -> None:
+def test_malformed_bytes_are_refused_without_side_effects() -> None:
     seed = int(os.environ.get("FUZZ_SEED", "0")) or random.randrange(1 << 32)
     print("FUZZ_SEED", seed)
     chance = random.Random(seed)
@@ -223,7 +223,7 @@ def test_bytes_that_are_no_frames_are_refused_and_nothing_else_happens() -> None
 
 
 @pytest.mark.parametrize("count", [1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63), -(1 << 31), 1 << 40])
-def test_many_items_in_few_bytes_are_refused_before_anything_is_made(count: int) -> None:
+def test_many_items_in_few_bytes_are_refused_before_allocation(count: int) -> None:
     head = deliver("a", 5, 1, [b"x"])
     [(_, _, at, end)] = frames(head)
     body = head[at:end]
@@ -242,7 +242,7 @@ def test_events_are_encoded_together_as_one_by_one(plain_events: list[tuple[int,
     times, payloads = [t for t, _ in plain_events], [p for _, p in plain_events]
     one_by_one = [encode_event(t // 1000, None, None, p) for t, p in plain_events]
     assert encode_together(times, payloads) == b"".join(one_by_one)
-    # Those that have a key are encoded already.
+    # Events with a key are encoded already.
     times[0], payloads[0] = ENCODED, encode_event(1, "key", {"a": "b"}, b"x")
     assert encode_together(times, payloads) == payloads[0] + b"".join(one_by_one[1:])
 

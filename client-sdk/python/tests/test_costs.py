@@ -1,4 +1,4 @@
-"""What comes and goes leaves nothing, and costs what it concerns."""
+"""Subscriptions that come and go leave nothing behind, and cost only the topics that they concern."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_subscriptions_that_come_and_go_leave_no_timers() -> None:
     assert len(d.machine.timers._heap) < 200
 
 
-def test_cancelled_timers_are_let_go_of() -> None:
+def test_cancelled_timers_are_removed() -> None:
     timers = Timers()
     ran: list[float] = []
     kept = [timers.at(float(n), ran.append) for n in range(10)]
@@ -38,7 +38,7 @@ def test_cancelled_timers_are_let_go_of() -> None:
     assert timers.wake_at() is None
 
 
-def test_a_change_is_looked_at_for_the_topics_that_it_concerns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_is_matched_only_for_its_topics(monkeypatch: pytest.MonkeyPatch) -> None:
     d = Driver()
     socket = d.connect()
     matched: list[str] = []
@@ -57,14 +57,14 @@ def test_a_change_is_looked_at_for_the_topics_that_it_concerns(monkeypatch: pyte
         d.say(socket, numbered(f"t{n}", 5, 1, 1))
     assert len(matched) <= 200 * 3
     matched.clear()
-    # One of its own topic comes and goes: no other topic looks at anything.
+    # A subscription to one topic comes and goes: no other topic is matched again.
     own = d.subscribed(socket, "t7")
     for n in range(200):
         d.say(socket, numbered(f"t{n}", 5, 2, 2))
     assert matched == []
     assert d.numbers(own) == [2]
     d.say(socket, drained(own.id))
-    # One with a wildcard: each topic looks at that one.
+    # A subscription with a wildcard: each topic is matched against it.
     wild = d.subscribed(socket, ">")
     for n in range(200):
         d.say(socket, numbered(f"t{n}", 5, 3, 3))
@@ -74,7 +74,7 @@ def test_a_change_is_looked_at_for_the_topics_that_it_concerns(monkeypatch: pyte
     assert len(d.numbers(wild)) == 200
 
 
-def test_routes_are_right_whatever_comes_and_goes() -> None:
+def test_routes_are_right_after_any_changes() -> None:
     d = Driver()
     socket = d.connect()
     filters = ["a.b", "a.*", "a.>", ">", "*.b", "c", "a.c"]

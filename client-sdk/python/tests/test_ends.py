@@ -1,4 +1,4 @@
-"""The ends of programs of the face without await: what was sent, and what is said of it."""
+"""Ends of programs with the synchronous client: their events, and warnings about them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bus() -> Iterator[Bus]:
 
 
 def program(bus: Bus, text: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program whose ``url`` is that of the bus."""
+    """Runs a program with the ``url`` of the bus."""
     head = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); url = {bus.url!r}\n"
     return subprocess.run(
         [sys.executable, "-W", "default::ResourceWarning", "-c", head + text],
@@ -41,7 +41,7 @@ def arrived(bus: Bus) -> int:
     return sum(len(p.payloads) for p in bus.of(PublishSeen))
 
 
-def test_a_script_that_does_not_close_delivers_what_it_has_sent(bus: Bus) -> None:
+def test_a_script_without_close_delivers_its_events(bus: Bus) -> None:
     done = program(
         bus,
         "from eventbus.sync import connect\n"
@@ -52,7 +52,7 @@ def test_a_script_that_does_not_close_delivers_what_it_has_sent(bus: Bus) -> Non
     assert "ResourceWarning: EventBus(name='python-client', state=CONNECTED) was not closed" in done.stderr
 
 
-def test_a_client_that_is_not_held_any_more_delivers_all_the_same(bus: Bus) -> None:
+def test_a_garbage_client_delivers_its_events(bus: Bus) -> None:
     done = program(
         bus,
         "from eventbus.sync import connect\n"
@@ -62,12 +62,12 @@ def test_a_client_that_is_not_held_any_more_delivers_all_the_same(bus: Bus) -> N
         "work()\n",
     )
     assert (done.returncode, arrived(bus)) == (0, 1000)
-    # When it was let go of, and at the end.
+    # A warning when it is garbage collected, and another at the end.
     assert "ResourceWarning: eventbus.sync.EventBus(" in done.stderr
     assert "ResourceWarning: EventBus(" in done.stderr
 
 
-def test_a_script_that_cannot_deliver_says_how_many(bus: Bus) -> None:
+def test_a_script_that_cannot_deliver_prints_how_many(bus: Bus) -> None:
     bus.confirms = False
     done = program(
         bus,
@@ -81,7 +81,7 @@ def test_a_script_that_cannot_deliver_says_how_many(bus: Bus) -> None:
     assert "not all that it sent was confirmed" in done.stderr
 
 
-def test_a_client_of_asyncio_that_is_not_closed_says_how_many_may_be_lost(bus: Bus) -> None:
+def test_an_open_client_of_asyncio_prints_how_many_may_be_lost(bus: Bus) -> None:
     done = program(
         bus,
         "import asyncio, eventbus\n"
@@ -94,7 +94,7 @@ def test_a_client_of_asyncio_that_is_not_closed_says_how_many_may_be_lost(bus: B
     assert "7 events that it has published may be lost" in done.stderr
 
 
-def test_a_handler_that_is_stuck_does_not_keep_a_program_from_ending(bus: Bus) -> None:
+def test_a_stuck_handler_does_not_keep_a_program_from_ending(bus: Bus) -> None:
     done = program(
         bus,
         "import threading\n"
@@ -112,7 +112,7 @@ def test_a_handler_that_is_stuck_does_not_keep_a_program_from_ending(bus: Bus) -
     assert "KeyboardInterrupt" in done.stderr
 
 
-def test_an_interrupt_does_not_wait_for_what_is_not_confirmed(bus: Bus) -> None:
+def test_an_interrupt_does_not_wait_for_confirmations(bus: Bus) -> None:
     with pytest.raises(KeyboardInterrupt), connect(bus.url, proxy=None, close_timeout=3600) as client:
         bus.confirms = False
         asyncio.run_coroutine_threadsafe(client._inner.publish("a", b""), client._portal.loop)
@@ -140,7 +140,7 @@ def test_an_interrupt_does_not_wait_for_handlers(bus: Bus) -> None:
 
 
 def held(client: EventBus, work: Callable[[], Any]) -> Any:
-    """Does something while the loop's thread stands still."""
+    """Does something while the loop's thread is blocked."""
     go_on = threading.Event()
     client._portal.loop.call_soon_threadsafe(go_on.wait)
     try:
@@ -149,7 +149,7 @@ def held(client: EventBus, work: Callable[[], Any]) -> Any:
         go_on.set()
 
 
-def test_headers_and_keys_count_in_what_waits(bus: Bus) -> None:
+def test_headers_and_keys_count_in_the_buffer(bus: Bus) -> None:
     with connect(bus.url, proxy=None, outbound_bytes=100_000) as client:
         headers = {f"h{i}": "x" * 1000 for i in range(15)}
 
@@ -163,7 +163,7 @@ def test_headers_and_keys_count_in_what_waits(bus: Bus) -> None:
         assert held(client, fill) == 6
 
 
-def test_flush_and_publish_keep_their_time_outs_where_the_buffer_is_full(bus: Bus) -> None:
+def test_flush_and_publish_keep_their_timeouts_with_a_full_buffer(bus: Bus) -> None:
     with connect(bus.url, proxy=None, outbound_bytes=4096, close_timeout=0.1) as client:
         bus.confirms = False
         inner = client._inner
@@ -186,7 +186,7 @@ def test_flush_and_publish_keep_their_time_outs_where_the_buffer_is_full(bus: Bu
             client.publish("a", b"", timeout=0.05)
 
 
-def test_publish_withdraws_what_was_never_sent(bus: Bus) -> None:
+def test_publish_withdraws_unsent_events(bus: Bus) -> None:
     with connect(bus.url, proxy=None) as client:
         part, stay = client._inner._outbox.pause, client._inner._outbox.resume
         client._portal.loop.call_soon_threadsafe(part)

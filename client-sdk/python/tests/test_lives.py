@@ -1,4 +1,4 @@
-"""What is begun ends, whatever happens meanwhile: subscriptions, services and clients of asyncio."""
+"""Subscriptions, services and clients of asyncio end, whatever happens meanwhile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from eventbus._wire import Subscribe, Unsubscribe
 
 
 async def give_up(what: Any, way: str) -> None:
-    """Awaits or enters something, which does not come about."""
+    """Awaits or enters something that does not complete."""
 
     async def enter() -> None:
         async with what:
@@ -44,7 +44,7 @@ WAYS = ["cancel await", "cancel async with", "late await", "late async with"]
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("handled", [False, True])
-def test_a_subscription_that_was_given_up_is_ended_at_the_bus(way: str, handled: bool) -> None:
+def test_a_cancelled_subscription_is_ended_at_the_bus(way: str, handled: bool) -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus, confirm_timeout=0.05 if "late" in way else 30) as client:
             bus.mute = True
@@ -64,7 +64,7 @@ def test_a_subscription_that_was_given_up_is_ended_at_the_bus(way: str, handled:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_service_that_was_given_up_is_ended_at_the_bus(way: str) -> None:
+def test_a_cancelled_service_is_ended_at_the_bus(way: str) -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus, confirm_timeout=0.05 if "late" in way else 30) as client:
             bus.mute = True
@@ -79,7 +79,7 @@ def test_a_service_that_was_given_up_is_ended_at_the_bus(way: str) -> None:
     run(test)
 
 
-def test_a_refused_subscription_that_nobody_awaits_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refused_subscription_that_nobody_awaits_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             client.subscribe("secret.>", handler=print)
@@ -112,7 +112,7 @@ def test_a_cancelled_error_in_a_handler_is_a_failure_of_that_event() -> None:
     run(test)
 
 
-def test_a_handler_that_is_cancelled_ends_its_subscription_and_tells() -> None:
+def test_a_cancelled_handler_ends_its_subscription_and_is_reported() -> None:
     async def test(bus: Bus) -> None:
         problems: list[eventbus.Error] = []
 
@@ -151,7 +151,7 @@ def test_closing_several_times_has_one_outcome() -> None:
     run(test)
 
 
-def test_a_handler_may_use_the_invocation_after_its_service_was_given_up() -> None:
+def test_a_handler_may_use_the_invocation_after_its_service_has_ended() -> None:
     async def test(bus: Bus) -> None:
         begun, go_on = asyncio.Event(), asyncio.Event()
 
@@ -176,7 +176,7 @@ def test_a_handler_may_use_the_invocation_after_its_service_was_given_up() -> No
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A key and a certificate of this machine."""
+    """Makes a key and a certificate of this machine."""
     tool = which("openssl")
     if tool is None:
         pytest.skip("no openssl to make a certificate with")
@@ -219,7 +219,7 @@ def test_wss_works_without_an_argument(certificate: tuple[Path, Path], monkeypat
     run(test)
 
 
-def test_a_token_function_that_hangs_is_named() -> None:
+def test_a_hanging_token_function_is_named() -> None:
     async def test(bus: Bus) -> None:
         async def token() -> str:
             await asyncio.Event().wait()

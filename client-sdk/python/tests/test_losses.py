@@ -1,4 +1,4 @@
-"""What is missing, and that each subscription is told of it at its place: gaps, and interruptions by lost connections."""
+"""Gaps, and interruptions by lost connections, are reported to each subscription at their place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eventbus.sync import connect as connect_sync
 
 
 def shape(items: list[Any]) -> list[Any]:
-    """Events by their numbers, gaps by their ends, interruptions by their name."""
+    """Returns events as their numbers, gaps as their ends, interruptions as their name."""
     return [
         item.sequence
         if isinstance(item, Event)
@@ -39,7 +39,7 @@ def micros(d: Driver) -> int:
 # ---- The core
 
 
-def test_after_a_lost_connection_each_subscription_hears_how_long_it_was_away() -> None:
+def test_a_lost_connection_is_an_interruption_of_each_subscription() -> None:
     d = Driver()
     socket = d.connect()
     plain, member = d.subscribed(socket, "a.>"), d.subscribed(socket, "a.>", "g")
@@ -48,7 +48,7 @@ def test_after_a_lost_connection_each_subscription_hears_how_long_it_was_away() 
     start = micros(d)
     d.end(socket)
     again = d.reconnect()
-    # Of a topic that nothing had come of before: no number says that something is missing.
+    # A new topic: no number tells that something is missing.
     d.say(again, numbered("a.2", 5, 7, 7))
     d.advance(0.5)
     d.say(again, confirm_subscribe(plain.id), numbered("a.2", 5, 8, 8))
@@ -133,7 +133,7 @@ def test_what_a_lost_new_bus_had_for_a_group_is_an_interruption_of_the_group() -
     assert OVERTAKE_TIMEOUT > 0
 
 
-def test_gaps_are_told_between_the_events_that_they_are_between() -> None:
+def test_gaps_are_reported_at_their_place() -> None:
     d = Driver()
     socket = d.connect()
     sub, other = d.subscribed(socket, "a"), d.subscribed(socket, "b")
@@ -145,7 +145,7 @@ def test_gaps_are_told_between_the_events_that_they_are_between() -> None:
     assert d.machine.dispatcher.bytes == d.machine.dispatcher.blocking_bytes == 0
 
 
-def test_what_was_dropped_of_a_group_is_told_to_its_member() -> None:
+def test_drops_of_a_group_are_reported_to_its_member() -> None:
     d = Driver()
     socket = d.connect()
     member = d.subscribed(socket, "a", "g")
@@ -154,7 +154,7 @@ def test_what_was_dropped_of_a_group_is_told_to_its_member() -> None:
     assert member.missing == 2
 
 
-def test_what_is_not_listened_to_takes_no_room() -> None:
+def test_marks_without_a_callback_take_no_room() -> None:
     d = Driver()
     socket = d.connect()
     sub = Subscription(d.machine.registry.next_id(), "a", None, 0)  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ def test_what_is_not_listened_to_takes_no_room() -> None:
     assert len(d.of(Gap)) == 1
 
 
-def test_a_confirmation_tells_for_how_many_the_event_was_queued() -> None:
+def test_a_confirmation_has_the_number_of_receivers() -> None:
     d = Driver()
     socket = d.connect()
     first, second = d.publish("a", b"1"), d.publish("a", b"2")
@@ -177,11 +177,11 @@ def test_a_confirmation_tells_for_how_many_the_event_was_queued() -> None:
     assert third.result.receivers == 0
 
 
-# ---- The faces
+# ---- Both variants of the client
 
 
 async def lose(bus: Bus) -> None:
-    """Cuts the connection with a hole in the numbers of a, and sends more when the client is back."""
+    """Cuts the connection with a gap in the numbers of a, and sends more when the client is back."""
     before = len(bus.connections)
     bus.connections[-1].transport.abort()
     await bus.until(lambda: len(bus.connections) > before and bus.subscriptions.get(bus.connections[-1]))
@@ -191,7 +191,7 @@ async def lose(bus: Bus) -> None:
 WANTED = [1, "interruption", (2, 3), 4, 5]
 
 
-def test_a_handler_hears_of_losses_at_their_place_and_listeners_are_awaited() -> None:
+def test_losses_are_reported_between_calls_of_the_handler_and_callbacks_are_awaited() -> None:
     async def test(bus: Bus) -> None:
         found: list[Any] = []
         wide: list[Any] = []
@@ -216,7 +216,7 @@ def test_a_handler_hears_of_losses_at_their_place_and_listeners_are_awaited() ->
 
 
 @pytest.mark.parametrize("way", ["events", "batches", "get"])
-def test_a_reader_hears_of_losses_when_it_passes_their_place(way: str) -> None:
+def test_losses_are_reported_when_a_reader_passes_their_place(way: str) -> None:
     async def test(bus: Bus) -> None:
         found: list[Any] = []
 
@@ -257,7 +257,7 @@ def bus() -> Iterator[Bus]:
 
 
 @pytest.mark.parametrize("way", ["events", "batches", "get"])
-def test_without_await_the_thread_that_reads_hears_of_losses(bus: Bus, way: str) -> None:
+def test_losses_are_reported_in_the_reading_thread_of_the_synchronous_client(bus: Bus, way: str) -> None:
     found: list[Any] = []
     with connect_sync(bus.url, proxy=None) as client:
         sub = client.subscribe("a", on_gap=found.append, on_interruption=found.append)
@@ -277,7 +277,7 @@ def test_without_await_the_thread_that_reads_hears_of_losses(bus: Bus, way: str)
 
 
 @pytest.mark.parametrize("listens", [False, True])
-def test_losses_are_logged_where_nothing_listens(caplog: pytest.LogCaptureFixture, listens: bool) -> None:
+def test_losses_are_logged_without_a_listener(caplog: pytest.LogCaptureFixture, listens: bool) -> None:
     async def test(bus: Bus) -> None:
         heard: list[Any] = []
         ways: dict[str, Any] = {"on_gap": heard.append, "on_interruption": heard.append} if listens else {}

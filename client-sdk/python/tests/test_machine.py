@@ -173,7 +173,7 @@ def test_a_first_frame_that_is_not_welcome_is_refused() -> None:
     assert d.first.error.bus_code is BusCode.PROTOCOL_VIOLATION
 
 
-def test_it_goes_round_the_addresses_and_those_that_a_bus_names() -> None:
+def test_all_addresses_and_named_peers_are_tried_in_turn() -> None:
     d = Driver(urls=("ws://one/bus",), reconnect=Reconnect(initial_delay=0.1, jitter=0.5))
     bad = ("http://x/bus", "ws://u:p@h/bus", "ws://two/bus", "nonsense", "ws://one/bus", "ws://h:0/bus", "ws://h/b#f")
     s = d.connect(others=bad)
@@ -190,7 +190,7 @@ def test_it_goes_round_the_addresses_and_those_that_a_bus_names() -> None:
     assert [r.attempt for r in d.of(Reconnecting)] == [1, 2, 3, 4]
 
 
-def test_a_client_of_tls_is_not_led_to_plain_addresses() -> None:
+def test_a_client_with_tls_is_not_led_to_plain_addresses() -> None:
     d = Driver(urls=("wss://one/bus",))
     s = d.connect(others=("ws://two/bus", "wss://three/bus"))
     d.end(s)
@@ -203,7 +203,7 @@ def test_a_client_of_tls_is_not_led_to_plain_addresses() -> None:
 
 
 @pytest.mark.parametrize("code", [1001, 1006, 1011, 4000, 4001, 4002, 4003, 4004, 4444, 3000])
-def test_codes_that_mean_reconnect(code: int) -> None:
+def test_close_codes_that_allow_a_reconnect(code: int) -> None:
     d = Driver()
     d.end(d.connect(), code, "why")
     assert d.of(Disconnected) == [Disconnected(code, "why", True)]
@@ -211,7 +211,7 @@ def test_codes_that_mean_reconnect(code: int) -> None:
 
 
 @pytest.mark.parametrize("code", [1000, 1002, 1003, 1007, 1009, 4500, 4501, 4502, 4503, 4999])
-def test_codes_that_mean_the_end(code: int) -> None:
+def test_close_codes_that_end_the_client(code: int) -> None:
     d = Driver()
     d.end(d.connect(), code, "why")
     assert d.of(Disconnected) == [Disconnected(code, "why", False)]
@@ -220,7 +220,7 @@ def test_codes_that_mean_the_end(code: int) -> None:
         d.machine.outbox.add("a.b", b"")
 
 
-def test_a_token_function_is_asked_once_more_for_the_first_connection() -> None:
+def test_a_token_function_is_called_once_more_for_the_first_connection() -> None:
     d = Driver(token=lambda: "t")
     s = d.start()
     for _ in range(2):
@@ -232,7 +232,7 @@ def test_a_token_function_is_asked_once_more_for_the_first_connection() -> None:
     assert isinstance(d.first.error, Refused)
 
 
-def test_after_credentials_have_expired_it_connects_again_as_the_same_user() -> None:
+def test_the_client_reconnects_as_the_same_user_after_an_expiry() -> None:
     d = Driver(user="alice", token=lambda: "t")
     s = d.connect()
     d.say(s, problem(BusCode.UNAUTHENTICATED))
@@ -242,7 +242,7 @@ def test_after_credentials_have_expired_it_connects_again_as_the_same_user() -> 
     d.open(d.sockets[-1], "new")
     [hello] = d.sockets[-1].take(Hello)
     assert (hello.user, hello.token, hello.resume, hello.previous) == ("alice", "new", "secret", "s")
-    # What has not changed is refused, and then it is over.
+    # The same token is refused, and then the client ends.
     for _ in range(2):
         d.end(d.sockets[-1], 4500, "wrong")
         d.advance(1)
@@ -257,7 +257,7 @@ def test_a_user_has_a_name_and_a_password() -> None:
             Driver(user=user, token="t")
 
 
-def test_a_token_function_is_asked_once_more() -> None:
+def test_a_token_function_is_called_once_more() -> None:
     d = Driver(token=lambda: "t")
     d.end(d.connect(), 4500, "")
     assert d.machine.state is State.RECONNECTING
@@ -267,7 +267,7 @@ def test_a_token_function_is_asked_once_more() -> None:
     assert d.machine.state is State.CLOSED
 
 
-def test_back_off_starts_anew_when_a_connection_has_held() -> None:
+def test_back_off_restarts_after_a_lasting_connection() -> None:
     d = Driver(reconnect=Reconnect(jitter=0))
     s = d.connect()
     d.end(s)
@@ -290,7 +290,7 @@ def test_after_five_tries_the_application_is_told_once() -> None:
     assert "nobody there" in str(d.of(NotConnected)[0])
 
 
-def test_tries_are_bounded_where_that_is_wanted() -> None:
+def test_max_attempts_bounds_the_tries() -> None:
     d = Driver(reconnect=Reconnect(max_attempts=2))
     d.end(d.connect())
     for _ in range(2):
@@ -299,7 +299,7 @@ def test_tries_are_bounded_where_that_is_wanted() -> None:
     assert d.machine.state is State.CLOSED
 
 
-def test_retry_after_is_kept() -> None:
+def test_retry_after_is_honoured() -> None:
     d = Driver()
     d.end(d.connect())
     d.advance(1)
@@ -308,7 +308,7 @@ def test_retry_after_is_kept() -> None:
     assert d.of(Reconnecting)[-1].delay == 7
 
 
-def test_silence_is_asked_about_and_then_ends_the_connection() -> None:
+def test_a_silent_connection_is_probed_and_then_given_up() -> None:
     d = Driver(silence_timeout=40)
     s = d.connect()
     d.advance(19.9)
@@ -326,7 +326,7 @@ def test_silence_is_asked_about_and_then_ends_the_connection() -> None:
     assert "nothing heard" in d.of(Disconnected)[0].reason
 
 
-def test_a_clock_that_comes_late_asks_again_first() -> None:
+def test_a_late_timer_probes_again_first() -> None:
     d = Driver(silence_timeout=40)
     s = d.connect()
     d.advance(20)
@@ -336,7 +336,7 @@ def test_a_clock_that_comes_late_asks_again_first() -> None:
     assert not s.aborted
 
 
-def test_close_says_1000_and_leaves_no_timer() -> None:
+def test_close_sends_1000_and_leaves_no_timer() -> None:
     d = Driver()
     s = d.connect()
     d.machine.close(d.now)
@@ -383,7 +383,7 @@ def test_events_of_send_and_of_publish_share_no_frame() -> None:
     assert [(p.sequence, p.confirm, len(p.payloads)) for p in seen] == [(1, False, 1), (2, True, 2), (4, False, 1)]
 
 
-def test_what_was_not_confirmed_is_sent_again_with_its_numbers_before_anything_new() -> None:
+def test_unconfirmed_events_are_sent_again_with_their_numbers_before_anything_new() -> None:
     d = Driver()
     s = d.connect()
     first, second = d.publish("a", b"1"), d.publish("a", b"2")
@@ -403,7 +403,7 @@ def test_what_was_not_confirmed_is_sent_again_with_its_numbers_before_anything_n
     assert (counters.resent, counters.confirmed, counters.reconnects, counters.buffered_bytes) == (2, 4, 1, 0)
 
 
-def test_a_connection_that_is_lost_twice_changes_no_order() -> None:
+def test_losing_the_connection_twice_changes_no_order() -> None:
     d = Driver()
     s = d.connect()
     waiters = [d.publish("a", b"%d" % i) for i in range(5)]
@@ -415,7 +415,7 @@ def test_a_connection_that_is_lost_twice_changes_no_order() -> None:
     assert [w.result.sequence for w in waiters] == [1, 2, 3, 4, 5]
 
 
-def test_another_producer_number_starts_the_numbers_again() -> None:
+def test_a_new_producer_number_restarts_the_numbers() -> None:
     d = Driver()
     s = d.connect()
     d.publish("a", b"1")
@@ -430,7 +430,7 @@ def test_another_producer_number_starts_the_numbers_again() -> None:
     assert d.of(ProducerChanged) == [ProducerChanged(77, 99)]
 
 
-def test_events_of_send_are_not_sent_again_and_are_told() -> None:
+def test_events_of_send_are_not_sent_again_and_are_reported() -> None:
     d = Driver()
     s = d.connect()
     d.machine.outbox.add("a", b"1")
@@ -443,7 +443,7 @@ def test_events_of_send_are_not_sent_again_and_are_told() -> None:
     assert d.machine.counters().indeterminate == 1
 
 
-def test_what_was_sent_after_an_answered_barrier_may_be_lost() -> None:
+def test_events_sent_after_an_answered_barrier_may_be_lost() -> None:
     d = Driver()
     s = d.connect()
     d.machine.outbox.add("a", b"1")
@@ -457,7 +457,7 @@ def test_what_was_sent_after_an_answered_barrier_may_be_lost() -> None:
     assert d.of(Dropped) == [Dropped(1, DropCause.CONNECTION_LOST)]
 
 
-def test_a_barrier_or_a_confirmation_says_what_was_not_lost() -> None:
+def test_a_barrier_or_a_confirmation_settles_earlier_events() -> None:
     d = Driver()
     s = d.connect()
     d.machine.outbox.add("a", b"1")
@@ -474,7 +474,7 @@ def test_a_barrier_or_a_confirmation_says_what_was_not_lost() -> None:
     assert d.of(Dropped) == []
 
 
-def test_much_that_nothing_waits_for_is_confirmed_now_and_then() -> None:
+def test_events_without_a_waiter_are_confirmed_now_and_then() -> None:
     d = Driver()
     s = d.connect()
     for _ in range(20):
@@ -488,7 +488,7 @@ def test_much_that_nothing_waits_for_is_confirmed_now_and_then() -> None:
     assert [p.sequence for p in d.reconnect().take(PublishSeen)] == []
 
 
-def test_a_refused_frame_fails_what_waits_for_it() -> None:
+def test_a_refused_frame_fails_its_waiters() -> None:
     d = Driver()
     s = d.connect()
     waiter, after = d.publish("a", b"1"), d.publish("a", b"2")
@@ -501,7 +501,7 @@ def test_a_refused_frame_fails_what_waits_for_it() -> None:
     assert len(d.of(Refused)) == 1  # nothing waits for that one
 
 
-def test_confirmations_are_not_waited_for_for_ever() -> None:
+def test_confirmations_time_out() -> None:
     d = Driver(confirm_timeout=30)
     s = d.connect()
     waiter = d.publish("a", b"1")
@@ -514,7 +514,7 @@ def test_confirmations_are_not_waited_for_for_ever() -> None:
     assert d.reconnect().take(PublishSeen) == []
 
 
-def test_what_was_never_sent_is_withdrawn_in_time_and_leaves_no_hole() -> None:
+def test_unsent_events_are_withdrawn_in_time_and_leave_no_gap() -> None:
     d = Driver(confirm_timeout=16, reconnect=Reconnect(max_delay=100, initial_delay=17, jitter=0))
     d.end(d.connect())
     early = [d.publish("a", b"1"), d.publish("a", b"2"), d.publish("b", b"1")]
@@ -528,7 +528,7 @@ def test_what_was_never_sent_is_withdrawn_in_time_and_leaves_no_hole() -> None:
         assert isinstance(waiter.error, TimedOut)
         assert "withdrawn" in str(waiter.error)
     assert d.machine.outbox.used < used
-    # One of two in a frame.
+    # The first of two events in a frame.
     assert "withdrawn" in str(d.machine.outbox.give_up(late[0], 1.0))
     s = d.next_try()
     d.welcome(s)
@@ -541,7 +541,7 @@ def test_what_was_never_sent_is_withdrawn_in_time_and_leaves_no_hole() -> None:
     assert d.machine.counters().published == 3
 
 
-def test_what_was_sent_once_is_sent_again_though_its_time_is_over() -> None:
+def test_a_sent_event_is_sent_again_though_its_time_has_passed() -> None:
     d = Driver(confirm_timeout=5, reconnect=Reconnect(max_delay=100, initial_delay=50, jitter=0))
     first = d.connect()
     waiter = d.publish("a", b"1")
@@ -588,7 +588,7 @@ def test_sizes_are_checked_before_sending() -> None:
     assert d.machine.outbox.published == 1
 
 
-def test_a_bus_that_takes_less_gets_smaller_frames() -> None:
+def test_a_bus_with_smaller_limits_gets_smaller_frames() -> None:
     d = Driver()
     s = d.connect()
     d.end(s)
@@ -612,14 +612,14 @@ def test_a_bus_that_takes_less_gets_smaller_frames() -> None:
 @pytest.mark.parametrize(
     "topic", ["", "a..b", "a.", ".a", "a b", "a.*", ">", "$SYS.x", "a\n", "x" * 256, ".".join("a" * 17), "\ud800"]
 )
-def test_illegal_topics(topic: str) -> None:
+def test_illegal_topics_are_refused(topic: str) -> None:
     d = Driver()
     d.connect()
     with pytest.raises(Error, match=r"expected: "):
         d.machine.outbox.add(topic, b"")
 
 
-def test_topics_that_are_quiet_are_forgotten_but_not_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quiet_topics_are_forgotten_but_not_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eventbus._outbox.MAX_TOPICS", 10)
     d = Driver()
     s = d.connect()
@@ -632,7 +632,7 @@ def test_topics_that_are_quiet_are_forgotten_but_not_their_numbers(monkeypatch: 
     assert sorted((p.topic, p.sequence) for p in seen) == sorted((f"t.{i}", n) for i in range(25) for n in (1, 2))
 
 
-def test_when_a_client_is_closed_what_waits_is_told() -> None:
+def test_closing_a_client_tells_all_waiters() -> None:
     d = Driver()
     d.connect()
     sent = d.publish("a", b"1")
@@ -649,7 +649,7 @@ def test_when_a_client_is_closed_what_waits_is_told() -> None:
     assert d.of(Dropped)[-1] == Dropped(1, DropCause.CLOSED)
 
 
-def test_a_flush_is_asked_again_where_the_bus_could_not_say() -> None:
+def test_a_barrier_is_sent_again_after_a_retryable_refusal() -> None:
     d = Driver()
     s = d.connect()
     waiter = FakeWaiter()
@@ -670,7 +670,7 @@ def test_a_flush_is_asked_again_where_the_bus_could_not_say() -> None:
 # ---- Subscribing
 
 
-def test_events_are_handed_on_by_filter_and_group() -> None:
+def test_events_are_delivered_by_filter_and_group() -> None:
     d = Driver()
     s = d.connect()
     plain, star, grouped = d.subscribed(s, "a.b"), d.subscribed(s, "a.*"), d.subscribed(s, "a.>", "g")
@@ -682,7 +682,7 @@ def test_events_are_handed_on_by_filter_and_group() -> None:
     assert d.machine.dispatcher.bytes == 0
 
 
-def test_repetitions_are_dropped_and_holes_told_across_connections() -> None:
+def test_duplicates_are_dropped_and_gaps_reported_across_connections() -> None:
     d = Driver()
     s = d.connect()
     sub = d.subscribed(s, ">")
@@ -698,7 +698,7 @@ def test_repetitions_are_dropped_and_holes_told_across_connections() -> None:
     assert (counters.received, counters.duplicates, counters.missing) == (7, 6, 2)
 
 
-def test_a_gap_explains_the_hole_behind_it() -> None:
+def test_a_gap_frame_names_the_reason_of_the_gap_behind_it() -> None:
     d = Driver()
     s = d.connect()
     sub = d.subscribed(s, ">")
@@ -713,7 +713,7 @@ def test_a_gap_explains_the_hole_behind_it() -> None:
     assert d.numbers(sub) == [1, 5, 8]
 
 
-def test_a_reason_that_is_not_known_is_a_loss() -> None:
+def test_an_unknown_reason_counts_as_a_loss() -> None:
     d = Driver()
     s = d.connect()
     d.subscribed(s, ">")
@@ -721,7 +721,7 @@ def test_a_reason_that_is_not_known_is_a_loss() -> None:
     assert d.of(Gap) == [Gap("a", 5, 1, 2, GapReason.LOST)]
 
 
-def test_members_of_groups_are_told_no_holes() -> None:
+def test_members_of_groups_get_no_gaps() -> None:
     d = Driver()
     s = d.connect()
     sub = d.subscribed(s, ">", "g")
@@ -731,7 +731,7 @@ def test_members_of_groups_are_told_no_holes() -> None:
     assert d.of(Gap) == []
 
 
-def test_pairs_that_were_silent_longest_are_forgotten() -> None:
+def test_the_least_recently_used_pairs_are_forgotten() -> None:
     d = Driver(tracked_producers=3)
     s = d.connect()
     sub = d.subscribed(s, ">")
@@ -754,14 +754,14 @@ def test_a_refused_subscription_ends() -> None:
     assert isinstance(sub.failure, Refused)
     d.end(s)
     assert d.reconnect().take(Subscribe) == []
-    # Later, where nothing waits for it, it is told.
+    # Later, without a waiter, it is reported.
     s = d.sockets[-1]
     sub = d.subscribed(s, "a")
     d.say(s, problem(BusCode.FORBIDDEN, Subscribe.CODE, sub.id))
     assert len(d.of(Refused)) == 1
 
 
-def test_a_bus_that_takes_block_away_is_told() -> None:
+def test_the_loss_of_block_is_reported() -> None:
     d = Driver()
     s = d.connect()
     sub = d.subscribed(s, "a")
@@ -770,7 +770,7 @@ def test_a_bus_that_takes_block_away_is_told() -> None:
     assert not sub.ended
 
 
-def test_unsubscribing_ends_with_drained_and_events_before_it_come() -> None:
+def test_unsubscribing_ends_with_drained_and_earlier_events_are_delivered() -> None:
     d = Driver()
     s = d.connect()
     sub = d.subscribed(s, "a")
@@ -784,7 +784,7 @@ def test_unsubscribing_ends_with_drained_and_events_before_it_come() -> None:
     assert d.numbers(sub) == [1]
 
 
-def test_a_subscription_that_is_not_answered_costs_the_connection() -> None:
+def test_an_unanswered_subscription_closes_the_connection() -> None:
     d = Driver()
     s = d.connect()
     sub = d.subscribe("a")
@@ -799,7 +799,7 @@ def test_a_subscription_that_is_not_answered_costs_the_connection() -> None:
     assert [f.filter for f in s.take(Subscribe)] == ["a"]
 
 
-def test_what_ends_without_a_connection_ends_at_once() -> None:
+def test_unsubscribing_without_a_connection_ends_at_once() -> None:
     d = Driver()
     s = d.connect()
     ending, other = d.subscribed(s, "a"), d.subscribed(s, "b")
@@ -844,7 +844,7 @@ def test_each_frame_counts_once_for_all_subscriptions() -> None:
     assert d.machine.dispatcher.bytes == 0
 
 
-def test_a_new_connection_is_granted_what_there_is_room_for() -> None:
+def test_a_new_connection_is_granted_the_free_room() -> None:
     d = Driver(receive_bytes=100_000)
     s = d.connect()
     d.subscribed(s, "a")
@@ -855,7 +855,7 @@ def test_a_new_connection_is_granted_what_there_is_room_for() -> None:
     assert s.take(Credit) == [Credit(0, 100_000 - len(raw), 0)]
 
 
-def test_a_bus_that_does_not_know_credit_is_not_read_while_there_is_no_room() -> None:
+def test_a_bus_without_credit_is_not_read_while_there_is_no_room() -> None:
     d = Driver(receive_bytes=100_000)
     s = d.connect()
     sub = d.subscribed(s, "a")
@@ -870,7 +870,7 @@ def test_a_bus_that_does_not_know_credit_is_not_read_while_there_is_no_room() ->
     assert len(s.take(Credit)) == 1  # the first one
 
 
-def test_a_bus_that_keeps_to_its_credit_is_always_read() -> None:
+def test_a_bus_within_its_credit_is_always_read() -> None:
     d = Driver(receive_bytes=100_000)
     s = d.connect()
     d.subscribed(s, "a")
@@ -906,7 +906,7 @@ def test_a_malformed_frame_ends_the_connection() -> None:
     assert d.numbers(sub) == [1]  # what came before it is good
 
 
-def test_a_welcome_of_more_than_is_taken_is_told() -> None:
+def test_a_welcome_with_too_large_messages_is_reported() -> None:
     d = Driver()
     d.connect(limits=Limits(1 << 20, 1 << 30, 64, 16_384, 10, 10))
     assert len(d.of(Refused)) == 1
@@ -955,14 +955,14 @@ def test_options_are_checked() -> None:
         Reconnect(jitter=2)
 
 
-def test_overflow_is_sent_as_asked() -> None:
+def test_overflow_is_sent_as_requested() -> None:
     d = Driver()
     s = d.connect()
     d.subscribe("a", overflow=Overflow.CONFLATE)
     assert s.take(Subscribe)[0].overflow is Overflow.CONFLATE
 
 
-def test_events_are_the_bytes_that_the_page_describes() -> None:
+def test_events_have_the_bytes_of_the_protocol_page() -> None:
     d = Driver()
     s = d.connect()
     d.hold_writes = True
@@ -984,7 +984,7 @@ def test_a_second_welcome_is_skipped() -> None:
     assert d.machine.connection.producer == 77
 
 
-def test_what_nothing_takes_any_more_does_not_hold_up_its_end() -> None:
+def test_events_that_nobody_takes_do_not_stall_the_end() -> None:
     d = Driver(receive_bytes=10_000)
     s = d.connect()
     sub = d.subscribed(s, "a")
@@ -1000,7 +1000,7 @@ def test_what_nothing_takes_any_more_does_not_hold_up_its_end() -> None:
     assert len(s.take(Credit)) == 1
 
 
-def test_at_the_end_everything_may_come() -> None:
+def test_unlimited_credit_is_granted_at_the_end() -> None:
     d = Driver(receive_bytes=10_000)
     s = d.connect()
     sub = d.subscribed(s, "a")

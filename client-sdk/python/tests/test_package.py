@@ -1,4 +1,4 @@
-"""What is around the code: versions, exports, examples for type checkers, the example of the README."""
+"""Versions, exports, examples for type checkers, the example of the README."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def test_one_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["dynamic"] == ["version"]
     assert f"eventbus-python/{eventbus.__version__}" == AGENT
-    # That of the repository, as Python writes it.
+    # The version of the repository, in Python's form.
     pom = (ROOT.parents[1] / "pom.xml").read_text(encoding="utf-8")
     version = re.search(r"<artifactId>eventbus-parent</artifactId>\s*<version>([^<]*)</version>", pom)
     assert version is not None
     assert eventbus.__version__ == version[1].replace("-SNAPSHOT", ".dev0")
 
 
-def test_the_package_says_what_it_is() -> None:
+def test_the_package_has_metadata() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["license-files"] == ["LICENSE"]
     assert (ROOT / "LICENSE").read_bytes() == (ROOT.parents[1] / "LICENSE").read_bytes()
     assert any(c.endswith(":: 3.13") for c in project["classifiers"])
-    # Links of the page that an index shows lead somewhere.
+    # All links work on the page of a package index.
     assert re.findall(r"\]\((?!https?://)", (ROOT / "README.md").read_text(encoding="utf-8")) == []
     [websockets] = project["dependencies"]
     assert "<" in websockets
@@ -53,7 +53,7 @@ def test_exports() -> None:
     assert (ROOT / "src" / "eventbus" / "py.typed").exists()
 
 
-def test_public_things_are_described() -> None:
+def test_public_names_have_docstrings() -> None:
     for name in eventbus.__all__:
         thing = getattr(eventbus, name)
         if isinstance(thing, type) or callable(thing):

@@ -1,4 +1,4 @@
-"""What is worth another try: the first connection, refused upgrades, requests that were not executed."""
+"""Retries: of the first connection, of refused upgrades, of requests that were not executed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PROXY = [
 
 
 @pytest.mark.parametrize(("status", "text"), PROXY)
-def test_what_a_proxy_answers_does_not_end_a_client_that_was_connected(status: int, text: str) -> None:
+def test_no_answer_of_a_proxy_ends_a_client_that_was_connected(status: int, text: str) -> None:
     async def test(bus: Bus) -> None:
         async with connect(bus) as client:
             tries: list[Any] = []
@@ -57,7 +57,7 @@ def test_what_a_proxy_answers_does_not_end_a_client_that_was_connected(status: i
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 405, 426])
-def test_a_client_that_ends_by_itself_says_so_loudly(status: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_ends_by_itself_logs_an_error(status: int, caplog: pytest.LogCaptureFixture) -> None:
     async def test(bus: Bus) -> None:
         client = await connect(bus)
         bus.upgrade = refusal(status, "no", by_bus=True)
@@ -105,7 +105,7 @@ def test_retry_after_is_seconds_or_a_date_and_bounded() -> None:
     assert d.of(Reconnecting)[-1].delay == MAX_RETRY_AFTER
 
 
-def test_the_first_connection_is_tried_again_where_that_is_wanted() -> None:
+def test_retry_first_retries_the_first_connection() -> None:
     d = Driver(
         urls=("ws://one/bus", "ws://two/bus"),
         connect_timeout=30,
@@ -121,19 +121,19 @@ def test_the_first_connection_is_tried_again_where_that_is_wanted() -> None:
     d.welcome(d.sockets[8])
     assert d.first.done()
     assert d.first.error is None
-    # The count begins anew.
+    # The count begins again.
     d.end(d.sockets[8])
     assert d.of(Reconnecting)[0].attempt == 1
 
 
-def test_the_first_connection_is_given_up_when_its_time_is_over_or_a_bus_refuses_it() -> None:
+def test_the_first_connection_is_given_up_at_its_timeout_or_when_a_bus_refuses_it() -> None:
     d = Driver(connect_timeout=10, reconnect=Reconnect(retry_first=True, initial_delay=1, jitter=0))
     d.start()
     while not d.first.done():
         d.end(d.sockets[-1], error=NotConnected("not yet"))
         if not d.first.done():
             d.next_try()
-    # A delay that would go beyond the end leaves half of what is left for a last try, and so on.
+    # A delay beyond the end is cut to half of the rest, and leaves the other half for a try, and so on.
     assert 1009.8 <= d.now < 1010
     assert len(d.sockets) == 10
     assert "not yet" in str(d.first.error)
@@ -163,7 +163,7 @@ def test_a_program_may_start_before_its_bus() -> None:
     run(test)
 
 
-def test_what_was_refused_as_not_executed_is_asked_again_within_the_time() -> None:
+def test_a_refused_unexecuted_request_is_sent_again_within_its_timeout() -> None:
     d = Driver()
     s = d.connect()
     a = Asked(d, timeout=10)
@@ -178,14 +178,14 @@ def test_what_was_refused_as_not_executed_is_asked_again_within_the_time() -> No
         d.advance(0.81)
     d.say(s, reply(sent(s)[0].call))
     assert a.waiter.result.payload == b"y"
-    # No time is left for what is asked for.
+    # No time is left for the retry-after.
     late = Asked(d, timeout=2)
     d.say(s, failure(sent(s)[0].call, FailureCode.OVERLOADED, after=3000))
     assert isinstance(late.error, Overloaded)
     assert (late.error.executed, late.error.retry_after) == (Execution.NO, 3)
 
 
-def test_requests_that_are_refused_together_do_not_come_back_together() -> None:
+def test_requests_refused_together_are_not_sent_again_together() -> None:
     d = Driver()
     s = d.connect()
     for _ in range(2):
@@ -204,7 +204,7 @@ def test_requests_that_are_refused_together_do_not_come_back_together() -> None:
     ("options", "executed", "after"),
     [({}, Execution.NO, 0), ({}, Execution.UNKNOWN, 10), ({}, Execution.YES, 10), ({"retry": False}, Execution.NO, 10)],
 )
-def test_what_is_not_asked_again_by_default(options: dict[str, Any], executed: Execution, after: int) -> None:
+def test_failures_that_are_not_retried_by_default(options: dict[str, Any], executed: Execution, after: int) -> None:
     d = Driver()
     s = d.connect()
     a = Asked(d, timeout=10, **options)
@@ -212,7 +212,7 @@ def test_what_is_not_asked_again_by_default(options: dict[str, Any], executed: E
     assert isinstance(a.error, Rejected)
 
 
-def test_the_time_goes_on_in_the_pauses() -> None:
+def test_pauses_count_in_the_timeout() -> None:
     d = Driver()
     s = d.connect()
     a = Asked(d, timeout=3)

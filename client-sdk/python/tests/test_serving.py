@@ -1,4 +1,4 @@
-"""Services of a client: what docs/protocol.md#members asks of it, with a fake bus and clock."""
+"""Services of a client, as docs/protocol.md#members requires, with a fake bus and clock."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_service_is_registered_and_answers() -> None:
     assert (m.core.counters().received, m.core.counters().answered, m.core.counters().running) == (1, 1, 0)
 
 
-def test_no_more_handlers_are_at_work_than_the_bus_was_told() -> None:
+def test_no_more_handlers_run_than_the_concurrency() -> None:
     d, s, m = member(concurrency=2)
     d.say(s, *(m.invoke(-n) for n in range(1, 5)))
     assert [r.key[1] for r in m.begun] == [1, 2]
@@ -154,7 +154,7 @@ def test_no_more_handlers_are_at_work_than_the_bus_was_told() -> None:
     assert s.link.invoked == {}
 
 
-def test_what_cannot_be_done_in_its_time_is_not_begun() -> None:
+def test_timed_out_requests_are_not_started() -> None:
     d, s, m = member(concurrency=1)
     d.say(s, m.invoke(-1), m.invoke(-2, timeout_millis=100), m.invoke(-3, timeout_millis=900))
     d.advance(0.2)
@@ -164,7 +164,7 @@ def test_what_cannot_be_done_in_its_time_is_not_begun() -> None:
     assert m.core.counters().expired == 1
 
 
-def test_what_waits_is_bounded_in_bytes() -> None:
+def test_waiting_requests_are_bounded_in_bytes() -> None:
     most = 2 * (600 + OVERHEAD)
     d, s, m = member(concurrency=1, buffer_bytes=most)
     for n in range(1, 4):
@@ -173,18 +173,18 @@ def test_what_waits_is_bounded_in_bytes() -> None:
     m.ask(s, -4, payload=b"")
     assert failures(s) == [(-4, "OVERLOADED", "NO")]
     assert m.core.counters().refused == 1
-    # One alone may be as big as a message.
+    # A single request may be as big as a message.
     d, s, m = member(concurrency=1, buffer_bytes=1024)
     m.ask(s, -1)
     m.ask(s, -2, payload=b"x" * 5000)
     m.ask(s, -3, payload=b"")
     assert failures(s) == [(-3, "OVERLOADED", "NO")]
-    # A handler that was ended with its client gives its place back.
+    # A handler that was ended with its client releases its slot.
     d.machine.services.dropped(m.begun[0])
     assert m.core.counters().running == 0
 
 
-def test_answers_that_are_not_sent_hold_back_what_would_make_more() -> None:
+def test_unsent_answers_pause_the_handlers() -> None:
     d, s, m = member(concurrency=4)
     d.hold_writes = True
     m.ask(s, -1)
@@ -202,7 +202,7 @@ def test_answers_that_are_not_sent_hold_back_what_would_make_more() -> None:
     assert d.machine.services.answer_bytes == 0
 
 
-def test_answers_that_are_lost_with_a_connection_hold_nothing_back() -> None:
+def test_answers_lost_with_a_connection_pause_no_handler() -> None:
     d, s, m = member(concurrency=4)
     d.hold_writes = True
     m.ask(s, -1)
@@ -218,7 +218,7 @@ def test_answers_that_are_lost_with_a_connection_hold_nothing_back() -> None:
     assert len(m.begun) == 2
 
 
-def test_a_request_that_comes_again_is_not_executed_again() -> None:
+def test_a_repeated_request_is_not_executed_again() -> None:
     _d, s, m = member(remember_replies=2)
     m.ask(s, -1, 7)
     m.ask(s, -2, 7, attempt=1)
@@ -246,7 +246,7 @@ def test_remembered_replies_are_bounded_in_bytes() -> None:
     assert m.core.reply_bytes == len(m.core.replies) * (len(ANSWER) + 256)
 
 
-def test_what_nobody_waits_for_any_more() -> None:
+def test_cancelled_requests_are_not_started() -> None:
     d, s, m = member(concurrency=1)
     told: list[str] = []
     d.say(s, m.invoke(-1), m.invoke(-2))
@@ -256,24 +256,24 @@ def test_what_nobody_waits_for_any_more() -> None:
     d.say(s, Cancel(-1).frame(), Cancel(-1).frame(), Cancel(-99).frame())
     assert told == ["stop"]
     assert m.begun[0].cancelled
-    # Its place is free when it is answered all the same.
+    # Its slot is free when it is answered all the same.
     m.answer(m.begun[0])
     assert [r.call for r in s.take(Reply)] == [-1]
     assert m.core.counters().cancelled == 2
 
 
-def test_one_of_two_that_wait_for_the_same_answer_goes() -> None:
+def test_a_handler_continues_while_a_second_caller_waits() -> None:
     d, s, m = member()
     d.say(s, m.invoke(-1, 7), m.invoke(-2, 7), Cancel(-1).frame())
     assert not m.begun[0].cancelled
     d.say(s, Cancel(-2).frame())
     assert m.begun[0].cancelled
-    # Whoever asks now asks anew.
+    # The same request is a new one now.
     m.ask(s, -3, 7)
     assert len(m.begun) == 2
 
 
-def test_what_the_member_does_not_serve() -> None:
+def test_unsupported_calls_are_refused() -> None:
     d, s, m = member()
     m.ask(s, -1, kind=1)
     m.ask(s, -2, kind=77)
@@ -285,13 +285,13 @@ def test_what_the_member_does_not_serve() -> None:
         assert failures(s) == [(-3, "REFUSED", "NO")]
 
 
-def test_pause_and_resume() -> None:
+def test_a_paused_service_gets_no_requests_until_it_resumes() -> None:
     d, s, m = member(concurrency=3)
     m.core.paused = True
     d.machine.registry.update(m.core, m.core.capacity_frame())
     d.pump()
     assert s.take(Capacity) == [Capacity(m.id, 0)]
-    # What is there already is answered.
+    # Requests that are here are answered.
     m.ask(s, -1)
     m.answer(m.begun[0])
     d.end(s)
@@ -306,14 +306,14 @@ def test_pause_and_resume() -> None:
     assert len(d.of(Refused)) == 1
 
 
-def test_it_is_registered_again_on_a_new_connection_and_old_calls_are_not_answered_there() -> None:
+def test_a_service_is_registered_on_a_new_connection_and_old_calls_are_not_answered_there() -> None:
     d, s, m = member(concurrency=1)
     d.say(s, m.invoke(-1), m.invoke(-2))
     d.end(s)
     s = d.reconnect()
     assert [f.id for f in s.take(Register)] == [m.id]
     m.answer(m.begun[0])
-    # Whoever waited for the second one is gone, too.
+    # All waiters of the second one are gone, too.
     assert len(m.begun) == 1
     assert s.take(Reply, Failure) == []
     assert m.core.counters().cancelled == 1
@@ -323,7 +323,7 @@ def test_it_is_registered_again_on_a_new_connection_and_old_calls_are_not_answer
     assert [r.call for r in s.take(Reply)] == [-1]
 
 
-def test_the_same_request_over_two_connections_is_answered_where_it_is_waited_for() -> None:
+def test_a_request_over_two_connections_is_answered_over_those_that_wait() -> None:
     d, s, m = member()
     m.ask(s, -1, 7)
     d.end(s)
@@ -334,7 +334,7 @@ def test_the_same_request_over_two_connections_is_answered_where_it_is_waited_fo
     assert [r.call for r in s.take(Reply)] == [-8]
 
 
-def test_the_end_of_a_service() -> None:
+def test_a_service_ends_after_its_last_answer() -> None:
     d, s, m = member()
     m.ask(s, -1)
     idle = FakeWaiter()
@@ -357,7 +357,7 @@ def test_the_end_of_a_service() -> None:
     assert waiter.done()
 
 
-def test_what_is_abandoned() -> None:
+def test_abandoned_requests_are_cancelled() -> None:
     d, s, m = member(concurrency=1)
     d.say(s, m.invoke(-1), m.invoke(-2))
     d.machine.services.abandon(m.core)
@@ -368,7 +368,7 @@ def test_what_is_abandoned() -> None:
     assert [r.call for r in s.take(Reply)] == [-1]
 
 
-def test_a_member_that_may_not_serve_any_more() -> None:
+def test_a_member_whose_permission_ends_is_reported() -> None:
     d, s, m = member()
     d.say(s, problem(BusCode.FORBIDDEN, Register.CODE, m.id), Drained(m.id).frame())
     assert m.core.ended
@@ -391,7 +391,7 @@ def test_a_service_that_is_refused_or_not_answered() -> None:
     assert [f.id for f in s.take(Register)] == [late.id]
 
 
-def test_a_bus_without_services_is_not_asked_and_another_one_is() -> None:
+def test_services_are_registered_only_at_buses_with_services() -> None:
     d = Driver(reconnect=NOW)
     s = d.connect(calls=0, services=0)
     m = Member(d)
@@ -415,7 +415,7 @@ def test_a_bus_without_services_is_not_asked_and_another_one_is() -> None:
     assert m.core.ended
 
 
-# ---- A change of bus
+# ---- Move to another bus
 
 
 def moving(group: bool = False, **options: Any) -> tuple[Driver, Socket, Socket, Member]:
@@ -433,7 +433,7 @@ def test_a_service_moves_without_losing_a_call() -> None:
     assert [f.id for f in new.take(Register)] == [m.id]
     assert old.take(Barrier) == []
     m.confirm(new)
-    # A member twice: calls come from both sides.
+    # A member at both buses: calls come from both.
     m.ask(new, -1)
     m.ask(old, -2)
     assert len(m.begun) == 2  # the same caller and request as -1 came twice
@@ -453,14 +453,14 @@ def test_a_service_moves_without_losing_a_call() -> None:
     assert new.take(Unregister) == []
 
 
-def test_a_handler_that_takes_longer_than_the_move_may_does_not_keep_the_old_connection() -> None:
+def test_a_handler_longer_than_the_move_does_not_keep_the_old_connection() -> None:
     d, old, new, m = moving()
     m.ask(old, -1)
     d.welcome(new, bus="bus-2")
     m.confirm(new)
     d.say(old, old.take(Barrier)[-1].frame(), ended(m.id))
     assert not old.closed
-    # What comes there beside calls counts no more.
+    # Frames there other than calls no longer count.
     d.say(old, numbered("a", 5, 1, 1), Cancel(-1).frame())
     assert m.begun[0].cancelled
     assert d.machine.counters().received == 0
@@ -481,7 +481,7 @@ def test_a_new_bus_that_refuses_a_service_is_left_in_order() -> None:
     m.confirm(new)
     m.ask(new, -1)
     d.say(new, problem(BusCode.FORBIDDEN, Register.CODE, other.id))
-    # It has given this client a call that nobody else has.
+    # The bus has given this client a call that no other member has.
     assert [f.id for f in new.take(Unregister)] == [m.id]
     d.say(new, ended(m.id))
     assert len(d.of(BusChangeFailed)) == 1
@@ -492,7 +492,7 @@ def test_a_new_bus_that_refuses_a_service_is_left_in_order() -> None:
     assert d.machine.registry.all.keys() >= both
 
 
-def test_a_bus_without_services_is_none_to_move_to() -> None:
+def test_a_bus_without_services_is_no_destination() -> None:
     d, old, new, m = moving()
     d.welcome(new, bus="bus-2", services=0)
     [failed] = d.of(BusChangeFailed)
@@ -515,7 +515,7 @@ def test_a_service_ends_and_another_begins_while_the_client_moves() -> None:
     assert late.ready.done()
 
 
-def test_services_and_groups_leave_together() -> None:
+def test_services_and_groups_move_together() -> None:
     d, old, new, m = moving(group=True)
     d.welcome(new, bus="bus-2")
     [subscribe] = new.take(Subscribe)
@@ -529,7 +529,7 @@ def test_services_and_groups_leave_together() -> None:
     assert len(d.of(BusChanged)) == 1
 
 
-def test_the_new_bus_is_lost_after_the_old_one_was_left() -> None:
+def test_a_service_comes_back_when_the_new_bus_is_lost_after_leaving() -> None:
     d, old, new, m = moving()
     d.welcome(new, bus="bus-2")
     m.confirm(new)
@@ -544,7 +544,7 @@ def test_the_new_bus_is_lost_after_the_old_one_was_left() -> None:
     assert len(old.link.requests) == 1
 
 
-def test_the_end_of_a_client_that_has_left_a_connection_closes_it() -> None:
+def test_the_end_of_a_client_closes_left_connections() -> None:
     d, old, new, m = moving()
     m.ask(old, -1)
     d.welcome(new, bus="bus-2")
@@ -559,7 +559,7 @@ def test_the_end_of_a_client_that_has_left_a_connection_closes_it() -> None:
         Member(d)
 
 
-def test_options_of_a_service() -> None:
+def test_options_of_a_service_are_checked() -> None:
     wrongs: tuple[tuple[str, dict[str, Any]], ...] = (
         ("concurrency", {"concurrency": 0}), ("concurrency", {"concurrency": 65_537}), ("version", {"version": "v" * 256}),
         ("metadata", {"metadata": {"a": "b" * 256}}), ("metadata", {"metadata": {str(i): "" for i in range(65)}}),

@@ -68,7 +68,7 @@ def test_publish_send_and_events(bus: Bus) -> None:
             call()
 
 
-def test_what_was_received_before_the_end_can_be_taken(bus: Bus) -> None:
+def test_received_events_can_be_taken_after_the_end(bus: Bus) -> None:
     client = connect(bus.url, proxy=None)
     sub = client.subscribe("a")
     client.publish("a", b"x")
@@ -101,7 +101,7 @@ def test_leaving_an_iterator_loses_nothing(bus: Bus) -> None:
         assert client.counters().queued_bytes == 0
 
 
-def test_errors(bus: Bus) -> None:
+def test_errors_are_raised(bus: Bus) -> None:
     with connect([bus.url], proxy=None) as client:
         with pytest.raises(Refused):
             client.subscribe("secret.>")
@@ -155,7 +155,7 @@ def test_many_threads(bus: Bus) -> None:
             thread.join()
 
 
-def test_the_loop_thread_may_not_wait_for_itself(bus: Bus) -> None:
+def test_waiting_in_the_loop_thread_raises(bus: Bus) -> None:
     with connect(bus.url, proxy=None) as client:
         failed: list[BaseException] = []
 
@@ -214,7 +214,7 @@ def test_request_and_serve(bus: Bus) -> None:
         with client.serve("orders", handler, concurrency=4, timeout=5) as service:
             answer = other.request("orders", "x", timeout=5)
             assert answer.text().startswith("eventbus orders")
-            # Four at once, each in a thread of its own.
+            # Four handlers at once, each in a thread of its own.
             asked = [other.submit("orders", str(i), method="together") for i in range(4)]
             assert len({future.result(10).text().rpartition(" ")[0] for future in asked}) == 4
             failed: list[RequestFailed] = []
@@ -242,7 +242,7 @@ def test_request_and_serve(bus: Bus) -> None:
             call()
 
 
-def test_a_request_that_is_cancelled(bus: Bus) -> None:
+def test_cancelling_the_future_cancels_the_request(bus: Bus) -> None:
     begun, told = threading.Event(), threading.Event()
 
     def handler(invocation: Invocation) -> bytes:
@@ -274,9 +274,9 @@ def names(kind: type) -> dict[str, list[str]]:
     return found
 
 
-def test_both_faces_have_the_same_names_and_parameters() -> None:
+def test_both_clients_have_the_same_names_and_parameters() -> None:
     ours, theirs = names(EventBus), names(eventbus.EventBus)
-    # What asyncio does with tasks.
+    # Replaces tasks of asyncio.
     assert set(ours) - set(theirs) == {"submit"}
     assert set(theirs) <= set(ours)
     # The options of a request are written once.
@@ -291,7 +291,7 @@ def test_both_faces_have_the_same_names_and_parameters() -> None:
         assert extra in ([], ["timeout"]), name
         # Handlers would run in the loop's thread.
         assert [p for p in parameters if p not in ours[name]] in ([], ["handler"]), name
-    # What asyncio does with ``async for`` is a method here; batches have the size of the loop thread.
+    # Replaces ``async for``; batches have the size of the loop thread.
     assert set(names(Subscription)) - set(names(eventbus.Subscription)) == {"events"}
     assert set(names(eventbus.Subscription)) - set(names(Subscription)) == set()
     assert names(Service) == names(eventbus.Service)

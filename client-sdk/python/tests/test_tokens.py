@@ -52,7 +52,7 @@ def test_a_token_is_replaced_when_most_of_its_life_is_over(random: float, part: 
     assert not d.of(TimedOut)
 
 
-def test_what_cannot_be_replaced_is_not_asked_for() -> None:
+def test_a_fixed_token_is_not_replaced() -> None:
     for d in (connected(0)[0], Driver(token="fixed", silence_timeout=3600)):
         if d.machine.state is State.NEW:
             d.connect(expires_at=expires_in(d, 10))
@@ -68,7 +68,7 @@ def test_a_token_that_seems_to_have_expired_is_replaced_after_a_while() -> None:
     assert len(d.asked) == 1
 
 
-def test_a_short_life_is_no_storm() -> None:
+def test_a_short_life_causes_no_storm() -> None:
     d, _ = connected(0.001)
     d.advance(MIN_INTERVAL - 0.1)
     assert d.asked == []
@@ -77,7 +77,7 @@ def test_a_short_life_is_no_storm() -> None:
 
 
 @pytest.mark.parametrize("how", ["wrong", "busy", "silent", "none"])
-def test_what_fails_is_tried_again_later_each_time(how: str) -> None:
+def test_failures_are_retried_with_growing_delays(how: str) -> None:
     d, s = connected(100)
     d.advance(80)
     pauses = []
@@ -98,12 +98,12 @@ def test_what_fails_is_tried_again_later_each_time(how: str) -> None:
         until(d, lambda: bool(d.asked))
         pauses.append(d.now - failed)
     assert pauses == [1, 2, 4, 8, 16, MAX_PAUSE, MAX_PAUSE, MAX_PAUSE]
-    # The connection goes on, and the application has heard.
+    # The connection stays, and the failure was reported.
     assert d.machine.state is State.CONNECTED
     assert len(d.of({"wrong": Refused, "busy": Refused, "silent": TimedOut, "none": NoToken}[how])) == 8
 
 
-def test_what_was_asked_for_another_connection_has_no_effect() -> None:
+def test_a_token_for_another_connection_has_no_effect() -> None:
     d, s = connected(100)
     d.advance(80)
     [asked] = d.asked
@@ -121,7 +121,7 @@ def test_what_was_asked_for_another_connection_has_no_effect() -> None:
     assert d.asked == [asked]
 
 
-def test_the_connection_at_another_bus_has_a_life_of_its_own() -> None:
+def test_the_token_of_the_new_bus_has_its_own_life() -> None:
     d, s = connected(100)
     d.say(s, change_bus("ws://two/bus"))
     new = d.sockets[-1]
@@ -145,7 +145,7 @@ def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
         yield found
 
 
-def test_both_faces_show_new_tokens(bus: Bus) -> None:
+def test_both_clients_send_new_tokens(bus: Bus) -> None:
     def tokens() -> Iterator[str]:
         yield from (f"t{n}" for n in range(10_000))
 
@@ -153,7 +153,7 @@ def test_both_faces_show_new_tokens(bus: Bus) -> None:
     blocked = threading.Event()
 
     def blocks() -> str:
-        # It has a thread of its own: nothing else waits for it.
+        # In a thread of its own: nothing else waits for it.
         assert "eventbus token" in threading.current_thread().name
         assert blocked.wait(10)
         return next(mine)
@@ -173,7 +173,7 @@ def test_both_faces_show_new_tokens(bus: Bus) -> None:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_function_that_gives_none_in_time_or_fails_is_told(fails: bool) -> None:
+def test_a_token_function_that_times_out_or_fails_is_reported(fails: bool) -> None:
     async def test() -> None:
         async with loopback() as bus:
             bus.token_life = 0.05
@@ -200,6 +200,6 @@ def test_a_function_that_gives_none_in_time_or_fails_is_told(fails: bool) -> Non
 
 
 @pytest.mark.parametrize(("token", "what"), [("", "0 bytes"), ("x" * 16_385, "16385 bytes"), (b"t", "bytes")])
-def test_what_cannot_be_a_token_is_refused(token: object, what: str) -> None:
+def test_an_illegal_token_is_refused(token: object, what: str) -> None:
     with pytest.raises((ValueError, TypeError), match=rf"token: {what} \(expected: "):
         Driver(token=token)

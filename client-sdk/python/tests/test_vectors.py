@@ -1,4 +1,4 @@
-"""The vectors of the conformance kit, where the repository has it; the testee's own functions read them."""
+"""The vectors of the conformance kit, read by the testee's own functions; skipped without the kit."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ pytestmark = pytest.mark.skipif(not VECTORS.is_dir(), reason="the conformance ki
 
 
 def vectors(name: str) -> list[dict[str, Any]]:
-    """Those of a file."""
+    """Returns the vectors of a file."""
     found: list[dict[str, Any]] = json.loads((VECTORS / f"{name}.json").read_text(encoding="utf-8"))
     return found
 
 
 def same(value: Any) -> Any:
-    """Integers may be strings or numbers."""
+    """Returns a value in which integers are strings, as both forms are legal."""
     if isinstance(value, dict):
         return {k: same(v) for k, v in value.items()}
     if isinstance(value, list):
@@ -33,7 +33,7 @@ def same(value: Any) -> Any:
 
 
 def known(found: Any, wanted: Any) -> Any:
-    """What a vector speaks of: a record may have more fields at its end."""
+    """Returns the part of a record that a vector has: a record may have more fields at its end."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         return {k: known(v, wanted[k]) for k, v in found.items() if k in wanted}
     if isinstance(wanted, list) and isinstance(found, list) and len(found) == len(wanted):

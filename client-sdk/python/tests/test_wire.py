@@ -27,7 +27,7 @@ def examples() -> list[tuple[int, dict[str, Any], bytes]]:
 
 
 def plain(value: Any) -> Any:
-    """Takes the names of branches out of Avro's JSON, and those of symbols out of ours."""
+    """Removes the names of branches from Avro's JSON, and those of symbols from ours."""
     if isinstance(value, dict):
         return next(iter(value.values())) if set(value) == {"string"} else {k: plain(v) for k, v in value.items()}
     return [plain(v) for v in value] if isinstance(value, list) else value
@@ -47,7 +47,7 @@ def shown(value: Any) -> Any:
 
 
 def of_the_page(value: Any, record: dict[str, Any]) -> Any:
-    """The fields that the page's example has: a record may have more at its end, each with a default."""
+    """Returns the fields that the page's example has: a record may have more at its end, each with a default."""
     return {name: field for name, field in shown(value).items() if name in record}
 
 
@@ -71,7 +71,7 @@ def test_control_frames(code: int, record: dict[str, Any], raw: bytes) -> None:
 
 
 @pytest.mark.parametrize(("code", "record", "raw"), CONTROL, ids=[str(e[0]) for e in CONTROL])
-def test_a_frame_that_is_cut_short_is_refused_or_takes_defaults(code: int, record: dict[str, Any], raw: bytes) -> None:
+def test_a_truncated_frame_is_refused_or_gets_defaults(code: int, record: dict[str, Any], raw: bytes) -> None:
     [(_, _, body, end)] = frames(raw)
     whole = RECORDS[code].read(Reader(raw, body, end))
     for cut in range(body, end):
@@ -87,14 +87,14 @@ def test_a_frame_that_is_cut_short_is_refused_or_takes_defaults(code: int, recor
         list(frames(raw[:-1]))
 
 
-def test_what_follows_the_known_fields_is_ignored() -> None:
+def test_bytes_behind_the_known_fields_are_ignored() -> None:
     for code, record, raw in CONTROL:
         [(_, _, body, end)] = frames(raw)
         value = RECORDS[code].read(Reader(raw[body:end] + b"\x0ageflk"))
         assert of_the_page(value, record) == plain(record)
 
 
-def test_a_confirmation_says_for_how_many_an_event_was_queued() -> None:
+def test_a_confirmation_has_its_receivers() -> None:
     told = Confirm(PUBLISH, 2, "a", 3).encode()
     assert Confirm.read(Reader(told)).receivers == 3
     assert Confirm.read(Reader(told[:-1])).receivers == -1
@@ -139,7 +139,7 @@ def as_json(delivery: Any, events: list[Event]) -> dict[str, Any]:
 def test_publish() -> None:
     [(_, record, raw)] = [e for e in examples() if e[0] == PUBLISH]
     record = plain(record)
-    # The page's map of headers is one block with a count, and so is ours.
+    # The page's map of headers is a single block with a count, like ours.
     assert publish_frame(record) == raw
 
 
@@ -169,7 +169,7 @@ def test_events_are_taken_in_parts() -> None:
     assert [e.sequence for e in events] == [1, 2]
 
 
-def test_seen_events_are_skipped() -> None:
+def test_duplicates_are_skipped() -> None:
     [(_, _, raw)] = [e for e in examples() if e[0] == DELIVER]
     [(_, _, body, end)] = frames(raw)
     delivery = DeliveryReader().read(raw, body, end)
@@ -208,7 +208,7 @@ def test_integers_beyond_their_bits_are_refused() -> None:
         (b"\x10\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", "length"),
     ],
 )
-def test_broken_frames(raw: bytes, why: str) -> None:
+def test_malformed_frames_are_refused(raw: bytes, why: str) -> None:
     with pytest.raises(Malformed, match=why):
         list(frames(raw))
 

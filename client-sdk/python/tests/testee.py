@@ -1,5 +1,5 @@
-"""The testee of the conformance kit: reads requests as lines of JSON, and answers with this SDK. conformance/README.md has the
-protocol.
+"""The testee of the conformance kit: reads requests as lines of JSON, and answers with this SDK. conformance/README.md
+has the protocol.
 
     java -jar eventbus-conformance.jar --testee "python client-sdk/python/tests/testee.py [--sync]"
 """
@@ -65,7 +65,7 @@ def connection(c: eventbus.Connection | None) -> dict[str, Any] | None:
 
 def failure(e: BaseException, op: str = "") -> dict[str, Any]:
     if isinstance(e, eventbus.IllegalTopic) and op == "subscribe":
-        # The kit has one word for every argument that is refused before anything is sent, filters among them.
+        # The kit has one code for all arguments that are refused before anything is sent, including filters.
         return {"error": {"code": "INVALID", "retryable": False, "message": str(e)}}
     if isinstance(e, eventbus.Error):
         found: dict[str, Any] = {"code": e.code, "retryable": e.retryable, "message": str(e)}
@@ -268,7 +268,7 @@ def build(kind: type[_wire.Record], record: dict[str, Any]) -> _wire.Record:
 
 
 def pure(op: str, args: dict[str, Any]) -> dict[str, Any] | None:
-    """What needs no client; None for the others."""
+    """Handles operations without a client; returns None for the others."""
     if op == "hello":
         return {"protocol": 1, "agent": AGENT, "capabilities": CAPABILITIES}
     if op == "decode":
@@ -292,7 +292,7 @@ def pure(op: str, args: dict[str, Any]) -> dict[str, Any] | None:
 
 
 class Lines:
-    """The only writer."""
+    """Writer of all output lines."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -306,7 +306,7 @@ class Lines:
 
 
 def call_args(args: dict[str, Any]) -> dict[str, Any]:
-    """How a request is made."""
+    """Returns the arguments of a request."""
     found = event_args(args)
     found["timeout"] = args.get("timeout", 5000) / 1000
     found["wait_for"] = args.get("waitFor", 0) / 1000
@@ -351,7 +351,7 @@ def listen(lines: Lines, name: str, bus: eventbus.EventBus | eventbus.sync.Event
     bus.on_gap(
         lambda g: tell(
             "gap", topic=g.topic, producer=str(g.producer), **{"from": g.first, "to": g.last},
-            # The kit has one word for a full queue, wherever it is.
+            # The kit has one reason for a full queue, in the bus or in the client.
             reason=g.reason.name.replace("BUFFER_FULL", "QUEUE_FULL").replace("BUFFER_", ""),
         )
     )  # fmt: skip
@@ -360,7 +360,7 @@ def listen(lines: Lines, name: str, bus: eventbus.EventBus | eventbus.sync.Event
 
 
 class Testee:
-    """What both faces have in common."""
+    """Common part of both variants of the client."""
 
     def __init__(self) -> None:
         self.lines = Lines()
@@ -368,7 +368,7 @@ class Testee:
         self.subscriptions: dict[str, Any] = {}
         self.services: dict[str, Any] = {}
         self.requests: dict[str, Any] = {}
-        #: What handlers wait for that are at a request.
+        #: Results that running handlers wait for.
         self.invocations: dict[int, Future[eventbus.Answer]] = {}
         self._numbers = count(1)
 
@@ -391,7 +391,7 @@ class Testee:
         return found
 
     def invoked(self, client: str, service: str, invocation: eventbus.Invocation) -> Future[eventbus.Answer]:
-        """Tells that a handler was called; the future has what it is to answer."""
+        """Reports the call of a handler; returns the future of its answer."""
         number = next(self._numbers)
         answer: Future[eventbus.Answer] = Future()
         self.invocations[number] = answer
@@ -405,7 +405,7 @@ class Testee:
         return answer
 
     def forget(self) -> None:
-        """All names."""
+        """Forgets all names."""
         for named in (self.clients, self.subscriptions, self.services, self.requests, self.invocations):
             named.clear()
 
@@ -422,7 +422,7 @@ class Testee:
         return {"topic": p.topic, "producer": str(p.producer), "sequence": p.sequence, **told}
 
     def simple(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """Ops that are answered at once."""
+        """Handles operations that are answered at once."""
         op, args = request["op"], request.get("args") or {}
         found = pure(op, args)
         if found is not None:
@@ -460,7 +460,7 @@ class Testee:
 
 
 class AsyncTestee(Testee):
-    """asyncio."""
+    """The client on asyncio."""
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -586,7 +586,7 @@ class AsyncTestee(Testee):
 
 
 class SyncTestee(Testee):
-    """The face without await: a thread for each request that waits, and one for each subscription."""
+    """The synchronous client: a thread for each waiting request, and one for each subscription."""
 
     def run(self) -> None:
         for line in sys.stdin.buffer:
@@ -599,7 +599,7 @@ class SyncTestee(Testee):
             before = bus.counters().published if bus is not None else 0
             thread.start()
             if request["op"] in ("publish", "send", "subscribe", "unsubscribe", "flush", "serve", "unserve"):
-                # Begun in the order of the lines: until its number is taken, or it waits for room.
+                # Keeps the order of the lines: waits until the event has its number, or waits for room.
                 until = time.monotonic() + 0.05
                 while thread.is_alive() and time.monotonic() < until and bus and bus.counters().published == before:
                     time.sleep(0.0005)
@@ -619,7 +619,7 @@ class SyncTestee(Testee):
             self.answer(request, {"ok": ok})
 
     def begin_request(self, request: dict[str, Any]) -> None:
-        """One that is waited for in a thread of its own, so that it can be cancelled."""
+        """Starts a request that a thread of its own waits for, so that it can be cancelled."""
         args = request["args"]
         try:
             answer = self.client(request).submit(args["service"], **call_args(args))

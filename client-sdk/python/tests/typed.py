@@ -1,4 +1,4 @@
-"""What type checkers have to accept, and what they have to refuse: each line that is marked must be an error, and no other.
+"""Code that type checkers have to accept or refuse: each marked line must be an error, and no other.
 
 mypy and pyright read this file; nothing runs it.
 """

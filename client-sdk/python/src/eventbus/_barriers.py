@@ -1,7 +1,7 @@
-"""The questions "has all that I published arrived?" that the bus has not answered.
+"""Barriers without an answer of the bus. A barrier asks whether everything published before has arrived.
 
-They are asked again on every new connection, and after a pause where the bus could not answer in time, until what asked waits no
-longer.
+Each is sent again on every new connection, and after a pause where the bus could not answer in time, until its caller
+stops waiting.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ._publish_frame import Frame
 from ._timers import Timer, Timers
 from ._waiters import Waiter, fail, succeed
 
-#: Seconds after which what the bus could not answer is asked again.
+#: Pause before a barrier that the bus could not answer is sent again, in seconds.
 RETRY_DELAY = 0.1
 
 
@@ -24,7 +24,7 @@ class _Flush:
     waiter: Waiter
     timer: Timer
     pauses: bool = False
-    #: As it was asked last.
+    #: Barrier as it was sent last.
     barrier: Frame | None = None
 
 
@@ -38,12 +38,12 @@ class Barriers:
         self._next = 1
 
     def next_id(self) -> int:
-        """A number for a barrier."""
+        """Returns a number for a barrier."""
         self._next += 1
         return self._next - 1
 
     def ask(self, waiter: Waiter, timeout: float, now: float, connected: bool) -> None:
-        """Asks behind everything that was published; without a connection when there is one."""
+        """Sends a barrier behind everything that was published; without a connection, over the next one."""
         id = self.next_id()
 
         def late(_: float) -> None:
@@ -56,13 +56,13 @@ class Barriers:
             flush.barrier = self._outbox.add_barrier(id)
 
     def ask_again(self) -> None:
-        """There is another connection; what is sent again is queued already."""
+        """Sends all barriers over a new connection; events to be sent again are queued already."""
         for id, flush in self._pending.items():
             flush.pauses = False
             flush.barrier = self._outbox.add_barrier(id)
 
     def echoed(self, id: int) -> None:
-        """The bus has answered."""
+        """Handles the answer to a barrier."""
         flush = self._pending.pop(id, None)
         if flush is not None:
             flush.timer.cancel()
@@ -73,10 +73,10 @@ class Barriers:
     def refused(
         self, id: int, retryable: bool, error: Callable[[], Error], now: float, connected: Callable[[], bool]
     ) -> bool:
-        """The bus could not answer; returns whether this was asked."""
+        """Handles the refusal of a barrier; returns whether it was sent here."""
         flush = self._pending.get(id)
         if flush is None:
-            # What asked waits no longer.
+            # Its caller no longer waits.
             return 0 < id < self._next
         if not retryable:
             del self._pending[id]
@@ -94,7 +94,7 @@ class Barriers:
         return True
 
     def close(self, error: Callable[[], Error]) -> None:
-        """No answer will come."""
+        """Fails all barriers, because no answer will come."""
         for flush in self._pending.values():
             fail(flush.waiter, error())
         self._pending.clear()

@@ -1,4 +1,4 @@
-"""Cuts frames anew for a bus that takes less than the one before."""
+"""Splits frames for a bus with smaller limits than the one before."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ._wire import Limits, Reader
 
 
 def split_batch(frame: Frame, limits: Limits, max_event: int, max_frame: int) -> tuple[list[Frame], int]:
-    """Makes frames that the bus takes of one; its events keep their numbers. Those that are too big by themselves fail.
+    """Splits a frame for the limits of a bus; its events keep their numbers. Events that are too big fail.
 
-    Returns the frames, and how many events are too big.
+    Returns the frames, and the number of too big events.
     """
     data = frame.encode()
     r = Reader(data)

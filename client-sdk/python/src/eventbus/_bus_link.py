@@ -1,4 +1,4 @@
-"""One connection, as the core sees it."""
+"""A connection, as the core sees it."""
 
 from __future__ import annotations
 
@@ -13,83 +13,84 @@ if TYPE_CHECKING:
     from ._call import Call
     from ._received_request import ReceivedRequest
 
-#: The library takes no larger message of a bus.
+#: Maximum bytes of a message from a bus.
 MAX_MESSAGE = 64 << 20
 
 
 class CreditGate:
-    """How much the bus may deliver over one connection: decides when more is granted, and how much."""
+    """Credit of the bus on one connection: decides when to grant more, and how much."""
 
     def __init__(self, window: int) -> None:
         self._window = window
-        #: The bus begins a delivery while those that came have fewer bytes than this; -1 until it was told.
+        #: Limit granted last: the bus begins a delivery while fewer bytes were delivered; -1 for none.
         self.limit = -1
         self.received = 0
         self._last_began = 0
-        #: The bus does not know of credit.
+        #: Set if the bus does not know credit.
         self.refused = False
 
     def count(self, frame_bytes: int) -> None:
-        """A delivery has come."""
+        """Counts a delivery."""
         self._last_began = self.received
         self.received += frame_bytes
 
     def next(self, room: int) -> int | None:
-        """The limit to tell for so many bytes of room; None for none.
+        """Returns the limit to grant for so many bytes of room; None for none.
 
-        A new one is told when half of what there is room for is used, and not for less than a quarter of the window.
+        A new limit is granted when half of the room is used, and not for less than a quarter of the window.
         """
         if self.refused or room < self._window // 4 or self.limit - self.received > room // 2:
             return None
         return self.received + room
 
     def grant(self, limit: int) -> bytes | None:
-        """Takes note of a limit and makes its frame; None where it would change nothing."""
+        """Records a limit and returns its frame; None if it would change nothing."""
         if self.refused or limit <= self.limit:
             return None
         self.limit = limit
         return Credit(0, limit, self.received).frame()
 
     def is_beyond(self) -> bool:
-        """Whether the bus sends without regard to the limit: it does not know of it, or could not be told a later one."""
+        """Returns whether the bus sends without regard to the limit: it does not know credit, or has not received a later
+        limit."""
         return self.refused or self.limit < 0 or (self.received > 0 and self._last_began >= self.limit)
 
 
 @dataclass(eq=False)
 class BusLink:
-    """A connection, or a try to make one."""
+    """A connection, or a try to connect."""
 
     url: str
     credit: CreditGate
-    #: Of a change of bus: goes into Hello.
+    #: Token of a move, for the Hello; None outside of a move.
     move_token: str | None = None
-    #: Its deliveries are held: the client is at another bus still.
+    #: Set while its deliveries are held, because the client is still at another bus.
     standby: bool = False
     welcome: Welcome | None = None
-    #: Frames that go before events.
+    #: Frames to be sent before events.
     control: deque[bytes] = field(default_factory=deque)
-    #: The requests that were sent over it and have no answer.
+    #: Requests sent over it that have no answer.
     requests: dict[int, Call] = field(default_factory=dict)
-    #: The calls that it has brought and that are not answered.
+    #: Calls received over it that are not answered.
     invoked: dict[int, ReceivedRequest] = field(default_factory=dict)
-    #: Answers to these that wait to be sent.
+    #: Answers to these calls that wait to be sent.
     answers: deque[bytes] = field(default_factory=deque)
-    #: Why the client has left it: calls may still end there, and nothing else of it counts. None where it has not.
+    #: Reason why the client has left it: only calls that are under way still count. None before that.
     left: str | None = None
-    #: What it still brings is too late to settle anything.
+    #: Set when its confirmations and refusals come too late to count.
     abandoned: bool = False
-    #: Closed, or told to close.
+    #: Set when it is closed, or about to be.
     over: bool = False
     opened: bool = False
-    #: It waits for the application's token.
+    #: Set while it waits for the application's token.
     asks_token: bool = False
-    #: It brought what is no frame: nothing more of it is read.
+    #: Set after a malformed frame: nothing more of it is read.
     broken: bool = False
-    #: The driver must not read for a while.
+    #: Set while the driver must not read.
     paused: bool = False
-    #: Seconds of the clock at which something was heard last.
+    #: Time of the last receipt, in seconds of the clock.
     heard_at: float = 0.0
-    #: Seconds of the clock at which it was asked whether it is there; None where it need not be.
+    #: Time of the last probe, in seconds of the clock; None for none.
     pinged_at: float | None = None
-    #: Why the bus is about to close.
+    #: Reason of the close that follows.
     refusal: Error | None = None

@@ -1,4 +1,4 @@
-"""Does on asyncio what the core asks for: connections, timers, questions for tokens."""
+"""Executes the commands of the core on asyncio: connections, timers, requests for tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from ._version import AGENT
 
 
 class Driver:
-    """See the module. ``tell`` hears what happens. For the thread of the loop that is running when it is made."""
+    """See the module. ``tell`` is called with happenings. To be used in the thread of the loop that is running when it is
+    made."""
 
     def __init__(self, options: Options, tell: Callable[[object], None]) -> None:
         self.options = options
@@ -27,9 +28,9 @@ class Driver:
         self.machine = Machine(options, AGENT, random.random, time.time_ns)
         self.machine.wake = self.wake
         self.sockets: dict[BusLink, Socket] = {}
-        #: Whether ``pump`` is to be called at the end of this turn of the loop.
+        #: Set while a call of ``pump`` at the end of this turn of the loop is scheduled.
         self.woken = False
-        #: For when the timer is set; None for not at all.
+        #: Time of the timer; None if it is not set.
         self.timer_at: float | None = None
         self._tell = tell
         self._joining: set[asyncio.Task[Any]] = set()
@@ -38,7 +39,7 @@ class Driver:
         self._timer: asyncio.TimerHandle | None = None
 
     async def token(self) -> str | None:
-        """What to authenticate with."""
+        """Returns the token for authentication."""
         token = self.options.token
         if not callable(token):
             return token
@@ -46,13 +47,13 @@ class Driver:
         return check_token("what the token function returned", await found if inspect.isawaitable(found) else found)
 
     def wake(self) -> None:
-        """Something is to be done, at the end of this turn of the loop."""
+        """Schedules ``pump`` at the end of this turn of the loop."""
         if not self.woken:
             self.woken = True
             self.loop.call_soon(self.pump)
 
     async def _renew(self, round_: int) -> None:
-        """Asks for a new token, for as long as a connection may take."""
+        """Requests a new token from the application, with ``connect_timeout``."""
         machine, timeout = self.machine, self.options.connect_timeout
         scope = asyncio.timeout(timeout)
         try:
@@ -67,14 +68,14 @@ class Driver:
             machine.token(round_, token or "", self.loop.time())
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Begins a task, which ``join`` waits for."""
+        """Starts a task, which ``join`` waits for."""
         task = self.loop.create_task(work)
         self._joining.add(task)
         task.add_done_callback(self._joining.discard)
         return task
 
     def pump(self) -> None:
-        """Does what the core asks for."""
+        """Executes the commands of the core."""
         self.woken = False
         if self._pumping:
             return
@@ -139,7 +140,7 @@ class Driver:
             self._asking.cancel()
 
     async def join(self, others: list[asyncio.Task[Any]]) -> None:
-        """Waits until all tasks have ended, these too."""
+        """Waits until all tasks have ended, and ``others``, too."""
         tasks = [*self._joining, *others]
         if tasks:
             await asyncio.wait(tasks)

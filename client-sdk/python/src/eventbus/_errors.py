@@ -1,4 +1,4 @@
-"""Everything that can go wrong.
+"""Exceptions of this library.
 
 ::
 
@@ -8,23 +8,23 @@
     ├── BufferFull          the outbound buffer is full                     retry after a pause
     ├── NotConnected        no connection could be made                     retry
     ├── NoToken             the token function failed                       retry after a pause
-    ├── ConnectionLost      the outcome of what was under way is open       as the application decides
+    ├── ConnectionLost      the outcome of events under way is open         as the application decides
     ├── Refused             the bus refused something                       as ``retryable`` says
     ├── TimedOut            a deadline passed; the outcome may be open      retry after a pause
     ├── Closed              the client or subscription is closed            do not retry; make a new one
-    ├── HeldBack            a subscription holds back all others            read it, or another overflow policy
-    ├── UnreadablePayload   a payload that is not what the codec expects    do not retry
+    ├── HeldBack            a subscription stalls all others                read it, or another overflow policy
+    ├── UnreadablePayload   a payload that the codec cannot read or write   do not retry
     └── CallFailed          a request to a service has no answer            as ``executed`` and ``retryable`` say
         ├── NoMember            no member serves the service
         ├── Overloaded          more requests wait than the client, the bus or the member lets wait
-        ├── DeadlineExceeded    the time is over
+        ├── DeadlineExceeded    the timeout has passed
         ├── MemberLost          the member's connection ended before it answered
         ├── BusLost             this client's connection ended after the request was sent
-        ├── Cancelled           the client was closed, or the caller does not wait any more
+        ├── Cancelled           the client was closed, or the caller no longer waits
         ├── NotServed           the bus does not serve the request, or met a fault
-        └── Rejected            the member has rejected it; handlers raise it
+        └── Rejected            the member has rejected it; raised by handlers
 
-Programs look at ``code`` and ``retryable``, people at the text. Broken arguments are ValueError and TypeError.
+Programs test ``code`` and ``retryable``, people read the text. Wrong arguments are ValueError and TypeError.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from ._wire import BusCode
 
 
 class Error(Exception):
-    """What all errors of this library have."""
+    """Base of all exceptions of this library."""
 
-    #: The kind, the same word in all SDKs.
+    #: Kind of error, the same word in all SDKs.
     code: str = "ERROR"
-    #: Whether the same call may succeed later.
+    #: True if the same call may succeed later.
     retryable: bool = False
 
 
@@ -51,7 +51,7 @@ class IllegalTopic(Error, ValueError):
 
 
 class TooBig(Error, ValueError):
-    """An event whose payload, key or headers are over a limit of the bus. Do not retry; make it smaller."""
+    """The payload, key or headers of an event are over a limit of the bus. Do not retry; make it smaller."""
 
     code = "TOO_BIG"
 
@@ -64,17 +64,17 @@ class BufferFull(Error):
 
 
 class NotConnected(Error, ConnectionError):
-    """No connection could be made. Nothing was sent. Retry, unless the cause is a mistake in the settings."""
+    """No connection could be made. Nothing was sent. Retry, unless the settings are wrong."""
 
     code = "NOT_CONNECTED"
     retryable = True
 
 
 class NoToken(Error):
-    """The token function failed, or gave no legal token; ``__cause__`` is why.
+    """The token function failed, or returned no legal token; ``__cause__`` is the reason.
 
-    A connection that there is goes on, and the function is asked again later; for a new one nothing was sent.
-    Retry after a pause.
+    An existing connection stays, and the function is called again later; for a new one nothing was sent. Retry after
+    a pause.
     """
 
     code = "NO_TOKEN"
@@ -92,7 +92,7 @@ class ConnectionLost(Error, ConnectionError):
 
 
 class Refused(Error):
-    """The bus refused something: ``bus_code`` and ``retryable`` are what it answered."""
+    """The bus refused something: ``bus_code`` and ``retryable`` are from its answer."""
 
     code = "REFUSED"
 
@@ -114,16 +114,17 @@ class TimedOut(Error, TimeoutError):
 
 
 class Closed(Error):
-    """The client or the subscription is closed; ``__cause__`` is why, if not the application has closed it. Do not
+    """The client or the subscription is closed; ``__cause__`` is the reason, unless the application has closed it. Do not
     retry."""
 
     code = "CLOSED"
 
 
 class HeldBack(Error):
-    """A subscription under ``BLOCK`` is not read, and holds back all others of its client; ``on_problem`` hears of it.
+    """A subscription under ``BLOCK`` is not read, and stalls all others of its client; reported by ``on_problem``.
 
-    ``filter`` is its filter, ``others`` are those of the others. Read it, end it, or subscribe with another policy.
+    ``filter`` is its filter, ``others`` are the filters of the others. Read it, end it, or subscribe with another
+    policy.
     """
 
     code = "HELD_BACK"
@@ -138,8 +139,7 @@ class HeldBack(Error):
 
 
 class UnreadablePayload(Error, ValueError):
-    """A payload that is not what the codec expects, or a value that it cannot encode. Do not retry with the same
-    bytes."""
+    """The codec cannot read a payload, or encode a value. Do not retry with the same bytes."""
 
     code = "UNREADABLE_PAYLOAD"
 
@@ -147,9 +147,9 @@ class UnreadablePayload(Error, ValueError):
 class CallFailed(Error):
     """A request to a service has no answer: ``executed`` says whether a member has begun with it.
 
-    ``retryable`` is True where the same request may succeed later and is safe: it was not executed, or perhaps, and it is
-    idempotent. ``retry_after``: seconds after which another try may be worth it, as the bus or the member says; 0 for no advice.
-    ``code`` is the protocol's word for the failure.
+    ``retryable`` is True where the same request may succeed later and is safe: it was not executed, or that is
+    unknown and it is idempotent. ``retry_after``: seconds after which another try may succeed, as the bus or the
+    member says; 0 for no advice. ``code`` is the protocol's name for the failure.
     """
 
     code = "CALL_FAILED"
@@ -166,7 +166,7 @@ class CallFailed(Error):
 
 
 class NoMember(CallFailed):
-    """No member serves the service, or the one that was asked for does not. Retry after a pause."""
+    """No member serves the service, or not the one that the request names. Retry after a pause."""
 
     code = "NO_MEMBER"
 
@@ -178,7 +178,7 @@ class Overloaded(CallFailed):
 
 
 class DeadlineExceeded(CallFailed, TimeoutError):
-    """The time for the answer is over. Retry where ``executed`` is NO, or the request is idempotent."""
+    """The timeout of the request has passed. Retry where ``executed`` is NO, or the request is idempotent."""
 
     code = "TIMEOUT"
 
@@ -190,13 +190,13 @@ class MemberLost(CallFailed):
 
 
 class BusLost(CallFailed):
-    """The connection of this client ended after the request was sent. Retry what may be executed twice, nothing else."""
+    """The connection of this client ended after the request was sent. Retry only requests that may be executed twice."""
 
     code = "BUS_LOST"
 
 
 class Cancelled(CallFailed):
-    """The request was given up: the client was closed, or its caller does not wait any more. Do not retry."""
+    """The request was cancelled: the client was closed, or its caller no longer waits. Do not retry."""
 
     code = "CANCELLED"
 
@@ -215,8 +215,8 @@ class NotServed(CallFailed):
 class Rejected(CallFailed):
     """The member has rejected the request: ``code`` is REFUSED, UNKNOWN_METHOD or FAILED.
 
-    Handlers raise it; ``type``, the application's name for what went wrong, and ``details``, in the application's own form,
-    reach the caller as they are. Retry as ``retryable`` says.
+    Raised by handlers; ``type``, the application's name for the failure, and ``details``, in the application's own
+    format, reach the caller as they are. Retry as ``retryable`` says.
     """
 
     def __init__(
@@ -239,22 +239,24 @@ class Rejected(CallFailed):
 
     @classmethod
     def refused(cls, message: str, retry_after: float = 0.0) -> Self:
-        """For a handler that has done nothing with a request and does not take it now: the bus tries other members."""
+        """Returns the exception of a handler that has not begun with the request and does not take it now: the bus tries
+        other members."""
         return cls("REFUSED", message, Execution.NO, retryable=True, retry_after=retry_after)
 
     @classmethod
     def unknown_method(cls, method: str) -> Self:
-        """For a handler that does not know the method."""
+        """Returns the exception of a handler that does not know the method."""
         return cls("UNKNOWN_METHOD", f"method {method!r} is unknown", Execution.NO)
 
     @classmethod
     def failed(cls, type: str, message: str, details: bytes = b"") -> Self:
-        """For a handler that has tried and failed. ``type``: at most 255 bytes of UTF-8; ``details``: at most 64 KiB."""
+        """Returns the exception of a handler that has tried and failed. ``type``: at most 255 bytes of UTF-8;
+        ``details``: at most 64 KiB."""
         return cls("FAILED", message, Execution.YES, type=type, details=details)
 
 
 def closed(what: str, cause: BaseException | None = None) -> Closed:
-    """Makes a Closed that names its cause."""
+    """Returns a Closed that names its cause."""
     if cause is None or isinstance(cause, Closed):
         return Closed(what)
     error = Closed(f"{what}: {cause}")

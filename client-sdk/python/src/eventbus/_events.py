@@ -1,7 +1,8 @@
-"""Events on the wire: ``Publish`` is written and ``Deliver`` is read here, the only frames of which there are many.
+"""Events on the wire: writes ``Publish`` and reads ``Deliver``, the only frequent frames.
 
-A delivery's head is read when it arrives, its events when the application takes them. Nearly every event has no key and no
-headers: a regular expression matches its time, both zeros and its length in one step, and everything else goes a slow way.
+A delivery's head is read when it arrives, its events when the application takes them. Nearly every event has no key
+and no headers: a regular expression matches its time, both zeros and its length in one step. All others take a slow
+path.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ from typing import Any
 
 from ._wire import MAX_SEQUENCE, MAX_TOPIC_BYTES, Malformed, Reader, text, text_map, varint
 
-#: More groups than this are not the list of a bus.
+#: Maximum of groups in a delivery; a bus sends fewer.
 MAX_GROUPS = 10_000
 #: A time, a null key, no headers, and the length of the payload.
 _PLAIN = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]\x00\x00([\x80-\xff]{0,3}[\x00-\x7f])")
-#: What is between the producer's number and the events, and the head of a block that says its size.
+#: Fields between the producer's number and the events, and the head of a block with its size.
 _HEAD = re.compile(
     rb"([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])[\x80-\xff]{0,8}[\x00-\x7f]"
     rb"([\x80-\xff]{0,3}[\x00-\x7f])([\x80-\xff]{0,4}[\x00-\x7f])"
 )
-#: Fewer events are decoded one by one.
+#: Minimum of events that are decoded together; fewer are decoded one by one.
 MIN_RUN = 16
-#: Of a number.
+#: Last byte of a number.
 _LAST_BYTE = re.compile(rb"[\x00-\x7f]")
 _PRODUCER = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]")
-#: Time, key, headers and payload take a byte each at least.
+#: Minimum bytes of an event: time, key, headers and payload take one each.
 _MIN_EVENT = 4
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -47,7 +48,7 @@ def _signed(raw: bytes) -> int:
 
 
 class _Lengths(dict[bytes, int]):
-    """Decoded lengths by their bytes; bounded, because a bus may send any."""
+    """Decoded lengths by their bytes; bounded, because a bus may send any length."""
 
     def __missing__(self, raw: bytes) -> int:
         n = _signed(raw)
@@ -60,7 +61,7 @@ _LENGTHS = _Lengths()
 
 
 class Delivery:
-    """One ``Deliver`` frame: who published what, and the range of bytes that holds its events."""
+    """A ``Deliver`` frame: topic, producer, and the bytes of its events."""
 
     __slots__ = (
         "blocks", "cost", "count", "data", "end", "groups", "link", "producer",
@@ -72,18 +73,18 @@ class Delivery:
     producer: int
     sequence: int
     count: int
-    #: The events, without the heads of blocks.
+    #: Start of the events, without the heads of blocks.
     start: int
     end: int
     groups: tuple[int, ...]
-    #: So many of the first events were received before.
+    #: Number of duplicates at the beginning.
     skip: int
     #: Bytes of the frame, which count against the credit until all subscriptions have handled it.
     cost: int
     shares: int
-    #: How many of these are subscriptions under BLOCK.
+    #: Number of these that are subscriptions under BLOCK.
     blocks: int
-    #: The connection that brought it, to be told where an event turns out to be malformed.
+    #: Its connection, to be closed if an event turns out to be malformed.
     link: Any
     raw_schema: bytes
     raw_received_at: bytes
@@ -97,7 +98,7 @@ class Delivery:
         return _signed(self.raw_received_at)
 
     def copy(self) -> Delivery:
-        """The same for other subscriptions, which may skip another part of it."""
+        """Returns a copy for other subscriptions, which may skip another part of it."""
         again = Delivery()
         for name in Delivery.__slots__:
             setattr(again, name, getattr(self, name))
@@ -106,14 +107,14 @@ class Delivery:
 
 
 class Event:
-    """An event as a subscriber gets it. Immutable; holds the WebSocket message that it came in until it is gone.
+    """A received event. Immutable; keeps its whole WebSocket message in memory.
 
     Any thread may read it.
     """
 
     __slots__ = ("_at", "_d", "_end", "_start", "sequence")
 
-    #: The number of the event among those of its topic and producer, from 1.
+    #: Number of the event among those of its topic and producer, from 1.
     sequence: int
 
     def __init__(self, delivery: Delivery, sequence: int, start: int, at: int, end: int) -> None:
@@ -125,40 +126,40 @@ class Event:
 
     @property
     def topic(self) -> str:
-        """The topic."""
+        """Returns the topic."""
         return self._d.topic
 
     @property
     def producer(self) -> int:
-        """The publisher's number, unique in the cluster."""
+        """Returns the publisher's number, unique in the cluster."""
         return self._d.producer
 
     @property
     def schema(self) -> int:
-        """CRC-64-AVRO fingerprint of the payload's writer schema, signed; 0 for none."""
+        """Returns the CRC-64-AVRO fingerprint of the payload's writer schema, signed; 0 for none."""
         return self._d.schema
 
     @property
     def payload(self) -> bytes:
-        """The payload: a copy, made at each call."""
+        """Returns the payload: a copy, made at each call."""
         return self._d.data[self._at : self._end]
 
     def text(self) -> str:
-        """Decodes the payload as UTF-8. Raises UnicodeDecodeError where it is not."""
+        """Decodes the payload as UTF-8. Raises UnicodeDecodeError."""
         return self._d.data[self._at : self._end].decode()
 
     def json(self) -> Any:
-        """Decodes the payload as JSON. Raises ValueError where it is not."""
+        """Decodes the payload as JSON. Raises ValueError."""
         return _json.loads(self._d.data[self._at : self._end])
 
     @property
     def key(self) -> str | None:
-        """What ``CONFLATE`` goes by; None for none."""
+        """Returns the key for ``CONFLATE``; None for none."""
         return self._head()[0]
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers: a new dict at each call."""
+        """Returns the headers: a new dict at each call."""
         return self._head()[1]
 
     def _head(self) -> tuple[str | None, dict[str, str]]:
@@ -168,17 +169,17 @@ class Event:
 
     @property
     def published_at(self) -> int:
-        """Microseconds since 1970-01-01T00:00Z, by the publisher's clock."""
+        """Returns the time of publishing in microseconds since 1970-01-01T00:00Z, by the publisher's clock."""
         return Reader(self._d.data, self._start, self._end).long("Event.publishedAt")
 
     @property
     def received_at(self) -> int:
-        """Microseconds since 1970-01-01T00:00Z, by the clock of the first bus."""
+        """Returns the time of receipt in microseconds since 1970-01-01T00:00Z, by the clock of the first bus."""
         return self._d.received_at
 
     @property
     def published(self) -> datetime:
-        """``published_at`` as a time in UTC. Raises OverflowError beyond the year 9999."""
+        """Returns ``published_at`` as a time in UTC. Raises OverflowError beyond the year 9999."""
         return _EPOCH + timedelta(microseconds=self.published_at)
 
     def __repr__(self) -> str:
@@ -187,7 +188,7 @@ class Event:
 
 
 def check_event(r: Reader, name: str) -> int:
-    """Reads over one event and returns where its payload starts. Raises Malformed."""
+    """Skips one event and returns the start of its payload. Raises Malformed."""
     r.long(f"{name}.publishedAt")
     r.optional(f"{name}.key")
     r.text_map(f"{name}.headers")
@@ -198,10 +199,11 @@ def check_event(r: Reader, name: str) -> int:
 
 
 def _run(data: bytes, start: int, head_size: int, step: int, max_events: int) -> int:
-    """How many events behind this one have its size and its head, but for the two lowest bytes of the time.
+    """Returns the number of events behind this one with its size and its head, except for the two lowest bytes of the
+    time.
 
-    Looks at a byte of all heads at a time, so that the work is done in C. Events of one size are as far from each other as their
-    sizes say; where the two bytes of a time go on, the rest of the head says what it says here.
+    Compares one byte of all heads at a time, so that the work is done in C. Events of one size lie at constant
+    distances; where the two bytes of a time continue, the rest of the head is equal.
     """
     n = max_events
     for column in (start, start + 1):
@@ -219,7 +221,7 @@ def _run(data: bytes, start: int, head_size: int, step: int, max_events: int) ->
 
 
 class EventCursor:
-    """Where a consumer stands in a delivery."""
+    """Position of a consumer in a delivery."""
 
     __slots__ = ("delivery", "index", "pos")
 
@@ -234,13 +236,13 @@ class EventCursor:
             self.index += 1
 
     def copy(self) -> EventCursor:
-        """Makes one that stands at the same place."""
+        """Returns a cursor at the same position."""
         again = EventCursor.__new__(EventCursor)
         again.delivery, again.index, again.pos = self.delivery, self.index, self.pos
         return again
 
     def take(self, into: list[Event], max_events: int) -> bool:
-        """Decodes at most so many events more; returns whether the delivery has none left. Raises Malformed."""
+        """Decodes at most ``max_events`` more; returns whether the delivery has none left. Raises Malformed."""
         d = self.delivery
         data, end = d.data, d.end
         pos, index, sequence = self.pos, self.index, d.sequence
@@ -282,7 +284,7 @@ class EventCursor:
 
 
 class DeliveryReader:
-    """Reads ``Deliver`` frames; remembers topics and producers by their bytes. Not for two threads."""
+    """Reads ``Deliver`` frames; remembers topics and producers by their bytes. Not thread-safe."""
 
     __slots__ = ("_heads", "_max_heads")
 
@@ -291,7 +293,7 @@ class DeliveryReader:
         self._max_heads = max_heads
 
     def _head(self, data: bytes, pos: int, end: int) -> tuple[int, tuple[str, int]]:
-        """Finds topic and producer: where they end, and what they are."""
+        """Returns the end of topic and producer, and their values."""
         first = data[pos] if pos < end else 1
         if first < 0x80:
             at = pos + 1 + (first >> 1)
@@ -307,7 +309,7 @@ class DeliveryReader:
         r = Reader(data, pos, end)
         topic = r.string("Deliver.topic", MAX_TOPIC_BYTES)
         head = topic, r.long("Deliver.producer")
-        # Others are legal, and would be kept once for each way of writing them.
+        # Remembers only the canonical encoding: others are legal, and would be kept once each.
         if data[pos : r.pos] == text(topic) + varint(head[1]):
             if len(self._heads) >= self._max_heads:
                 self._heads.clear()
@@ -315,8 +317,7 @@ class DeliveryReader:
         return r.pos, head
 
     def read(self, data: bytes, pos: int, end: int, cost: int = 0) -> Delivery:
-        """Reads a body's head and finds its events, of which it looks at none that came in one block. Raises
-        Malformed."""
+        """Reads a body's head and finds its events, without reading those in a single block. Raises Malformed."""
         d = Delivery()
         d.cost = cost
         d.skip = d.shares = d.blocks = 0
@@ -330,7 +331,7 @@ class DeliveryReader:
             n = _LENGTHS[size]
             d.start = m.end()
             stop = d.start + n
-            # One block, its end mark, and no groups or an empty list of them.
+            # A single block, its end mark, and no groups or an empty list of them.
             if d.count > 0 and n >= 0 and d.count * _MIN_EVENT <= n and stop < end and data[stop] == 0:
                 d.raw_schema, d.raw_received_at, d.end = schema, received, stop
                 rest = data[stop + 1 : end]

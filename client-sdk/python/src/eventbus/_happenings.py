@@ -1,4 +1,4 @@
-"""What a client tells its application by itself."""
+"""Events that a client reports to its application."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._wire import Limits
 
 
 class State(Enum):
-    """The life of a client; CLOSED is the end."""
+    """State of a client; CLOSED is the end."""
 
     NEW = "NEW"
     #: The first connection is being made.
@@ -18,7 +18,7 @@ class State(Enum):
     CONNECTED = "CONNECTED"
     #: The connection was lost and another one is being made; publishing fills the buffer.
     RECONNECTING = "RECONNECTING"
-    #: Closing: what is buffered is sent and handled, nothing new is taken.
+    #: Closing: buffered events are sent and handled, nothing new is accepted.
     DRAINING = "DRAINING"
     CLOSED = "CLOSED"
 
@@ -35,15 +35,15 @@ MOVES: dict[State, frozenset[State]] = {
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a client is connected to."""
+    """Connection of a client."""
 
     url: str
     bus: str
     session: str
-    #: The client's own number as a publisher.
+    #: Number of the client as a publisher.
     producer: int
     limits: Limits
-    #: Microseconds since the epoch: until when the token holds; 0 for always.
+    #: Expiry of the token, in microseconds since the epoch; 0 for none.
     expires_at: int = 0
 
 
@@ -51,10 +51,10 @@ class Connection:
 class Disconnected:
     """A connection has ended."""
 
-    #: The WebSocket close code; 1006 when there was no Close frame.
+    #: WebSocket close code; 1006 without a Close frame.
     code: int
     reason: str
-    #: Whether the client tries again; if not, it is closed now.
+    #: True if the client tries again; if not, it is closed now.
     will_reconnect: bool
 
 
@@ -65,14 +65,13 @@ class Reconnecting:
     #: 1 for the first after a connection.
     attempt: int
     url: str
-    #: Seconds until then.
+    #: Seconds until the try.
     delay: float
 
 
 @dataclass(frozen=True, slots=True)
 class BusChanged:
-    """The client has gone on at another bus, because its bus asked it to; nothing was lost, doubled or put out of
-    order."""
+    """The client has moved to another bus, because its bus asked it to; nothing was lost, doubled or put out of order."""
 
     before: Connection
     now: Connection
@@ -80,7 +79,7 @@ class BusChanged:
 
 @dataclass(frozen=True, slots=True)
 class BusChangeFailed:
-    """The bus asked this client to go on at another one, and that was not possible. It stays; nothing was lost."""
+    """The bus asked this client to move, and that was not possible. It stays; nothing was lost."""
 
     url: str
     why: str
@@ -88,17 +87,16 @@ class BusChangeFailed:
 
 @dataclass(frozen=True, slots=True)
 class ProducerChanged:
-    """The bus did not know this client any more: its numbers start again at 1, and what was unconfirmed may come
-    twice."""
+    """The bus no longer knew this client: its numbers start again at 1, and unconfirmed events may arrive twice."""
 
     before: int
     now: int
 
 
 class GapReason(Enum):
-    """Why events are missing."""
+    """Reason why events are missing."""
 
-    #: They did not arrive: lost with a connection or a bus, or refused by the bus.
+    #: Lost with a connection or a bus, or refused by the bus.
     LOST = "LOST"
     #: The queue for this client at the bus was full and its policy was ``DROP_OLDEST``.
     QUEUE_FULL = "QUEUE_FULL"
@@ -113,45 +111,46 @@ class GapReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Events that were published but not delivered: a hole in the numbers of one producer and topic."""
+    """Events that were published but not delivered: a gap in the numbers of one producer and topic."""
 
     topic: str
     producer: int
-    #: The sequence of the first missing event.
+    #: Sequence of the first missing event.
     first: int
-    #: The sequence of the last missing event.
+    #: Sequence of the last missing event.
     last: int
     reason: GapReason
 
     @property
     def count(self) -> int:
-        """How many are missing, at least 1."""
+        """Returns the number of missing events, at least 1."""
         return self.last - self.first + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """A subscription was away: its connection was lost, and the bus has confirmed it again.
+    """A time during which a subscription was not in force: its connection was lost, and the bus has confirmed it again.
 
-    Events of that time may be missing, and so may those that were on their way when the connection was lost: for members of
-    groups, too, and of topics that nothing had come of before. What is known by its number is told as a ``Gap`` besides.
+    Events of that time may be missing, and so may those that were under way when the connection was lost: for members
+    of groups, too, and of topics without an earlier event. Known missing numbers are also reported as a ``Gap``.
     """
 
     filter: str
-    #: The group of the subscription; None for none.
+    #: Group of the subscription; None for none.
     group: str | None
-    #: Microseconds since 1970-01-01T00:00Z, by this machine's clock: when the connection was found lost.
+    #: Time at which the loss was detected, in microseconds since 1970-01-01T00:00Z, by this machine's clock.
     start: int
-    #: Microseconds since 1970-01-01T00:00Z, by this machine's clock: when the bus had confirmed the subscription again.
+    #: Time at which the bus had confirmed the subscription again, in microseconds since 1970-01-01T00:00Z, by this
+    #: machine's clock.
     end: int
 
 
 class DropCause(Enum):
-    """Why published events are lost, or may be."""
+    """Reason why published events are lost, or may be."""
 
-    #: The connection ended after the events were handed to it, and nothing waited for a confirmation. The outcome is open.
+    #: The connection ended after the events were sent, and no call waited for a confirmation. The outcome is open.
     CONNECTION_LOST = "CONNECTION_LOST"
-    #: The client has come to a bus that takes smaller events. They are lost.
+    #: The client has connected to a bus that accepts only smaller events. They are lost.
     TOO_BIG = "TOO_BIG"
     #: The client was closed before the events were sent. They are lost.
     CLOSED = "CLOSED"
@@ -167,51 +166,51 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What a client has done since it was made."""
+    """Figures of a client since it was made."""
 
     #: Events accepted for sending.
     published: int
-    #: Events that the bus confirmed.
+    #: Events confirmed by the bus.
     confirmed: int
     #: Events that were sent again after a reconnect.
     resent: int
-    #: Events that ``send`` did not take, or ``publish`` gave up, because the outbound buffer was full.
+    #: Events that ``send`` or ``publish`` did not accept, because the outbound buffer was full.
     dropped_full: int
     #: Events without confirmation that were under way when a connection ended.
     indeterminate: int
     #: WebSocket messages with events.
     messages_sent: int
-    #: Events received, without repetitions, counted once for all subscriptions.
+    #: Events received, without duplicates, counted once for all subscriptions.
     received: int
     #: Events received again and dropped.
     duplicates: int
-    #: Events told as a gap.
+    #: Events reported as gaps.
     missing: int
     #: Exceptions raised by handlers.
     handler_failures: int
     #: Connections made after the first.
     reconnects: int
-    #: Times that the client went on at another bus because its bus asked it to.
+    #: Moves to another bus that the bus had requested.
     bus_changes: int
-    #: Topics that are remembered because something was published to them.
+    #: Remembered topics that this client has published to.
     published_topics: int
     #: Bytes in the outbound buffer now: not yet sent, or sent and unconfirmed.
     buffered_bytes: int
     #: Bytes received and not handled yet.
     queued_bytes: int
-    #: Interruptions told, one for each subscription that was away.
+    #: Interruptions of subscriptions.
     interruptions: int
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionCounters:
-    """What a subscription has got since it was made."""
+    """Figures of a subscription since it was made."""
 
-    #: Events, without repetitions.
+    #: Events received, without duplicates.
     received: int
     #: Events received again and dropped.
     duplicates: int
-    #: Events told as a gap.
+    #: Events reported as gaps.
     missing: int
-    #: Times that it was away, each told as an interruption.
+    #: Number of interruptions.
     interruptions: int

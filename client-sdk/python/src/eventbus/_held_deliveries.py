@@ -7,11 +7,12 @@ from ._wire import GapFrame
 
 
 class HeldDeliveries:
-    """What arrives while a client has two connections, and must not be handed on yet.
+    """Deliveries that arrive while a client has two connections, and must not be delivered to the application yet.
 
     An event for subscriptions without a group comes over both connections: those of the new one wait until the old one is
-    drained, and then what was seen is dropped by its number. An event for a group comes over one of the two, whichever the
-    bus has chosen: for topics with a group both connections' deliveries wait, and are put in the order of their numbers.
+    drained, and then duplicates are dropped by their numbers. An event for a group comes over one of the two, as the
+    bus has chosen: for topics with a group both connections' deliveries wait, and are put in the order of their
+    numbers.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The listeners that an application can have, the same in both faces."""
+"""Listeners of an application, the same in both variants of the client."""
 
 from __future__ import annotations
 
@@ -26,62 +26,63 @@ LOG = logging.getLogger("eventbus")
 
 
 class Listeners:
-    """What a client tells by itself. Each method returns the way out."""
+    """Adds listeners to a client. Each method returns a function that removes the listener."""
 
     def on_connected(self, listener: Callable[[Connection], object]) -> Callable[[], None]:
-        """Hears of each connection that a bus has welcomed."""
+        """Adds a listener for each connection that a bus has welcomed."""
         return self._on(Connection, listener)
 
     def on_disconnected(self, listener: Callable[[Disconnected], object]) -> Callable[[], None]:
-        """Hears of each connection that has ended."""
+        """Adds a listener for each connection that has ended."""
         return self._on(Disconnected, listener)
 
     def on_reconnecting(self, listener: Callable[[Reconnecting], object]) -> Callable[[], None]:
-        """Hears of each planned try to reconnect."""
+        """Adds a listener for each planned try to reconnect."""
         return self._on(Reconnecting, listener)
 
     def on_bus_changed(self, listener: Callable[[BusChanged], object]) -> Callable[[], None]:
-        """Hears when the client has gone on at another bus."""
+        """Adds a listener for moves to another bus."""
         return self._on(BusChanged, listener)
 
     def on_bus_change_failed(self, listener: Callable[[BusChangeFailed], object]) -> Callable[[], None]:
-        """Hears when the client should have gone to another bus and could not."""
+        """Adds a listener for failed moves."""
         return self._on(BusChangeFailed, listener)
 
     def on_producer_changed(self, listener: Callable[[ProducerChanged], object]) -> Callable[[], None]:
-        """Hears when the bus did not know this client any more."""
+        """Adds a listener for a new producer number, because the bus no longer knew this client."""
         return self._on(ProducerChanged, listener)
 
     def on_gap(self, listener: Callable[[Gap], object]) -> Callable[[], None]:
-        """Hears of events that are missing, once for each: as soon as it is known, so that handlers may be at earlier
-        ones.
+        """Adds a listener for missing events, called once for each gap: at once, while handlers may still work on earlier
+        events.
 
-        ``on_gap`` of ``subscribe`` tells it at its place. Where nothing listens it is logged.
+        ``on_gap`` of ``subscribe`` is called at the place of the gap. Without a listener it is logged.
         """
         return self._on(Gap, listener)
 
     def on_interruption(self, listener: Callable[[Interruption], object]) -> Callable[[], None]:
-        """Hears of each subscription that was away: as soon as the bus has confirmed it again, so that handlers may be at
-        earlier events.
+        """Adds a listener for interruptions, called once for each subscription: as soon as the bus has confirmed it
+        again, while handlers may still work on earlier events.
 
-        ``on_interruption`` of ``subscribe`` tells it at its place. Where nothing listens it is logged.
+        ``on_interruption`` of ``subscribe`` is called at the place of the interruption. Without a listener it is
+        logged.
         """
         return self._on(Interruption, listener)
 
     def on_dropped(self, listener: Callable[[Dropped], object]) -> Callable[[], None]:
-        """Hears of events published with ``send`` that are lost or may be."""
+        """Adds a listener for events published with ``send`` that are lost or may be."""
         return self._on(Dropped, listener)
 
     def on_problem(self, listener: Callable[[Error], object]) -> Callable[[], None]:
-        """Hears what went wrong where no call waits for it. Without a listener it is logged."""
+        """Adds a listener for errors that no call waits for. Without a listener they are logged."""
         return self._on(Error, listener)
 
     def on_handler_error(self, listener: Callable[[HandlerFailed], object]) -> Callable[[], None]:
-        """Hears what handlers of subscriptions raise. Without a listener it is logged."""
+        """Adds a listener for exceptions of handlers of subscriptions. Without a listener they are logged."""
         return self._on(HandlerFailed, listener)
 
     def on_request_error(self, listener: Callable[[RequestFailed], object]) -> Callable[[], None]:
-        """Hears of requests that a service's handler failed at. Without a listener it is logged."""
+        """Adds a listener for requests that a service's handler failed at. Without a listener they are logged."""
         return self._on(RequestFailed, listener)
 
     def _on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:
@@ -89,16 +90,16 @@ class Listeners:
 
 
 class Notices:
-    """Tells listeners what happens. Without one it is logged, where something went wrong."""
+    """Calls listeners. Without a listener errors are logged."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        #: Whether a subscription is told of it at its place.
+        #: Returns whether a subscription has a callback for it.
         self.is_heard: Callable[[Gap | Interruption], bool] = lambda _: False
         self._listeners: dict[type, list[Callable[[Any], object]]] = {}
 
     def on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:
-        """Adds a listener; returns the way out."""
+        """Adds a listener; returns a function that removes it."""
         if inspect.iscoroutinefunction(listener):
             raise TypeError(
                 f"listener: {listener!r} is a coroutine function (expected: a function; it may begin a task)"
@@ -113,7 +114,7 @@ class Notices:
         return out
 
     def tell(self, happening: object) -> None:
-        """Tells something to those that listen to its kind."""
+        """Calls the listeners of its kind."""
         kind = Error if isinstance(happening, Error) else type(happening)
         listeners = self._listeners.get(kind)
         if not listeners:

@@ -1,8 +1,8 @@
-"""The client without I/O: connects, reconnects, moves, gives up. Time is an argument, in seconds of any steady clock.
+"""The client without I/O: connects, reconnects, moves, gives up. Time is an argument, in seconds of any monotonic clock.
 
-What drives it tells it what happens (``opened``, ``receive``, ``heard``, ``closed``, ``tick``) and afterwards does what it
-asks for: ``commands``, ``outgoing`` of each link until that is None, ``happenings``, and ``tick`` again at ``wake_at``. Where
-something is to be done that no input has caused, ``wake`` is called.
+Its driver calls it with input (``opened``, ``receive``, ``heard``, ``closed``, ``tick``) and then takes its output:
+``commands``, ``outgoing`` of each link until that is None, ``happenings``, and ``tick`` again at ``wake_at``. If
+there is output without an input, it calls ``wake``.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Machine:
         self.commands: deque[Command] = deque()
         self.wake: Callable[[], None] = lambda: None
         self.current: BusLink | None = None
-        #: The connection that events go out over.
+        #: Connection over which events are sent.
         self.sending: BusLink | None = None
         self.move: BusMove | None = None
-        #: During a change of bus: goes out in place of events.
+        #: Barrier of a move, sent in place of events.
         self.move_barrier: bytes | None = None
         self.handler_failures = self.reconnects = self.bus_changes = 0
         self.tokens = TokenRefresh(
@@ -79,12 +79,12 @@ class Machine:
         self._stalls = Stalls(self)
 
     def check_open(self) -> None:
-        """Raises Closed where nothing new is taken any more."""
+        """Raises Closed if nothing new is accepted any more."""
         if self.outbox.closed is not None:
             raise self.outbox.closed()
 
     def flush(self, waiter: Waiter, timeout: float, now: float) -> None:
-        """Asks whether everything published before has arrived; asks again until the time is over."""
+        """Sends a barrier, again and again until it is answered or its time has passed."""
         if self.state is State.CLOSED:
             fail(waiter, self.connector.closed_error())
             return
@@ -92,7 +92,7 @@ class Machine:
         self.wake()
 
     def when_room(self, waiter: Waiter) -> None:
-        """Answers when there is room for events again."""
+        """Tells the waiter when there is room for events again."""
         if self.state is State.CLOSED:
             fail(waiter, self.connector.closed_error())
         elif self.outbox.has_room():
@@ -102,13 +102,13 @@ class Machine:
             self._room.append(waiter)
 
     def close_room(self) -> None:
-        """There will be none."""
+        """Fails the waiters for room."""
         for waiter in self._room:
             fail(waiter, self.connector.closed_error())
         self._room.clear()
 
     def expect_confirm(self, now: float) -> None:
-        """An event was published that is waited for."""
+        """Schedules the expiry of an event that a call waits for."""
         if self._expiry is None:
             at = self.outbox.expires_at()
             if at is not None:
@@ -121,7 +121,7 @@ class Machine:
         self.announce_room()
 
     def drain(self, now: float) -> None:
-        """Takes nothing new, ends all subscriptions and services; what is buffered still goes out."""
+        """Accepts nothing new, and ends all subscriptions and services; buffered events are still sent."""
         if self.state in (State.CONNECTED, State.RECONNECTING):
             self.connector.become(State.DRAINING)
         if self.outbox.closed is None:
@@ -130,7 +130,7 @@ class Machine:
         for registration in list(self.registry.all.values()):
             self.registry.unsubscribe(registration, now)
         if self.current is not None and self.current.welcome is not None:
-            # Drained comes behind what is held back for want of credit.
+            # Drained comes behind deliveries that wait for credit.
             self.grant(self.current, MAX_LONG)
             self.wake()
 
@@ -146,7 +146,7 @@ class Machine:
         self.wake()
 
     def handled(self) -> None:
-        """The application has taken events: there may be room for more."""
+        """Grants more credit after the application has handled events."""
         link = self.current
         if link is not None and link.welcome is not None and not link.abandoned:
             move = self.move
@@ -158,13 +158,13 @@ class Machine:
                 self.wake()
 
     def malformed(self, link: BusLink, error: Malformed) -> None:
-        """An event turned out to be malformed when it was taken."""
+        """Closes a connection whose event turned out to be malformed when it was taken."""
         if not link.over and not link.broken:
             self._refuse(link, error)
             self.wake()
 
     def counters(self) -> Counters:
-        """What was done so far."""
+        """Returns figures since the client was made."""
         out, dispatcher = self.outbox, self.dispatcher
         return Counters(
             out.published, out.confirmed, out.resent, out.dropped_full, out.indeterminate, out.messages,
@@ -173,11 +173,11 @@ class Machine:
         )  # fmt: skip
 
     def opened(self, link: BusLink, token: str | None, now: float) -> None:
-        """A WebSocket is open; ``token`` is what to say there."""
+        """Handles an open WebSocket; ``token`` is for the Hello."""
         link.opened = True
         link.heard_at = now
         options = self.options
-        # In a change of bus the last connection goes on.
+        # A move continues the last connection, so that it has no previous session.
         previous = self.connector.session if link.move_token is None else None
         hello = Hello(
             options.name,
@@ -192,12 +192,12 @@ class Machine:
         link.control.append(hello.frame())
 
     def token(self, round: int, token: str, now: float) -> None:
-        """The application has given the token that was asked for."""
+        """Handles the token of the application."""
         self.tokens.got(round, token, now)
         self.wake()
 
     def no_token(self, round: int, error: Error, now: float) -> None:
-        """The application could not give one."""
+        """Handles the failure of the application to return a token."""
         self.tokens.failed(round, error, now)
         self.wake()
 
@@ -205,26 +205,26 @@ class Machine:
         link.control.append(Authenticate(token, self.options.user).frame())
 
     def heard(self, link: BusLink, now: float, behind: bool = False) -> None:
-        """A sign of life that is no message; ``behind``: the Pong to a Ping that says so."""
+        """Handles a sign of life other than a message; ``behind``: the Pong to a Ping with this flag."""
         link.heard_at = now
         if behind and self.move is not None and link is self.move.new:
             self.move.pong(now)
 
     def tick(self, now: float) -> None:
-        """Does what is due."""
+        """Runs due timers."""
         self.timers.run(now)
 
     def wake_at(self) -> float | None:
-        """When ``tick`` is wanted; None for not at all."""
+        """Returns the time of the next ``tick``; None for none."""
         return self.timers.wake_at()
 
     def soon(self, task: Callable[[float], Any]) -> None:
-        """Has something done after what is being done."""
+        """Runs a task after the current input was handled."""
         self.timers.at(0.0, lambda now: void(task(now)))
         self.wake()
 
     def receive(self, link: BusLink, message: bytes, now: float) -> None:
-        """A message has come; text messages are for ``closed`` with 1003."""
+        """Handles a binary message; text messages are for ``closed`` with 1003."""
         link.heard_at = now
         if self.dispatcher.over:
             self.dispatcher.apply_policies()
@@ -255,7 +255,7 @@ class Machine:
     def closed(
         self, link: BusLink, code: int, reason: str, error: Error | None, now: float, retry_after: float = 0.0
     ) -> None:
-        """A connection has ended, or never came about, and ``error`` says why."""
+        """Handles the end of a connection, or of a try to connect; ``error`` is the reason."""
         was_over, link.over = link.over, True
         self.services.lost(link, now)
         self.calls.lost(link, now)
@@ -275,7 +275,7 @@ class Machine:
             )
 
     def open_link(self, url: str, now: float, move_token: str | None = None, timeout: float | None = None) -> BusLink:
-        """Begins a connection."""
+        """Begins to connect."""
         link = BusLink(
             url, CreditGate(self.options.receive_bytes), move_token, standby=move_token is not None, heard_at=now
         )
@@ -297,7 +297,7 @@ class Machine:
             self.commands.append(Close(link, code, reason))
 
     def fence(self, link: BusLink) -> None:
-        """Asks a bus for a sign that comes behind all that it has sent; ``Change.pong`` hears of it."""
+        """Sends a Ping whose Pong comes behind all that the bus has sent; ``BusMove.pong`` is called with it."""
         self.commands.append(Ping(link, behind=True))
 
     def outgoing(self, link: BusLink, now: float) -> bytes | None:
@@ -305,26 +305,26 @@ class Machine:
         return self._outgoing.take(link, now)
 
     def sent(self, link: BusLink) -> None:
-        """The network has taken what ``outgoing`` gave."""
+        """Records that the network has taken the message of ``outgoing``."""
         if link is self.sending:
             self.outbox.sent()
             self.announce_room()
 
     def announce_room(self) -> None:
-        """Answers what waits for room, where there is some."""
+        """Tells the waiters for room, if there is some."""
         if self._room and self.outbox.has_room():
             waiting, self._room = self._room, []
             for waiter in waiting:
                 succeed(waiter, None)
 
     def grant(self, link: BusLink, limit: int) -> None:
-        """Lets the bus deliver so many bytes over a connection."""
+        """Grants the bus credit on a connection."""
         frame = link.credit.grant(limit)
         if frame is not None:
             link.control.append(frame)
 
     def update_credit(self, link: BusLink, now: float | None) -> None:
-        """Something has come or was handled: grants credit, or stops reading where the bus does not keep to it."""
+        """Grants credit, or stops reading if the bus ignores its limit; after a receipt or after events were handled."""
         if link.standby:
             link.paused = self.dispatcher.held_bytes() > MAX_HELD
             return
@@ -336,14 +336,14 @@ class Machine:
                 self.grant(link, limit)
         paused = room <= 0 and link.credit.is_beyond()
         if link.paused and not paused:
-            # Time in which nothing is read does not count.
+            # Time without reading does not count.
             link.pinged_at = None
         link.paused = paused
         if now is not None:
             self._stalls.check(link, now)
 
     def _on_too_slow(self, subscription: Subscription) -> None:
-        """A subscription under DISCONNECT is read too slowly: what the bus does then, 4001, is done here."""
+        """Closes the connection with 4001, as the bus would, because a subscription under DISCONNECT is too slow."""
         self.soon(lambda now: self._end_too_slow(subscription, now))
 
     def _end_too_slow(self, subscription: Subscription, now: float) -> None:
@@ -359,11 +359,11 @@ class Machine:
         self.connector.ended(link, 4001, why, None, now, 0.0)
 
     def is_stalled(self) -> bool:
-        """Whether the application has not taken what came."""
+        """Returns whether the application stalls the connection."""
         return self.dispatcher.blocking_bytes >= self.options.receive_bytes
 
     def watch(self, link: BusLink, now: float) -> None:
-        """Watches whether a connection is there still."""
+        """Watches a connection for silence."""
         silence = self.options.silence_timeout
 
         def give_up(then: float) -> None:
@@ -374,7 +374,7 @@ class Machine:
         watch(link, self.timers, silence, now, lambda: self.commands.append(Ping(link)), give_up)
 
     def closed_by_us(self, link: BusLink, reason: str, now: float) -> None:
-        """A connection was aborted, and is to be treated as lost."""
+        """Handles an aborted connection like a lost one."""
         move = self.move
         if move is not None and link is move.new and link is not self.current:
             move.new_ended(now, reason)
@@ -391,21 +391,21 @@ class Machine:
             self.commands.append(Close(link, 1007, str(error).encode()[:120].decode(errors="ignore")))
 
     def limit(self, welcome: Welcome) -> None:
-        """A bus says what it takes; requests go there from now on, too."""
+        """Applies the limits of a bus, and sends requests there from now on."""
         self.calls.connected(welcome)
         dropped = self.outbox.limit(welcome.limits)
         if dropped:
             self.happenings.append(Dropped(dropped, DropCause.TOO_BIG))
 
     def resume_sending(self, link: BusLink) -> None:
-        """Events go out over this connection, those that were not confirmed first."""
+        """Sends events over this connection, unconfirmed ones first."""
         self.outbox.resume()
         self.move_barrier = None
         self.sending = link
         self.flushes.ask_again()
 
     def lose_sending(self) -> None:
-        """The connection that events went out over is lost, but there may be another."""
+        """Handles the loss of the connection for sending, while there may be another one."""
         self.sending = None
         self.move_barrier = None
         unknown = self.outbox.disconnected()

@@ -1,4 +1,4 @@
-"""Requests of buses to go on at another one: begins a change and takes what becomes of it. Without I/O or a clock."""
+"""Handles requests of a bus to move: begins moves and handles their outcome. Without I/O or a clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("eventbus")
 
 MAX_MOVES_PER_MINUTE = 8
-#: Of a reason why this client stays.
+#: Maximum of characters of the reason why this client stays.
 MAX_REASON_CHARS = 500
 
 
@@ -27,12 +27,12 @@ class Moves:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        #: Connections that the client has left, and that have not ended.
+        #: Connections that the client has left and that are still open.
         self.left: set[BusLink] = set()
         self._moves: deque[float] = deque()
 
     def requested(self, link: BusLink, request: ChangeBus, now: float) -> None:
-        """A bus asks the client to go."""
+        """Handles the request of a bus to move."""
         machine = self._machine
         move = machine.move
         if move is not None and link is move.new:
@@ -58,16 +58,16 @@ class Moves:
 
     @staticmethod
     def refuse(link: BusLink, token: str, why: str) -> None:
-        """Says that the client stays."""
+        """Tells the bus that the client stays."""
         link.control.append(ChangeBusFailed(token, why[:MAX_REASON_CHARS]).frame())
 
     def moved(
         self, move: BusMove, served: dict[int, bytes], unconfirmed: set[int], ending: set[int], now: float
     ) -> None:
-        """The new connection is the one that the client has; ``served``: what it was asked for there, and how to end
-        that.
+        """Makes the new connection the client's; ``served``: registrations requested there, with the frames that end
+        them.
 
-        ``unconfirmed``: what of it the new bus has not confirmed, where the old one was lost first.
+        ``unconfirmed``: those that the new bus has not confirmed, if the old one was lost first.
         """
         machine = self._machine
         old, link, before = machine.current, move.new, machine.connection
@@ -79,7 +79,7 @@ class Moves:
         machine.connector.connected(link, link.welcome, now)
         machine.bus_changes += 1
         for id in ending:
-            # The old bus has no chance to end these any more.
+            # Left before the old bus could confirm their end.
             machine.registry.end(id)
         for id in sorted(served.keys() - machine.registry.all.keys()):
             link.control.append(served[id])
@@ -98,8 +98,7 @@ class Moves:
             self.requested(link, move.next[0], move.next[1])
 
     def leave(self, link: BusLink, reason: str, until: float) -> None:
-        """The client goes on without a connection: it is closed when no call is left there, ``until`` then in any
-        case."""
+        """Leaves a connection: closes it when no call is left there, at ``until`` at the latest."""
         machine = self._machine
         link.abandoned = True
         if link.over or link.welcome is None:
@@ -112,13 +111,13 @@ class Moves:
         self.close_if_quiet(link)
 
     def close_if_quiet(self, link: BusLink) -> None:
-        """A call has ended on a connection that the client has left."""
+        """Closes a left connection once its last call has ended."""
         if link.left is not None and not link.requests and not link.invoked:
             self._machine.close_link(link, 1000, link.left)
             self._machine.wake()
 
     def stayed(self, move: BusMove) -> None:
-        """The client is where it was."""
+        """Handles a failed move: the client stays."""
         machine = self._machine
         machine.move = None
         if not move.old.over:
@@ -127,7 +126,7 @@ class Moves:
         machine.happenings.append(BusChangeFailed(move.url, move.why))
 
     def lost_both(self, why: str, now: float) -> None:
-        """The client has no connection any more: the old one has ended, or is not waited for."""
+        """Handles the loss of both connections: the old one has ended, or is given up."""
         machine = self._machine
         machine.move = None
         link, end = machine.current, machine.connector.old_end

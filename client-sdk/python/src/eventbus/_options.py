@@ -1,4 +1,4 @@
-"""The settings of a client, checked."""
+"""Checked settings of a client."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ WhenFull = Literal["wait", "fail"]
 
 @dataclass(frozen=True, kw_only=True)
 class Reconnect(Backoff):
-    """When to connect again after a connection was lost: exponential back-off with jitter.
+    """Delays before a new connection: exponential back-off with jitter.
 
-    The delay before try n is ``min(max_delay, initial_delay * multiplier ** (n - 1))`` seconds, and of that a random part of
-    up to ``jitter`` is taken away. A connection that has held for 5 s starts the count anew.
+    The delay before try n is ``min(max_delay, initial_delay * multiplier ** (n - 1))`` seconds, minus a random part
+    of up to ``jitter``. A connection that has lasted 5 s restarts the count.
     """
 
     #: Seconds before the first try, 0.001 to 3600.
     initial_delay: float = 0.1
-    #: Seconds at most, ``initial_delay`` to 3600.
+    #: Maximum of seconds, ``initial_delay`` to 3600.
     max_delay: float = 10.0
-    #: Tries in a row before giving up; 0 for never reconnecting, ``math.inf`` for ever.
+    #: Maximum of tries in a row; 0 for none, ``math.inf`` for no limit.
     max_attempts: float = math.inf
-    #: Whether the first connection is tried again, too, with the same delays, until ``connect_timeout`` is over: for a program
-    #: that may start before its bus. Else each address is tried once.
+    #: True to retry the first connection, too, with the same delays until ``connect_timeout``: for a program that may
+    #: start before its bus. Otherwise each address is tried once.
     retry_first: bool = False
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class Reconnect(Backoff):
 
 
 class ConnectOptions(TypedDict, total=False):
-    """What :func:`eventbus.connect` takes by name, which documents each."""
+    """Keyword arguments of :func:`eventbus.connect`, which documents each."""
 
     name: str
     user: str | None
@@ -68,7 +68,7 @@ class ConnectOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What :func:`eventbus.connect` takes, which documents each."""
+    """Arguments of :func:`eventbus.connect`, which documents each."""
 
     urls: tuple[str, ...]
     name: str = "python-client"
@@ -124,7 +124,7 @@ class Options:
 
 
 def check_token(name: str, token: object, expected: str = "str") -> str:
-    """Refuses what cannot be a token. Never shows it."""
+    """Raises for an illegal token, without showing it."""
     if not isinstance(token, str):
         raise TypeError(f"{name}: {type(token).__name__} (expected: {expected})")
     if not 1 <= (n := len(token.encode())) <= MAX_TOKEN_BYTES:
@@ -133,12 +133,12 @@ def check_token(name: str, token: object, expected: str = "str") -> str:
 
 
 def urls_of(url: str | Sequence[str]) -> tuple[str, ...]:
-    """Takes one address or several."""
+    """Returns the addresses of an argument with one or several."""
     return (url,) if isinstance(url, str) else tuple(url)
 
 
 def is_address(url: str) -> bool:
-    """Whether this can be the address of a bus."""
+    """Returns whether this is a legal address of a bus."""
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -1,10 +1,13 @@
-"""The way out: numbers events, puts them into frames, and keeps what is not confirmed. Without I/O and without a clock.
+"""The outbound buffer: numbers events, puts them into frames, and keeps unconfirmed ones. Without I/O and without a
+clock.
 
-One queue of frames. A topic's last frame takes further events as long as it waits, so that one frame holds what was published
-meanwhile; a message is made of as many frames as fit when the network can take one. A frame that asks for confirmation goes
-on to ``sent``; when the connection is lost, what is there returns to the front of the queue, in order, with its numbers.
+A single queue of frames. The last frame of a topic takes further events while it waits, so that events published
+meanwhile share a frame; a message is made of as many frames as fit when the network can take one. A frame with
+confirmation then moves to ``sent``; when the connection is lost, its frames return to the front of the queue, in
+order, with their numbers.
 
-One class, though it is long: taking, sending, confirming and losing events all change the same two queues and the same sums.
+A single class, though it is long: adding, sending, confirming and losing events all change the same two queues and
+the same sums.
 """
 
 from __future__ import annotations
@@ -24,23 +27,24 @@ from ._wire import Barrier, Limits, varint
 
 MAX_EVENTS = 65_536
 MAX_KEY_BYTES = 4096
-#: Of a message, what is not the event: frame, topic, numbers.
+#: Maximum bytes of a message around an event: frame, topic, numbers.
 AROUND_EVENT = 512
-#: The same of a request, with the names of service and method.
+#: Maximum bytes of a request around its event, with the names of service and method.
 AROUND_CALL = 640
-#: After so many bytes that nobody waits for, the bus is asked how far it has come.
+#: Bytes of events without a waiter after which a frame is confirmed.
 MARK_BYTES = 256 * 1024
 MAX_TOPICS = 50_000
 MAX_FORGOTTEN = 1_000_000
 
 
 class Published(NamedTuple):
-    """The bus has handed the event to the queues of all subscribers that it had."""
+    """The bus has put the event into the queues of all its subscribers."""
 
     topic: str
     producer: int
     sequence: int
-    #: For how many the bus has queued it: subscriptions at the bus itself, and other buses. None where the bus does not tell.
+    #: Number of receivers that the bus has queued it for: its own subscriptions, and peers. None where the bus does
+    #: not tell.
     receivers: int | None = None
 
 
@@ -53,25 +57,25 @@ def _check_topic(name: str) -> None:
 
 
 class Outbox:
-    """See the module. ``nanos`` gives the time, in nanoseconds since 1970."""
+    """See the module. ``nanos`` returns nanoseconds since 1970."""
 
     def __init__(self, bound: int, batch_bytes: int, confirm_timeout: float, nanos: Callable[[], int]) -> None:
         self.bound = bound
         self.used = 0
         self._max_batch = self._batch = batch_bytes
         self._confirm_timeout = confirm_timeout
-        # A frame has one time-out: events that come later than this get another frame.
+        # Maximum age of a frame that takes events: all events of a frame have one timeout.
         self._max_age = confirm_timeout / 16
         self._nanos = nanos
         self._closed: Callable[[], Error] | None = None
-        # Frames that take further events, by topic.
+        # Frames that take more events, by topic.
         self._open: dict[str, Frame] = {}
         self._topics: dict[str, Topic] = {}
         self._forgotten: dict[int, int] = {}
         self._floor = 1
         self._queue: deque[Frame] = deque()
         self._sent: deque[Frame] = deque()
-        # Frames that are waited for, in the order of their birth.
+        # Frames with waiters, in the order of their creation.
         self._born: deque[Frame] = deque()
         self._in_flight_cost = 0
         self._unmarked = 0
@@ -98,9 +102,10 @@ class Outbox:
         waiter: Waiter | None = None,
         now: float = 0.0,
     ) -> bool:
-        """Takes an event, which gets the next number of its topic.
+        """Adds an event, which gets the next number of its topic.
 
-        Returns False where the buffer is full: nothing is taken then. Raises IllegalTopic, TooBig, and ``closed``.
+        Returns False if the buffer is full and the event was not accepted. Raises IllegalTopic, TooBig, and
+        ``closed``.
         """
         frame = self._open.get(topic)
         n = len(payload)
@@ -138,7 +143,7 @@ class Outbox:
         waiter: Waiter | None,
         now: float,
     ) -> bool:
-        """What is not the next plain event of a frame that has room."""
+        """Adds any event other than the next plain one of a frame with room."""
         if self._closed is not None:
             raise self._closed()
         state = self._topics.get(topic)
@@ -155,7 +160,7 @@ class Outbox:
         else:
             time, part = ENCODED, self._encode(payload, key, headers, published_at)
             exact = len(part)
-            # Bounds the number of events in a frame, too.
+            # The minimum bounds the number of events in a frame, too.
             size = max(exact, HEAD)
         if exact > self._max_event:
             raise TooBig(f"event: {exact} bytes (expected: at most {self._max_event})")
@@ -187,7 +192,7 @@ class Outbox:
         return True
 
     def _finish(self, frame: Frame) -> None:
-        """A frame takes no more events."""
+        """Seals a frame, which takes no more events."""
         if self._open.get(frame.topic.name) is frame:
             del self._open[frame.topic.name]
             frame.count = len(frame.times)
@@ -200,12 +205,12 @@ class Outbox:
 
     @property
     def published(self) -> int:
-        """Events that were taken. For other threads it may be a moment behind."""
+        """Returns the number of accepted events. Other threads may see an older value."""
         return self._published + sum(len(frame.times) for frame in list(self._open.values()))
 
     @property
     def closed(self) -> Callable[[], Error] | None:
-        """Makes what is raised where nothing can be published any more; None where it can."""
+        """Returns a function that makes the error of new events; None while events are accepted."""
         return self._closed
 
     @closed.setter
@@ -231,7 +236,7 @@ class Outbox:
     def encode_for_call(
         self, payload: bytes, key: str | None, headers: Mapping[str, str] | None, published_at: int | None
     ) -> bytes:
-        """Encodes what goes with a request or an answer, which do not wait here. Raises TooBig."""
+        """Encodes the event of a request or an answer, which do not wait here. Raises TooBig."""
         if len(payload) > self._max_payload:
             raise TooBig(f"payload: {len(payload)} bytes (expected: at most {self._max_payload})")
         data = self._encode(payload, key, headers, published_at)
@@ -241,7 +246,7 @@ class Outbox:
         return data
 
     def check(self, topic: str, size: int) -> None:
-        """Any thread: raises what ``add`` would for a topic and the size of a payload."""
+        """Raises what ``add`` would for a topic and the size of a payload. Any thread may call it."""
         if self.closed is not None:
             raise self.closed()
         if topic not in self._topics:
@@ -254,13 +259,13 @@ class Outbox:
         if state is None:
             if len(self._topics) >= MAX_TOPICS:
                 self._forget_topics()
-            # Two topics with one hash share the higher number: a hole that is told, but no number is used twice.
+            # Two topics with one hash share the higher number: a harmless gap, but no number is used twice.
             state = Topic(name, self._forgotten.pop(hash(name), self._floor))
             self._topics[name] = state
         return state
 
     def _forget_topics(self) -> None:
-        """Keeps no more than the number of topics that are quiet."""
+        """Keeps only the next number of quiet topics."""
         for name, state in list(self._topics.items()):
             if name not in self._open and not state.unconfirmed:
                 del self._topics[name]
@@ -272,15 +277,15 @@ class Outbox:
 
     @property
     def topics(self) -> int:
-        """Topics that are remembered."""
+        """Returns the number of remembered topics."""
         return len(self._topics)
 
     def has_room(self) -> bool:
-        """Whether half of the buffer is free, so that it is worth going on."""
+        """Returns whether half of the buffer is free, so that publishing should continue."""
         return self.used <= self.bound // 2
 
     def add_barrier(self, id: int) -> Frame:
-        """Asks behind everything that was published; returns what is to be known when that is answered."""
+        """Queues a barrier behind everything that was published; returns its frame, for ``known``."""
         self._finish_all()
         frame = Frame(_NO_TOPIC, 0, False, 0)
         frame.barrier = Barrier(id).frame()
@@ -290,7 +295,7 @@ class Outbox:
     # ---- Sending
 
     def has_work(self) -> bool:
-        """Whether there is a message to be sent."""
+        """Returns whether there is a message to be sent."""
         return bool(self._queue) and not self._parting
 
     def next_message(self) -> bytes | None:
@@ -335,14 +340,14 @@ class Outbox:
             frame.forget()
 
     def sent(self) -> None:
-        """The network has taken the message."""
+        """Records that the network has taken the message."""
         self.used -= self._in_flight_cost
         self._in_flight_cost = 0
 
     # ---- Answers
 
     def confirm(self, topic: str, last: int, producer: int, receivers: int = -1) -> None:
-        """The bus has taken everything of a topic up to a number; ``receivers`` is of the frame that ends there."""
+        """Handles the confirmation of a topic up to a number; ``receivers`` is of the frame that ends there."""
         state = self._topics.get(topic)
         if state is None:
             return
@@ -362,7 +367,7 @@ class Outbox:
         self._trim()
 
     def refuse(self, topic: str, first: int, error: Callable[[], Error]) -> bool:
-        """The bus has refused a frame; returns whether anything waited for it."""
+        """Handles the refusal of a frame; returns whether a call waited for it."""
         state = self._topics.get(topic)
         for frame in state.unconfirmed if state is not None else ():
             if frame.first == first:
@@ -389,19 +394,19 @@ class Outbox:
             self._born.popleft()
 
     def known(self, barrier: Frame) -> None:
-        """The bus has answered a barrier: what was sent before it has arrived."""
+        """Handles the answer to a barrier: everything sent before it has arrived."""
         self._plain_known = max(self._plain_known, barrier.plain_before)
 
     def all_known(self) -> None:
-        """The bus has said that it has got everything that was sent."""
+        """Records that the bus has received everything that was sent."""
         self._plain_known = self._plain_sent
 
     def expires_at(self) -> float | None:
-        """When the first confirmation has been waited for long enough; None for never."""
+        """Returns the time at which the oldest confirmation expires; None for none."""
         return self._born[0].created + self._confirm_timeout if self._born else None
 
     def expire(self, now: float) -> None:
-        """Gives up the confirmations that have been waited for long enough, and withdraws what was never sent."""
+        """Fails events whose time to be confirmed has passed, and withdraws unsent ones."""
         while self._born and self._born[0].created + self._confirm_timeout <= now:
             frame = self._born[0]
             if self._is_unsent(frame):
@@ -415,7 +420,7 @@ class Outbox:
                 self._settle(frame)
             for waiter in waiters:
                 fail(waiter, TimedOut(f"no confirmation within {self._confirm_timeout:g} s; the outcome is open"))
-            # Later events must not join a frame whose time is over.
+            # Later events must not join an expired frame.
             self._finish(frame)
         self._trim()
 
@@ -424,8 +429,7 @@ class Outbox:
         return TimedOut(f"not sent within {timeout:.3g} s: the event is withdrawn, and has not reached the bus")
 
     def give_up(self, waiter: Waiter, timeout: float) -> TimedOut:
-        """Something does not wait any more for its event, which is withdrawn where it was never sent; returns what to
-        tell it."""
+        """Gives up a waiter, and withdraws its event if it is unsent; returns the error for the waiter."""
         for frame in self._born:
             if waiter in frame.waiters:
                 if not self._is_unsent(frame):
@@ -436,11 +440,11 @@ class Outbox:
 
     @staticmethod
     def _is_unsent(frame: Frame) -> bool:
-        """Whether no connection has ever taken the frame."""
+        """Returns whether no connection has ever taken the frame."""
         return not frame.sent and not frame.resend and not frame.settled
 
     def _withdraw(self, frame: Frame, which: Iterable[int]) -> list[Waiter]:
-        """Takes events out of a frame that was never sent; what comes behind them in their topic moves up."""
+        """Removes events from an unsent frame; events behind them in their topic take their numbers."""
         taken = sorted(which, reverse=True)
         waiters: list[Waiter] = []
         for i in taken:
@@ -466,7 +470,7 @@ class Outbox:
         return waiters
 
     def unsettled(self) -> int:
-        """Events that were taken, and of which it is not known that they have arrived."""
+        """Returns the number of accepted events that are not known to have arrived."""
         waiting = sum(len(f.times) or f.count for f in self._queue if f.barrier is None)
         sent = sum(f.count for f in self._sent if not f.settled and not f.marker)
         return waiting + sent + self._plain_sent - self._plain_known
@@ -474,7 +478,7 @@ class Outbox:
     # ---- Connections
 
     def limit(self, limits: Limits) -> int:
-        """A bus says what it takes; returns how many events that nothing waits for it does not take, which are
+        """Applies the limits of a bus; returns the number of events without a waiter that are too big for it and
         dropped."""
         smaller = not self.fits(limits)
         self._limits = limits
@@ -489,7 +493,7 @@ class Outbox:
         self._max_frame = min(self._batch, MAX_EVENTS * HEAD)
 
     def fits(self, limits: Limits) -> bool:
-        """Whether a bus takes whatever the one before took."""
+        """Returns whether a bus accepts all that the one before accepted."""
         mine = self._limits
         return (
             limits.payload_bytes >= mine.payload_bytes
@@ -499,7 +503,7 @@ class Outbox:
         )
 
     def _recut(self) -> int:
-        """Puts what waits into frames that the bus takes; what is too big by itself fails. The others keep their
+        """Splits waiting frames for the limits of the bus; events that are too big fail. The others keep their
         numbers."""
         self._finish_all()
         dropped = 0
@@ -519,9 +523,9 @@ class Outbox:
         return dropped
 
     def disconnected(self) -> int:
-        """The connection is lost: what is not confirmed will be sent again.
+        """Handles the loss of the connection: unconfirmed events will be sent again.
 
-        Returns how many events that nothing waits for may or may not have been delivered.
+        Returns the number of events without a waiter that may or may not have been delivered.
         """
         self._finish_all()
         self.resume()
@@ -544,7 +548,7 @@ class Outbox:
                 self._queue.appendleft(frame)
 
     def resequence(self) -> None:
-        """The bus knows this client by a new number: every topic starts again at 1."""
+        """Renumbers all topics from 1, because the bus knows this client by a new producer number."""
         self._forgotten.clear()
         self._floor = 1
         self._finish_all()
@@ -555,32 +559,32 @@ class Outbox:
                 frame.first = frame.topic.next
                 frame.topic.next += frame.count
 
-    # ---- A change of bus
+    # ---- Move to another bus
 
     def pause(self) -> None:
-        """Events wait from now on."""
+        """Pauses events."""
         self._parting = True
 
     def resume(self) -> None:
-        """Events go out again."""
+        """Resumes events."""
         self._parting = False
 
     def moved(self) -> None:
-        """The bus has handed on all that it got: events go to another one."""
+        """Continues at the new bus: the old one has delivered all events that it received."""
         self.resume()
         self._finish_all()
         self.all_known()
-        # Nothing, unless the bus has not answered what it should have.
+        # Empty, unless the bus owes answers.
         self._requeue()
 
     # ---- The end
 
     def is_empty(self) -> bool:
-        """Whether every event is sent and confirmed."""
+        """Returns whether every event is sent and confirmed."""
         return not self._in_flight_cost and not any(f.barrier is None for f in self._queue) and self._all_settled()
 
     def is_settled(self) -> bool:
-        """The same, and the bus has said of what nothing waits for that it has got it."""
+        """Returns whether every event is sent and confirmed, and those without a waiter are known to have arrived."""
         return self._plain_known == self._plain_sent and self.is_empty()
 
     def _all_settled(self) -> bool:
@@ -588,7 +592,7 @@ class Outbox:
         return all(frame.settled or frame.marker for frame in self._sent)
 
     def abandon(self, lost: Callable[[], Error], unsent: Callable[[], Error]) -> int:
-        """Gives up what is left; returns how many events that nothing waits for were not sent."""
+        """Fails all events; returns the number of unsent events without a waiter."""
         dropped = 0
         for frame in (*self._sent, *self._queue):
             if frame.settled or frame.barrier is not None:

@@ -1,4 +1,4 @@
-"""What goes out next over a connection. Part of the core: without I/O or a clock."""
+"""Selects the next message of a connection. Part of the core: without I/O or a clock."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 
 class Outgoing:
-    """Control frames first, then calls and events, a message of each in turn. ``machine`` is the client."""
+    """Control frames come first, then calls and events, alternately. ``machine`` is the client."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        # The last message was one of calls: events come first now.
+        # Set if the last message had calls: events come first now.
         self._calls_went = False
 
     def take(self, link: BusLink, now: float) -> bytes | None:
         """Takes the next message; None for none."""
         machine = self._machine
         if link.control:
-            # Hello goes alone: until the bus has answered it takes little.
+            # Hello is sent alone: a bus accepts little before it has answered.
             room = machine.options.batch_bytes
             if link.welcome is not None:
                 room = min(room, link.welcome.limits.message_bytes)
@@ -48,7 +48,7 @@ class Outgoing:
         return machine.outbox.next_message()
 
     def _calls(self, link: BusLink, sends: bool, now: float) -> list[bytes]:
-        """Takes answers, which belong to a connection, and requests, which go where events go."""
+        """Takes answers, which belong to a connection, and requests, which are sent where events are sent."""
         machine = self._machine
         out: list[bytes] = []
         if link.answers or (sends and machine.calls.has_work()):

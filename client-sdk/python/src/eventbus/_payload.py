@@ -1,4 +1,4 @@
-"""What an application publishes, as bytes."""
+"""Payloads of an application as bytes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 
 class Codec(Protocol[T]):
-    """Turns values into payloads and back; :class:`eventbus.avro.AvroCodec` is one."""
+    """Converts values to payloads and back, like :class:`eventbus.avro.AvroCodec`."""
 
     #: CRC-64-AVRO fingerprint of the writer schema, signed; 0 for none.
     fingerprint: int
 
     def encode(self, value: T, /) -> bytes:
-        """Makes a payload. Raises UnreadablePayload for a value that is none."""
+        """Returns the payload of a value. Raises UnreadablePayload for a value that it cannot encode."""
         ...
 
     def decode(self, event: Event | CallEvent, /) -> T:
@@ -29,7 +29,7 @@ class Codec(Protocol[T]):
 
 
 class EventOptions(TypedDict, total=False):
-    """What goes with a payload; ``EventBus.publish`` documents each."""
+    """Options of an event; ``EventBus.publish`` documents each."""
 
     key: str | None
     headers: Mapping[str, str] | None
@@ -38,7 +38,7 @@ class EventOptions(TypedDict, total=False):
 
 
 def as_payload(payload: Any, schema: int, codec: Codec[Any] | None) -> tuple[bytes, int]:
-    """Makes bytes of what an application publishes. Raises TypeError."""
+    """Returns the bytes of a payload, and its schema. Raises TypeError."""
     if codec is not None:
         return codec.encode(payload), codec.fingerprint
     if isinstance(payload, str):
@@ -49,7 +49,7 @@ def as_payload(payload: Any, schema: int, codec: Codec[Any] | None) -> tuple[byt
 
 
 def check_head(key: Any, headers: Any, published_at: Any) -> None:
-    """Refuses what cannot go with a payload. Raises TypeError."""
+    """Checks the options of an event. Raises TypeError."""
     if key is not None and not isinstance(key, str):
         raise TypeError(f"key: {type(key).__name__} (expected: str or None)")
     if headers is not None:

@@ -1,4 +1,4 @@
-"""The thread that runs the event loop of all clients of the process, for those without ``await``."""
+"""The thread with the event loop of all synchronous clients of the process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._errors import Closed, TimedOut
 
 T = TypeVar("T")
 
-#: Seconds beyond a time-out that the loop's thread has to notice it.
+#: Seconds beyond a timeout that the loop's thread has to notice it.
 GRACE = 5.0
 
 
@@ -32,14 +32,14 @@ class Portal:
         self.loop.run_forever()
 
     def check(self) -> None:
-        """Raises where this thread cannot wait for the loop."""
+        """Raises if this thread cannot wait for the loop."""
         if self.is_lost:
             raise Closed("this client was made before a fork (expected: connect after the fork)")
         if threading.current_thread() is self._thread:
             raise RuntimeError("called in the client's own thread, which would wait for itself (expected: another one)")
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begins a coroutine in the loop; cancelling the future cancels it."""
+        """Starts a coroutine in the loop; cancelling the future cancels it."""
         try:
             self.check()
         except BaseException:
@@ -48,7 +48,7 @@ class Portal:
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def call(self, work: Coroutine[Any, Any, T], timeout: float | None = None, what: str = "") -> T:
-        """Runs a coroutine in the loop and waits for it, for so many seconds at most."""
+        """Runs a coroutine in the loop and waits for it, at most ``timeout`` seconds."""
         try:
             if timeout is not None:
                 check_range("timeout", timeout, 0, 3600, "s")
@@ -69,7 +69,7 @@ class Portal:
 
 
 async def _within(work: Coroutine[Any, Any, T], timeout: float, what: str) -> T:
-    """Ends it in the loop's thread, where it is known whether it has come about."""
+    """Ends the coroutine in the loop's thread, where it is known whether it has completed."""
     scope = asyncio.timeout(timeout)
     try:
         async with scope:
@@ -85,7 +85,7 @@ _portal: Portal | None = None
 
 
 def the_portal() -> Portal:
-    """The one of this process."""
+    """Returns the portal of this process."""
     global _portal
     with _lock:
         if _portal is None:

@@ -1,4 +1,4 @@
-"""What is known of the events of each producer and topic: which were received, and which are missing."""
+"""Received and missing sequence numbers of each producer and topic."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._dispatch import Subscription
 
-#: Of what came for a pair that is not complete, so many ranges are remembered.
+#: Maximum of remembered ranges of an incomplete pair.
 MAX_RANGES = 64
 
 
 class Ranges:
-    """A set of numbers as ranges, in order; forgets the lowest ones when there are too many ranges."""
+    """A set of numbers as ranges, in order; drops the lowest of too many ranges."""
 
     __slots__ = ("_all",)
 
@@ -36,7 +36,7 @@ class Ranges:
         self._all = kept[-MAX_RANGES:]
 
     def missing(self, low: int, high: int) -> Iterator[tuple[int, int]]:
-        """The parts of a range that are not in the set."""
+        """Returns the parts of a range that are not in the set."""
         for a, b in self._all:
             if b < low:
                 continue
@@ -49,7 +49,7 @@ class Ranges:
             yield low, high
 
     def first_missing(self, start: int) -> int:
-        """The first number from here on that is not in the set."""
+        """Returns the first number from here on that is not in the set."""
         for a, b in self._all:
             if a <= start <= b:
                 start = b + 1
@@ -60,15 +60,15 @@ class Ranges:
 
 
 class TopicHandlers:
-    """A topic that events have come for, and the subscriptions that select it."""
+    """An inbound topic, and the subscriptions that select it."""
 
     __slots__ = ("every", "groups", "pairs", "served", "topic", "version", "wild", "wild_version")
 
     def __init__(self, topic: str) -> None:
         self.topic = topic
-        #: Of what there was when it was looked at; -1 for to be looked at.
+        #: Versions of the subscriptions that it was matched against; -1 to match it again.
         self.version = self.wild_version = -1
-        #: Those with wildcards, by their ids.
+        #: Subscriptions with wildcards, by their ids.
         self.wild: dict[int, Subscription] = {}
         self.every: tuple[Subscription, ...] = ()
         self.groups: dict[int, Subscription] = {}
@@ -77,7 +77,7 @@ class TopicHandlers:
 
 
 class ProducerState:
-    """What is known of the events of one producer and topic."""
+    """Received and missing sequence numbers of one producer and topic."""
 
     __slots__ = ("last", "producer", "reported", "route", "seen", "touched")
 
@@ -91,9 +91,9 @@ class ProducerState:
         self.touched = False
 
     def received(self, first: int, count: int, complete: bool) -> tuple[int, Iterator[tuple[int, int]]]:
-        """Judges events: how many from the first on were received before, and what is missing before them.
+        """Returns the number of duplicates, from the first event on, and the ranges that are missing before them.
 
-        ``complete``: this connection gets every event of the topic, so that a number that was skipped is a hole.
+        ``complete``: whether this connection gets every event of the topic, so that a skipped number is a gap.
         """
         end = first + count - 1
         if not complete or self.last == 0:
@@ -110,13 +110,13 @@ class ProducerState:
         return repeated, missing
 
     def gap(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Takes note of what is missing; the parts of it that were not told before."""
+        """Records a missing range; returns the parts of it that were not reported before."""
         unreported = list(self.reported.missing(first, last))
         self.reported.add(first, last)
         return iter(unreported)
 
     def forget_baseline(self) -> None:
-        """The connection does not get every event any more: what comes next is a new start."""
+        """Forgets the last number, because the connection no longer gets every event."""
         self.last = 0
         self.seen.clear()
         self.reported.clear()

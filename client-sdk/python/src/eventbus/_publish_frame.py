@@ -1,8 +1,8 @@
-"""Events of one topic on their way out. They are kept as they were given, and encoded together when they leave.
+"""Outbound events of one topic. They are kept as they were given, and encoded together when they are sent.
 
-Nearly every event has no key, no headers and the time of the call. Encoding such events one by one would take most of what
-publishing costs; for a whole frame it is a few passes over lists: the high bytes of the times are the same for 8 ms, the low
-ones come from a table, and payloads are not touched.
+Nearly every event has no key, no headers and the time of the call. Encoding such events one by one would be most of
+the cost of publishing; for a whole frame it is a few passes over lists: the high bytes of the times are equal for 8
+ms, the low ones come from a table, and payloads are not touched.
 """
 
 from __future__ import annotations
@@ -12,32 +12,33 @@ from collections import deque
 from ._waiters import Waiter
 from ._wire import blob, varint
 
-#: A time, a null key, no headers and a length take so many bytes at most.
+#: Maximum bytes of a time, a null key, no headers and a length.
 HEAD = 16
-#: Besides its bytes an event takes so much in memory.
+#: Bytes of memory that an event takes beside its own.
 OVERHEAD = 64
-#: In the place of a time: the event is encoded already.
+#: Value in place of a time: the event is encoded already.
 ENCODED = -(1 << 63)
-#: Zig-zag encoded microseconds: all but the lowest 14 bits, which are 13 of the time, stay the same for so many nanoseconds.
+#: Nanoseconds for which all but the lowest 14 bits of zig-zag encoded microseconds, which are 13 of the time, are
+#: constant.
 _SAME = (1 << 13) * 1000
 _LOW = [bytes((m << 1 & 0x7F | 0x80, m >> 6 | 0x80)) for m in range(1 << 13)]
 
 
 class Topic:
-    """What is known of a topic that is published to."""
+    """A topic that this client publishes to."""
 
     __slots__ = ("name", "next", "unconfirmed", "wire")
 
     def __init__(self, name: str, first: int) -> None:
         self.name = name
         self.wire = blob(name.encode())
-        #: The number of the next frame, once the open one takes no more events.
+        #: First number of the next frame, once the open one is sealed.
         self.next = first
         self.unconfirmed: deque[Frame] = deque()
 
 
 class Frame:
-    """Events of one topic, or a barrier, on their way."""
+    """Events of one topic, or a barrier, to be sent."""
 
     __slots__ = (
         "barrier", "confirm", "count", "created", "data", "first", "marker", "payloads", "plain_before", "resend", "schema",
@@ -50,14 +51,14 @@ class Frame:
         self.confirm = confirm
         self.created = created
         self.first = topic.next
-        #: How many events; 0 as long as it takes more.
+        #: Number of events; 0 while it takes more.
         self.count = 0
-        #: Bytes of the events, or a few more.
+        #: Upper bound of the bytes of the events.
         self.size = 0
         self.payloads: list[bytes] = []
-        #: Nanoseconds since 1970, one for each payload, or ENCODED.
+        #: Times of the payloads in nanoseconds since 1970, or ENCODED.
         self.times: list[int] = []
-        #: The encoded events, from when they leave until they are settled.
+        #: Encoded events, while they are sent and not settled.
         self.data = b""
         self.waiters: list[Waiter] = []
         self.barrier: bytes | None = None
@@ -65,20 +66,20 @@ class Frame:
         self.resend = False
         self.sent = False
         self.settled = False
-        # How many events without confirmation were sent up to here.
+        # Number of events without confirmation that were sent up to here.
         self.plain_before = 0
 
     @property
     def cost(self) -> int:
-        """Bytes in memory."""
+        """Returns the bytes of memory."""
         return self.size + OVERHEAD * self.count
 
     def last(self) -> int:
-        """The number of the last event."""
+        """Returns the number of the last event."""
         return self.first + self.count - 1
 
     def wire_size(self) -> int:
-        """Bytes of the frame, or a few more."""
+        """Returns an upper bound of the bytes of the frame."""
         return len(self.barrier) if self.barrier is not None else self.size + len(self.topic.wire) + 48
 
     def encode(self) -> bytes:
@@ -89,13 +90,13 @@ class Frame:
         return self.data
 
     def forget(self) -> None:
-        """The events are not needed any more."""
+        """Drops the events, which are not needed any more."""
         self.data = b""
         self.times, self.payloads = [], []
 
 
 def encode(times: list[int], payloads: list[bytes]) -> bytes:
-    """Encodes events that have neither key nor headers; where the time is ENCODED, what is encoded already."""
+    """Encodes events without key and headers, and copies those whose time is ENCODED."""
     high = min(times) // _SAME
     if high <= 0 or high != max(times) // _SAME:
         return b"".join([_encode(t, p) for t, p in zip(times, payloads, strict=True)])
@@ -119,6 +120,6 @@ def _encode(time: int, payload: bytes) -> bytes:
 
 
 def _high_bytes(high: int) -> bytes:
-    """What follows the two lowest bytes of a time, with the null key and no headers."""
-    # Without zig-zag: the number whose zig-zag encoding has these bits.
+    """Returns the bytes behind the two lowest bytes of a time, with the null key and no headers."""
+    # Undoes zig-zag: returns the number whose zig-zag encoding has these bits.
     return varint(high >> 1 if not high & 1 else ~(high >> 1)) + b"\0\0"

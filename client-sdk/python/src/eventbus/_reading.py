@@ -1,5 +1,4 @@
-"""Takes what waits for a subscription, in its order: the part of both faces that is the same. For the thread that
-reads."""
+"""Reads the buffer of a subscription, in order, for both variants of the client. To be used in the reading thread."""
 
 from __future__ import annotations
 
@@ -10,36 +9,35 @@ from ._events import Event, EventCursor
 from ._happenings import Gap, Interruption
 from ._wire import Malformed
 
-#: Events that are decoded at once where they are iterated over.
+#: Maximum of events that an iteration decodes at once.
 MAX_EVENTS = 1000
 
 
 class EventReader:
-    """See the module. ``malformed`` hears of deliveries that turn out to be none."""
+    """See the module. ``malformed`` is called for malformed deliveries."""
 
     def __init__(self, buffer: Buffer, malformed: Callable[[EventCursor, Malformed], None]) -> None:
         self._buffer = buffer
         self._malformed = malformed
-        #: Events that were decoded, and how many of them the application has.
+        #: Decoded events, and the number of them that the application has.
         self.batch: list[Event] = []
         self.next = 0
         self._cursor: EventCursor | None = None
         self._mark: Mark | None = None
-        # Events that the application has, and has not handled.
+        # Items that the application has and has not handled.
         self._taken: list[Item] = []
 
     def __bool__(self) -> bool:
-        """Whether there is something to be read."""
+        """Returns whether there is something to be read."""
         return self._cursor is not None or self._mark is not None or bool(self._buffer)
 
     def rest(self, max_events: int) -> list[Event]:
-        """Takes what is left of the events that were decoded."""
+        """Takes the rest of the decoded events."""
         at, self.next = self.next, min(len(self.batch), self.next + max_events)
         return self.batch[at : self.next]
 
     def read(self, max_events: int) -> list[Event] | Gap | Interruption | None:
-        """Decodes events up to the next mark, or takes a mark; None where nothing waits. What came before has to be
-        handled."""
+        """Decodes events up to the next mark, or takes a mark; None if nothing waits. Earlier ones have to be handled."""
         mark, self._mark = self._mark, None
         if mark is not None:
             return mark.what
@@ -70,12 +68,12 @@ class EventReader:
             return True
 
     def take_handled(self) -> list[Item]:
-        """Takes what the application is done with: all that it got before."""
+        """Takes the items that the application has handled: all that it got before."""
         taken, self._taken = self._taken, []
         return taken
 
     def drop(self) -> list[Item]:
-        """The application takes no more; returns what it has not handled."""
+        """Drops everything, because the application takes no more; returns its unhandled items."""
         taken = self.take_handled()
         if self._cursor is not None:
             taken.append(self._cursor)

@@ -1,4 +1,4 @@
-"""A request that this client is to answer, as the core sees it."""
+"""A received request without an answer, as the core sees it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from ._bus_link import BusLink
     from ._service_core import ServiceCore
 
-#: What it takes in memory beside its bytes.
+#: Bytes of memory that a request takes beside its event.
 OVERHEAD = 512
 
 
 class ReceivedRequest:
-    """See the module. One request may have come more than once, over one connection or several: each waits for the
+    """See the module. A request may have been received more than once, over one connection or several: each waits for the
     answer."""
 
     __slots__ = (
@@ -27,7 +27,7 @@ class ReceivedRequest:
 
     def __init__(self, service: ServiceCore, link: BusLink, invoke: Invoke, now: float) -> None:
         self.service = service
-        #: Caller and request: the same when it comes again.
+        #: Caller and request number: the same when it is sent again.
         self.key = (invoke.caller, invoke.request)
         self.event = event_of(invoke.event, invoke.schema)
         self.method = invoke.method
@@ -35,23 +35,23 @@ class ReceivedRequest:
         self.attempt = invoke.attempt
         self.deadline = now + invoke.timeout_millis / 1000
         self.bytes = len(self.event.payload) + OVERHEAD
-        #: Where the answer has to go: connections, and their numbers of the call.
+        #: Connections that wait for the answer, and their numbers of the call.
         self.targets: list[tuple[BusLink, int]] = [(link, invoke.call)]
-        #: How many of these do not wait any more.
+        #: Number of these that no longer wait.
         self.gone = 0
         self.cancelled = False
         self.answered = False
-        #: Seconds of the clock at which the handler was begun.
+        #: Start of the handler, in seconds of the clock.
         self.begun = 0.0
-        #: Called once when nobody waits for the answer any more.
+        #: Called once, when nobody waits for the answer any more.
         self.on_cancel: list[Callable[[], object]] = []
 
     def has_target(self) -> bool:
-        """Whether a connection still waits for the answer."""
+        """Returns whether a connection still waits for the answer."""
         return any(link.invoked.get(call) is self for link, call in self.targets)
 
     def cancel(self) -> None:
-        """Nobody waits for the answer any more."""
+        """Cancels the request, because nobody waits for the answer any more."""
         self.cancelled = True
         tasks, self.on_cancel = self.on_cancel, []
         for task in tasks:

@@ -1,4 +1,4 @@
-"""What a client has asked its bus for under an id, over all its connections: a subscription or a service."""
+"""A subscription or a service, requested from the bus under an id, over all connections."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from ._waiters import Waiter
 class Registration(ABC):
     """See the module."""
 
-    #: Whether the bus gives to nobody else what it has given to one connection for it.
+    #: True if no other client gets what the bus has sent for it.
     is_exclusive = False
-    #: Whether it calls for a bus with services.
+    #: True if it needs a bus with services.
     is_service = False
 
     def __init__(self, id: int, what: str) -> None:
         self.id = id
-        #: For people.
+        #: Text for people.
         self.what = what
-        #: What waits for the confirmation.
+        #: Waiters for the confirmation.
         self.ready: list[Waiter] = []
-        #: What waits until nothing more comes.
+        #: Waiters for its end.
         self.drained: list[Waiter] = []
         self.confirmed = False
-        #: Runs while the bus has something to answer.
+        #: Timer that runs while an answer of the bus is due.
         self.answer: Timer | None = None
         self.ending = False
         self.ended = False
-        #: Why it has ended, where the application did not ask for it.
+        #: Reason of its end, unless the application wanted it.
         self.failure: Error | None = None
-        #: Is called when something has arrived or it has ended.
+        #: Called when something has arrived or it has ended.
         self.wake: Callable[[], None] = lambda: None
 
     def settle(self) -> None:
-        """The bus has answered, or there is none that could."""
+        """Stops the timer for the answer of the bus."""
         if self.answer is not None:
             self.answer.cancel()
             self.answer = None
 
     @abstractmethod
     def begin_frame(self) -> bytes:
-        """What asks the bus for it."""
+        """Returns the frame that begins it."""
 
     @abstractmethod
     def end_frame(self) -> bytes:
-        """What tells the bus that it is not wanted any more."""
+        """Returns the frame that ends it."""

@@ -1,4 +1,4 @@
-"""The subscriptions and services of a client: asks the bus for them, over each connection. Part of the core: without I/O
+"""The subscriptions and services of a client, requested from the bus over each connection. Part of the core: without I/O
 or a clock."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._wire import BusCode
 if TYPE_CHECKING:
     from ._machine import Machine
 
-#: How long a bus may take to answer Subscribe, Unsubscribe, Register and Unregister.
+#: Timeout for the answer to Subscribe, Unsubscribe, Register and Unregister, in seconds.
 ANSWER_TIMEOUT = 10.0
 MAX_GROUP_BYTES = 255
 
@@ -27,12 +27,12 @@ class Registry:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.all: dict[int, Registration] = {}
-        #: During a change of bus: what is to be said to the bus at its end.
+        #: Frames to be sent at the end of a move; None outside of a move.
         self.waiting_control: list[bytes] | None = None
         self._next_id = 1
 
     def begin(self, registration: Registration, now: float) -> None:
-        """Begins a subscription or a service, which has an id of ``next_id``."""
+        """Begins a subscription or a service, with an id of ``next_id``."""
         machine = self._machine
         machine.check_open()
         self.all[registration.id] = registration
@@ -46,7 +46,8 @@ class Registry:
 
     @staticmethod
     def _is_unserved(registration: Registration, link: BusLink) -> bool:
-        """Whether this is a service and the bus has none: it stays, for another bus, but nothing waits for that."""
+        """Returns whether this is a service and the bus has none: it stays for another bus, but no call waits for
+        that."""
         assert link.welcome is not None
         if not registration.is_service or link.welcome.services > 0:
             return False
@@ -56,14 +57,13 @@ class Registry:
         return True
 
     def settle_if_unserved(self, registration: Registration) -> None:
-        """Something waits for it from now on: there may be nothing to wait for."""
+        """Tells new waiters at once, if there is nothing to wait for."""
         link = self._machine.current
         if self._machine.connection is not None and link is not None:
             self._is_unserved(registration, link)
 
     def update(self, registration: Registration, frame: bytes) -> None:
-        """Tells the bus something about what it was asked for; without a connection the next one is told by its
-        beginning."""
+        """Sends a further frame about a registration; without a connection its begin frame tells the next one."""
         machine = self._machine
         link = machine.current
         if machine.connection is None or link is None or registration.ended or self._is_unserved(registration, link):
@@ -72,12 +72,12 @@ class Registry:
         machine.wake()
 
     def next_id(self) -> int:
-        """A number for a subscription or a service."""
+        """Returns an id for a subscription or a service."""
         self._next_id += 1
         return self._next_id - 1
 
     def unsubscribe(self, registration: Registration, now: float) -> None:
-        """Ends a subscription or service; what is under way still comes."""
+        """Ends a subscription or service; deliveries under way still come."""
         machine = self._machine
         if registration.ended or registration.ending:
             return
@@ -91,7 +91,7 @@ class Registry:
         machine.wake()
 
     def confirmed(self, id: int) -> None:
-        """The bus has a subscription, or a member of a service."""
+        """Handles the confirmation of a subscription or service."""
         machine = self._machine
         registration = self.all.get(id)
         if registration is None:
@@ -109,8 +109,7 @@ class Registry:
             registration.ready.clear()
 
     def refused(self, id: int, error: Callable[[], Refused]) -> bool:
-        """The bus does not serve it: who waits for the answer hears of it, else the application. Returns whether it is
-        known."""
+        """Handles a refusal, reported to the waiters, or else to the application. Returns whether the id is known."""
         registration = self.all.get(id)
         if registration is None:
             return False
@@ -122,7 +121,7 @@ class Registry:
         return True
 
     def send(self, frame: bytes) -> None:
-        """Says something about subscriptions and services to the bus; during a change of bus at its end."""
+        """Sends a frame about subscriptions and services; during a move at its end."""
         machine = self._machine
         if self.waiting_control is not None:
             self.waiting_control.append(frame)
@@ -130,12 +129,12 @@ class Registry:
             machine.current.control.append(frame)
 
     def send_waiting(self, link: BusLink) -> None:
-        """Says what waited for the end of a change of bus."""
+        """Sends the frames that waited for the end of a move."""
         waiting, self.waiting_control = self.waiting_control, None
         link.control.extend(waiting or ())
 
     def ask_again(self, link: BusLink, now: float) -> None:
-        """Asks for everything over a connection."""
+        """Begins all registrations over a connection."""
         for registration in self.all.values():
             if self._is_unserved(registration, link):
                 continue
@@ -145,13 +144,13 @@ class Registry:
             self._expect_answer(registration, now)
 
     def expect_answer(self, id: int, now: float) -> None:
-        """A bus was asked for one, and has not answered."""
+        """Starts the timeout for the answer of the bus."""
         registration = self.all.get(id)
         if registration is not None and not registration.ending:
             self._expect_answer(registration, now)
 
     def _expect_answer(self, registration: Registration, now: float) -> None:
-        """protocol.md#time-outs-of-a-client: tell the application, and reconnect."""
+        """Starts the timeout for the answer; protocol.md#time-outs-of-a-client: tells the application, and reconnects."""
         machine = self._machine
         registration.settle()
 
@@ -174,17 +173,17 @@ class Registry:
         registration.answer = machine.timers.at(now + ANSWER_TIMEOUT, check)
 
     def lose(self) -> None:
-        """The connection is lost."""
+        """Handles the loss of the connection."""
         self.waiting_control = None
         self._machine.dispatcher.lost()
         for registration in list(self.all.values()):
             registration.settle()
             if registration.ending:
-                # There is no bus left that could send anything for these.
+                # Ended, because no bus is left that could send anything for them.
                 self.end(registration.id)
 
     def end(self, id: int, failure: Error | None = None) -> None:
-        """Nothing more comes for it."""
+        """Removes a registration, for which nothing more comes."""
         machine = self._machine
         registration = self.all.pop(id, None)
         if registration is None:

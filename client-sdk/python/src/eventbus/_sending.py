@@ -1,4 +1,4 @@
-"""What threads send without waiting, on its way to the loop's thread; and what a program that ends has left there."""
+"""Hands events of other threads to the loop's thread, and closes the clients that a program leaves open."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ._publish_frame import HEAD, OVERHEAD
 
 LOG = logging.getLogger("eventbus")
 
-#: The clients that were not closed: a program may end without, and has still sent something.
+#: Clients that are not closed: a program may end with them open, and has still sent events.
 _open: set[Sending] = set()
-#: Seconds beyond its time-out that a client may take to end when the program ends.
+#: Seconds beyond its timeout that a client may take to end when the program ends.
 GRACE = 5.0
 
 
 class Sending:
-    """See the module. ``inner`` is the client that the events go to."""
+    """See the module. ``inner`` is the client on asyncio."""
 
     def __init__(self, portal: Portal, inner: _aio.EventBus) -> None:
         self.portal = portal
@@ -37,12 +37,12 @@ class Sending:
         self._lock = threading.Lock()
         self._events: deque[tuple[Any, ...]] = deque()
         self._scheduled = False
-        #: Bytes of what has not been handed over.
+        #: Bytes of events that are not handed over.
         self.bytes = 0
         _open.add(self)
 
     def forget(self) -> None:
-        """The client is closed."""
+        """Forgets the client, which is closed."""
         _open.discard(self)
 
     def send(
@@ -54,7 +54,7 @@ class Sending:
         published_at: int | None,
         schema: int,
     ) -> bool:
-        """Takes an event; False where there is no room for it. Any thread."""
+        """Adds an event, in any thread; returns False if there is no room."""
         self._outbox.check(topic, len(payload))
         check_head(key, headers, published_at)
         cost = len(payload) + HEAD + OVERHEAD
@@ -75,7 +75,7 @@ class Sending:
         return True
 
     def hand_over(self) -> None:
-        """In the loop: gives what was sent to the client, in its order."""
+        """Passes the events to the client, in order; called in the loop."""
         with self._lock:
             self._scheduled = False
         while self._events:
@@ -100,7 +100,8 @@ class Sending:
             self.hand_over()
 
     async def empty(self, timeout: float, what: str) -> float:
-        """In the loop: waits until all was handed over; returns what is left of so many seconds. Raises TimedOut."""
+        """Waits until all events are handed over; called in the loop. Returns the rest of the timeout. Raises
+        TimedOut."""
         if not self._events:
             return timeout
         loop = self.inner._loop
@@ -117,7 +118,7 @@ class Sending:
         return max(0.0, until - loop.time())
 
     async def close(self, timeout: float | None) -> bool:
-        """In the loop: ends the client."""
+        """Ends the client; called in the loop."""
         seconds = self.inner._options.close_timeout if timeout is None else timeout
         if self._events and self.inner.state is not State.CLOSED:
             try:
@@ -138,7 +139,7 @@ class Sending:
 
 
 def _at_exit() -> None:
-    """Closes what the program has not closed, so that what it sent arrives or is told."""
+    """Closes the clients that the program has left open, so that their events arrive or are reported."""
     ending: list[tuple[Sending, Future[bool]]] = []
     for sending in list(_open):
         _open.discard(sending)

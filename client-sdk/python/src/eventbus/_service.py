@@ -1,4 +1,4 @@
-"""What an application holds of a service that it serves, and what its handlers get."""
+"""Services as applications see them, and the requests that their handlers get."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Invocation:
-    """A request as the member sees it that is to answer it. Any thread may use it."""
+    """A request, as the member sees it that is to answer it. Any thread may use it."""
 
     def __init__(self, received: ReceivedRequest, loop: asyncio.AbstractEventLoop) -> None:
         self._received = received
@@ -33,54 +33,54 @@ class Invocation:
 
     @property
     def event(self) -> CallEvent:
-        """What the caller sends."""
+        """Returns the event of the caller."""
         return self._received.event
 
     @property
     def service(self) -> str:
-        """The service that is called."""
+        """Returns the name of the service."""
         return self._received.service.name
 
     @property
     def method(self) -> str:
-        """What the service is to do; empty for none."""
+        """Returns the method; empty for none."""
         return self._received.method
 
     @property
     def caller(self) -> int:
-        """Who calls: a producer number."""
+        """Returns the producer number of the caller."""
         return self._received.key[0]
 
     @property
     def request(self) -> int:
-        """Which of the caller's requests this is: with ``caller`` the same when it comes again."""
+        """Returns the number of the request: with ``caller`` the same when it is sent again."""
         return self._received.key[1]
 
     @property
     def identity(self) -> str:
-        """The name that the caller has proved to its bus; empty without ``identify``, or if it has none."""
+        """Returns the authenticated name of the caller; empty without ``identify``, or if the caller has none."""
         return self._received.identity
 
     @property
     def attempt(self) -> int:
-        """How often the request was sent or given to a member before."""
+        """Returns the number of earlier attempts, by the caller or its bus."""
         return self._received.attempt
 
     @property
     def remaining(self) -> float:
-        """Seconds that the caller still waits; 0 after that."""
+        """Returns the seconds that the caller still waits; 0 after that."""
         return max(0.0, self._received.deadline - self._loop.time())
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for the answer any more. The handler may stop; its place is free when it has ended."""
+        """Returns whether nobody waits for the answer any more. The handler may stop; its place is free when it has
+        ended."""
         return self._received.cancelled
 
     def on_cancel(self, task: Callable[[], object]) -> None:
-        """Has a task run when nobody waits for the answer any more, at once if that is so already, never after the
-        answer.
+        """Runs a task when nobody waits for the answer any more: at once if that is so already, never after the answer.
 
-        It runs in the loop's thread, and must not block.
+        The task runs in the loop's thread, and must not block.
         """
         self._loop.call_soon_threadsafe(self._add, task)
 
@@ -89,21 +89,22 @@ class Invocation:
         if received.cancelled and not received.answered:
             task()
         elif not received.answered:
-            # Not in the middle of what the core does.
+            # Not inside of a call to the core.
             received.on_cancel.append(functools.partial(self._loop.call_soon, task))
 
     def __repr__(self) -> str:
         return f"Invocation(service={self.service!r}, method={self.method!r}, caller={self.caller}, request={self.request})"
 
 
-#: What a handler answers.
+#: Result of a handler.
 Result = Payload | Answer
 RequestHandler = Callable[[Invocation], Result | Awaitable[Result]]
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFailed:
-    """The handler of a service raised what is no ``Rejected``, or answered what cannot be sent; the caller is told so."""
+    """The handler of a service raised an exception other than ``Rejected``, or returned an answer that cannot be sent;
+    the caller gets a failure."""
 
     service: Service
     invocation: Invocation
@@ -124,23 +125,24 @@ class Service:
 
     @property
     def name(self) -> str:
-        """The name."""
+        """Returns the name."""
         return self._core.name
 
     def counters(self) -> ServiceCounters:
-        """What has happened to it so far."""
+        """Returns figures since the beginning."""
         return self._core.counters()
 
     def __repr__(self) -> str:
         return f"Service(name={self.name!r}, concurrency={self._core.options.concurrency})"
 
-    # ---- Its life
+    # ---- Life
 
     def __await__(self) -> Generator[Any, None, Self]:
         return self._ready().__await__()
 
     async def _ready(self) -> Self:
-        """Waits until it is in force. Raises Refused, Closed, TimedOut; it is ended then, as where this is cancelled."""
+        """Waits until the service is in force. Ends it on cancellation, and before it raises Refused, Closed or
+        TimedOut."""
         core, client = self._core, self._client
         if core.ended:
             raise core.failure.with_traceback(None) if core.failure is not None else Closed(f"{core.what} is ended")
@@ -151,7 +153,7 @@ class Service:
             try:
                 await within(ready, client._options.confirm_timeout, "the confirmation of a service")
             except BaseException:
-                # Nobody may hold it, and whoever tries again would be refused.
+                # The caller may not have it, and another try would be refused.
                 client._machine.registry.unsubscribe(core, client._loop.time())
                 client._machine.services.abandon(core)
                 raise
@@ -166,7 +168,7 @@ class Service:
         await self.close(0 if kind is not None and issubclass(kind, asyncio.CancelledError) else 10.0)
 
     def pause(self) -> None:
-        """Takes no more requests until ``resume``; those that are here already are answered."""
+        """Takes no more requests until ``resume``; those that are here are answered."""
         self._set_paused(True)
 
     def resume(self) -> None:
@@ -181,10 +183,10 @@ class Service:
                 self._client._machine.registry.update(core, core.capacity_frame())
 
     async def close(self, timeout: float = 10.0) -> bool:
-        """Ends it: takes no more requests, and answers those that are here, for ``timeout`` seconds at most.
+        """Ends the service: takes no more requests, and answers those that are here, for at most ``timeout`` seconds.
 
-        Returns whether all are answered; handlers that are at work still learn that nobody waits (``Invocation.cancelled``).
-        Must not be awaited in the service's own handler.
+        Returns whether all are answered; handlers still at work are cancelled (``Invocation.cancelled``). Must not be
+        awaited in the service's own handler.
         """
         check_range("timeout", timeout, 0, 3600, "s")
         machine, loop, core = self._client._machine, self._client._loop, self._core
@@ -198,7 +200,7 @@ class Service:
         return True
 
     async def _drained(self) -> None:
-        """Waits until nothing more comes and what came is answered."""
+        """Waits until no more requests come and all are answered."""
         core, loop = self._core, self._client._loop
         if not core.ended:
             drained: asyncio.Future[None] = loop.create_future()
@@ -211,7 +213,7 @@ class Service:
     # ---- Answering
 
     def _start(self, received: ReceivedRequest) -> None:
-        """The core begins with a request."""
+        """Starts the handler for a request of the core."""
         task = self._client._loop.create_task(self._handle(received), name=f"eventbus service {self.name}")
         self._tasks.add(task)
         self._client._invocations.add(task)
@@ -234,7 +236,7 @@ class Service:
             outcome = self._failed(invocation, e)
         finally:
             if outcome is None:
-                # Its client has ended: there is nobody to answer.
+                # The client has ended: nobody waits for an answer.
                 client._machine.services.dropped(received)
             else:
                 client._machine.services.done(received, outcome, client._loop.time())
@@ -259,7 +261,7 @@ class Service:
 
     def _failed(self, invocation: Invocation, error: BaseException) -> Failure:
         self._tell(invocation, error)
-        # Not its text: that may hold what is not the caller's to know.
+        # Not its text, which may hold secrets.
         return handler_failed(FailureCode.FAILED, f"the member's handler failed with {type(error).__name__}")
 
     def _tell(self, invocation: Invocation, error: BaseException) -> None:

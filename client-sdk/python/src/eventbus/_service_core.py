@@ -1,4 +1,4 @@
-"""One service of a client: its options, and which requests wait, are worked on or were answered. Without I/O or a
+"""A service of a client: its options, and its requests that wait, are worked on or were answered. Without I/O or a
 clock."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ._received_request import ReceivedRequest
 from ._registration import Registration
 from ._waiters import Waiter
 
-#: What a remembered reply takes in memory beside its bytes.
+#: Bytes of memory that a remembered reply takes beside its event.
 OVERHEAD = 256
 MAX_METADATA = 64
 MAX_METADATA_BYTES = 4096
@@ -20,7 +20,7 @@ MAX_METADATA_BYTES = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceOptions:
-    """How a service is served; ``EventBus.serve`` documents each."""
+    """Options of a service; ``EventBus.serve`` documents each."""
 
     concurrency: int = 16
     identify: bool = False
@@ -44,32 +44,32 @@ class ServiceOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServiceCounters:
-    """What has happened to a member of a service."""
+    """Figures of a member of a service."""
 
-    #: Requests that have come.
+    #: Requests received.
     received: int
-    #: Requests that the handler has answered.
+    #: Requests answered by the handler.
     answered: int
-    #: Requests that the handler has failed or rejected.
+    #: Requests failed or rejected by the handler.
     failed: int
-    #: Requests that were dropped before the handler because their time was over.
+    #: Requests dropped before the handler because their timeout had passed.
     expired: int
-    #: Requests that nobody waits for any more, before the handler or in it.
+    #: Requests cancelled before the handler or in it.
     cancelled: int
-    #: Requests that were not taken because too much waited.
+    #: Requests refused because too much waited.
     refused: int
-    #: Requests that came again and got the reply of the first time.
+    #: Repeated requests that got the reply of the first time.
     repeated: int
-    #: Requests that the handler is at now.
+    #: Requests that the handler works on now.
     running: int
     #: Requests that wait for the handler now.
     waiting: int
-    #: What these take.
+    #: Bytes of the waiting requests.
     waiting_bytes: int
 
 
 class ServiceCore(Registration):
-    """What the core knows of a service. ``start`` begins the handler; ``Services.done`` has to follow."""
+    """The core's part of a service. ``start`` starts the handler; ``Services.done`` has to follow."""
 
     is_exclusive = True
     is_service = True
@@ -84,13 +84,13 @@ class ServiceCore(Registration):
         self.known: dict[tuple[int, int], ReceivedRequest] = {}
         self.replies: dict[tuple[int, int], Reply] = {}
         self.reply_bytes = self.waiting_bytes = self.running = 0
-        #: What waits until nothing is left to be answered.
+        #: Waiters until all requests are answered.
         self.idle: list[Waiter] = []
         self.received = self.answered = self.failed = self.expired = 0
         self.cancelled = self.refused = self.repeated = 0
 
     def concurrency(self) -> int:
-        """What the bus is told."""
+        """Returns the concurrency for the bus: 0 while the service is paused."""
         return 0 if self.paused else self.options.concurrency
 
     def begin_frame(self) -> bytes:
@@ -101,15 +101,15 @@ class ServiceCore(Registration):
         return Unregister(self.id).frame()
 
     def capacity_frame(self) -> bytes:
-        """What tells the bus that it takes requests again, or none."""
+        """Returns the frame that pauses or resumes the requests of the bus."""
         return Capacity(self.id, self.concurrency()).frame()
 
     def is_idle(self) -> bool:
-        """Whether everything that came is answered."""
+        """Returns whether all requests are answered."""
         return not self.running and not self.waiting
 
     def remember(self, key: tuple[int, int], reply: Reply) -> None:
-        """Keeps a reply for when the request comes again."""
+        """Keeps a reply for a repeated request."""
         most = self.options.remember_replies
         if not most:
             return

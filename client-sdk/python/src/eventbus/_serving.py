@@ -1,8 +1,7 @@
-"""The services of a client: which requests have come, which are worked on, and which wait. Part of the core: without I/O
-or a clock.
+"""The services of a client: their requests that wait and that are worked on. Part of the core: without I/O or a clock.
 
-A request takes a slot from the start of its handler to its end; there are as many as the service has concurrency, whichever
-connections the requests come over. What finds no slot waits, bounded in bytes.
+A request occupies a slot while its handler runs; there are as many as the service has concurrency, whichever
+connections the requests come over. Requests without a slot wait, bounded in bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ._waiters import Waiter, succeed
 if TYPE_CHECKING:
     from ._machine import Machine
 
-#: Handlers are begun with no more requests while the answers that wait to be sent take so much.
+#: Bytes of waiting answers above which no more handlers start.
 MAX_ANSWER_BYTES = 4 << 20
 
 
@@ -29,12 +28,12 @@ class Services:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        #: Bytes of answers, of all connections, that wait to be sent.
+        #: Bytes of answers that wait to be sent, of all connections.
         self.answer_bytes = 0
-        # Services that begin with nothing until these are sent.
+        # Services that start no handler until these are sent.
         self._paused: set[ServiceCore] = set()
 
-    # ---- On the way out
+    # ---- Output
 
     def send(self, link: BusLink, frame: bytes) -> None:
         """Sends a frame about a call, over its connection."""
@@ -44,7 +43,7 @@ class Services:
             self._machine.wake()
 
     def take(self, link: BusLink, room: int, out: list[bytes], now: float) -> int:
-        """Takes answers for a message with so much room, one at least if it is empty; returns what room is left."""
+        """Adds answers to a message with that much room, at least one if it is empty; returns the remaining room."""
         answers = link.answers
         while answers and (not out or len(answers[0]) <= room):
             out.append(answers.popleft())
@@ -54,16 +53,16 @@ class Services:
         return room
 
     def _check_room(self, now: float) -> None:
-        """Answers have left: what they held back goes on when half of them have."""
+        """Resumes paused services when half of the answers were sent."""
         if self._paused and self.answer_bytes <= MAX_ANSWER_BYTES // 2:
             held_back, self._paused = self._paused, set()
             for service in held_back:
                 self._go_on(service, now)
 
-    # ---- What comes
+    # ---- Input
 
     def invoked(self, link: BusLink, invoke: Invoke, now: float) -> None:
-        """A request has come."""
+        """Handles a request."""
         service = self._machine.registry.all.get(invoke.service)
         if not isinstance(service, ServiceCore):
             self._refuse(link, invoke.call, not_begun(FailureCode.REFUSED, "the member has ended"))
@@ -96,7 +95,7 @@ class Services:
         self.send(link, replace(failure, call=call).frame())
 
     def cancelled(self, link: BusLink, call: int) -> None:
-        """The caller does not wait any more for one of the answers that a request has to give."""
+        """Handles a cancellation over one of the connections that wait for the answer."""
         received = link.invoked.get(call)
         if received is None or received.cancelled:
             return
@@ -107,7 +106,7 @@ class Services:
         service.cancelled += 1
         received.cancel()
         if self._stop_waiting(received):
-            # The place of one that is worked on is free when its handler is done.
+            # The slot of a request that is worked on is free when its handler has ended.
             self._answer(received, not_begun(FailureCode.CANCELLED, "cancelled before it was begun with"))
             self._check_idle(service)
 
@@ -120,7 +119,7 @@ class Services:
         service.waiting_bytes -= received.bytes
         return True
 
-    # ---- What is done about it
+    # ---- Handling
 
     def _go_on(self, service: ServiceCore, now: float) -> None:
         while service.waiting and service.running < service.options.concurrency:
@@ -134,7 +133,7 @@ class Services:
                 text = "its time was over before it was begun with"
                 self._answer(received, not_begun(FailureCode.TIMEOUT, text))
             elif not received.has_target():
-                # The connections that it came over are lost, and with them whoever waits for it.
+                # All connections that wait for the answer are lost.
                 service.cancelled += 1
                 self._answer(received, not_begun(FailureCode.CANCELLED, "its connection is lost"))
             else:
@@ -144,7 +143,7 @@ class Services:
         self._check_idle(service)
 
     def done(self, received: ReceivedRequest, outcome: tuple[bytes, int] | Failure, now: float) -> None:
-        """A handler has ended: with an event, encoded, and its schema, or with a failure."""
+        """Handles the end of a handler: with an encoded event and its schema, or with a failure."""
         service = received.service
         service.running -= 1
         if isinstance(outcome, Failure):
@@ -159,7 +158,7 @@ class Services:
         self._go_on(service, now)
 
     def dropped(self, received: ReceivedRequest) -> None:
-        """A handler was ended with its client: there is nobody to answer."""
+        """Handles the end of a handler with its client: nobody waits for an answer."""
         received.service.running -= 1
         self._check_idle(received.service)
 
@@ -185,12 +184,12 @@ class Services:
                 succeed(waiter, None)
 
     def when_idle(self, service: ServiceCore, waiter: Waiter) -> None:
-        """Answers when everything that came is answered."""
+        """Tells the waiter when all requests are answered."""
         service.idle.append(waiter)
         self._check_idle(service)
 
     def abandon(self, service: ServiceCore) -> None:
-        """What is here is not waited for any longer: handlers are told that nobody waits."""
+        """Gives up all requests that are here: cancels their handlers."""
         for received in list(service.waiting.values()):
             self._stop_waiting(received)
             self._answer(received, not_begun(FailureCode.REFUSED, "the member has ended"))
@@ -200,7 +199,7 @@ class Services:
         self._check_idle(service)
 
     def lost(self, link: BusLink, now: float) -> None:
-        """A connection has ended: its calls need no answers, and nothing is sent there any more. The handlers go on."""
+        """Handles the end of a connection: its calls need no answers. The handlers continue."""
         link.invoked.clear()
         self.answer_bytes -= sum(map(len, link.answers))
         link.answers.clear()

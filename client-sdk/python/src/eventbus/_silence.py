@@ -1,4 +1,4 @@
-"""Whether a connection is there still: asks where nothing comes, and gives up where nothing comes after that either."""
+"""Detects a dead connection: probes it after silence, and gives it up without an answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ._timers import Timers
 def watch(
     link: BusLink, timers: Timers, silence: float, now: float, ask: Callable[[], None], give_up: Callable[[float], None]
 ) -> None:
-    """Watches a connection until it is over: asks after half of ``silence`` seconds, gives up after the other half."""
+    """Watches a connection until it is over: probes after half of ``silence`` seconds, gives up after the other half."""
     half = silence / 2
 
     def check(then: float, due: float) -> None:
         if link.over:
             return
         if link.paused:
-            # Time in which nothing is read does not count.
+            # Time without reading does not count.
             link.heard_at = then
         asked = link.pinged_at
         if asked is not None and link.heard_at > asked:
@@ -27,7 +27,7 @@ def watch(
         if asked is None and then < ask_at:
             again(ask_at)
         elif asked is None or then - due > half / 2:
-            # A clock that comes late has not looked at what has come meanwhile.
+            # A late timer may have missed received frames.
             link.pinged_at = then
             ask()
             again(then + half)

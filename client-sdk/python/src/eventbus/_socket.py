@@ -1,4 +1,4 @@
-"""One WebSocket: the tasks that connect, read and write for the core."""
+"""A WebSocket: the tasks that connect, read and write for the core."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ._wire import SUBPROTOCOL, BusCode
 if TYPE_CHECKING:
     from ._driver import Driver
 
-#: How long the bus may take to answer a Close.
+#: Timeout for the answer to a Close, in seconds.
 CLOSE_ANSWER = 2.0
-#: Of the loop, before a policy acts on what waits.
+#: Turns of the loop before a policy acts on waiting events.
 READERS_TURNS = 3
 
 
 class _Dial(_ws_connect):
-    """A redirect could lead a token to a stranger."""
+    """Refuses redirects, which could lead a token to a stranger."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         return exc
 
 
 class Socket:
-    """One task connects and reads, another writes."""
+    """See the module. A task connects and reads, another one writes."""
 
     def __init__(self, driver: Driver, link: BusLink, timeout: float) -> None:
         self.link = link
@@ -75,7 +75,7 @@ class Socket:
                     ping_interval=None,
                     user_agent_header=AGENT,
                     proxy=options.proxy,
-                    # True is for the default context.
+                    # True selects the default context.
                     ssl=(options.ssl or True) if secure else None,
                 )
             except InvalidStatus as e:
@@ -116,7 +116,7 @@ class Socket:
                 if link.paused:
                     await self._pause()
                 elif machine.dispatcher.over:
-                    # A reader as fast as this is not too slow: a reader that ends a batch gives up a turn of its own.
+                    # A reader that needs these turns is fast enough: at the end of a batch it yields a turn itself.
                     for _ in range(READERS_TURNS):
                         await asyncio.sleep(0)
         except ConnectionClosed as e:
@@ -124,7 +124,7 @@ class Socket:
             return (frame.code, frame.reason) if frame is not None else (1006, str(e.__cause__ or ""))
 
     async def _pause(self) -> None:
-        """Until the application has taken what came; the bus is held back by TCP."""
+        """Waits until the application has handled enough; TCP stalls the bus meanwhile."""
         while self.link.paused and not self.link.over:
             self._resumed = self._driver.loop.create_future()
             await self._resumed
@@ -150,7 +150,7 @@ class Socket:
             pass  # the reader tells
 
     def wake(self) -> None:
-        """There may be something to do."""
+        """Wakes the tasks, because there may be something to do."""
         for waiting in (self._idle, self._resumed if not self.link.paused or self.link.over else None):
             if waiting is not None and not waiting.done():
                 waiting.set_result(None)
@@ -165,13 +165,13 @@ class Socket:
             await (await ws.ping())
         except ConnectionClosed:
             return
-        # The library wakes the reader for the messages before the Pong first, and that takes them without a pause.
+        # The library first wakes the reader for the messages before the Pong, which reads them without a pause.
         driver.machine.heard(self.link, driver.loop.time(), behind)
         if behind:
             driver.pump()
 
     def close(self, code: int, reason: str) -> None:
-        """Sends what is there, then Close; ends the connection within 2 s."""
+        """Sends all messages, then Close; ends the connection within 2 s."""
         if self._closing is None:
             self._closing = code, reason
             self._closer = self._driver.loop.create_task(self._close(code, reason), name="eventbus closer")
@@ -186,7 +186,7 @@ class Socket:
             self._reader.cancel()
 
     def abort(self) -> None:
-        """Ends the connection, or the try to make one, at once."""
+        """Ends the connection, or the try to connect, at once."""
         if self._ws is not None:
             self._ws.transport.abort()
             self.wake()
@@ -209,15 +209,15 @@ class Socket:
         await asyncio.wait(tasks)
 
 
-#: What proxies answer while what is behind them is away or overloaded.
+#: Statuses of proxies while their server is away or overloaded.
 _FOR_NOW = frozenset((408, 425, 429))
-#: The header of refusals that a bus makes itself, whatever its value. Proxies answer anything while there is no bus behind them.
+#: Header of refusals by a bus itself, with any value. Proxies answer anything while there is no bus behind them.
 _BY_BUS = "EventBus-Refused"
 
 
 def _refused_upgrade(url: str, e: InvalidStatus) -> tuple[Error, float]:
-    """protocol.md#connecting: which answers are worth another try. A Refused that is not retryable is the bus's own
-    answer."""
+    """Returns the error of a refused upgrade, and its retry-after (protocol.md#connecting). Only the bus's own refusals
+    are not retryable."""
     status = e.response.status_code
     text = (e.response.body or b"")[:300].decode("utf-8", "replace").strip()
     text = f"{url} answered {status}{': ' + text if text else ''}"
@@ -228,7 +228,7 @@ def _refused_upgrade(url: str, e: InvalidStatus) -> tuple[Error, float]:
 
 
 def _seconds(retry_after: str) -> float:
-    """RFC 9110, section 10.2.3: seconds, or a date; 0 for none."""
+    """Returns the seconds of a Retry-After header (RFC 9110, section 10.2.3: seconds or a date); 0 for none."""
     if retry_after.isascii() and retry_after.isdigit():
         return float(retry_after)
     try:

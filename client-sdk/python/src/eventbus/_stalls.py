@@ -1,4 +1,4 @@
-"""Notices that subscriptions under BLOCK hold back the whole connection, and says which. Without I/O or a clock."""
+"""Reports subscriptions under BLOCK that stall the whole connection. Without I/O or a clock."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from ._bus_link import BusLink
     from ._machine import Machine
 
-#: Seconds without any more credit after which the application is told.
+#: Seconds without new credit after which a stall is reported.
 STALL_TIME = 1.0
-#: Seconds until it is told again.
+#: Seconds between reports.
 REPORT_INTERVAL = 10.0
-#: Filters that are named.
+#: Maximum of filters named in a report.
 MAX_NAMED = 5
 
 
@@ -27,7 +27,7 @@ class Stalls:
         self._timer: Timer | None = None
 
     def check(self, link: BusLink, now: float) -> None:
-        """Something has come, or was handled."""
+        """Checks for a stall, after a receipt or after events were handled."""
         if self._timer is None and self._is_stalled(link):
             self._watch(link, now, STALL_TIME)
 
@@ -43,7 +43,7 @@ class Stalls:
             if link is not self._machine.current or not self._is_stalled(link):
                 return
             if link.credit.limit != limit:
-                # Meanwhile the subscription has gone on.
+                # The subscription has made progress meanwhile.
                 self._watch(link, then, STALL_TIME)
                 return
             self._report()

@@ -1,4 +1,4 @@
-"""What an application holds of a subscription: takes the events that the core has queued for it."""
+"""Subscriptions as applications see them: they take the events that the core has queued."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("eventbus")
 
 T = TypeVar("T")
-#: What it returns is awaited if it can be.
+#: An awaitable that it returns is awaited.
 Handler = Callable[[Event], object]
 GapListener = Callable[[Gap], object]
 InterruptionListener = Callable[[Interruption], object]
@@ -31,7 +31,7 @@ InterruptionListener = Callable[[Interruption], object]
 
 @dataclass(frozen=True, slots=True)
 class HandlerFailed:
-    """A handler raised an exception; the subscription goes on with the next event."""
+    """A handler raised an exception; the subscription continues with the next event."""
 
     subscription: Subscription
     event: Event
@@ -42,8 +42,8 @@ class Subscription:
     """Events that a filter selects. One reader: ``async for``, ``batches``, ``get`` or a handler.
 
     ``await`` it, or enter it with ``async with``, to know that it is in force: from then on, as long as the connection lasts,
-    every event is delivered that a bus takes from a publisher. After a lost connection ``on_interruption`` tells how long it was
-    away. An event counts as handled when the next one is asked for, or when its handler has returned.
+    every event is delivered that a bus takes from a publisher. After a lost connection ``on_interruption`` reports
+    the time without it. An event counts as handled when the next one is requested, or when its handler has returned.
     """
 
     def __init__(
@@ -71,38 +71,39 @@ class Subscription:
         self._stopped = False
         self._task: asyncio.Task[None] | None = None
         if handler is not None:
-            # The task must not keep alive what nobody else holds, nor end with it: the client holds both.
+            # The client keeps the task and the subscription alive, even if nothing else does.
             self._task = client._loop.create_task(self._handle(handler), name=f"eventbus handler {core.filter}")
             self._task.add_done_callback(self._on_handler_end)
             client._handlers.add(self)
 
-    # ---- What it is
+    # ---- State
 
     @property
     def filter(self) -> str:
-        """The filter."""
+        """Returns the filter."""
         return self._core.filter
 
     @property
     def group(self) -> str | None:
-        """The group whose members share the events; None for none."""
+        """Returns the group whose members share the events; None for none."""
         return self._core.group
 
     def counters(self) -> SubscriptionCounters:
-        """What it has got so far."""
+        """Returns figures since the beginning."""
         core = self._core
         return SubscriptionCounters(core.received, core.duplicates, core.missing, core.interruptions)
 
     def __repr__(self) -> str:
         return f"Subscription(filter={self.filter!r}, group={self.group!r}, overflow={self._core.overflow.name})"
 
-    # ---- Its life
+    # ---- Life
 
     def __await__(self) -> Generator[Any, None, Self]:
         return self._ready().__await__()
 
     async def _ready(self) -> Self:
-        """Waits until it is in force. Raises Refused, Closed, TimedOut; it is ended then, as where this is cancelled."""
+        """Waits until the subscription is in force. Ends it on cancellation, and before it raises Refused, Closed or
+        TimedOut."""
         if self._core.ended:
             raise self._end_error()
         if not self._core.confirmed:
@@ -111,7 +112,7 @@ class Subscription:
             try:
                 await within(ready, self._client._options.confirm_timeout, "the confirmation of a subscription")
             except BaseException:
-                # Nobody may hold it, and whoever tries again would get each event twice.
+                # The caller may not have it, and another try would get each event twice.
                 self._stop()
                 self._client._machine.registry.unsubscribe(self._core, self._client._loop.time())
                 raise
@@ -124,9 +125,9 @@ class Subscription:
         await self.unsubscribe()
 
     async def unsubscribe(self) -> None:
-        """Ends it: drops what was not taken, and returns when nothing more comes. Ending it again does nothing.
+        """Ends the subscription: drops waiting events, and returns when nothing more comes. A second call does nothing.
 
-        A handler that is at work finishes with its event. Must not be awaited in the subscription's own handler.
+        A running handler finishes its event. Must not be awaited in the subscription's own handler.
         """
         self._stop()
         core = self._core
@@ -139,7 +140,7 @@ class Subscription:
             await asyncio.wait([self._task])
 
     def _stop(self) -> None:
-        """The application takes no more."""
+        """Drops waiting events, because the application takes no more."""
         if not self._stopped:
             self._stopped = True
             self._client._machine.dispatcher.handled(self._reader.drop(), self._core)
@@ -148,7 +149,7 @@ class Subscription:
             self._wake()
 
     def __del__(self) -> None:
-        # What is not taken would use up the credit of the whole client.
+        # Waiting events would use up the credit of the whole client.
         client = getattr(self, "_client", None)
         if client is not None and self._task is None and not self._stopped and not self._core.ended:
             client._forget(self._core, self._reader.drop())
@@ -165,18 +166,19 @@ class Subscription:
             waiting.set_result(None)
 
     def _finish(self) -> None:
-        """What was taken is handled."""
+        """Records that the taken events are handled."""
         taken = self._reader.take_handled()
         if taken:
             self._client._machine.dispatcher.handled(taken, self._core)
             self._client._machine.handled()
 
     async def _take(self, most: int, timeout: float | None = None) -> list[Event]:
-        """Waits for events and decodes some; an empty list at the end. Raises TimedOut; cancelling it loses nothing."""
+        """Waits for events and decodes some; returns an empty list at the end. Raises TimedOut; cancelling it loses
+        nothing."""
         self._finish()
         reader, loop = self._reader, self._client._loop
         if reader:
-            # A consumer that never waits must not keep the loop from reading, writing and timers.
+            # Yields, so that a consumer that never waits does not starve reading, writing and timers.
             await asyncio.sleep(0)
         until = None if timeout is None else loop.time() + timeout
         while True:
@@ -231,10 +233,10 @@ class Subscription:
             raise RuntimeError("iterated already (expected: one reader)")
 
     async def get(self, timeout: float | None = None) -> Event:
-        """Returns the next event; waits for it for ``timeout`` seconds at most, None for ever, 0 not at all.
+        """Returns the next event; waits at most ``timeout`` seconds, None without limit, 0 not at all.
 
-        Raises TimedOut, after which it can be asked again; Closed, or why it has ended, at the end. Cancelling it, also by a
-        time-out of asyncio, loses no event.
+        Raises TimedOut, after which it can be called again; Closed, or the reason of its end, at the end. Cancelling
+        it, also by a timeout of asyncio, loses no event.
         """
         if timeout is not None:
             check_range("timeout", timeout, 0, 3600, "s")
@@ -272,10 +274,10 @@ class Subscription:
         return found[0] if found else None
 
     def batches(self, *, most: int = MAX_EVENTS, timeout: float | None = None) -> Batches:
-        """Iterates over what has come, ``most`` events at a time or fewer, without waiting for more: the fastest way.
+        """Iterates over batches of received events, at most ``most`` each, without waiting for more: the fastest way.
 
-        A batch counts as handled when the next one is asked for. ``timeout``: seconds to wait for one, None for ever; TimedOut,
-        as cancelling, does not end the iteration.
+        A batch counts as handled when the next one is requested. ``timeout``: seconds to wait for one, None without
+        limit; TimedOut, like cancelling, does not end the iteration.
         """
         check_range("most", most, 1, 1 << 30, "events", whole=True)
         if timeout is not None:
@@ -309,7 +311,7 @@ class Subscription:
                     if result is not None and inspect.isawaitable(result):
                         await result
                 except asyncio.CancelledError as e:
-                    # Of something that the handler has awaited, or of this task.
+                    # Either of something that the handler has awaited, or of this task.
                     if is_cancelled():
                         raise
                     self._fail(event, e)
@@ -321,7 +323,7 @@ class Subscription:
         self._client._notices.tell(HandlerFailed(self, event, error))
 
     def _on_handler_end(self, task: asyncio.Task[None]) -> None:
-        """Nothing reads it any more: it must not hold up the others, nor end without a word."""
+        """Ends the subscription and reports that, because nothing reads it any more and it would stall the others."""
         client = self._client
         client._handlers.discard(self)
         if self._stopped or self._core.ended or client._closing is not None:
@@ -335,7 +337,7 @@ class Subscription:
 
 
 class Batches:
-    """What :meth:`Subscription.batches` returns: iterate over it with ``async for``."""
+    """Result of :meth:`Subscription.batches`: iterate over it with ``async for``."""
 
     def __init__(self, subscription: Subscription, most: int, timeout: float | None) -> None:
         self._subscription = subscription
@@ -354,13 +356,14 @@ class Batches:
 
 
 def is_cancelled() -> bool:
-    """Whether the running task is to end; a CancelledError may also be that of something that it has awaited."""
+    """Returns whether the running task was cancelled; a CancelledError may also come from something that it has
+    awaited."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 async def within(future: asyncio.Future[T], timeout: float, what: str) -> T:
-    """Waits for an answer, for so many seconds at most."""
+    """Waits for an answer, at most ``timeout`` seconds."""
     loop = future.get_loop()
 
     def late() -> None:

@@ -1,4 +1,4 @@
-"""A service without ``await``: its handlers run in threads."""
+"""Services without ``await``, whose handlers run in threads."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ._service import Invocation
 from ._service_core import ServiceCounters
 from ._threads import Threads
 
-#: More threads than this are no way to serve.
+#: Maximum of threads of a service.
 MAX_THREADS = 1024
 
 
 class Service:
     """A service that this client is a member of; it outlives lost connections. Ends with ``with`` or ``close``.
 
-    As many threads as ``concurrency`` says call the handler; each is begun when it is first needed.
+    Up to ``concurrency`` threads call the handler; each is started when it is first needed.
     """
 
     def __init__(self, portal: Portal, inner: _service.Service, threads: Threads) -> None:
@@ -29,15 +29,15 @@ class Service:
 
     @property
     def name(self) -> str:
-        """The name."""
+        """Returns the name."""
         return self._inner.name
 
     def counters(self) -> ServiceCounters:
-        """What has happened to it so far."""
+        """Returns figures since the beginning."""
         return self._inner.counters()
 
     def pause(self) -> None:
-        """Takes no more requests until ``resume``; those that are here already are answered."""
+        """Takes no more requests until ``resume``; those that are here are answered."""
         self._portal.check()
         self._portal.loop.call_soon_threadsafe(self._inner.pause)
 
@@ -47,7 +47,7 @@ class Service:
         self._portal.loop.call_soon_threadsafe(self._inner.resume)
 
     def close(self, timeout: float = 10.0) -> bool:
-        """As :meth:`eventbus.Service.close`. Must not be called in the service's own handler."""
+        """Ends the service, as :meth:`eventbus.Service.close`. Must not be called in the service's own handler."""
         try:
             return self._portal.call(self._inner.close(timeout))
         finally:
@@ -66,7 +66,7 @@ class Service:
 
 
 def in_threads(handler: Callable[[Invocation], Any], threads: Threads) -> Callable[[Invocation], Any]:
-    """Makes a handler for asyncio of one that may block."""
+    """Returns a handler for asyncio that runs a blocking one in threads."""
 
     async def handle(invocation: Invocation) -> Any:
         return await threads.run(handler, invocation)

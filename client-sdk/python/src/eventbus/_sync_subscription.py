@@ -1,4 +1,4 @@
-"""A subscription without ``await``."""
+"""Subscriptions without ``await``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Subscription:
         on_gap: Callable[[Gap], object] | None,
         on_interruption: Callable[[Interruption], object] | None,
     ) -> None:
-        """To be called in the loop's thread."""
+        """Must be called in the loop's thread."""
         self._portal = portal
         self._inner = inner
         self._core = inner._core
@@ -47,22 +47,22 @@ class Subscription:
             loop.call_soon_threadsafe(machine.malformed, cursor.delivery.link, error)
 
         self._reader = EventReader(buffer, malformed)
-        # The thread that reads decodes the events, too.
+        # The reading thread decodes the events, too.
         self._arrived = threading.Event()
         self._core.wake = self._arrived.set
 
     @property
     def filter(self) -> str:
-        """The filter."""
+        """Returns the filter."""
         return self._inner.filter
 
     @property
     def group(self) -> str | None:
-        """The group whose members share the events; None for none."""
+        """Returns the group whose members share the events; None for none."""
         return self._inner.group
 
     def counters(self) -> SubscriptionCounters:
-        """What it has got so far."""
+        """Returns figures since the beginning."""
         return self._inner.counters()
 
     def __repr__(self) -> str:
@@ -71,9 +71,9 @@ class Subscription:
     # ---- Taking events
 
     def get(self, timeout: float | None = None) -> Event:
-        """Returns the next event; waits for it for ``timeout`` seconds at most, None for ever, 0 not at all.
+        """Returns the next event; waits at most ``timeout`` seconds, None without limit, 0 not at all.
 
-        Raises TimedOut, after which it can be asked again; Closed, or why it has ended, at the end.
+        Raises TimedOut, after which it can be called again; Closed, or the reason of its end, at the end.
         """
         _check_timeout(timeout)
         event = self._one(timeout)
@@ -82,9 +82,9 @@ class Subscription:
         return event
 
     def events(self, timeout: float | None = None) -> Events:
-        """Iterates over events. ``timeout``: seconds to wait for one, None for ever.
+        """Iterates over events. ``timeout``: seconds to wait for one, None without limit.
 
-        Raises TimedOut, which does not end the iteration. Leaving it loses nothing: it can be iterated over again.
+        Raises TimedOut, which does not end the iteration. Leaving the iteration loses nothing: it can be continued.
         """
         _check_timeout(timeout)
         return Events(self, timeout)
@@ -93,9 +93,9 @@ class Subscription:
         return self.events()
 
     def batches(self, *, most: int = MAX_EVENTS, timeout: float | None = None) -> Batches:
-        """Iterates over what has come, ``most`` events at a time or fewer, without waiting for more: the fastest way.
+        """Iterates over batches of received events, at most ``most`` each, without waiting for more: the fastest way.
 
-        A batch counts as handled when the next one is asked for. ``timeout`` as for ``events``.
+        A batch counts as handled when the next one is requested. ``timeout`` as for ``events``.
         """
         check_range("most", most, 1, 1 << 30, "events", whole=True)
         _check_timeout(timeout)
@@ -112,7 +112,7 @@ class Subscription:
         return self._reader.rest(most) or self._take(most, timeout)
 
     def _take(self, most: int, timeout: float | None) -> list[Event]:
-        """Waits for events and decodes some; an empty list at the end."""
+        """Waits for events and decodes some; returns an empty list at the end."""
         self._portal.check()
         self._finish(self._reader.take_handled())
         until = None if timeout is None else time.monotonic() + timeout
@@ -144,7 +144,7 @@ class Subscription:
                 LOG.exception("%r: a listener failed at %r", self, what)
 
     def _finish(self, taken: list[Item]) -> None:
-        """What was taken is handled."""
+        """Records that the taken events are handled."""
         if taken:
             self._portal.loop.call_soon_threadsafe(self._handled, taken)
 
@@ -152,10 +152,11 @@ class Subscription:
         self._dispatcher.handled(taken, self._core)
         self._machine.handled()
 
-    # ---- Its end
+    # ---- End
 
     def unsubscribe(self, timeout: float | None = 10.0) -> None:
-        """Ends it: drops what was not taken, and returns when nothing more comes. Ending it again does nothing."""
+        """Ends the subscription: drops waiting events, and returns when nothing more comes. A second call does
+        nothing."""
 
         async def work() -> None:
             self._handled(self._reader.drop())
@@ -170,14 +171,14 @@ class Subscription:
         self.unsubscribe()
 
     def __del__(self) -> None:
-        # The inner one ends with this one, unless it was ended.
+        # Ends the inner subscription, unless that was ended before.
         reader = getattr(self, "_reader", None)
         if reader is not None and not self._portal.is_lost and not self._portal.loop.is_closed():
             self._finish(reader.drop())
 
 
 class Events:
-    """What :meth:`Subscription.events` returns."""
+    """Result of :meth:`Subscription.events`."""
 
     def __init__(self, subscription: Subscription, timeout: float | None) -> None:
         self._subscription = subscription
@@ -199,7 +200,7 @@ class Events:
 
 
 class Batches:
-    """What :meth:`Subscription.batches` returns."""
+    """Result of :meth:`Subscription.batches`."""
 
     def __init__(self, subscription: Subscription, most: int, timeout: float | None) -> None:
         self._subscription = subscription

@@ -1,4 +1,4 @@
-"""Threads for handlers that may block. Daemons: one that is stuck does not keep the program from ending."""
+"""Threads for handlers that may block. They are daemons: a stuck handler does not keep the program from ending."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Task = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[Any], A
 
 
 class Threads:
-    """See the module. As many as are needed at once are begun. For the thread of one loop."""
+    """See the module. Starts as many threads as are needed at once. To be used in the thread of one loop."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -21,7 +21,7 @@ class Threads:
         self._busy = self._begun = 0
 
     async def run(self, work: Callable[[Any], T], argument: Any) -> T:
-        """Has a thread call a function, and waits for what it returns or raises."""
+        """Calls a function in a thread, and waits for its result or exception."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         if self._busy == self._begun:
@@ -48,10 +48,10 @@ class Threads:
         if error is None:
             answer.set_result(result)
         else:
-            # A future takes no StopIteration, which would end whatever waits for it.
+            # A future accepts no StopIteration, which would end its waiters.
             answer.set_exception(RuntimeError(repr(error)) if isinstance(error, StopIteration) else error)
 
     def close(self) -> None:
-        """Ends those that have nothing to do, and the others when they are done."""
+        """Ends idle threads, and the others when they are done."""
         for _ in range(self._begun):
             self._tasks.put(None)

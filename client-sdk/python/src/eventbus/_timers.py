@@ -1,4 +1,4 @@
-"""Timers of the core: what is to be done when, without a clock."""
+"""Timers of the core, without a clock."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import heapq
 from collections.abc import Callable
 from itertools import count
 
-#: Fewer that are cancelled are not looked for.
+#: Minimum of cancelled timers that are removed together.
 MIN_CANCELLED = 64
 
 
 class Timer:
-    """One thing to be done; ``cancel`` takes it back."""
+    """A scheduled task; ``cancel`` withdraws it."""
 
     __slots__ = ("_timers", "at", "task")
 
@@ -27,7 +27,7 @@ class Timer:
 
 
 class Timers:
-    """Timers in the order of their times; those of one time run in the order in which they were set."""
+    """Timers in the order of their times; those of one time run in the order of their creation."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Timer]] = []
@@ -35,20 +35,20 @@ class Timers:
         self._cancelled = 0
 
     def at(self, when: float, task: Callable[[float], None]) -> Timer:
-        """Has a task run with the time at which it runs."""
+        """Schedules a task, which is called with the time at which it runs."""
         timer = Timer(when, task, self)
         heapq.heappush(self._heap, (when, next(self._number), timer))
         return timer
 
     def wake_at(self) -> float | None:
-        """When the next one is due; None for never."""
+        """Returns the time of the next timer; None for none."""
         while self._heap and self._heap[0][2].task is None:
             heapq.heappop(self._heap)
             self._cancelled -= 1
         return self._heap[0][0] if self._heap else None
 
     def run(self, now: float) -> None:
-        """Runs what is due."""
+        """Runs due tasks."""
         while (when := self.wake_at()) is not None and when <= now:
             timer = heapq.heappop(self._heap)[2]
             task, timer.task = timer.task, None
@@ -56,7 +56,7 @@ class Timers:
                 task(now)
 
     def cancelled(self) -> None:
-        """One is wanted no more: those are let go of when they are half of all, however far off their times are."""
+        """Counts a cancelled timer; removes all cancelled ones when they are half of all."""
         self._cancelled += 1
         if self._cancelled >= MIN_CANCELLED and self._cancelled * 2 > len(self._heap):
             self._heap = [entry for entry in self._heap if entry[2].task is not None]
@@ -64,7 +64,7 @@ class Timers:
             self._cancelled = 0
 
     def clear(self) -> None:
-        """Forgets all."""
+        """Removes all timers."""
         for _, _, timer in self._heap:
             timer.task = None
         self._heap.clear()
@@ -72,4 +72,4 @@ class Timers:
 
 
 def void(_: object) -> None:
-    """For tasks that return something."""
+    """Ignores the result of a task."""

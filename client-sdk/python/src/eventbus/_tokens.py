@@ -1,6 +1,7 @@
-"""Shows the bus a new token before the one that a connection has expires; protocol.md#new-tokens. Without I/O or a clock.
+"""Sends the bus a new token before the token of a connection expires; protocol.md#new-tokens. Without I/O or a clock.
 
-Where that fails it is tried again, later each time, until the bus ends the connection; the next one begins with a new token.
+After a failure it tries again, with growing delays, until the bus ends the connection; the next one begins with a new
+token.
 """
 
 from __future__ import annotations
@@ -11,20 +12,20 @@ from ._bus_link import BusLink
 from ._errors import Error, TimedOut
 from ._timers import Timer, Timers
 
-#: Of a token's life: when it is replaced at the latest; at the earliest a tenth before.
+#: Share of a token's life after which it is replaced at the latest; at the earliest a tenth before.
 LATEST, JITTER = 0.8, 0.1
-#: Seconds: a token is not replaced more often, however short its life is.
+#: Minimum seconds between replacements, however short a token's life is.
 MIN_INTERVAL = 1.0
-#: Seconds: the life of a token that by this machine's clock has expired. The clock must be wrong.
+#: Assumed life in seconds of a token that by this machine's clock has expired: the clock must be wrong.
 UNKNOWN_LIFE = 60.0
-#: Seconds: a bus answers within a few.
+#: Timeout for the answer of the bus, in seconds.
 ANSWER_TIMEOUT = 10.0
 MAX_PAUSE = 30.0
 
 
 class TokenRefresh:
-    """See the module. ``micros``: time of day, since 1970; ``ask`` has ``got`` or ``failed`` called with what it is
-    given."""
+    """See the module. ``micros`` returns microseconds since 1970; after ``ask`` either ``got`` or ``failed`` has to be
+    called with its argument."""
 
     def __init__(
         self,
@@ -44,36 +45,36 @@ class TokenRefresh:
         self._link: BusLink | None = None
         self._timer: Timer | None = None
         self._failures = 0
-        # Of the connection, so that what was asked for another one has no effect.
+        # Counts requests, so that the answer for another connection has no effect.
         self._round = 0
 
     def begin(self, link: BusLink, expires_at: int, now: float) -> None:
-        """A bus has let this client in; ``expires_at`` in microseconds since 1970, 0 for never."""
+        """Begins with a welcomed connection; ``expires_at`` in microseconds since 1970, 0 for never."""
         self.end()
         self._link = link
         self._plan(expires_at, now)
 
     def end(self) -> None:
-        """The connection is this client's no longer."""
+        """Stops, because the connection is no longer the client's."""
         self._stop()
         self._link = None
         self._failures = 0
         self._round += 1
 
     def renewed(self, link: BusLink, expires_at: int, now: float) -> None:
-        """The bus has taken a token."""
+        """Handles the acceptance of a token."""
         if link is self._link:
             self._stop()
             self._failures = 0
             self._plan(expires_at, now)
 
     def refused(self, link: BusLink, now: float) -> None:
-        """The bus has not taken a token, which the application has heard."""
+        """Handles the refusal of a token, which was reported to the application."""
         if link is self._link:
             self._retry_later(now)
 
     def got(self, round_: int, token: str, now: float) -> None:
-        """The application has given a token."""
+        """Handles a token of the application."""
         link = self._link
         if round_ == self._round and link is not None:
             self._later(
@@ -83,7 +84,7 @@ class TokenRefresh:
             self._show(link, token)
 
     def failed(self, round_: int, error: Error, now: float) -> None:
-        """The application has given none."""
+        """Handles the failure of the application to return a token."""
         if round_ == self._round:
             self._fail(error, now)
 

@@ -1,4 +1,4 @@
-"""The rules for topics and filters."""
+"""Rules for topics and filters."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import lru_cache
 MAX_BYTES = 255
 MAX_SERVICE_BYTES = 240
 MAX_TOKENS = 16
-# Also what an encoded name must not hold: white space, separators, controls, lone surrogates.
+# Unicode categories of forbidden characters: white space, separators, controls, lone surrogates.
 _FORBIDDEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cs"))
 
 
 def _quote(name: str) -> str:
-    """Shows hostile text safely: short, and without anything that a terminal would act on."""
+    """Returns hostile text shortened and without control characters."""
     shown = "".join(c if " " <= c < "\x7f" and c != "'" else f"\\u{ord(c):04X}" for c in name[:64])
     return f"'{shown}{'…' if len(name) > 64 else ''}'"
 
@@ -38,7 +38,7 @@ def _name_problem(name: str, what: str) -> str | None:
 
 
 def topic_problem(topic: str) -> str | None:
-    """Says what is wrong with a topic to publish to; None for nothing."""
+    """Returns the problem of a topic to publish to; None for none."""
     problem = _name_problem(topic, "topic")
     if problem is None and ("*" in topic or ">" in topic):
         return f"topic {_quote(topic)} holds a wildcard (expected: a topic without * and >)"
@@ -48,7 +48,7 @@ def topic_problem(topic: str) -> str | None:
 
 
 def service_problem(name: str) -> str | None:
-    """Says what is wrong with the name of a service; None for nothing."""
+    """Returns the problem of the name of a service; None for none."""
     problem = _name_problem(name, "service")
     if problem is None and len(name.encode()) > MAX_SERVICE_BYTES:
         return f"service {_quote(name)} has more than {MAX_SERVICE_BYTES} bytes of UTF-8 (expected: at most that)"
@@ -58,7 +58,7 @@ def service_problem(name: str) -> str | None:
 
 
 def filter_problem(name: str) -> str | None:
-    """Says what is wrong with a filter; None for nothing."""
+    """Returns the problem of a filter; None for none."""
     problem = _name_problem(name, "filter")
     if problem is not None:
         return problem
@@ -73,7 +73,7 @@ def filter_problem(name: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def matcher(name: str) -> Callable[[str], object]:
-    """Makes a function that says whether a legal filter selects a legal topic."""
+    """Returns a function that tells whether a legal filter selects a legal topic."""
     tokens = name.split(".")
     if "*" not in tokens and tokens[-1] != ">":
         return name.__eq__

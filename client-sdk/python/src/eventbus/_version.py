@@ -1,4 +1,4 @@
-"""The version of this library: the one place that has it, from which pyproject.toml takes it."""
+"""Version of this library, read by pyproject.toml."""
 
 VERSION = "0.1.0.dev0"
 AGENT = f"eventbus-python/{VERSION}"

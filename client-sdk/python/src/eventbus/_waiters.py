@@ -1,4 +1,4 @@
-"""What waits for an answer, without a loop."""
+"""Waiters for answers, without a loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._errors import Error
 
 
 class Waiter(Protocol):
-    """The futures of asyncio and of concurrent.futures are some."""
+    """A waiter for an answer, like the futures of asyncio and of concurrent.futures."""
 
     def done(self) -> bool: ...
 
@@ -18,12 +18,12 @@ class Waiter(Protocol):
 
 
 def succeed(waiter: Waiter, result: object) -> None:
-    """Answers, unless nothing waits any more."""
+    """Answers, unless the waiter has gone."""
     if not waiter.done():
         waiter.set_result(result)
 
 
 def fail(waiter: Waiter, error: Error) -> None:
-    """Answers with an error of its own, unless nothing waits any more."""
+    """Answers with a new error, unless the waiter has gone."""
     if not waiter.done():
         waiter.set_exception(error)

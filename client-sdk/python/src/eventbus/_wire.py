@@ -1,7 +1,8 @@
-"""The frames of the wire protocol and their Avro encoding. Trusts nothing that it reads.
+"""Frames of the wire protocol and their Avro encoding. Trusts nothing that it reads.
 
-Control frames are records with a table of their fields; one writer and one reader serve all of them. Events, of which there
-are many, have code of their own in ``_events``. docs/protocol.md has the records and the rules. Most of this file is the table.
+Control frames are records with a table of their fields; one writer and one reader serve all of them. Events, which
+are frequent, have code of their own in ``_events``. docs/protocol.md has the records and the rules. Most of this file
+is the table.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MAX_TOPIC_BYTES = 255
 
 
 class Malformed(Exception):
-    """Bytes that are not a legal frame. Says which field, at which byte, what was found, and what was expected."""
+    """Bytes that are no legal frame. The message names the field, the byte, the found value, and the expectation."""
 
     def __init__(self, field_name: str, at: int, found: object, expected: str) -> None:
         super().__init__(f"{field_name} at byte {at}: {found} (expected: {expected})")
@@ -28,20 +29,20 @@ class Malformed(Exception):
 
 
 class Overflow(IntEnum):
-    """What the bus does with the events of a subscriber whose queue is full."""
+    """Policy of the bus for a subscriber whose queue is full."""
 
     #: The bus stops reading the publishers that feed the queue; nothing is lost.
     BLOCK = 0
-    #: The oldest events make room; each loss is told with a gap.
+    #: The oldest events make room; each loss is reported as a gap.
     DROP_OLDEST = 1
-    #: Of the events that do not fit, the last of each key is kept; each loss is told with a gap.
+    #: Of the events that do not fit, the last of each key is kept; each loss is reported as a gap.
     CONFLATE = 2
     #: The connection is closed with 4001.
     DISCONNECT = 3
 
 
 class BusCode(IntEnum):
-    """Why a bus refused something: the codes of the protocol's ``Problem``."""
+    """Reason of a refusal by a bus: the codes of the protocol's ``Problem``."""
 
     INTERNAL = 0
     UNKNOWN_TYPE = 1
@@ -78,7 +79,7 @@ class WireGapReason(IntEnum):
 
 
 class ChangeReason(IntEnum):
-    """Why a bus asks a client to go on at another one."""
+    """Reason why a bus asks a client to move."""
 
     OVERLOAD = 0
     DRAIN = 1
@@ -107,7 +108,7 @@ def varint(n: int) -> bytes:
 
 
 def text(s: str) -> bytes:
-    """Encodes a string. Raises UnicodeEncodeError where it holds a lone surrogate."""
+    """Encodes a string. Raises UnicodeEncodeError for a lone surrogate."""
     raw = s.encode()
     return varint(len(raw)) + raw
 
@@ -203,7 +204,7 @@ class Reader:
         return self.string(name) if branch else None
 
     def block(self, name: str, min_size: int) -> tuple[int, int | None]:
-        """Reads the head of a block: the number of items, 0 for the end, and where its size says that it ends."""
+        """Reads the head of a block: the number of items, 0 for the end, and its end by its size."""
         start = self.pos
         count = self.long(name)
         block_end = None
@@ -222,7 +223,7 @@ class Reader:
         return count, block_end
 
     def items(self, name: str, min_size: int) -> Iterator[None]:
-        """Yields once for each item of an array or map, which the caller reads."""
+        """Yields once for each item of an array or map; the caller reads the item."""
         while True:
             count, block_end = self.block(name, min_size)
             if count == 0:
@@ -248,14 +249,14 @@ Read = Callable[[Reader, str], Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """How a field is written and read."""
+    """Encoding of a field."""
 
     write: Write
     read: Read
 
 
 def enum_kind(symbols: type[IntEnum], open_ended: bool) -> Kind:
-    """Symbols; ``open_ended`` where a later version may have more."""
+    """Returns the encoding of symbols; ``open_ended`` if a later version may have more."""
 
     def read(r: Reader, name: str) -> IntEnum:
         start = r.pos
@@ -263,7 +264,7 @@ def enum_kind(symbols: type[IntEnum], open_ended: bool) -> Kind:
         if 0 <= symbol < len(symbols):
             return symbols(symbol)
         if open_ended and symbol >= 0:
-            # protocol.md#evolution: a client takes symbols that it does not know for the first one.
+            # protocol.md#evolution: unknown symbols count as the first one.
             return symbols(0)
         raise r.malformed(name, start, f"symbol {symbol}", f"0..{len(symbols) - 1}")
 
@@ -326,10 +327,10 @@ class Record:
 
     @classmethod
     def read(cls: type[R], r: Reader) -> R:
-        """Reads the fields that are known; takes defaults for those at the end that are not there."""
+        """Reads the known fields; missing ones at the end get their defaults."""
         values = {}
         for name, path, kind, optional in _fields_of(cls):
-            # protocol.md#evolution: a body that ends before a field that has a default takes the default.
+            # protocol.md#evolution: fields with defaults behind the end of the body get their defaults.
             if optional and r.pos >= r.end:
                 break
             values[name] = kind.read(r, path)
@@ -337,14 +338,14 @@ class Record:
 
 
 def record_field(wire: str, kind: Kind, default: Any = MISSING) -> Any:
-    """A field of a record, with its name in the protocol."""
+    """Returns a field of a record, with its name in the protocol."""
     metadata = {"wire": wire, "kind": kind}
     return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class Limits(Record):
-    """What a bus accepts from one connection; every figure is a maximum."""
+    """Limits of a bus for one connection; every figure is a maximum."""
 
     payload_bytes: int = record_field("payloadBytes", INT)
     message_bytes: int = record_field("messageBytes", INT)
@@ -390,7 +391,7 @@ class Subscribe(Record):
 
 @dataclass(frozen=True)
 class ChangeBus(Record):
-    """003: go on at another bus."""
+    """003: asks a client to move."""
 
     CODE = 3
     urls: tuple[str, ...] = record_field("urls", STRINGS)
@@ -463,7 +464,8 @@ class Confirm(Record):
     type_code: int = record_field("typeCode", INT)
     about: int = record_field("about", LONG)
     topic: str = record_field("topic", STRING, "")
-    #: Of a Publish: subscriptions at the bus and other buses that its events were queued for; -1 from a bus that does not tell.
+    #: Number of receivers of a Publish: subscriptions at the bus and peers that its events were queued for; -1 from a
+    #: bus that does not tell.
     receivers: int = record_field("receivers", LONG, -1)
 
 
@@ -509,7 +511,7 @@ class ChangeBusFailed(Record):
 
 @dataclass(frozen=True)
 class Credit(Record):
-    """028: how many bytes of deliveries the client takes."""
+    """028: limit of bytes of deliveries."""
 
     CODE = 28
     call: int = record_field("call", LONG)
@@ -527,7 +529,7 @@ class Echo(Record):
 
 @dataclass(frozen=True)
 class Authenticate(Record):
-    """032: a new token, before the one that the connection has expires."""
+    """032: a new token, before the token of the connection expires."""
 
     CODE = 32
     token: str = record_field("token", STRING)
@@ -539,7 +541,7 @@ class Authenticate(Record):
 
 PUBLISH, DELIVER = 1, 4
 
-#: Every record but those that hold events and those of services.
+#: All records, except those with events and those of services.
 RECORDS: dict[int, type[Record]] = {
     record.CODE: record
     for record in (
@@ -550,11 +552,11 @@ RECORDS: dict[int, type[Record]] = {
 
 
 def frames(message: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Walks over the frames of a message: type code, where the frame starts, where its body starts and ends."""
+    """Yields the frames of a message: type code, start of the frame, start and end of its body."""
     pos, end = 0, len(message)
     r = Reader(message)
     while pos < end:
-        # One byte for the type code and one or two for the length are nearly all that there is.
+        # The usual case: one byte for the type code and one or two for the length.
         code = message[pos]
         if code < 0x80 and not code & 1 and pos + 3 <= end:
             b = message[pos + 1]

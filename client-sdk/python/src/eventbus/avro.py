@@ -30,9 +30,9 @@ __all__ = ["AvroCodec", "fingerprint"]
 
 
 def fingerprint(schema: Any) -> int:
-    """The CRC-64-AVRO fingerprint of a schema's parsing canonical form, as the signed integer that goes with events.
+    """Returns the CRC-64-AVRO fingerprint of a schema's parsing canonical form, as the signed integer in events.
 
-    ``schema``: as JSON text or as what JSON makes of it. Raises ValueError where it is none.
+    ``schema``: as JSON text or parsed JSON. Raises ValueError for an illegal schema.
     """
     return _of(_load(schema))
 
@@ -46,15 +46,15 @@ def _load(schema: Any) -> Any:
 
 
 def _of(parsed: Any) -> int:
-    # fastavro writes the bytes of the number as they lie in a little-endian file.
+    # fastavro writes the bytes in little-endian order.
     return int.from_bytes(bytes.fromhex(_fingerprint(_canonical(parsed), "CRC-64-AVRO")), "little", signed=True)
 
 
 class AvroCodec:
     """Writes and reads payloads of one schema. Any thread may use it.
 
-    ``schema`` is what is written, and what values are read as; ``writers`` are further schemas of publishers, which are
-    resolved to it. Raises ValueError where one is none.
+    ``schema`` is used for writing, and values are read as it; ``writers`` are further schemas of publishers, which
+    are resolved to it. Raises ValueError for an illegal schema.
     """
 
     def __init__(self, schema: Any, *, writers: Iterable[Any] = ()) -> None:
@@ -67,7 +67,7 @@ class AvroCodec:
         self._name = self._schema.get("name", "?") if isinstance(self._schema, dict) else str(self._schema)
 
     def encode(self, value: Any) -> bytes:
-        """Raises UnreadablePayload for a value that is not of the schema."""
+        """Encodes a value. Raises UnreadablePayload for a value that does not match the schema."""
         out = io.BytesIO()
         try:
             fastavro.schemaless_writer(out, self._schema, value)
@@ -78,7 +78,7 @@ class AvroCodec:
     def decode(self, event: Event | CallEvent) -> Any:
         """Reads the payload of an event, of a request (``invocation.event``) or of an answer (``response.event``).
 
-        Raises UnreadablePayload for a schema that is not known, and for bytes that are not of it.
+        Raises UnreadablePayload for an unknown schema, and for bytes that do not match it.
         """
         what = f"an event of {event.topic}" if isinstance(event, Event) else "what came with a call"
         writer = self._writers.get(event.schema)

@@ -1,4 +1,4 @@
-"""The same client without ``await``, for threads.
+"""The client without ``await``, for threads.
 
 ::
 
@@ -7,9 +7,9 @@
         for event in bus.subscribe("a.>").events(timeout=5):
             ...
 
-One daemon thread runs the event loop of all clients of the process. Any thread may call a client; one at a time may iterate over
-a subscription. Events are handled in the thread that iterates, requests to services in threads of their own; listeners are called
-in the loop's thread and must not block.
+A daemon thread runs the event loop of all clients of the process. Any thread may call a client; one at a time may
+iterate over a subscription. Events are handled in the thread that iterates, requests to services in threads of their
+own; listeners are called in the loop's thread and must not block.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def connect(url: str | Sequence[str], **options: Unpack[ConnectOptions]) -> Even
 
 
 async def _ask(token: Callable[[], Any]) -> Any:
-    """The loop is that of all clients of the process: nothing may block it."""
+    """Calls a token function in a thread of its own, because nothing may block the loop of all clients."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[Any] = loop.create_future()
 
@@ -122,11 +122,11 @@ class EventBus(Listeners):
         codec: Codec[Any] | None = None,
         timeout: float | None = None,
     ) -> Published:
-        """As :meth:`eventbus.EventBus.publish`, behind what was sent before."""
+        """Publishes an event, as :meth:`eventbus.EventBus.publish`, behind the events of earlier ``send`` calls."""
         options = self._inner._options
 
         async def work() -> Published:
-            # Events sent before wait for room, too.
+            # Earlier events of ``send`` wait for room, too.
             wait = options.block_timeout + options.confirm_timeout if timeout is None else timeout
             left = await self._sending.empty(wait, "publish")
             return await self._inner.publish(
@@ -153,10 +153,10 @@ class EventBus(Listeners):
         schema: int = 0,
         codec: Codec[Any] | None = None,
     ) -> bool:
-        """As :meth:`eventbus.EventBus.send`: never blocks, False where the buffer is full. The loop's thread encodes the
-        event.
+        """Publishes an event, as :meth:`eventbus.EventBus.send`: never blocks, returns False if the buffer is full. The
+        loop's thread encodes the event.
 
-        A key or headers over a limit are told to ``on_problem``.
+        ``on_problem`` reports a key or headers over a limit.
         """
         raw, schema = as_payload(payload, schema, codec)
         if self._portal.is_lost:
@@ -188,7 +188,8 @@ class EventBus(Listeners):
         buffer_bytes: int | None = None,
         timeout: float | None = None,
     ) -> Subscription:
-        """As :meth:`eventbus.EventBus.subscribe`, without handlers; returns when the subscription is in force.
+        """Subscribes, as :meth:`eventbus.EventBus.subscribe`, without handlers; returns when the subscription is in
+        force.
 
         ``on_gap`` and ``on_interruption`` are called in the thread that takes the events.
         """
@@ -212,7 +213,8 @@ class EventBus(Listeners):
     def request(
         self, service: str, payload: Any = b"", *, codec: Codec[Any] | None = None, **options: Unpack[RequestOptions]
     ) -> Response:
-        """As :meth:`eventbus.EventBus.request`, which has the options; :meth:`submit` is the same without waiting."""
+        """Sends a request, as :meth:`eventbus.EventBus.request`, which documents the options, and waits for the answer;
+        :meth:`submit` does not wait."""
         return self._portal.call(self._request(service, payload, codec, options))
 
     @overload
@@ -228,9 +230,9 @@ class EventBus(Listeners):
     def submit(
         self, service: str, payload: Any = b"", *, codec: Codec[Any] | None = None, **options: Unpack[RequestOptions]
     ) -> Future[Response]:
-        """Begins a request with the parameters of :meth:`request`; cancelling the future cancels the request.
+        """Sends a request with the parameters of :meth:`request`; cancelling the future cancels the request.
 
-        What depends on the future runs in the loop's thread, and must not block.
+        Callbacks of the future run in the loop's thread, and must not block.
         """
         return self._portal.begin(self._request(service, payload, codec, options))
 
@@ -253,7 +255,7 @@ class EventBus(Listeners):
         buffer_bytes: int = 16 << 20,
         timeout: float | None = None,
     ) -> Service:
-        """As :meth:`eventbus.EventBus.serve`; returns when it is in force.
+        """Becomes a member of a service, as :meth:`eventbus.EventBus.serve`; returns when it is in force.
 
         ``concurrency``, at most 1,024: the handler is called in as many threads, and may block.
         """
@@ -272,21 +274,21 @@ class EventBus(Listeners):
 
     @property
     def state(self) -> State:
-        """Where it is in its life."""
+        """Returns the state of the client."""
         return self._inner.state
 
     @property
     def connection(self) -> Connection | None:
-        """What it is connected to; None for nothing now."""
+        """Returns the current connection; None for none."""
         return self._inner.connection
 
     def counters(self) -> Counters:
-        """What it has done so far."""
+        """Returns figures since the client was made."""
         counters = self._inner.counters()
         return replace(counters, buffered_bytes=counters.buffered_bytes + self._sending.bytes)
 
     def close(self, timeout: float | None = None) -> bool:
-        """As :meth:`eventbus.EventBus.close`. Events that were not iterated over yet can still be taken."""
+        """Ends the client, as :meth:`eventbus.EventBus.close`. Received events can still be iterated over."""
 
         if timeout is not None:
             check_range("timeout", timeout, 0, 3600, "s")
@@ -307,7 +309,7 @@ class EventBus(Listeners):
         self.close(0 if kind is not None and issubclass(kind, KeyboardInterrupt) else None)
 
     def __del__(self) -> None:
-        # The loop goes on until the program ends, because objects that it has made may be in use.
+        # The loop runs until the program ends, because its objects may still be in use.
         sending = getattr(self, "_sending", None)
         if sending is not None and not sending.portal.is_lost and sending.inner.state is not State.CLOSED:
             warnings.warn(f"{self!r} was not closed (expected: with, or close)", ResourceWarning, 2, self)

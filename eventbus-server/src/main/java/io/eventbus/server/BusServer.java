@@ -176,7 +176,7 @@ public final class BusServer implements AutoCloseable {
             this::failLoop);
     replacement = membership.links().map(this::replacement).orElse(null);
     if (replacement != null) {
-      bus.sessions().elsewhere(replacement::end);
+      bus.sessions().setStaleSessions(replacement::end);
     }
     watch = new LoopWatch(loops, life::fail);
     load = new LoopLoad(loops, watch);
@@ -218,7 +218,7 @@ public final class BusServer implements AutoCloseable {
         links,
         membership.registry(),
         (session, member) -> {
-          calls.presence().wentElsewhere(member);
+          calls.presence().movedAway(member);
           return bus.sessions().replace(session, member);
         },
         (ended, gone, unknown) -> {
@@ -385,7 +385,7 @@ public final class BusServer implements AutoCloseable {
                 membership,
                 balancer,
                 this::figures,
-                () -> federation == null ? Map.of() : federation.servedElsewhere()),
+                () -> federation == null ? Map.of() : federation.servedByPeers()),
             certificates::secondsToExpiry,
             authentication::keysAge);
     if (admin != null) {
@@ -402,7 +402,7 @@ public final class BusServer implements AutoCloseable {
     sysTopics = sysTopics(view);
     ServiceQueryResponder answers = new ServiceQueryResponder(config.bus().name(), view);
     questions = answers;
-    calls.answerWith(answers);
+    calls.setBusService(answers);
     certificates.start();
     balancer.start();
     membership.refused().thenAccept(life::fail);
@@ -442,7 +442,8 @@ public final class BusServer implements AutoCloseable {
             loops.executor(router.loop()),
             router,
             () ->
-                bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number)),
+                bus.sessions()
+                    .newProducer(number -> bus.cluster().isLaneLocal(router.loop(), number)),
             bus.clock(),
             bus.stats().sysEventsDropped,
             Runtime.getRuntime().maxMemory() / OWN_TOPICS_PART),

@@ -136,7 +136,7 @@ class ChangeOfBusIT {
       BusServer from, URI to, EventBusClient client, String token) {
     CompletableFuture<@Nullable String> answer = new CompletableFuture<>();
     sessionOf(from, client)
-        .askToChange(
+        .askToMove(
             new ChangeBus(List.of(to.toString()), ChangeReason.OPERATOR, LIFE.toMillis(), token, 3),
             new MoveListener() {
               @Override
@@ -162,7 +162,7 @@ class ChangeOfBusIT {
             .get(60, TimeUnit.SECONDS);
     assertThat(why).isNull();
     assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(to.uri());
-    assertThat(sessionOf(to, client).arrival())
+    assertThat(sessionOf(to, client).moveGrant())
         .isEqualTo(
             new MoveTokens.Grant(client.connection().orElseThrow().producer(), from.name(), 1));
     tokens.incrementAndGet();
@@ -324,7 +324,7 @@ class ChangeOfBusIT {
     CompletableFuture<String> end = new CompletableFuture<>();
     // No URL that can be used: the client says at once that it stays, and that is an answer.
     String unanswered = "unanswered";
-    session.askToChange(
+    session.askToMove(
         new ChangeBus(List.of(), ChangeReason.OPERATOR, 1_000L, unanswered, 0),
         new MoveListener() {
           @Override
@@ -341,7 +341,7 @@ class ChangeOfBusIT {
           }
         });
     assertThat(end.get(60, TimeUnit.SECONDS)).contains("none of the addresses");
-    session.endChange(unanswered, two.uri().toString());
+    session.endMove(unanswered, two.uri().toString());
     client.publish("still.here", Event.of("x")).toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 

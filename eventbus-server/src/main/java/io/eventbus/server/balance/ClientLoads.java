@@ -76,7 +76,7 @@ final class ClientLoads {
       long number = session.identity().number();
       double share = weights.getOrDefault(number, 0.0) / Math.max(sum, 1e-9) * load;
       long arrived = nowNanos - (long) (ageSeconds(session) * 1e9);
-      MoveTokens.Grant arrival = session.arrival();
+      MoveTokens.Grant arrival = session.moveGrant();
       int hops = MoveHistory.hops(arrival == null ? 0 : arrival.hops(), arrived, nowNanos);
       clients.add(
           new ClientLoad(

@@ -171,7 +171,7 @@ final class MoveExecutor {
   ClientLoad client(Session session, double load, boolean leaving, long nowNanos) {
     long age = Duration.between(session.identity().since(), clock.instant()).toNanos();
     long arrived = nowNanos - age;
-    MoveTokens.Grant arrival = session.arrival();
+    MoveTokens.Grant arrival = session.moveGrant();
     int hops = MoveHistory.hops(arrival == null ? 0 : arrival.hops(), arrived, nowNanos);
     return new ClientLoad(
         session.identity().number(),
@@ -326,7 +326,7 @@ final class MoveExecutor {
       window.begun(client.connection(), nowNanos);
       history.asked(client.producer(), nowNanos);
       advisories.tell(new Advisory.ChangeBegun(client.connection(), to, reason.name()));
-      session.askToChange(
+      session.askToMove(
           new ChangeBus(
               urls, reason, config.deadline().toMillis(), token, history.left(client.hops() + 1)),
           this);
@@ -340,7 +340,7 @@ final class MoveExecutor {
       if (session != null && nowNanos - heardAt >= time) {
         late = true;
         heardAt = nowNanos;
-        session.endChange(token, urls.get(0));
+        session.endMove(token, urls.get(0));
       }
     }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** The services of a bus and the calls of them. Any thread. */
+/** Services of a bus and their calls. Any thread. */
 public final class BusCalls {
   private final Loops loops;
   private final CallSettings settings;
@@ -23,18 +23,18 @@ public final class BusCalls {
   private volatile BusService busService = BusService.NONE;
 
   /**
-   * Makes the calls of a bus; each loop is then {@linkplain #start started}.
+   * Creates the calls of a bus; each loop is then {@linkplain #start started}.
    *
-   * @param memory where it is short, no further calls are taken
+   * @param memory if it is short, further calls are refused
    */
   public BusCalls(Loops loops, CallSettings settings, BusMemory memory) {
     this(loops, settings, memory, ServedHere.NOBODY);
   }
 
   /**
-   * Makes the calls of a bus that tells others of its services.
+   * Creates the calls of a bus that announces its services to peers.
    *
-   * @param memory where it is short, no further calls are taken
+   * @param memory if it is short, further calls are refused
    */
   public BusCalls(Loops loops, CallSettings settings, BusMemory memory, ServedHere listener) {
     this.loops = loops;
@@ -45,17 +45,17 @@ public final class BusCalls {
     this.started = new AtomicReferenceArray<>(loops.count());
   }
 
-  /** Gives a loop its calls. Once for each loop, before any of them has a connection. */
+  /** Creates the calls of a loop. Once for each loop, before any of them has a connection. */
   public LoopCalls start(int loop, LoopPort port, CallStats stats, CallStats fromBuses) {
     return start(loop, port, stats, fromBuses, ThreadLocalRandom.current().nextLong());
   }
 
-  /** Without other buses, as tests do. */
+  /** Creates the calls of a loop without peers, for tests. */
   LoopCalls start(int loop, LoopPort port, CallStats stats) {
     return start(loop, port, stats, new CallStats());
   }
 
-  /** With the same choice of members each time, as tests do. */
+  /** Creates the calls of a loop with a fixed seed for the choice of members, for tests. */
   LoopCalls start(int loop, LoopPort port, CallStats stats, long seed) {
     return start(loop, port, stats, new CallStats(), seed);
   }
@@ -67,17 +67,13 @@ public final class BusCalls {
     return calls;
   }
 
-  /** Returns who is a member of which service. */
+  /** Returns the presence of members. */
   public Presence presence() {
     return presence;
   }
 
-  /**
-   * Sets what answers requests to the bus itself.
-   *
-   * @param service in place of the one before
-   */
-  public void answerWith(BusService service) {
+  /** Sets the responder to requests to the bus itself, in place of the one before. */
+  public void setBusService(BusService service) {
     busService = service;
   }
 
@@ -86,10 +82,10 @@ public final class BusCalls {
   }
 
   /**
-   * Finds the calls that have been under way for longest. Each loop is asked.
+   * Returns the oldest open calls of each loop, oldest first. The future completes on a loop; never
+   * if the bus ends.
    *
-   * @param most of each loop at most so many
-   * @return completes on a loop; for each loop its calls, the oldest first; never if the bus ends
+   * @param most maximum number of calls of each loop
    */
   public CompletableFuture<List<OpenCall>> slowest(int most) {
     CompletableFuture<List<OpenCall>> all = CompletableFuture.completedFuture(List.of());
@@ -109,25 +105,17 @@ public final class BusCalls {
     return all;
   }
 
-  /** Lists the services that have members. */
+  /** Returns the services that have members. */
   public List<ServiceFigures> services() {
     return directory.figures(System.nanoTime());
   }
 
-  /**
-   * Returns how many services have members.
-   *
-   * @return at least 0
-   */
+  /** Returns the number of services that have members. */
   public int serviceCount() {
     return directory.count();
   }
 
-  /**
-   * Returns how much waits for members.
-   *
-   * @return bytes of requests
-   */
+  /** Returns the bytes of requests that wait for members. */
   public long queuedBytes() {
     return queuedBytes.get();
   }

@@ -8,13 +8,13 @@ import io.eventbus.server.stats.CallStats;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call, from its request to its answer; recycled.
+ * Call from its request to its answer; recycled.
  *
  * <p>It belongs to the loop of its caller. While it is {@link CallState#DISPATCHED} or {@link
- * CallState#ENDED} the member's loop has it as well: that one reads what does not change meanwhile,
- * writes the fields that are marked so, and gives the call back exactly once for each time that it
- * was given it. Before that the call is not recycled and gets no other member, so that a pointer to
- * it is never one to another call.
+ * CallState#ENDED} the member's loop has it as well: that loop reads fields that do not change
+ * meanwhile, writes the fields marked so, and returns the call exactly once for each dispatch.
+ * Until then the call is not recycled and gets no other member, so that a pointer to it never
+ * refers to another call.
  */
 final class Call extends TimerWheel.Entry implements MemberInvocation {
   private final LoopCalls owner;
@@ -24,12 +24,12 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
   @Nullable LoopService service;
   @Nullable ServiceMember member;
   @Nullable Delivery body;
-  // The caller's end, of a stream or tunnel.
+  // Caller's end of a stream or tunnel.
   private @Nullable TunnelHalf tunnel;
   private CallPriority priority = CallPriority.NORMAL;
   private boolean idempotent;
-  private boolean home;
-  private boolean returnable;
+  private boolean localOnly;
+  private boolean returnsToPeer;
   private @Nullable CallerInfo caller;
   private long key;
   private long request;
@@ -42,29 +42,29 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
   private long waitNanos;
   private int attempt;
   private int bytes;
-  // Bytes taken from its connection's share, besides its own heap: for a service
-  // that nobody serves, and for its request.
+  // Bytes charged to its connection's share in addition to its own heap: for a service that
+  // nobody serves, and for its request.
   private int serviceBytes;
   private int bodyBytes;
   private boolean hasLeft;
 
-  /** The bus's number, of this dispatch. */
+  /** Number of this dispatch, assigned by the bus. */
   long number;
 
-  /** How often it was given to another member although it was perhaps executed. */
+  /** Number of repetitions at another member although the call was perhaps executed. */
   int retries;
 
-  /** Who has refused it. */
+  /** Members and peers that have refused the call. */
   final CallRefusals refusals = new CallRefusals();
 
-  /** Until when it waits for a member where there is none. */
+  /** Deadline for a member to appear, if there is none. */
   long memberDeadlineNanos;
 
-  /** Since when it waits, if it does; the time in which it was given away but not sent counts. */
+  /** Start of the wait, if it waits; time in which it was dispatched but not sent counts. */
   long queuedNanos;
 
-  // While it waits.
-  @Nullable CallerQueue line;
+  // Set while it waits.
+  @Nullable CallerQueue callerQueue;
   @Nullable Call before;
   @Nullable Call behind;
   @Nullable ServiceQueue queue;
@@ -75,13 +75,13 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
   private boolean fault;
   private boolean cancelled;
   private long answeredBy;
-  private long farMicros;
+  private long peerMicros;
 
   Call(LoopCalls owner) {
     this.owner = owner;
   }
 
-  /** Takes over what is asked for. */
+  /** Starts a call for a request. */
   void begin(
       CallerConnection from, LoopService of, CallRequest asked, Delivery content, long nowNanos) {
     become(CallState.READY);
@@ -93,10 +93,10 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     priority = asked.priority;
     idempotent = asked.idempotent;
     key = asked.call;
-    home = asked.far || asked.tunnel != null;
-    returnable = asked.far && asked.returnable;
-    caller = asked.far ? asked.caller : null;
-    request = asked.far ? asked.request : asked.call;
+    localOnly = asked.fromPeer || asked.tunnel != null;
+    returnsToPeer = asked.fromPeer && asked.returnable;
+    caller = asked.fromPeer ? asked.caller : null;
+    request = asked.fromPeer ? asked.request : asked.call;
     receivedAt = asked.receivedAt;
     schema = asked.schema;
     tunnel = asked.tunnel;
@@ -113,39 +113,37 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     memberDeadlineNanos = nowNanos + waitNanos;
   }
 
-  /** Says what was taken for it: for the service that it waits for, and for its request. */
+  /** Sets the bytes charged for it: for the service that it waits for, and for its request. */
   void holds(int ofService, int ofBody) {
     serviceBytes = ofService;
     bodyBytes = ofBody;
   }
 
   /** Counts the service, which nobody serves and which is known because this call waits for it. */
-  void keepsService() {
+  void chargeService() {
     if (serviceBytes == 0) {
       serviceBytes = CallHeap.ofWaitingService(service().key.length());
       client().held().add(serviceBytes);
     }
   }
 
-  /** Gives back what the service was counted for: it is known because of members. */
-  void keepsNoService() {
+  /** Releases the bytes charged for the service, which is known because of its members. */
+  void releaseService() {
     client().held().give(serviceBytes, 0);
     serviceBytes = 0;
   }
 
-  /**
-   * Gives back what the caller was charged; the member that has the call is charged from now on.
-   */
-  void leavesCaller() {
+  /** Releases the caller's charge; from now on the member that has the call is charged. */
+  void releaseCaller() {
     client().held().give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
     hasLeft = true;
   }
 
-  /** Forgets everything. */
+  /** Clears all fields. */
   void free() {
     become(CallState.FREE);
     if (!hasLeft) {
-      leavesCaller();
+      releaseCaller();
     }
     hasLeft = false;
     Delivery content = body;
@@ -171,15 +169,15 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     return state;
   }
 
-  /** What to say where no member has it now. */
+  /** Returns what is known of its execution while no member has it. */
   Execution executed() {
     return retries > 0 ? Execution.UNKNOWN : Execution.NO;
   }
 
-  /** The member went with it, and it goes to another. */
+  /** Counts a repetition at another member after the first one was lost. */
   void repeat() {
     retries++;
-    // The caller says how it begins: past the largest number other buses could not read it.
+    // The caller chooses the first value: past the largest number peers could not read it.
     attempt = Math.max(attempt, attempt + 1);
   }
 
@@ -190,7 +188,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
 
   @Override
   void due(long nowNanos) {
-    owner.endings().due(this, nowNanos);
+    owner.completion().due(this, nowNanos);
   }
 
   boolean isLate(long nowNanos) {
@@ -214,59 +212,50 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     return owner;
   }
 
-  CallPriority priority() {
-    return priority;
-  }
-
-  boolean isIdempotent() {
-    return idempotent;
-  }
-
-  /** Where it is counted. */
+  /** Returns the counters of the call. */
   CallStats stats() {
     return client().stats();
   }
 
   /**
-   * Whether only members of this bus may have it: it comes from another one, or is a stream or
-   * tunnel.
+   * Returns whether only local members may have it: it comes from a peer, or is a stream or tunnel.
    */
-  boolean isHome() {
-    return home;
+  boolean isLocalOnly() {
+    return localOnly;
   }
 
-  /** Whether it comes from another bus. */
+  /** Returns whether it comes from a peer. */
   boolean isFromBus() {
     return caller != null;
   }
 
-  /** Whether it goes back to the other bus if it finds no place soon. */
-  boolean isReturnable() {
-    return returnable;
+  /** Returns whether it goes back to the peer if it finds no place soon. */
+  boolean returnsToPeer() {
+    return returnsToPeer;
   }
 
-  /** Whether there are members that may have it. */
+  /** Returns whether there are members that may have it. */
   boolean isServed() {
-    return service().service.isServed(home);
+    return service().service.isServed(localOnly);
   }
 
-  /** The number by which the connection of its caller knows it. */
+  /** Returns the number by which the caller's connection knows it. */
   long key() {
     return key;
   }
 
-  /** The only member that may have it; 0 for any. */
+  /** Returns the only member that may have it; 0 for any. */
   long pinned() {
     return pinned;
   }
 
-  /** What it counts for where bytes are counted. */
+  /** Returns the bytes that it counts for in byte bounds. */
   int bytes() {
     return bytes;
   }
 
-  FairnessGroup share() {
-    return client().share();
+  FairnessGroup group() {
+    return client().group();
   }
 
   CallerConnection client() {
@@ -288,17 +277,20 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     return value;
   }
 
-  /** The member's loop: the call is given to the client, so many others before it. */
+  /**
+   * Called on the member's loop: the call was given to the client after {@code placeInOrder}
+   * others.
+   */
   void invoked(long placeInOrder, long nowNanos) {
     place = placeInOrder;
     invokedNanos = nowNanos;
     fault = false;
     answeredBy = member().number();
-    farMicros = 0;
+    peerMicros = 0;
     cancelled = false;
   }
 
-  /** The member's loop: nobody waits for the answer, or needs the request. */
+  /** Called on the member's loop: nobody waits for the answer, or needs the request. */
   void cancelled() {
     cancelled = true;
     Delivery content = body;
@@ -308,44 +300,49 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     }
   }
 
-  /** The member's loop: whether nobody waits for the answer. */
-  boolean wasCancelled() {
+  /** Returns whether nobody waits for the answer; on the member's loop. */
+  boolean isCancelled() {
     return cancelled;
   }
 
-  /** The member's loop: it was another bus, a member of which has answered. */
+  /** Called on the member's loop: a member of the peer that had the call has answered. */
   void answered(long by, int queuedMicros) {
     answeredBy = by;
-    farMicros = queuedMicros;
+    peerMicros = queuedMicros;
   }
 
-  /** The number of the member that has answered; 0 if only its bus is known. */
+  /** Returns the number of the member that has answered; 0 if only its bus is known. */
   long answeredBy() {
     return answeredBy;
   }
 
-  /** How long it was with buses before a member had it, in microseconds. */
+  /** Returns the time in microseconds that it spent at buses before a member had it. */
   int queuedMicros() {
-    long micros = (invokedNanos - begunNanos) / 1_000 + farMicros;
+    long micros = (invokedNanos - begunNanos) / 1_000 + peerMicros;
     return (int) Math.min(Integer.MAX_VALUE, micros);
   }
 
-  /** The member's loop: that the caller's time has passed is the member's fault. */
-  void isFault() {
+  /** Records that the member is to blame for the caller's timeout; on the member's loop. */
+  void blameMember() {
     fault = true;
   }
 
-  /** The member's loop: whether an answer that comes now says nothing good of the member. */
-  boolean wasFault() {
+  /**
+   * Returns whether a late answer does not restore the member's reputation; on the member's loop.
+   */
+  boolean isMemberBlamed() {
     return fault;
   }
 
-  /** The member's loop: how many calls its client was given before. */
+  /** Returns how many calls its client was given before; on the member's loop. */
   long place() {
     return place;
   }
 
-  /** The member's loop, and the caller's when it has the call back. */
+  /**
+   * Returns when the member got the call; on the member's loop, and on the caller's after the call
+   * was returned.
+   */
   long invokedNanos() {
     return invokedNanos;
   }
@@ -383,12 +380,12 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
   }
 
   @Override
-  public CallPriority urgency() {
+  public CallPriority priority() {
     return priority;
   }
 
   @Override
-  public boolean mayRepeat() {
+  public boolean isIdempotent() {
     return idempotent;
   }
 
@@ -398,7 +395,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
   }
 
   @Override
-  public boolean mayComeBack() {
+  public boolean isReturnable() {
     return pinned == 0 && !refusals.isAnySentBack();
   }
 

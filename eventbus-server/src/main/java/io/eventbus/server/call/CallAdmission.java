@@ -5,17 +5,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a call may wait for a member: not while those before it have waited for too long, and not
- * where it would take the room of others.
+ * Decides whether a call may wait for a member: not while those before it have waited too long, and
+ * not if it would use up the room of others.
  *
- * <p>Only what has been waited for is looked at, as in CoDel (Nichols and Jacobson 2012), not how
- * fast members seem to be: a queue that a moment without answers has filled is empty soon. Of the
- * room for waiting calls, one share may have as much as is left for all others ("dynamic
- * thresholds", Choudhury and Hahne 1998): so one that floods a service gets half of it, and the
- * next one that comes finds room. Confined to a loop, but for what is counted for the whole bus.
+ * <p>The measure is past waiting time, as in CoDel (Nichols and Jacobson 2012), not the estimated
+ * speed of members: a queue filled by a moment without answers is empty soon. A fairness group may
+ * use as much of the room for waiting calls as is left for all others ("dynamic thresholds",
+ * Choudhury and Hahne 1998): a group that floods a service gets half of it, and the next one still
+ * finds room. Confined to a loop, except for the counts of the whole bus.
  */
 final class CallAdmission {
-  /** {@link #check} says with this that the call may wait. */
+  /** Result of {@link #check} for a call that may wait. */
   static final long ADMITTED = -1;
 
   private final CallSettings settings;
@@ -44,27 +44,27 @@ final class CallAdmission {
   }
 
   /**
-   * Decides. Time in which nobody serves the service, or can be reached, does not count.
+   * Returns {@link #ADMITTED}, or after how many milliseconds a retry may succeed, 0 for no advice.
+   * Time in which nobody serves the service, or no member can be reached, does not count.
    *
-   * @param queue where the call would wait
-   * @param only the one member that it is for; null if any may have it
-   * @return {@link #ADMITTED}, or when another try may be worth it in milliseconds, 0 for no advice
+   * @param queue queue in which the call would wait
+   * @param only the only member that may have it; null for any
    */
   long check(Call call, ServiceQueue queue, @Nullable ServiceMember only, long nowNanos) {
-    FairnessGroup share = call.share();
+    FairnessGroup group = call.group();
     LocalService service = call.service().service;
     int others = settings.queueRequests() - service.queued().get();
-    if (queue.size(share, call.priority()) >= others) {
+    if (queue.size(group, call.priority()) >= others) {
       reason = tooMany;
       return 0;
     }
-    if (share.queuedBytes + call.bytes() > settings.queueBytes() - queuedBytes.get()) {
+    if (group.queuedBytes + call.bytes() > settings.queueBytes() - queuedBytes.get()) {
       reason = tooMuch;
       return 0;
     }
     long most = mostNanos(call);
-    long waited = queue.waited(share, call.priority(), nowNanos);
-    if (Math.min(waited, nowNanos - service.openNanos(call.isHome())) <= most
+    long waited = queue.waited(group, call.priority(), nowNanos);
+    if (Math.min(waited, nowNanos - service.openNanos(call.isLocalOnly())) <= most
         || !hasPlaces(call, only)) {
       return ADMITTED;
     }
@@ -72,27 +72,27 @@ final class CallAdmission {
     return retryAfterMillis(call);
   }
 
-  /** Returns when another try of a call that calls have waited too long for may be worth it. */
+  /** Returns the retry-after in milliseconds for a call behind calls that have waited too long. */
   long retryAfterMillis(Call call) {
     return 1 + mostNanos(call) / 1_000_000;
   }
 
-  /** For people: why a call that has waited makes way. */
+  /** Returns the message for a shed call that has waited. */
   String tooLong() {
     return tooLong;
   }
 
-  /** For people: why the last call may not wait. */
+  /** Returns the message for the last refused call. */
   String reason() {
     return reason;
   }
 
   /**
-   * Says whether a call has waited for so long that it makes way while others are refused: who asks
-   * faster than members can answer would else let all calls wait until their time is over.
+   * Returns whether a waiting call is shed while others are refused: otherwise a caller that is
+   * faster than members can answer would keep all calls waiting until they time out.
    *
    * @param only as above
-   * @param own whether one of its share is refused; else the call's time does not count
+   * @param own whether a call of its own group is refused; else the call's time does not count
    */
   boolean isOverdue(Call call, @Nullable ServiceMember only, boolean own, long nowNanos) {
     long most = settings.maxWaitNanos();
@@ -100,7 +100,7 @@ final class CallAdmission {
       most = Math.min(most, ownNanos(call));
     }
     return nowNanos - call.queuedNanos > most
-        && nowNanos - call.service().service.openNanos(call.isHome()) > most
+        && nowNanos - call.service().service.openNanos(call.isLocalOnly()) > most
         && hasPlaces(call, only);
   }
 
@@ -109,7 +109,7 @@ final class CallAdmission {
       return only.window().limit() > 0;
     }
     LoopService to = call.service();
-    return hasPlaces(to.service.members()) || (!call.isHome() && hasPlaces(to.far));
+    return hasPlaces(to.service.members()) || (!call.isLocalOnly() && hasPlaces(to.peers));
   }
 
   private static boolean hasPlaces(ServiceMember[] members) {
@@ -121,7 +121,7 @@ final class CallAdmission {
     return false;
   }
 
-  /** A part of the caller's time is left for the member. */
+  /** Returns the part of the caller's time after which the rest is left for the member. */
   private static long ownNanos(Call call) {
     return (call.deadlineNanos() - call.begunNanos()) / 4 * 3;
   }

@@ -8,8 +8,8 @@ import io.eventbus.server.stats.RetryReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the calls of one loop's callers end, and which of them a member gets in place of another.
- * Confined to the loop.
+ * Completion of the calls of one loop's callers, including repetition at another member. Confined
+ * to the loop.
  */
 final class CallCompletion {
   private final LoopCalls calls;
@@ -18,11 +18,11 @@ final class CallCompletion {
     this.calls = calls;
   }
 
-  /** The member has given the call back with a reply. */
+  /** Completes a call that the member has returned with a reply. */
   void replied(
       Call call, int handledMicros, @Nullable TunnelHalf accepting, Delivery reply, long nowNanos) {
     if (accepting != null && call.state() != CallState.ENDED && call.client().isClosed()) {
-      // The member has to hear that nobody is at the other end of its tunnel.
+      // The member has to know that nobody is at the other end of its tunnel.
       abandon(
           call,
           FailureCode.CANCELLED,
@@ -51,8 +51,8 @@ final class CallCompletion {
   }
 
   /**
-   * The member has given the call back: says whether nobody waits for it any more, so that it goes
-   * to no other member and is gone altogether.
+   * Returns whether nobody waits for a returned call any more; such a call goes to no other member
+   * and is recycled.
    */
   private boolean isOver(Call call, long nowNanos) {
     if (call.state() != CallState.ENDED) {
@@ -68,13 +68,13 @@ final class CallCompletion {
 
   private long answeredBy(Call call) {
     long member = call.answeredBy();
-    if (call.member().isFar()) {
-      calls.places().answered(member, call.member());
+    if (call.member().isPeer()) {
+      calls.dispatcher().answered(member, call.member());
     }
     return member;
   }
 
-  /** The member has given the call back with a failure. */
+  /** Completes or repeats a call that the member has returned with a failure. */
   void failed(
       Call call,
       FailureCode code,
@@ -89,7 +89,7 @@ final class CallCompletion {
       call.stats().retries(RetryReason.REFUSED).add(1);
       call.queuedNanos = nowNanos;
       call.become(CallState.READY);
-      calls.places().again(call, nowNanos);
+      calls.dispatcher().again(call, nowNanos);
       return;
     }
     CallerConnection client = call.client();
@@ -113,7 +113,7 @@ final class CallCompletion {
   private static boolean isServedByOther(Call call) {
     LocalService service = call.service().service;
     return isAnyOther(service.members(), call)
-        || (!call.isHome() && isAnyOther(call.owner().services().far(service), call));
+        || (!call.isLocalOnly() && isAnyOther(call.owner().services().peers(service), call));
   }
 
   private static boolean isAnyOther(ServiceMember[] members, Call call) {
@@ -125,7 +125,7 @@ final class CallCompletion {
     return false;
   }
 
-  /** The member's loop has given the call back without an answer. */
+  /** Completes or repeats a call that the member's loop has returned without an answer. */
   void returned(Call call, ReturnReason why, long nowNanos) {
     if (isOver(call, nowNanos)) {
       return;
@@ -134,7 +134,7 @@ final class CallCompletion {
       case UNWRITTEN -> {
         call.stats().retries(RetryReason.UNWRITTEN).add(1);
         call.become(CallState.READY);
-        calls.places().again(call, nowNanos);
+        calls.dispatcher().again(call, nowNanos);
       }
       case EXPIRED -> {
         call.stats().expired.add(1);
@@ -147,21 +147,21 @@ final class CallCompletion {
         call.stats().retries(RetryReason.BUSY).add(1);
         call.refusals.sentBack(call.member(), call.pinned() != 0);
         call.become(CallState.READY);
-        calls.places().again(call, nowNanos);
+        calls.dispatcher().again(call, nowNanos);
       }
       case NOT_THERE -> notThere(call, nowNanos);
     }
   }
 
-  /** The bus that had the call has no member for it. */
+  /** Handles a call that a peer has returned because it has no member for it. */
   private void notThere(Call call, long nowNanos) {
     boolean others = call.refusals.sentBack(call.member(), call.pinned() != 0);
     call.become(CallState.READY);
     if (call.pinned() != 0) {
-      calls.places().again(call, nowNanos);
+      calls.dispatcher().again(call, nowNanos);
     } else if (others && (isServedByOther(call) || call.waitNanos() > 0)) {
       call.stats().retries(RetryReason.BUSY).add(1);
-      calls.places().again(call, nowNanos);
+      calls.dispatcher().again(call, nowNanos);
     } else {
       fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
     }
@@ -173,7 +173,7 @@ final class CallCompletion {
       call.repeat();
       call.queuedNanos = nowNanos;
       call.become(CallState.READY);
-      calls.places().again(call, nowNanos);
+      calls.dispatcher().again(call, nowNanos);
       return;
     }
     CallerConnection client = call.client();
@@ -192,10 +192,10 @@ final class CallCompletion {
         && call.retries < calls.settings().retries()
         && !call.isLate(nowNanos)
         && (call.isServed() || call.waitNanos() > 0)
-        && to.retries.take(nowNanos);
+        && to.retries.tryAcquire(nowNanos);
   }
 
-  /** A deadline of the call has passed. */
+  /** Handles a deadline of the call. */
   void due(Call call, long nowNanos) {
     if (call.state() == CallState.DISPATCHED) {
       if (call.isLate(nowNanos)) {
@@ -212,7 +212,7 @@ final class CallCompletion {
     } else if (call.isLate(nowNanos)) {
       call.stats().expired.add(1);
       fail(call, FailureCode.TIMEOUT, 0, FailureMessages.EXPIRED, nowNanos);
-    } else if (call.isReturnable() && nowNanos - call.memberDeadlineNanos >= 0) {
+    } else if (call.returnsToPeer() && nowNanos - call.memberDeadlineNanos >= 0) {
       sendBack(call, nowNanos);
     } else if (call.isServed()) {
       calls.deadlines().arm(call, call.deadlineNanos(), nowNanos);
@@ -221,19 +221,19 @@ final class CallCompletion {
     }
   }
 
-  /** A call of another bus has found no place: others may have one. */
+  /** Sends a peer's call back that has found no place: others may have one. */
   private void sendBack(Call call, long nowNanos) {
     CallerConnection client = call.client();
     long request = call.key();
     LoopService service = call.service();
-    calls.places().leave(call);
+    calls.dispatcher().leave(call);
     end(call, nowNanos);
     recycle(call);
     calls.services().forgetIdle(service);
     client.end().sendBack(request);
   }
 
-  /** The caller does not want the answer any more. */
+  /** Cancels a call for its caller. */
   void cancel(Call call, String reason, long nowNanos) {
     if (call.state() == CallState.DISPATCHED) {
       abandon(call, FailureCode.CANCELLED, FailureMessages.CANCELLED, reason, false, nowNanos);
@@ -242,7 +242,7 @@ final class CallCompletion {
     }
   }
 
-  /** Ends a call that a member has: the caller is told, the member keeps it. */
+  /** Ends a call that a member has: the caller gets a failure, the member keeps the call. */
   private void abandon(
       Call call, FailureCode code, String text, String reason, boolean timedOut, long nowNanos) {
     CallerConnection client = call.client();
@@ -251,7 +251,7 @@ final class CallCompletion {
     long number = call.number;
     call.stats().failures(code).add(1);
     end(call, nowNanos);
-    call.leavesCaller();
+    call.releaseCaller();
     call.become(CallState.ENDED);
     if (member.loop() == calls.number()) {
       member.client().cancelled(number, timedOut, reason, nowNanos);
@@ -265,13 +265,13 @@ final class CallCompletion {
     client.end().failure(request, member.number(), code, Execution.UNKNOWN, 0, text);
   }
 
-  /** Ends a call that no member has. */
+  /** Fails a call that no member has. */
   void fail(Call call, FailureCode code, long retryAfterMillis, String text, long nowNanos) {
     CallerConnection client = call.client();
     long request = call.key();
     Execution executed = call.executed();
     LoopService service = call.service();
-    calls.places().leave(call);
+    calls.dispatcher().leave(call);
     call.stats().failures(code).add(1);
     end(call, nowNanos);
     recycle(call);
@@ -279,7 +279,7 @@ final class CallCompletion {
     client.end().failure(request, 0, code, executed, retryAfterMillis, text);
   }
 
-  /** The caller has nothing more to expect. */
+  /** Ends a call for its caller. */
   private void end(Call call, long nowNanos) {
     calls.deadlines().disarm(call);
     call.stats().inFlight.add(-1);

@@ -10,59 +10,58 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings the calls of one loop and the free places in members' windows together: what finds no
- * place waits, and whoever frees a place gives it to the next call that waits, on this loop or
- * another. Confined to the loop.
+ * Matches the calls of one loop with free places in members' windows: a call without a place waits,
+ * and a released place goes to the next waiting call of this loop or another. Confined to the loop.
  *
- * <p>It is one class because whatever frees a place decides what waits, and the other way round.
+ * <p>It is one class because released places decide what waits, and the other way round.
  */
 final class CallDispatcher {
-  /** Calls of callers that have gone that are taken out of queues in one go. */
+  /** Calls of closed callers that are removed from queues in one go. */
   private static final int MAX_GONE = 16;
 
-  /** How long a call of another bus waits before it goes back, once, for another choice. */
-  static final long RETURN_NANOS = 50_000_000;
+  /** Wait of a peer's call before it is sent back, once, for another choice. */
+  static final long SEND_BACK_NANOS = 50_000_000;
 
-  /** Calls for one member, calls for any, and calls of other buses. */
+  /** Queues that take turns: calls for one member, calls for any, and calls of peers. */
   private static final int SORTS = 3;
 
   private final LoopCalls calls;
-  private final PinnedMembers pins = new PinnedMembers();
-  private final MemberSelector choice;
+  private final PinnedMembers pinnedMembers = new PinnedMembers();
+  private final MemberSelector selector;
   private final CallAdmission admission;
   private final AtomicLong queuedBytes;
-  // What waits for one member only. A member is in it from its first such call to its end.
+  // Calls that wait for one member only. A member is in it from its first such call to its end.
   private final IdentityHashMap<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
-  // Those that are looked at because nobody serves, and those that are emptied.
+  // Queues that are checked because nobody serves, and queues that are emptied.
   private final IdentityHashMap<ServiceQueue, Walk> walks = new IdentityHashMap<>(4);
   private final Set<ServiceQueue> emptying = Collections.newSetFromMap(new IdentityHashMap<>(4));
-  // Which loop, and which of its calls, is next where calls for any member, calls for this member
-  // only and calls of other buses wait.
+  // Next loop, and next kind of its calls, where calls for any member, calls for this member only
+  // and calls of peers wait.
   private int loopTurn;
   private int queueTurn;
 
   CallDispatcher(
-      LoopCalls calls, MemberSelector choice, CallAdmission admission, AtomicLong queuedBytes) {
+      LoopCalls calls, MemberSelector selector, CallAdmission admission, AtomicLong queuedBytes) {
     this.calls = calls;
-    this.choice = choice;
+    this.selector = selector;
     this.admission = admission;
     this.queuedBytes = queuedBytes;
   }
 
-  /** A new call, which is ready. */
+  /** Dispatches a new call. */
   void begin(Call call, long nowNanos) {
     LoopService to = call.service();
     if (call.pinned() != 0) {
       beginPinned(call, to, nowNanos);
       return;
     }
-    boolean home = call.isHome();
+    boolean local = call.isLocalOnly();
     ServiceQueue queue = queue(call, to);
-    ServiceMember member = queue.isEmpty() ? choice.take(to, call, home, nowNanos) : null;
+    ServiceMember member = queue.isEmpty() ? selector.take(to, call, local, nowNanos) : null;
     if (member != null) {
       give(call, member, nowNanos);
     } else if (call.isFromBus()) {
-      // How many of these come is what their bus was told.
+      // Bounded by the grant that their bus was given.
       enqueue(call, to, false, nowNanos);
     } else if (admitted(call, queue, null, nowNanos)) {
       enqueue(call, to, false, nowNanos);
@@ -70,19 +69,19 @@ final class CallDispatcher {
   }
 
   private static ServiceQueue queue(Call call, LoopService to) {
-    return call.isHome() ? to.home : to.queue;
+    return call.isLocalOnly() ? to.localQueue : to.queue;
   }
 
   private void beginPinned(Call call, LoopService to, long nowNanos) {
-    ServiceMember member = pins.member(call, to);
+    ServiceMember member = pinnedMembers.member(call, to);
     if (member == null) {
       calls
-          .endings()
+          .completion()
           .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NOT_THIS_MEMBER, nowNanos);
       return;
     }
     ServiceQueue queue = pinnedQueue(member);
-    if (queue.isEmpty() && member.window().take()) {
+    if (queue.isEmpty() && member.window().tryAcquire()) {
       give(call, member, nowNanos);
     } else if (admitted(call, queue, member, nowNanos)) {
       enqueuePinned(call, member, queue, false, nowNanos);
@@ -96,7 +95,7 @@ final class CallDispatcher {
       pinned.put(member, queue);
       member.pinned();
       if (member.isGone()) {
-        // It may not know of this queue.
+        // The member may not know of this queue.
         pinned.remove(member);
       }
     }
@@ -109,30 +108,30 @@ final class CallDispatcher {
     if (retryAfter == CallAdmission.ADMITTED) {
       return true;
     }
-    FairnessGroup share = call.share();
+    FairnessGroup group = call.group();
     CallPriority priority = call.priority();
     shed(call, retryAfter, admission.reason(), nowNanos);
-    makeWay(queue, only, share, priority, nowNanos);
+    shedOldest(queue, only, group, priority, nowNanos);
     return false;
   }
 
   /**
-   * Sheds the call that has waited for longest, of those that a refused one would wait with. Of
-   * other shares than that of the refused one, each makes way once in {@code services.max-wait}: so
-   * nobody has the calls of others shed by having many refused.
+   * Sheds the oldest call of those that a refused call would wait with. Each other group is
+   * affected once per {@code services.max-wait}: so nobody can shed the calls of others by having
+   * many refused.
    */
-  private void makeWay(
+  private void shedOldest(
       ServiceQueue queue,
       @Nullable ServiceMember only,
-      FairnessGroup share,
+      FairnessGroup group,
       CallPriority priority,
       long nowNanos) {
     long most = calls.settings().maxWaitNanos();
-    Call first = queue.makesWay(share, priority, most, nowNanos);
+    Call first = queue.nextToShed(group, priority, most, nowNanos);
     if (first == null) {
       return;
     }
-    boolean own = first.share() == share;
+    boolean own = first.group() == group;
     if (admission.isOverdue(first, only, own, nowNanos)) {
       if (!own) {
         queue.pass(first, nowNanos);
@@ -143,10 +142,10 @@ final class CallDispatcher {
 
   private void shed(Call call, long retryAfter, String reason, long nowNanos) {
     call.stats().shed(call.priority()).add(1);
-    calls.endings().fail(call, FailureCode.OVERLOADED, retryAfter, reason, nowNanos);
+    calls.completion().fail(call, FailureCode.OVERLOADED, retryAfter, reason, nowNanos);
   }
 
-  /** A call that a member has not done, which is ready. */
+  /** Dispatches a call again that a member has not executed. */
   void again(Call call, long nowNanos) {
     LoopService to = calls.services().current(call.service(), nowNanos);
     call.service = to;
@@ -154,28 +153,28 @@ final class CallDispatcher {
       againPinned(call, to, nowNanos);
       return;
     }
-    ServiceMember member = choice.take(to, call, call.isHome(), nowNanos);
+    ServiceMember member = selector.take(to, call, call.isLocalOnly(), nowNanos);
     if (member != null) {
       give(call, member, nowNanos);
     } else if (call.isServed() || call.waitNanos() > 0) {
       call.memberDeadlineNanos = nowNanos + call.waitNanos();
       if (!call.isServed()) {
-        call.keepsService();
+        call.chargeService();
       }
       enqueue(call, to, true, nowNanos);
     } else {
-      calls.endings().fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
+      calls.completion().fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
       calls.services().forgetIdle(to);
     }
   }
 
   private void againPinned(Call call, LoopService to, long nowNanos) {
-    ServiceMember member = pins.member(call, to);
+    ServiceMember member = pinnedMembers.member(call, to);
     if (member == null) {
       calls
-          .endings()
+          .completion()
           .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NOT_THIS_MEMBER, nowNanos);
-    } else if (member.window().take()) {
+    } else if (member.window().tryAcquire()) {
       give(call, member, nowNanos);
     } else {
       enqueuePinned(call, member, pinnedQueue(member), true, nowNanos);
@@ -193,29 +192,29 @@ final class CallDispatcher {
       member.client().invoke(call, nowNanos);
     } else {
       calls.tell(member.loop(), CallHandOverQueue.Kind.INVOKE).call = call;
-      call.client().end().caused(CallHandOverQueue.nanos(call.bytes()));
+      call.client().end().chargeWork(CallHandOverQueue.nanos(call.bytes()));
     }
   }
 
   private void enqueue(Call call, LoopService to, boolean first, long nowNanos) {
-    boolean home = call.isHome();
+    boolean local = call.isLocalOnly();
     ServiceQueue queue = queue(call, to);
     wait(call, queue, to.service, first);
-    if (call.isReturnable()) {
-      call.memberDeadlineNanos = nowNanos + RETURN_NANOS;
+    if (call.returnsToPeer()) {
+      call.memberDeadlineNanos = nowNanos + SEND_BACK_NANOS;
     }
-    if (call.isReturnable() || !call.isServed()) {
+    if (call.returnsToPeer() || !call.isServed()) {
       calls.deadlines().arm(call, earlier(call), nowNanos);
     }
     if (queue.size() == 1) {
-      // A place may have become free before others could know that this loop waits.
-      ServiceMember member = choice.take(to, null, home, nowNanos);
+      // A place may have been released before others could know that this loop waits.
+      ServiceMember member = selector.take(to, null, local, nowNanos);
       if (member != null) {
         granted(member, nowNanos);
       }
     }
-    if (!home) {
-      to.want(nowNanos);
+    if (!local) {
+      to.announceDemand(nowNanos);
     }
   }
 
@@ -229,9 +228,9 @@ final class CallDispatcher {
       Call call, ServiceMember member, ServiceQueue queue, boolean first, long nowNanos) {
     wait(call, queue, member.service(), first);
     if (!member.serves()) {
-      // It may not have known of this queue when it told the loops.
+      // The member may not have known of this queue when it notified the loops.
       gone(member, queue);
-    } else if (queue.size() == 1 && member.window().take()) {
+    } else if (queue.size() == 1 && member.window().tryAcquire()) {
       granted(member, nowNanos);
     }
   }
@@ -241,19 +240,19 @@ final class CallDispatcher {
     queue.add(call, first);
     service.queued().incrementAndGet();
     queuedBytes.addAndGet(call.bytes());
-    call.share().queuedBytes += call.bytes();
+    call.group().queuedBytes += call.bytes();
     call.stats().queued.add(1);
   }
 
-  /** A call that waited does not any more. */
+  /** Ends the wait of a call. */
   private void waited(Call call) {
     call.service().service.queued().decrementAndGet();
     queuedBytes.addAndGet(-call.bytes());
-    call.share().queuedBytes -= call.bytes();
+    call.group().queuedBytes -= call.bytes();
     call.stats().queued.add(-1);
   }
 
-  /** Takes a call out of the queue that it waits in; it ends. */
+  /** Removes an ending call from its queue. */
   void leave(Call call) {
     ServiceQueue queue = call.queue;
     if (queue != null) {
@@ -262,12 +261,12 @@ final class CallDispatcher {
     }
   }
 
-  /** A member of another bus has answered a call of this loop. */
+  /** Called when a member of a peer has answered a call of this loop. */
   void answered(long member, ServiceMember bus) {
-    pins.answered(member, bus);
+    pinnedMembers.answered(member, bus);
   }
 
-  /** A place of the member was taken for a call of this loop. */
+  /** Dispatches the next call to a member of which a place was acquired for this loop. */
   void granted(ServiceMember member, long nowNanos) {
     for (int i = 0; i < MAX_GONE; i++) {
       Call call = next(member, nowNanos);
@@ -279,13 +278,13 @@ final class CallDispatcher {
       waited(call);
       if (!call.client().isClosed()) {
         give(call, member, nowNanos);
-        // The member may have been the last one, and takes no calls any more but this.
+        // The member may have been the last one, and takes no further call.
         calls.services().forgetIdle(service);
         return;
       }
-      calls.endings().cancel(call, FailureMessages.CALLER_GONE, nowNanos);
+      calls.completion().cancel(call, FailureMessages.CALLER_GONE, nowNanos);
     }
-    // The place stays taken until then.
+    // The place stays acquired until then.
     calls
         .slices()
         .add(
@@ -305,7 +304,7 @@ final class CallDispatcher {
           switch (queueTurn) {
             case 0 -> poll(own, nowNanos);
             case 1 -> poll(known == null ? null : known.queue, nowNanos);
-            default -> poll(known == null || member.isFar() ? null : known.home, nowNanos);
+            default -> poll(known == null || member.isPeer() ? null : known.localQueue, nowNanos);
           };
     }
     return call;
@@ -315,15 +314,15 @@ final class CallDispatcher {
     return queue == null ? null : queue.poll(nowNanos);
   }
 
-  /** A place of the member is free again. */
+  /** Releases a place of the member. */
   void release(ServiceMember member) {
-    member.window().giveBack();
+    member.window().release();
     offer(member);
   }
 
-  /** The member may have free places: they go to calls that wait. */
+  /** Offers the member's free places, if any, to waiting calls. */
   void offer(ServiceMember member) {
-    while (anyWaits(member) && member.window().take()) {
+    while (anyWaits(member) && member.window().tryAcquire()) {
       int loop = -1;
       for (int i = 0; loop < 0 && i < SORTS; i++) {
         loopTurn = (loopTurn + 1) % SORTS;
@@ -331,11 +330,11 @@ final class CallDispatcher {
             switch (loopTurn) {
               case 0 -> member.waiting().next();
               case 1 -> member.service().waiting().next();
-              default -> member.isFar() ? -1 : member.service().homeWaiting().next();
+              default -> member.isPeer() ? -1 : member.service().localWaiting().next();
             };
       }
       if (loop < 0) {
-        member.window().giveBack();
+        member.window().release();
       } else if (loop == calls.number()) {
         granted(member, calls.now());
       } else {
@@ -347,11 +346,12 @@ final class CallDispatcher {
   private static boolean anyWaits(ServiceMember member) {
     return member.waiting().any()
         || member.service().waiting().any()
-        || (!member.isFar() && member.service().homeWaiting().any());
+        || (!member.isPeer() && member.service().localWaiting().any());
   }
 
   /**
-   * Nobody serves a service any more, or nobody here: what does not wait for that to change fails.
+   * Fails the calls of a service without members, or without local ones, that do not wait for a new
+   * member.
    */
   void unserved(LocalService service) {
     LoopService known = calls.services().known(service);
@@ -359,7 +359,7 @@ final class CallDispatcher {
       return;
     }
     if (!service.isServedHere()) {
-      unserved(known, known.home);
+      unserved(known, known.localQueue);
     }
     if (service.isServed()) {
       return;
@@ -368,7 +368,7 @@ final class CallDispatcher {
     calls.services().forgetIdle(known);
   }
 
-  /** Looks at all calls that wait there, now or in later turns; once more if it does so already. */
+  /** Checks all waiting calls of a queue, now or in later turns; once more if that is under way. */
   private void unserved(LoopService known, ServiceQueue queue) {
     Walk walk = walks.get(queue);
     if (walk != null) {
@@ -380,7 +380,7 @@ final class CallDispatcher {
     }
   }
 
-  /** Ends what waits for members that are not there any more, and may not wait for others. */
+  /** Fails the calls in a queue that have lost their members and may not wait for others. */
   private final class Walk implements Slices.Work {
     /** Calls in one step: for most of them there is little to do. */
     private static final int CALLS = 8;
@@ -421,16 +421,18 @@ final class CallDispatcher {
         return;
       }
       if (call.waitNanos() == 0) {
-        calls.endings().fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
+        calls
+            .completion()
+            .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
       } else {
         call.memberDeadlineNanos = nowNanos + call.waitNanos();
-        call.keepsService();
+        call.chargeService();
         calls.deadlines().arm(call, earlier(call), nowNanos);
       }
     }
   }
 
-  /** A member takes no calls any more: what waits for it only fails. */
+  /** Fails the calls that wait for a member only that takes no more calls. */
   void gone(ServiceMember member) {
     ServiceQueue queue = pinned.get(member);
     if (queue != null && !member.serves()) {
@@ -461,13 +463,13 @@ final class CallDispatcher {
 
   private void goneFrom(ServiceMember member, Call call, long nowNanos) {
     waited(call);
-    if (member.isFar() && !call.client().isClosed()) {
-      // The member that it is for may be at yet another bus.
+    if (member.isPeer() && !call.client().isClosed()) {
+      // The member may be at yet another bus.
       call.become(CallState.READY);
       again(call, nowNanos);
     } else {
       calls
-          .endings()
+          .completion()
           .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NOT_THIS_MEMBER, nowNanos);
     }
   }

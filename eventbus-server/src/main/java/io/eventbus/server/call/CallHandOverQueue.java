@@ -18,37 +18,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one loop tells another of calls: collected during a round of reads, then handed over as one
- * task. In order, and never too much: members' windows bound what is on its way.
+ * Queue of notes about calls from one loop to another: collected during a round of reads, then
+ * handed over as one task. In order, and bounded by members' windows.
  *
- * <p>The source loop adds and flushes; the destination runs the batch. Batches and their notes go
- * round, so that nothing is allocated in steady state.
+ * <p>The source loop adds and flushes; the destination runs the batch. Batches and notes are
+ * recycled, so that the steady state allocates nothing.
  */
 final class CallHandOverQueue {
   /** Notes in one task, so that other work of the destination comes in between. */
   private static final int BATCH = 512;
 
-  /** Notes that the destination has not seen beyond which what is not urgent waits. */
+  /** Unseen notes at the destination beyond which less urgent work waits. */
   private static final int MAX_UNSEEN = 128;
 
   /**
-   * Time that a call, or the answer to one, takes of the loop that is told: 3.5 microseconds were
-   * measured with two loops and 60,000 of them.
+   * Time that a call, or its answer, costs the destination loop: 3.5 microseconds were measured
+   * with two loops and 60,000 of them.
    */
   private static final long NOTE_NANOS = 3_500;
 
-  /** Bytes of a body that are copied there in a nanosecond, by estimate. */
+  /** Bytes of a body that are copied per nanosecond, by estimate. */
   private static final int BYTES_IN_A_NANO = 4;
 
   private static final Logger LOG = LoggerFactory.getLogger(CallHandOverQueue.class);
 
-  /** What a note says; which of its fields are set. */
+  /** Type of a note; determines which fields are set. */
   enum Kind {
-    /** To the member's loop: the call is for it. */
+    /** To the member's loop: dispatch. call, member. */
     INVOKE,
     /** To the member's loop: nobody waits any more. number, member, text, timedOut. */
     CANCEL,
-    /** To the member's loop: go on after failures. member. */
+    /** To the member's loop: resume after failures. member. */
     RESUME,
     /** To the caller's loop: call, handledMicros, tunnel (the member's), body. */
     REPLY,
@@ -56,9 +56,9 @@ final class CallHandOverQueue {
     FAILURE,
     /** To the caller's loop: call, returned. */
     RETURN,
-    /** To a loop that waits: a place of the member, taken for it. */
+    /** To a waiting loop: a place of the member, acquired for it. */
     PLACE,
-    /** To all: nobody serves any more. service. */
+    /** To all: the last member has gone. service. */
     UNSERVED,
     /** To all: calls for this member only can go nowhere. member. */
     MEMBER_GONE,
@@ -70,7 +70,7 @@ final class CallHandOverQueue {
     TUNNEL_END
   }
 
-  /** One of them. */
+  /** Single note. */
   static final class Note {
     Kind kind = Kind.INVOKE;
     @Nullable Call call;
@@ -90,7 +90,7 @@ final class CallHandOverQueue {
     int handledMicros;
     boolean timedOut;
 
-    /** Keeps nothing alive, and gives the body back. */
+    /** Clears references and releases the body. */
     private void clear() {
       Delivery content = body;
       call = null;
@@ -125,7 +125,7 @@ final class CallHandOverQueue {
       return there(ending);
     }
 
-    /** The receiver takes over the reference. */
+    /** Returns the body; the receiver owns the reference. */
     Delivery takeBody() {
       Delivery content = body();
       body = null;
@@ -182,7 +182,9 @@ final class CallHandOverQueue {
       }
     }
 
-    /** An end must not throw; one that does all the same must not take others with it. */
+    /**
+     * Processes a note. A handler must not throw; if it does, the remaining notes are not affected.
+     */
     private void receive(Note note) {
       try {
         to.receive(note);
@@ -209,7 +211,7 @@ final class CallHandOverQueue {
   // Notes that were flushed and that the destination has not seen.
   private final AtomicInteger unseen = new AtomicInteger();
   private @Nullable Batch open;
-  // Things that the open batch tells of and needs to tell of only once; null for none.
+  // Subjects of notes in the open batch that are sent only once; null for none.
   private @Nullable Set<Object> told;
 
   CallHandOverQueue(LoopCalls to, Executor destination) {
@@ -218,16 +220,16 @@ final class CallHandOverQueue {
   }
 
   /**
-   * Returns how long a call, or the answer to one, keeps the destination.
+   * Returns the estimated nanoseconds that a call or its answer costs the destination; charged to
+   * the sending client.
    *
-   * @param bytes of its body
-   * @return nanoseconds, by estimate; for the client that has sent it
+   * @param bytes bytes of its body
    */
   static long nanos(int bytes) {
     return NOTE_NANOS + bytes / BYTES_IN_A_NANO;
   }
 
-  /** Source loop only: returns a note to fill in before anything else is done. */
+  /** Returns a note to fill in before anything else is done; source loop only. */
   Note add(Kind kind) {
     Batch batch = open;
     if (batch != null && batch.size >= BATCH) {
@@ -247,8 +249,8 @@ final class CallHandOverQueue {
   }
 
   /**
-   * Source loop only: whether the batch that is open does not tell of something yet, which it is
-   * about to.
+   * Returns whether the open batch has no note about the subject yet, which the caller is about to
+   * add; source loop only.
    */
   boolean isFirst(Object subject) {
     Set<Object> already = told;
@@ -259,7 +261,7 @@ final class CallHandOverQueue {
     return already.add(subject);
   }
 
-  /** Source loop only: gives what was added to the destination. */
+  /** Hands the added notes to the destination; source loop only. */
   void flush() {
     Batch batch = open;
     if (batch == null) {
@@ -280,14 +282,17 @@ final class CallHandOverQueue {
       unseen.addAndGet(-flushed);
     } finally {
       if (!taken) {
-        // For the next flush: nothing of it may be lost.
+        // Kept for the next flush: nothing of it may be lost.
         open = batch;
         unseen.addAndGet(-flushed);
       }
     }
   }
 
-  /** Source loop only: whether so much is on its way that what is not urgent should wait. */
+  /**
+   * Returns whether the destination is so far behind that less urgent work should wait; source loop
+   * only.
+   */
   boolean isBehind() {
     Batch batch = open;
     return unseen.get() + (batch == null ? 0 : batch.size) > MAX_UNSEEN;

@@ -4,55 +4,51 @@ import io.eventbus.server.routing.HeapBytes;
 import java.util.Map;
 
 /**
- * About how much of the heap calls and services take, on a 64-bit HotSpot JVM with compressed
- * references: what clients make the bus keep is counted with it before it is made. A test compares
- * it with what the heap really grows by. Stateless; any thread.
+ * Estimates of the heap that calls and services take on a 64-bit HotSpot JVM with compressed
+ * references: clients are charged before the bus allocates. A test compares them with the real
+ * growth. Stateless; any thread.
  */
 public final class CallHeap {
-  /** A call without its request, and its places in the maps of its caller and its member. */
+  /** Call without its request, with its places in the maps of caller and member. */
   static final int CALL = 360;
 
-  /** A service, in the directory. */
+  /** Service in the directory. */
   private static final int SERVICE = 330;
 
-  /** A service as one loop knows it, without calls. */
+  /** Service as one loop knows it, without calls. */
   private static final int KNOWN = 370;
 
   /** Bytes that the first call that waits for a service adds to it. */
   private static final int QUEUE = 230;
 
-  /** A member with its place in its service, its connection, its session and who is present. */
+  /** Member with its places in service, connection, session and presence. */
   private static final int MEMBER = 900;
 
-  /** An empty queue of calls for one member only, on one loop. */
+  /** Empty queue of calls for one member only, on one loop. */
   private static final int MEMBER_QUEUE = 64;
 
-  /** A request to all members, without what each member takes. */
+  /** Request to all members, without the part of each member. */
   private static final int GATHERING = 300;
 
-  /** A member whose connection is lost, with the timer that waits for it. */
+  /** Member whose connection is lost, with its timer. */
   private static final int AWAY = 600;
 
   private static final int METADATA_ENTRY = 16;
 
   private CallHeap() {}
 
-  /** A request to so many members, without its body and the calls of single members. */
+  /** Estimates a request to this many members, without its body and its single calls. */
   static long ofGathering(int members) {
     return GATHERING + (long) Long.BYTES * members;
   }
 
-  /** A service that nobody serves, and that a call waits for. */
+  /** Estimates a service that nobody serves and that a call waits for. */
   static int ofWaitingService(int nameBytes) {
     // In the directory as text, on the loop as bytes.
     return SERVICE + KNOWN + QUEUE + 2 * nameBytes;
   }
 
-  /**
-   * Estimates what a registration makes the bus keep, if no other connection serves the service.
-   *
-   * @return bytes
-   */
+  /** Estimates the bytes of a registration, if no other connection serves the service. */
   public static long ofRegistration(
       String service, String version, Map<String, String> metadata, int loops) {
     long name = HeapBytes.ofString(service);
@@ -61,7 +57,7 @@ public final class CallHeap {
     return bytes + ofMetadata(metadata);
   }
 
-  /** A member that may come back. */
+  /** Estimates a member that may come back. */
   static long ofAway(String service, Presence.Member member) {
     return AWAY
         + HeapBytes.ofString(service)

@@ -3,31 +3,31 @@ package io.eventbus.server.call;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The members and buses that have not taken one call. Confined to the loop of its caller. */
+/** Members and peers that have refused one call. Confined to the loop of its caller. */
 final class CallRefusals {
-  /** Members that may refuse a call before its caller hears of it, besides the last. */
-  static final int OTHERS = 3;
+  /** Members that may refuse a call before its caller gets the refusal, in addition to the last. */
+  static final int MAX_OTHERS = 3;
 
-  /** Other buses that may send a call back because it finds no place or no member there. */
+  /** Peers that may send a call back because no place or no member is there. */
   private static final int MAX_SENT_BACK = 32;
 
-  /** The same of a call for one member only: all buses may have to be asked. */
+  /** The same for a call for one member only: all buses may have to be asked. */
   private static final int MAX_PINNED_SENT_BACK = 4_096;
 
-  private @Nullable ServiceMember[] all = new ServiceMember[OTHERS];
+  private @Nullable ServiceMember[] all = new ServiceMember[MAX_OTHERS];
   private int size;
   private int sentBack;
 
-  /** A member has refused it; false if there were too many. */
+  /** Adds a member's refusal; returns false if there were too many. */
   boolean refused(ServiceMember by) {
-    if (size - sentBack >= OTHERS) {
+    if (size - sentBack >= MAX_OTHERS) {
       return false;
     }
     add(by);
     return true;
   }
 
-  /** A bus had no place or no member for it; false if there were too many. */
+  /** Adds a peer without a place or member; returns false if there were too many. */
   boolean sentBack(ServiceMember by, boolean pinned) {
     if (sentBack >= (pinned ? MAX_PINNED_SENT_BACK : MAX_SENT_BACK)) {
       return false;

@@ -3,18 +3,18 @@ package io.eventbus.server.call;
 import io.eventbus.server.call.tunnel.TunnelSettings;
 
 /**
- * The bounds of calls, from the configuration.
+ * Bounds of calls from the configuration.
  *
- * @param timeoutNanos how long a caller waits that does not say it
- * @param maxTimeoutNanos how long a caller may wait; more is cut down to it
- * @param maxWaitNanos how long calls wait for a member before other urgent ones are refused; half
- *     of it for those of normal priority, a tenth for those of low priority
- * @param retries how often a call that may be executed twice is given to another member
- * @param retryPercent how many calls of a service, of a hundred, may be given to another member
- *     after they were perhaps executed; ten each second always may
- * @param queueRequests calls of one service that may wait
- * @param queueBytes bytes that may wait, of all services
- * @param gather members that the requests of one connection to all members may wait for
+ * @param timeoutNanos default timeout of a call
+ * @param maxTimeoutNanos maximum timeout; longer ones are reduced to it
+ * @param maxWaitNanos time that calls wait for a member before further calls of high priority are
+ *     refused; half of it for normal priority, a tenth for low priority
+ * @param retries maximum repetitions of an idempotent call at other members
+ * @param retryPercent percentage of a service's calls that may be repeated after they were perhaps
+ *     executed; ten each second always may
+ * @param queueRequests maximum waiting calls of one service
+ * @param queueBytes maximum waiting bytes of all services
+ * @param gather maximum members that the requests of one connection to all members may wait for
  */
 public record CallSettings(
     int callsInFlight,
@@ -27,7 +27,7 @@ public record CallSettings(
     long queueBytes,
     int gather,
     TunnelSettings tunnels) {
-  /** As above, with 1,024 tunnels and 8 MiB, as tests have it. */
+  /** Creates settings with 1,024 tunnels and 8 MiB, for tests. */
   CallSettings(
       int callsInFlight,
       long timeoutNanos,

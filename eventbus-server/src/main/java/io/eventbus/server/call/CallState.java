@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a call is doing, as the loop of its caller sees it.
+ * State of a call on the loop of its caller.
  *
  * <pre>
  *   FREE ──► READY ◄─► QUEUED
@@ -16,19 +16,19 @@ import java.util.Set;
  *     └──── from any ────────────┘
  * </pre>
  *
- * <p>Whether a call that was dispatched has been written to its member is known to the member's
- * connection, which is asked when it ends.
+ * <p>The member's connection knows whether a dispatched call was written to the member, and is
+ * asked when the call ends.
  */
 enum CallState {
-  /** The object is not in use. */
+  /** Object is not in use. */
   FREE,
-  /** It has to go to a member or into a queue now. */
+  /** Call has to go to a member or into a queue now. */
   READY,
-  /** It waits for a place in a member's window. */
+  /** Call waits for a place in a member's window. */
   QUEUED,
-  /** A member has it, or it is on its way there. */
+  /** Member has the call, or it is on its way there. */
   DISPATCHED,
-  /** The caller has its answer, but the member has not given the call back. */
+  /** Caller has its answer, but the member has not returned the call. */
   ENDED;
 
   private static final Map<CallState, Set<CallState>> TABLE = new EnumMap<>(CallState.class);
@@ -41,7 +41,11 @@ enum CallState {
     TABLE.put(ENDED, EnumSet.of(FREE));
   }
 
-  /** Returns the next state, or throws if there is no such way. */
+  /**
+   * Returns the next state.
+   *
+   * @throws IllegalStateException if there is no such transition
+   */
   CallState to(CallState next) {
     Set<CallState> legal = TABLE.get(this);
     if (legal == null || !legal.contains(next)) {

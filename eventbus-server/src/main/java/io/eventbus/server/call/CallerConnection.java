@@ -9,51 +9,51 @@ import io.eventbus.server.stats.CallStats;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that calls services: made with its first request, by {@link LoopCalls#caller}.
- * Confined to the loop that owns the connection.
+ * Connection that makes calls, created with its first request by {@link LoopCalls#caller}. Confined
+ * to the loop that owns the connection.
  */
 public final class CallerConnection {
   private final LoopCalls calls;
   private CallerPort end;
   private final CallerInfo info;
-  private final FairnessGroup share;
+  private final FairnessGroup group;
   private final ServiceShare held;
   private final int most;
   private final CallStats stats;
   private final String tooMany;
-  // Those that have not ended, by the caller's numbers.
+  // Calls that have not ended, by the caller's numbers.
   private final NumberMap<Call> open = new NumberMap<>();
-  // open.size() <= inFlight: the others are with members still.
+  // open.size() <= inFlight: members still have the others.
   private int inFlight;
   private boolean closed;
-  // Made when the first is due.
+  // Allocated when the first is due.
   private TimerWheel.@Nullable Dues dues;
-  // What members are told in place of each number; 0 for the number itself.
+  // Number that members get in place of each call's; 0 for the call's own.
   private final long request;
 
   CallerConnection(
       LoopCalls calls,
       CallerPort end,
       CallerInfo info,
-      FairnessGroup share,
+      FairnessGroup group,
       ServiceShare held,
       int most,
       CallStats stats) {
-    this(calls, end, info, share, held, most, stats, 0);
+    this(calls, end, info, group, held, most, stats, 0);
   }
 
   /**
-   * Makes one for the calls that one request consists of.
+   * Creates the caller of one request's calls.
    *
-   * @param most how many may be in flight
-   * @param stats where they are counted
-   * @param request the number of the request, which members are told; 0 for the number of each
+   * @param most maximum number of calls in flight
+   * @param stats counters of the calls
+   * @param request number of the request for members; 0 for the number of each call
    */
   CallerConnection(
       LoopCalls calls,
       CallerPort end,
       CallerInfo info,
-      FairnessGroup share,
+      FairnessGroup group,
       ServiceShare held,
       int most,
       CallStats stats,
@@ -63,7 +63,7 @@ public final class CallerConnection {
     this.calls = calls;
     this.end = end;
     this.info = info;
-    this.share = share;
+    this.group = group;
     this.most = most;
     this.request = request;
     this.tooMany =
@@ -73,12 +73,11 @@ public final class CallerConnection {
   }
 
   /**
-   * Takes a call. It ends with one method of the {@link CallerPort}, perhaps before this returns:
-   * one that cannot be served fails at once.
+   * Starts a call. It ends with exactly one method of the {@link CallerPort}, perhaps before this
+   * returns: a call that cannot be served fails at once. Returns false if a call with this number
+   * has not ended yet, or the connection has; then nothing was done.
    *
-   * @param request what is asked for; not needed afterwards
-   * @return false if a call with this number has not ended yet, or the connection has; then nothing
-   *     was done
+   * @param request not needed afterwards
    */
   public boolean begin(CallRequest request) {
     calls.checkLoop();
@@ -108,7 +107,7 @@ public final class CallerConnection {
       return true;
     }
     long now = calls.now();
-    boolean home = request.far || request.tunnel != null;
+    boolean local = request.fromPeer || request.tunnel != null;
     LoopService service =
         calls
             .services()
@@ -118,14 +117,14 @@ public final class CallerConnection {
                 request.serviceStart,
                 request.serviceLength,
                 request.waitMillis > 0,
-                home,
+                local,
                 now);
     if (service == null) {
       held.give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
       refuse(request, FailureCode.NO_MEMBER, FailureMessages.NO_MEMBER);
       return true;
     }
-    if (!service.service.isServed(home) && held.isHalfUsed()) {
+    if (!service.service.isServed(local) && held.isHalfUsed()) {
       held.give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
       calls.services().forgetIdle(service);
       refuse(request, FailureCode.OVERLOADED, FailureMessages.NO_ROOM_TO_WAIT);
@@ -136,13 +135,13 @@ public final class CallerConnection {
     call.begin(this, service, request, body, now);
     call.holds(serviceBytes, bodyBytes);
     if (call.isServed()) {
-      call.keepsNoService();
+      call.releaseService();
     }
     open.put(request.call, call);
     inFlight++;
     stats.inFlight.add(1);
     calls.deadlines().arm(call, call.deadlineNanos(), now);
-    calls.places().begin(call, now);
+    calls.dispatcher().begin(call, now);
     return true;
   }
 
@@ -157,45 +156,44 @@ public final class CallerConnection {
   }
 
   /**
-   * Ends a call with {@code CANCELLED} and tells its member. One that has ended already, or was
-   * never begun, is ignored.
+   * Ends a call with {@code CANCELLED} and notifies its member. An unknown or ended call is
+   * ignored.
    *
-   * <p>A call that a member has counts as one of the connection's until the member answers.
+   * <p>A call that a member has counts as in flight until the member answers.
    *
-   * @param reason for the member's people, at most as long as the caller may make it
+   * @param reason for the member's operators, at most as long as the caller may make it
    */
   public void cancel(long call, String reason) {
     calls.checkLoop();
     Call found = open.get(call);
     if (found != null) {
-      calls.endings().cancel(found, reason, calls.now());
+      calls.completion().cancel(found, reason, calls.now());
     }
   }
 
-  /** Says whether a call is in flight. */
+  /** Returns whether a call is in flight. */
   public boolean has(long call) {
     return open.containsKey(call);
   }
 
   /**
-   * Returns how many calls count towards the bound of the connection.
-   *
-   * @return those that have not ended, and those that ended while a member has them still
+   * Returns the number of calls that count towards the bound of the connection: those that have not
+   * ended, and ended ones that a member still has.
    */
   public int inFlight() {
     return inFlight;
   }
 
   /**
-   * The connection has ended: the {@link CallerPort} is not called again, and no member gets a call
-   * any more. What waits is given up, and members are told that nobody waits for their answers: now
-   * or, where there is much of it, in later turns. A second call does nothing.
+   * Ends all calls with the connection: the {@link CallerPort} is not called again, and no member
+   * gets a call any more. Waiting calls are discarded, and members learn that nobody waits for
+   * their answers: now or, if there are many, in later turns. A second call does nothing.
    */
   public void close() {
     close(FailureMessages.CALLER_GONE, new ClosedEnd());
   }
 
-  /** As {@link #close()}. */
+  /** Closes with a reason for members, and a port for the remaining calls. */
   void close(String reason, ClosedEnd rest) {
     calls.checkLoop();
     if (closed) {
@@ -204,13 +202,13 @@ public final class CallerConnection {
     closed = true;
     end = rest;
     if (open.isEmpty()) {
-      calls.leaveShare(share);
+      calls.leaveGroup(group);
     } else {
       calls.slices().add(new Remains(reason));
     }
   }
 
-  /** The calls of a connection that has ended, some of which may have ended meanwhile. */
+  /** Calls of an ended connection; some of them may have ended meanwhile. */
   private final class Remains implements Slices.Work {
     private final long[] numbers;
     private final String reason;
@@ -226,38 +224,38 @@ public final class CallerConnection {
       if (next < numbers.length) {
         Call call = open.get(numbers[next++]);
         if (call != null) {
-          calls.endings().cancel(call, reason, nowNanos);
+          calls.completion().cancel(call, reason, nowNanos);
         }
       }
       if (next < numbers.length) {
         return true;
       }
-      calls.leaveShare(share);
+      calls.leaveGroup(group);
       return false;
     }
 
     @Override
-    public void took(long nanos) {
-      end.caused(nanos);
+    public void charge(long nanos) {
+      end.chargeWork(nanos);
     }
   }
 
-  /** The caller has nothing more to expect of a call. */
+  /** Removes a call that has ended for the caller. */
   void ended(Call call) {
     open.remove(call.key());
   }
 
-  /** A call has gone altogether. */
+  /** Counts a call that no member has any more. */
   void left() {
     inFlight--;
     end.left();
   }
 
-  /** Where its calls wait that are due. */
+  /** Returns the list of its due calls. */
   TimerWheel.Dues dues() {
     TimerWheel.Dues made = dues;
     if (made == null) {
-      made = new TimerWheel.Dues(calls.deadlines(), nanos -> end.caused(nanos));
+      made = new TimerWheel.Dues(calls.deadlines(), nanos -> end.chargeWork(nanos));
       dues = made;
     }
     return made;
@@ -271,21 +269,21 @@ public final class CallerConnection {
     return end;
   }
 
-  /** The number that members are told of a call; any thread. */
+  /** Returns the number of a call for members; any thread. */
   long shown(long key) {
     return request == 0 ? key : request;
   }
 
-  /** Any thread. */
+  /** Returns the caller's description; any thread. */
   CallerInfo info() {
     return info;
   }
 
-  FairnessGroup share() {
-    return share;
+  FairnessGroup group() {
+    return group;
   }
 
-  /** Returns the share from which everything that is held for the connection is taken. */
+  /** Returns the memory share of the connection. */
   ServiceShare held() {
     return held;
   }

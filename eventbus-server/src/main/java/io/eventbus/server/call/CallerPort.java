@@ -5,28 +5,28 @@ import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
 
 /**
- * The connection of a caller, as calls see it.
+ * Connection of a caller as calls see it.
  *
- * <p>Each call that {@link CallerConnection#begin} has taken ends with exactly one of these
+ * <p>Each call that {@link CallerConnection#begin} has accepted ends with exactly one of these
  * methods, unless {@link CallerConnection#close} comes first. They run on the loop that owns the
  * connection, also from within {@code begin}. An implementation must not block and must not throw;
  * it may begin and cancel calls and close its client.
  */
 public interface CallerPort {
   /**
-   * A member has replied.
+   * Sends a member's reply.
    *
-   * @param queuedMicros how long the call was with the bus before a member had it, in microseconds
-   * @param handledMicros how long the member worked, in microseconds, as it says
+   * @param queuedMicros time that the call was with the bus before a member had it, in microseconds
+   * @param handledMicros time that the member worked, in microseconds, by its own account
    */
   void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply);
 
   /**
-   * A member has accepted a stream or tunnel: as {@link #reply}.
+   * Sends the reply of a member that has accepted a stream or tunnel: as {@link #reply}.
    *
-   * @param queuedMicros how long the call was with the bus before a member had it, in microseconds
-   * @param handledMicros how long the member worked, in microseconds, as it says
-   * @param limit how much the caller may send at first
+   * @param queuedMicros time that the call was with the bus before a member had it, in microseconds
+   * @param handledMicros time that the member worked, in microseconds, by its own account
+   * @param limit bytes that the caller may send at first
    */
   default void accepted(
       long call, long member, int queuedMicros, int handledMicros, long limit, Delivery reply) {
@@ -34,7 +34,7 @@ public interface CallerPort {
   }
 
   /**
-   * A member has answered that there is no reply.
+   * Sends a member's failure.
    *
    * @param retryAfterMillis as the member said, 0 for no advice
    */
@@ -47,10 +47,10 @@ public interface CallerPort {
       Delivery failure);
 
   /**
-   * The bus has ended the call without a reply.
+   * Sends a failure of the bus.
    *
-   * @param member the number of the member that had the call, 0 for none
-   * @param retryAfterMillis when another try may be worth it, 0 for no advice
+   * @param member number of the member that had the call, 0 for none
+   * @param retryAfterMillis milliseconds after which a retry may succeed, 0 for no advice
    */
   void failure(
       long call,
@@ -60,21 +60,21 @@ public interface CallerPort {
       long retryAfterMillis,
       String message);
 
-  /** A call that has ended does not count as one in flight any more: no member has it. */
+  /** Called when an ended call no longer counts as in flight: no member has it. */
   default void left() {}
 
   /**
-   * The call has found no place soon, and no member had it; only for one that is {@linkplain
-   * CallRequest#returnable returnable}.
+   * Sends a call back that has found no place soon and that no member had; only for a {@linkplain
+   * CallRequest#returnable returnable} one.
    */
   default void sendBack(long call) {
     throw new IllegalStateException("call " + call + " is not returnable");
   }
 
   /**
-   * Charges the client with work that it has caused and that comes later.
+   * Charges the client for work that it has caused and that is done later.
    *
-   * @param nanos how long it took
+   * @param nanos duration of the work
    */
-  default void caused(long nanos) {}
+  default void chargeWork(long nanos) {}
 }

@@ -3,15 +3,16 @@ package io.eventbus.server.call;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of one share that wait in one {@link FairCallQueue}, in order. Confined to the loop.
+ * Calls of one fairness group that wait in one {@link FairCallQueue}, in order. Confined to the
+ * loop.
  */
 final class CallerQueue {
-  @Nullable FairnessGroup share;
-  // The other lines, in a circle.
+  @Nullable FairnessGroup group;
+  // Neighbours in a ring of queues.
   CallerQueue next = this;
   CallerQueue previous = this;
   int size;
-  // Since when it waits for its turn.
+  // Start of the wait for its turn.
   long turnNanos;
   private @Nullable Call first;
   private @Nullable Call last;

@@ -4,7 +4,7 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
 
-/** The end of a connection that has ended: nobody hears anything. */
+/** Port of a connection that has ended: every result is discarded. */
 class ClosedEnd implements CallerPort {
   @Override
   public void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply) {}

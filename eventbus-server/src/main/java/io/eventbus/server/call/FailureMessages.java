@@ -1,6 +1,6 @@
 package io.eventbus.server.call;
 
-/** What callers and members are told, for people. */
+/** Failure messages for callers and members. */
 final class FailureMessages {
   static final String NO_MEMBER =
       "no member serves it (expected: at least one, with a concurrency above 0)";

@@ -5,18 +5,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of one priority that wait for the same places: shares take turns, the calls of each are
- * served in order. Lines go round, so that nothing is allocated in steady state; what a crowd has
- * left is let go when none waits. Confined to the loop.
+ * Calls of one priority that wait for the same places: fairness groups take turns, the calls of
+ * each are served in order. Queues are recycled, so that the steady state allocates nothing; the
+ * memory of a crowd is released when no call waits. Confined to the loop.
  */
 final class FairCallQueue {
-  /** So many shares are remembered for the next time when none waits. */
-  private static final int FEW = 4;
+  /** Queues that are kept for reuse while no call waits. */
+  private static final int MAX_SPARE = 4;
 
-  private IdentityHashMap<FairnessGroup, CallerQueue> lines = new IdentityHashMap<>(1);
-  // The most that had calls at once since the map was made.
+  private IdentityHashMap<FairnessGroup, CallerQueue> queues = new IdentityHashMap<>(1);
+  // Maximum of groups with calls since the map was created.
   private int crowd;
-  // Whose turn it is.
+  // Group whose turn it is.
   private @Nullable CallerQueue current;
   private @Nullable CallerQueue spare;
   private int size;
@@ -25,160 +25,159 @@ final class FairCallQueue {
     return size == 0;
   }
 
-  /** How many calls of a share wait. */
-  int size(FairnessGroup share) {
-    CallerQueue line = lines.get(share);
-    return line == null ? 0 : line.size;
+  /** Returns the number of waiting calls of a group. */
+  int size(FairnessGroup group) {
+    CallerQueue queue = queues.get(group);
+    return queue == null ? 0 : queue.size;
   }
 
   /**
-   * How long the next call of a share would see others wait: the first one of its share, and the
-   * share whose turn it is.
+   * Returns the waiting time ahead of the next call of a group: that of the first call of the
+   * group, or of the group whose turn it is.
    */
-  long waited(FairnessGroup share, long nowNanos) {
-    CallerQueue line = current;
-    if (line == null) {
+  long waited(FairnessGroup group, long nowNanos) {
+    CallerQueue queue = current;
+    if (queue == null) {
       return 0;
     }
-    CallerQueue own = lines.get(share);
+    CallerQueue own = queues.get(group);
     Call first = own == null ? null : own.first();
-    long turn = nowNanos - line.turnNanos;
+    long turn = nowNanos - queue.turnNanos;
     return first == null ? turn : Math.max(turn, nowNanos - first.queuedNanos);
   }
 
   /**
-   * Returns the call that makes way when one of a share is refused: the first of that share or,
-   * where it has none, the first of the share whose turn it is, if that turn has not come for too
-   * long.
+   * Returns the call to shed when a call of a group is refused: the first of that group or, if it
+   * has none, the first of the group whose turn it is, if that turn has not come for too long.
    */
-  @Nullable Call makesWay(FairnessGroup share, long mostNanos, long nowNanos) {
-    CallerQueue line = lines.get(share);
-    if (line != null) {
-      return line.first();
+  @Nullable Call nextToShed(FairnessGroup group, long mostNanos, long nowNanos) {
+    CallerQueue queue = queues.get(group);
+    if (queue != null) {
+      return queue.first();
     }
-    line = current;
-    return line == null || nowNanos - line.turnNanos <= mostNanos ? null : line.first();
+    queue = current;
+    return queue == null || nowNanos - queue.turnNanos <= mostNanos ? null : queue.first();
   }
 
-  /** Gives the turn of a call's share to the next one: the call makes way for another share. */
+  /** Passes the turn of a call's group to the next one: the call makes way for another group. */
   void pass(Call call, long nowNanos) {
-    CallerQueue line = call.line;
-    if (line != null) {
-      line.turnNanos = nowNanos;
-      current = line.next;
+    CallerQueue queue = call.callerQueue;
+    if (queue != null) {
+      queue.turnNanos = nowNanos;
+      current = queue.next;
     }
   }
 
   void add(Call call, boolean first) {
-    CallerQueue line = line(call.share(), call.queuedNanos);
-    call.line = line;
+    CallerQueue queue = queue(call.group(), call.queuedNanos);
+    call.callerQueue = queue;
     if (first) {
-      line.addFirst(call);
+      queue.addFirst(call);
     } else {
-      line.add(call);
+      queue.add(call);
     }
     size++;
   }
 
-  private CallerQueue line(FairnessGroup share, long nowNanos) {
-    CallerQueue line = lines.get(share);
-    if (line != null) {
-      return line;
+  private CallerQueue queue(FairnessGroup group, long nowNanos) {
+    CallerQueue queue = queues.get(group);
+    if (queue != null) {
+      return queue;
     }
-    line = spare;
-    if (line == null) {
-      line = new CallerQueue();
+    queue = spare;
+    if (queue == null) {
+      queue = new CallerQueue();
     } else {
-      spare = line.next == line ? null : line.next;
-      unlink(line);
+      spare = queue.next == queue ? null : queue.next;
+      unlink(queue);
     }
-    line.share = share;
-    line.turnNanos = nowNanos;
-    lines.put(share, line);
-    crowd = Math.max(crowd, lines.size());
+    queue.group = group;
+    queue.turnNanos = nowNanos;
+    queues.put(group, queue);
+    crowd = Math.max(crowd, queues.size());
     CallerQueue now = current;
     if (now == null) {
-      current = line;
+      current = queue;
     } else {
       // The last one before the turn comes round.
-      link(line, now);
+      link(queue, now);
     }
-    return line;
+    return queue;
   }
 
-  /** Takes the next call out, and gives the turn to the next share; null if there is none. */
+  /** Removes the next call, and passes the turn to the next group; null if there is none. */
   @Nullable Call poll(long nowNanos) {
-    CallerQueue line = current;
-    if (line == null) {
+    CallerQueue queue = current;
+    if (queue == null) {
       return null;
     }
-    Call call = line.first();
+    Call call = queue.first();
     if (call != null) {
-      current = line.next;
-      line.turnNanos = nowNanos;
+      current = queue.next;
+      queue.turnNanos = nowNanos;
       remove(call);
     }
     return call;
   }
 
-  /** Gives all calls to somebody who takes none of them out meanwhile. */
+  /** Visits all calls; the visitor must not remove any. */
   void forEach(Consumer<Call> action) {
-    for (CallerQueue line : lines.values()) {
-      for (Call call = line.first(); call != null; call = call.behind) {
+    for (CallerQueue queue : queues.values()) {
+      for (Call call = queue.first(); call != null; call = call.behind) {
         action.accept(call);
       }
     }
   }
 
-  /** Takes a call out that is in here. */
+  /** Removes a call that is in this queue. */
   void remove(Call call) {
-    CallerQueue line = call.line;
-    if (line == null) {
+    CallerQueue queue = call.callerQueue;
+    if (queue == null) {
       throw new IllegalStateException("the call does not wait");
     }
-    line.remove(call);
-    call.line = null;
+    queue.remove(call);
+    call.callerQueue = null;
     size--;
-    if (line.size == 0) {
-      lines.remove(line.share);
-      line.share = null;
-      if (current == line) {
-        current = line.next == line ? null : line.next;
+    if (queue.size == 0) {
+      queues.remove(queue.group);
+      queue.group = null;
+      if (current == queue) {
+        current = queue.next == queue ? null : queue.next;
       }
-      unlink(line);
-      keep(line);
+      unlink(queue);
+      keep(queue);
       forgetCrowd();
     }
   }
 
   private void forgetCrowd() {
-    if (size == 0 && crowd > FEW) {
-      lines = new IdentityHashMap<>(1);
+    if (size == 0 && crowd > MAX_SPARE) {
+      queues = new IdentityHashMap<>(1);
       spare = null;
       crowd = 0;
     }
   }
 
-  private void keep(CallerQueue line) {
+  private void keep(CallerQueue queue) {
     CallerQueue kept = spare;
     if (kept == null) {
-      spare = line;
+      spare = queue;
     } else {
-      link(line, kept);
+      link(queue, kept);
     }
   }
 
-  private static void link(CallerQueue line, CallerQueue before) {
-    line.previous = before.previous;
-    line.next = before;
-    before.previous.next = line;
-    before.previous = line;
+  private static void link(CallerQueue queue, CallerQueue before) {
+    queue.previous = before.previous;
+    queue.next = before;
+    before.previous.next = queue;
+    before.previous = queue;
   }
 
-  private static void unlink(CallerQueue line) {
-    line.previous.next = line.next;
-    line.next.previous = line.previous;
-    line.next = line;
-    line.previous = line;
+  private static void unlink(CallerQueue queue) {
+    queue.previous.next = queue.next;
+    queue.next.previous = queue.previous;
+    queue.next = queue;
+    queue.previous = queue;
   }
 }

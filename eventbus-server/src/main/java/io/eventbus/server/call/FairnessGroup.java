@@ -1,15 +1,13 @@
 package io.eventbus.server.call;
 
-/**
- * The clients of one loop that take turns as one: connections of one user. Confined to the loop.
- */
+/** Fair-queueing group: the connections of one user. Confined to the loop. */
 final class FairnessGroup {
   final Object key;
 
-  /** Connections. */
+  /** Number of connections. */
   int clients;
 
-  /** What waits of it, in all services. */
+  /** Waiting bytes of the group in all services. */
   long queuedBytes;
 
   FairnessGroup(Object key) {

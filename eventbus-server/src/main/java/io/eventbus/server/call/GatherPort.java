@@ -5,29 +5,30 @@ import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
 
 /**
- * The connection of a caller that sends requests to all members of a service.
+ * Connection of a caller that sends requests to all members of a service.
  *
- * <p>What {@link CallerPort} says of its methods holds here, too, but that a request ends with the
- * first call that has {@code more} false, and that a request must not be begun from within.
+ * <p>The rules of {@link CallerPort} hold here, too, but a request ends with the first call that
+ * has {@code more} false, and a request must not be begun from within.
  */
 public interface GatherPort {
   /**
-   * A member has replied.
+   * Sends a member's reply.
    *
-   * @param queuedMicros how long the request was with the bus before the member had it
-   * @param handledMicros how long the member worked, in microseconds, as it says
+   * @param queuedMicros time that the request was with the bus before the member had it, in
+   *     microseconds
+   * @param handledMicros time that the member worked, in microseconds, by its own account
    */
   void reply(
       long call, long member, int queuedMicros, int handledMicros, boolean more, Delivery reply);
 
-  /** A member has answered that there is no reply. */
+  /** Sends a member's failure. */
   void failure(long call, long member, boolean more, Delivery failure);
 
   /**
-   * The bus has ended the request, or the part of one member, without a reply.
+   * Sends a failure of the bus for the request, or for the part of one member.
    *
-   * @param member the number of the member, 0 for the whole request
-   * @param retryAfterMillis when another try may be worth it, 0 for no advice
+   * @param member number of the member, 0 for the whole request
+   * @param retryAfterMillis milliseconds after which a retry may succeed, 0 for no advice
    */
   void failure(
       long call,
@@ -39,22 +40,20 @@ public interface GatherPort {
       String message);
 
   /**
-   * Says whether a request to so many members is more than the caller may have; then it has been
-   * told.
-   *
-   * @return true if it is not to be sent
+   * Returns whether a request to this many members is more than the caller may have; then it has
+   * been refused and must not be sent.
    */
   default boolean refuses(long call, int members) {
     return false;
   }
 
-  /** A member has the call of a request no more; {@link GatheringClient#inFlight}. */
+  /** Called when a member no longer has the call of a request; {@link GatheringClient#inFlight}. */
   default void left() {}
 
   /**
-   * Charges the client with work that it has caused and that comes later.
+   * Charges the client for work that it has caused and that is done later.
    *
-   * @param nanos how long it took
+   * @param nanos duration of the work
    */
-  default void caused(long nanos) {}
+  default void chargeWork(long nanos) {}
 }

@@ -5,10 +5,10 @@ import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
 
 /**
- * A request to all members of a service: one call for each of them, which waits for a place in that
- * member's window like any call for one member only. So what members have is bounded as always, and
- * a member that is slow or gone concerns its own part. Many members are asked in later turns.
- * Confined to the loop of the caller.
+ * Request to all members of a service: one call for each of them, which waits for a place in that
+ * member's window like any call for one member only. So windows bound these calls as always, and a
+ * slow or lost member affects its own part only. Many members are called in later turns. Confined
+ * to the loop of the caller.
  */
 final class Gathering implements CallerPort, Slices.Work {
   private final GatheringClient client;
@@ -17,17 +17,17 @@ final class Gathering implements CallerPort, Slices.Work {
   private final int bodyBytes;
   private final CallerConnection parts;
   private final CallRequest asked = new CallRequest();
-  // Members that have not been asked are those from here on.
+  // Index of the first member that was not called yet.
   private int next;
   // Members that have not answered; 0 <= open <= members.length.
   private int open;
-  // As the client knows it.
+  // Value as the client knows it.
   private int inFlight;
 
   /**
-   * Makes one that has asked nobody yet.
+   * Creates a request that has called no member yet.
    *
-   * @param like what is asked for; not needed afterwards
+   * @param like template of the calls; not needed afterwards
    */
   Gathering(
       LoopCalls calls,
@@ -58,7 +58,7 @@ final class Gathering implements CallerPort, Slices.Work {
     count();
   }
 
-  /** Asks the next member; answers may come from within. */
+  /** Calls the next member; answers may come from within. */
   @Override
   public boolean step(long nowNanos) {
     if (next < members.length) {
@@ -81,16 +81,16 @@ final class Gathering implements CallerPort, Slices.Work {
   }
 
   @Override
-  public void took(long nanos) {
-    caused(nanos);
+  public void charge(long nanos) {
+    chargeWork(nanos);
   }
 
   @Override
-  public void caused(long nanos) {
-    client.caused(nanos);
+  public void chargeWork(long nanos) {
+    client.chargeWork(nanos);
   }
 
-  /** Tells the client how many calls there are or will be. */
+  /** Reports to the client how many calls there are or will be. */
   private void count() {
     int now = members.length - next + parts.inFlight();
     client.changed(now - inFlight);
@@ -102,7 +102,7 @@ final class Gathering implements CallerPort, Slices.Work {
     count();
   }
 
-  /** Nobody waits for answers any more. */
+  /** Cancels all calls: nobody waits for answers any more. */
   void close(String reason) {
     open = 0;
     next = members.length;
@@ -111,7 +111,7 @@ final class Gathering implements CallerPort, Slices.Work {
     count();
   }
 
-  /** Members may have their parts still, which count until they have answered. */
+  /** Members may still have their parts, which count until they have answered. */
   private final class Rest extends ClosedEnd {
     @Override
     public void left() {
@@ -119,8 +119,8 @@ final class Gathering implements CallerPort, Slices.Work {
     }
 
     @Override
-    public void caused(long nanos) {
-      Gathering.this.caused(nanos);
+    public void chargeWork(long nanos) {
+      Gathering.this.chargeWork(nanos);
     }
   }
 

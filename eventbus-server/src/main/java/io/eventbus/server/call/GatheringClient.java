@@ -9,11 +9,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 
 /**
- * A connection that sends requests to all members of services: made with the first of them, by
+ * Connection that sends requests to all members of services, created with the first of them by
  * {@link LoopCalls#gatherer}. Confined to the loop that owns the connection.
  */
 public final class GatheringClient {
-  /** What {@link #begin} returns for a request that is there already. */
+  /** Result of {@link #begin} for a request whose number is in use. */
   public static final int IN_FLIGHT = -1;
 
   private final LoopCalls calls;
@@ -34,12 +34,11 @@ public final class GatheringClient {
 
   /**
    * Sends a request to every member at this bus that takes calls now. It ends with the first call
-   * of the {@link GatherPort} that has {@code more} false, perhaps before this returns.
+   * of the {@link GatherPort} that has {@code more} false, perhaps before this returns. Returns the
+   * number of members, 0 if it was refused, or {@link #IN_FLIGHT} if a request with this number has
+   * not ended yet, or the connection has: then nothing was done.
    *
-   * @param request what is asked for; not needed afterwards. Its {@code member} and {@code
-   *     waitMillis} are not looked at
-   * @return how many members it was sent to, 0 if it was refused; {@link #IN_FLIGHT} if a request
-   *     with this number has not ended yet, or the connection has: then nothing was done
+   * @param request not needed afterwards; its {@code member} and {@code waitMillis} are ignored
    */
   public int begin(CallRequest request) {
     calls.checkLoop();
@@ -100,7 +99,10 @@ public final class GatheringClient {
     return asked.length;
   }
 
-  /** A client that changes its bus is a member twice for a moment, with one number. */
+  /**
+   * Returns the distinct numbers of members: a moving client is a member twice for a moment, with
+   * one number.
+   */
   private static long[] numbers(LocalService service) {
     ServiceMember[] all = service.members();
     long[] numbers = new long[all.length];
@@ -119,19 +121,22 @@ public final class GatheringClient {
     end.failure(number, 0, code, Execution.NO, 0, false, text);
   }
 
-  /** Says whether a request is in flight. */
+  /** Returns whether a request is in flight. */
   public boolean has(long call) {
     return open.containsKey(call);
   }
 
-  /** Calls of single members that its requests have, those that ended without an answer as well. */
+  /**
+   * Returns the calls of single members that its requests have, including those that ended without
+   * an answer.
+   */
   public int inFlight() {
     return members;
   }
 
   /**
-   * Ends a request with {@code CANCELLED} and tells the members that have not answered. One that is
-   * not there is ignored.
+   * Ends a request with {@code CANCELLED} and notifies the members that have not answered. An
+   * unknown request is ignored.
    */
   public void cancel(long call, String reason) {
     calls.checkLoop();
@@ -144,8 +149,8 @@ public final class GatheringClient {
   }
 
   /**
-   * The connection has ended: members are told that nobody waits for their answers, and the {@link
-   * GatherPort} is not called again. A second call does nothing.
+   * Ends all requests with the connection: members learn that nobody waits for their answers, and
+   * the {@link GatherPort} is not called again. A second call does nothing.
    */
   public void close() {
     calls.checkLoop();
@@ -154,13 +159,13 @@ public final class GatheringClient {
         .forEach(gathering -> gathering.close(FailureMessages.CALLER_GONE));
   }
 
-  /** A request has had its last answer, or needs none. */
+  /** Removes a request that has had its last answer, or needs none. */
   void ended(long call, int asked, int bodyBytes) {
     open.remove(call);
     held.give(CallHeap.ofGathering(asked) + bodyBytes, bodyBytes);
   }
 
-  /** Counts calls that its requests have more, or fewer. */
+  /** Adds to the number of calls of its requests. */
   void changed(int more) {
     members += more;
     if (more < 0 && !closed) {
@@ -168,10 +173,10 @@ public final class GatheringClient {
     }
   }
 
-  /** Charges the connection with work of its requests. */
-  void caused(long nanos) {
+  /** Charges the connection for work of its requests. */
+  void chargeWork(long nanos) {
     if (!closed) {
-      end.caused(nanos);
+      end.chargeWork(nanos);
     }
   }
 
@@ -183,7 +188,7 @@ public final class GatheringClient {
     return info;
   }
 
-  /** Returns the share from which everything that is held for the connection is taken. */
+  /** Returns the memory share of the connection. */
   ServiceShare held() {
     return held;
   }

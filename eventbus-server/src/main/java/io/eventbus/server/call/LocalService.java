@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A name that is served, or that calls wait for, on a bus. Any thread: who chooses a member reads
- * an array that is replaced when members come and go, which alone is done under a lock. Other buses
- * that serve it are counted here, and kept by each loop ({@link LoopService#far}).
+ * Service of a bus that has members or waiting calls. Any thread: the choice of a member reads an
+ * array that is replaced when members come and go, which alone is done under a lock. Peers that
+ * serve it are counted here, and listed by each loop ({@link LoopService#peers}).
  */
 final class LocalService {
   private static final ServiceMember[] NONE = {};
 
-  /** What a service has lost with a member. */
+  /** Loss of a service with the end of a member. */
   enum Loss {
     /** Others serve it. */
     NONE,
@@ -26,38 +26,39 @@ final class LocalService {
   private final ServiceKey key;
   private final AtomicInteger queued = new AtomicInteger();
   private final WaitingLoops waiting;
-  private final WaitingLoops homeWaiting;
+  private final WaitingLoops localWaiting;
   private final ServedHere listener;
-  // By number. Members without concurrency are in it, too.
+  // Ordered by number; includes members without concurrency.
   private volatile ServiceMember[] members = NONE;
-  // Whether a member takes calls, or would if it had not failed.
+  // True if a member takes calls, or would if it had not failed.
   private volatile boolean served;
-  // The same of members that are connected to this bus.
+  // The same for members that are connected to this bus.
   private volatile boolean servedHere;
-  // Since when members have places, as far as that is known; and those of this bus.
+  // Start of the time in which members have places, as far as known; and the same for local
+  // members.
   private volatile long openNanos;
   private volatile long openHereNanos;
-  // At least the window of each member; it may be more, after windows have shrunk.
+  // Upper bound of the members' windows; may be too large after windows have shrunk.
   private volatile int widest;
   private int serving;
   private int servingHere;
-  // Streams to other buses that have places there.
-  private int openElsewhere;
-  // What the streams of other buses that have calls here say of their queues, and how many they
-  // are.
-  private final AtomicLong queuedElsewhere = new AtomicLong();
-  private final AtomicInteger askers = new AtomicInteger();
-  // Members, and loops that know it. Guarded by the directory.
+  // Streams to peers that have places there.
+  private int openPeers;
+  // Queue lengths reported by the streams of peers that have calls here, and the number of these
+  // streams.
+  private final AtomicLong queuedAtPeers = new AtomicLong();
+  private final AtomicInteger demandStreams = new AtomicInteger();
+  // Number of members, and of loops that know it. Guarded by the directory.
   int uses;
 
   LocalService(ServiceKey key, int loops, ServedHere listener) {
     this.key = key;
     this.waiting = new WaitingLoops(loops);
-    this.homeWaiting = new WaitingLoops(loops);
+    this.localWaiting = new WaitingLoops(loops);
     this.listener = listener;
   }
 
-  /** Whose it is; empty for the default account. */
+  /** Returns the account; empty for the default account. */
   String account() {
     return key.account();
   }
@@ -70,29 +71,29 @@ final class LocalService {
     return key;
   }
 
-  /** Calls that wait for a place, in all loops. */
+  /** Returns the number of calls that wait for a place, on all loops. */
   AtomicInteger queued() {
     return queued;
   }
 
-  /** The loops with calls for any member. */
+  /** Returns the loops with calls for any member. */
   WaitingLoops waiting() {
     return waiting;
   }
 
-  /** The loops with calls of other buses, which only members of this one may have. */
-  WaitingLoops homeWaiting() {
-    return homeWaiting;
+  /** Returns the loops with calls of peers, which only local members may have. */
+  WaitingLoops localWaiting() {
+    return localWaiting;
   }
 
-  /** Calls that wait at other buses which have calls here, as they have said. */
-  AtomicLong queuedElsewhere() {
-    return queuedElsewhere;
+  /** Returns the number of calls that wait at peers with calls here, as reported by them. */
+  AtomicLong queuedAtPeers() {
+    return queuedAtPeers;
   }
 
-  /** Streams of other buses that have calls here. */
-  AtomicInteger askers() {
-    return askers;
+  /** Returns the number of streams of peers with calls here. */
+  AtomicInteger demandStreams() {
+    return demandStreams;
   }
 
   ServiceMember[] members() {
@@ -103,35 +104,36 @@ final class LocalService {
     return served;
   }
 
-  /** Whether a member that is connected to this bus takes calls. */
+  /** Returns whether a member that is connected to this bus takes calls. */
   boolean isServedHere() {
     return servedHere;
   }
 
   /**
-   * Says whether a member takes calls.
+   * Returns whether a member takes calls.
    *
-   * @param home whether only members of this bus count
+   * @param local whether only members of this bus count
    */
-  boolean isServed(boolean home) {
-    return home ? servedHere : served;
+  boolean isServed(boolean local) {
+    return local ? servedHere : served;
   }
 
   /**
-   * Returns since when members have places, as far as that is known; any time if none has.
+   * Returns the start of the time in which members have places, as far as known; any time if none
+   * has.
    *
-   * @param home whether only members of this bus count
+   * @param local whether only members of this bus count
    */
-  long openNanos(boolean home) {
-    return home ? openHereNanos : openNanos;
+  long openNanos(boolean local) {
+    return local ? openHereNanos : openNanos;
   }
 
-  /** Another bus has places from now on, or has none any more. */
-  synchronized void openElsewhere(boolean open, long nowNanos) {
-    if (open && openElsewhere == 0 && !hasPlacesHere(null)) {
+  /** Called when a peer starts or ceases to have places. */
+  synchronized void openPeers(boolean open, long nowNanos) {
+    if (open && openPeers == 0 && !hasPlacesHere(null)) {
       openNanos = nowNanos;
     }
-    openElsewhere += open ? 1 : -1;
+    openPeers += open ? 1 : -1;
   }
 
   private boolean hasPlacesHere(@Nullable ServiceMember butFor) {
@@ -147,10 +149,10 @@ final class LocalService {
     return widest;
   }
 
-  /** A member's window has become so wide. */
+  /** Raises the upper bound of windows. */
   void widened(int window) {
     if (window > widest) {
-      // Another may be lost: it only makes the choice a little less fair until the next.
+      // A concurrent update may be lost: the choice is a little less fair until the next one.
       widest = window;
     }
   }
@@ -170,7 +172,7 @@ final class LocalService {
     }
   }
 
-  /** Returns what the service has lost with it. */
+  /** Removes a member; returns the loss of the service. */
   synchronized Loss remove(ServiceMember member, boolean serves, long nowNanos) {
     ServiceMember[] before = members;
     ServiceMember[] after = new ServiceMember[before.length - 1];
@@ -187,9 +189,9 @@ final class LocalService {
     return serves ? serves(-1, member, nowNanos) : Loss.NONE;
   }
 
-  /** One member more, or less, takes calls. */
+  /** Changes the number of members that take calls by one. */
   synchronized Loss serves(int change, ServiceMember member, long nowNanos) {
-    boolean here = !member.isFar();
+    boolean here = !member.isPeer();
     serving += change;
     served = serving > 0;
     boolean wasServedHere = servedHere;
@@ -197,15 +199,15 @@ final class LocalService {
       servingHere += change;
       servedHere = servingHere > 0;
     }
-    // Another bus is open when it says so.
+    // A peer reports itself when it is open.
     if (here && change > 0 && !hasPlacesHere(member)) {
       openHereNanos = nowNanos;
-      if (openElsewhere == 0) {
+      if (openPeers == 0) {
         openNanos = nowNanos;
       }
     }
     if (servedHere != wasServedHere) {
-      // In this order for those who are told.
+      // Under the lock, so that listeners hear changes in order.
       listener.servedHere(key, servedHere);
     }
     return change > 0 || (served && servedHere == wasServedHere)
@@ -214,16 +216,14 @@ final class LocalService {
   }
 
   /**
-   * Stops a member that fails: never more than half of them, because then the fault is hardly
-   * theirs.
-   *
-   * @return for how many nanoseconds; 0 if it goes on
+   * Pauses a failing member; never more than half of them, because then the fault is hardly theirs.
+   * Returns the duration in nanoseconds; 0 if it goes on.
    */
   synchronized long pause(MemberWindow window) {
     return 2 * (paused() + 1) <= servingHere ? window.pause() : 0;
   }
 
-  /** Whether members that are stopped have to go on, because too few others are left. */
+  /** Returns whether paused members have to resume, because too few others are left. */
   synchronized boolean mustResume() {
     return 2 * paused() > servingHere;
   }

@@ -14,12 +14,12 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The calls that begin or end at connections of one event loop. Confined to it. */
+/** Calls that begin or end at connections of one event loop. Confined to it. */
 public final class LoopCalls {
-  /** Calls that are kept for the next ones; more are left to the garbage collector. */
+  /** Maximum calls that are kept for reuse; more are left to the garbage collector. */
   private static final int MAX_SPARE = 4_096;
 
-  /** Time to look at a call that waits, by estimate. */
+  /** Estimated time to examine a waiting call. */
   private static final long LOOK_NANOS = 300;
 
   private static final byte[] NO_IDENTITY = {};
@@ -32,11 +32,11 @@ public final class LoopCalls {
   private final Slices slices;
   private final TimerWheel deadlines;
   private final LoopServices services;
-  private final CallDispatcher places;
-  private final CallCompletion endings;
+  private final CallDispatcher dispatcher;
+  private final CallCompletion completion;
   private final @Nullable CallHandOverQueue[] others;
   private final Deque<Call> spare = new ArrayDeque<>();
-  private final Map<Object, FairnessGroup> shares = new HashMap<>();
+  private final Map<Object, FairnessGroup> groups = new HashMap<>();
   private final ServiceMemory.OfLoop memory;
   private final ServiceMemory.OfLoop registrations;
   private long dispatched;
@@ -53,130 +53,126 @@ public final class LoopCalls {
     this.slices = new Slices(port, this::isOtherBehind);
     this.deadlines = new TimerWheel(port, slices);
     this.services = new LoopServices(this);
-    this.places =
+    this.dispatcher =
         new CallDispatcher(
             this,
             new MemberSelector(seed, number),
             new CallAdmission(bus.settings(), bus.queued()),
             bus.queued());
-    this.endings = new CallCompletion(this);
+    this.completion = new CallCompletion(this);
     this.memory = bus.memory().services().ofLoop();
     this.registrations = bus.memory().registrations().ofLoop();
     this.others = new CallHandOverQueue[bus.loopCount()];
   }
 
-  /** Makes what one connection may have the bus hold for its calls and tunnels. */
+  /** Creates the memory share of one connection for its calls and tunnels. */
   public ServiceShare share(ServiceShare.Address address) {
     return new ServiceShare(memory, address);
   }
 
-  /** Makes what one connection may have the bus hold for its registrations. */
+  /** Creates the memory share of one connection for its registrations. */
   public ServiceShare registrations(ServiceShare.Address address) {
     return new ServiceShare(registrations, address);
   }
 
   /**
-   * Makes a connection one that calls.
-   *
-   * @return nothing is kept of it after its {@link CallerConnection#close}, but what members still
-   *     have
+   * Creates a caller for a connection. Nothing is kept of it after {@link CallerConnection#close},
+   * except calls that members still have.
    */
   public CallerConnection caller(CallerPort end, CallerInfo info, ServiceShare held) {
     checkLoop();
     return new CallerConnection(
-        this, end, info, joinShare(info), held, settings().callsInFlight(), stats);
+        this, end, info, joinGroup(info), held, settings().callsInFlight(), stats);
   }
 
-  /** Of an address without a limit, as tests do. */
+  /** Creates a caller without an address limit, for tests. */
   CallerConnection caller(CallerPort end, CallerInfo info) {
     return caller(end, info, share(ServiceShare.Address.UNBOUNDED));
   }
 
   /**
-   * Makes a connection one that sends requests to all members of services.
-   *
-   * @return nothing is kept of it after its {@link GatheringClient#close}, but what members still
-   *     have
+   * Creates a sender of requests to all members. Nothing is kept of it after {@link
+   * GatheringClient#close}, except calls that members still have.
    */
   public GatheringClient gatherer(GatherPort end, CallerInfo info, ServiceShare held) {
     checkLoop();
     return new GatheringClient(this, end, info, held);
   }
 
-  /** Returns who is a member of which service of the bus. */
+  /** Returns the presence of members. */
   public Presence presence() {
     return bus.presence();
   }
 
-  /** Returns what answers requests to the bus itself. */
+  /** Returns the responder to requests to the bus itself. */
   public BusService busService() {
     return bus.busService();
   }
 
-  /** The calls that have been under way for longest, the oldest first. */
+  /** Returns the oldest open calls, oldest first. */
   List<OpenCall> slowest(int most) {
     checkLoop();
     return SlowCalls.of(deadlines, most, now());
   }
 
-  /** What sends the parts of one request to so many members. */
+  /** Creates the caller of the parts of one request to this many members. */
   CallerConnection callerOfMembers(
       CallerPort end, CallerInfo info, ServiceShare held, int members, long request) {
-    return new CallerConnection(this, end, info, joinShare(info), held, members, stats, request);
+    return new CallerConnection(this, end, info, joinGroup(info), held, members, stats, request);
   }
 
-  private FairnessGroup joinShare(CallerInfo info) {
-    FairnessGroup share = shares.computeIfAbsent(info.share(), FairnessGroup::new);
-    share.clients++;
-    return share;
+  private FairnessGroup joinGroup(CallerInfo info) {
+    FairnessGroup group = groups.computeIfAbsent(info.share(), FairnessGroup::new);
+    group.clients++;
+    return group;
   }
 
   /**
-   * Makes another bus one that calls, by a stream.
+   * Creates a caller for a stream of a peer.
    *
-   * @param share what the calls of that bus have in common, by {@code equals}: they take turns with
-   *     those of other buses
-   * @param most how many calls may be open
+   * @param share key that the calls of that peer share, compared by {@code equals}: they take turns
+   *     with those of others
+   * @param most maximum number of open calls
    */
   public CallerConnection bus(CallerPort end, Object share, int most) {
     checkLoop();
     CallerInfo info = new CallerInfo(0, NO_IDENTITY, share);
     return new CallerConnection(
-        this, end, info, joinShare(info), ServiceShare.ofBus(memory), most, fromBuses);
+        this, end, info, joinGroup(info), ServiceShare.ofBus(memory), most, fromBuses);
   }
 
-  /** Makes another bus one that serves, by a stream. */
+  /** Creates a member connection for a stream to a peer that serves. */
   public MemberConnection bus(MemberPort end) {
     checkLoop();
     return new MemberConnection(this, end, "", 0, true, ServiceShare.ofBus(memory));
   }
 
-  /** Makes another bus one that asks for places of a service, by a stream. */
-  public PeerDemand asker(ServiceKey service) {
+  /** Creates the demand of a peer for a service, for one of its streams. */
+  public PeerDemand demand(ServiceKey service) {
     checkLoop();
     return new PeerDemand(this, service);
   }
 
-  void leaveShare(FairnessGroup share) {
-    if (--share.clients == 0) {
-      shares.remove(share.key);
+  void leaveGroup(FairnessGroup group) {
+    if (--group.clients == 0) {
+      groups.remove(group.key);
     }
   }
 
   /**
-   * Makes a connection one that serves in the default account, of an address without a limit.
+   * Creates a member connection in the default account, without an address limit. Nothing is kept
+   * of it after {@link MemberConnection#close}.
    *
    * @param member the member's number: the producer number of the client, not 0
-   * @return nothing is kept of it after its {@link MemberConnection#close}
    */
   public MemberConnection server(MemberPort end, long member) {
     return server(end, "", member, share(ServiceShare.Address.UNBOUNDED));
   }
 
   /**
-   * Makes a connection one that serves in an account.
+   * Creates a member connection in an account.
    *
-   * @param account whose services; empty for the default account
+   * @param account account of the services; empty for the default account
    */
   public MemberConnection server(MemberPort end, String account, long member, ServiceShare held) {
     checkLoop();
@@ -184,9 +180,8 @@ public final class LoopCalls {
   }
 
   /**
-   * Makes a connection one with ends of streams and tunnels.
-   *
-   * @return nothing is kept of it after its {@link TunnelClient#close}
+   * Creates the ends of streams and tunnels of a connection. Nothing is kept of them after {@link
+   * TunnelClient#close}.
    */
   public TunnelClient tunnels(TunnelEnds ends, ServiceShare held) {
     checkLoop();
@@ -199,8 +194,8 @@ public final class LoopCalls {
   }
 
   /**
-   * Gives other loops what has been collected for them; to be called at the end of each round in
-   * which {@link LoopPort#flushSoon} was called.
+   * Hands collected notes to other loops; called at the end of each round in which {@link
+   * LoopPort#flushSoon} was called.
    */
   public void flush() {
     checkLoop();
@@ -212,7 +207,7 @@ public final class LoopCalls {
     }
   }
 
-  /** Begins a note to another loop; to be filled in at once. */
+  /** Starts a note to another loop; to be filled in at once. */
   CallHandOverQueue.Note tell(int loop, CallHandOverQueue.Kind kind) {
     CallHandOverQueue queue = queue(loop);
     toldLast = queue;
@@ -233,13 +228,13 @@ public final class LoopCalls {
     return queue;
   }
 
-  /** Whether the loop that was told last has much to do of what it was told before. */
+  /** Returns whether the loop that got the last note is behind with earlier ones. */
   private boolean isOtherBehind() {
     CallHandOverQueue last = toldLast;
     return last != null && last.isBehind();
   }
 
-  /** What another loop has told. */
+  /** Processes a note of another loop. */
   void receive(CallHandOverQueue.Note note) {
     checkLoop();
     long now = now();
@@ -247,14 +242,15 @@ public final class LoopCalls {
       case INVOKE -> note.call().member().client().invoke(note.call(), now);
       case CANCEL -> note.member().client().cancelled(note.number, note.timedOut, note.text, now);
       case RESUME -> note.member().resume();
-      case REPLY -> endings.replied(note.call(), note.handledMicros, note.tunnel, note.body(), now);
+      case REPLY ->
+          completion.replied(note.call(), note.handledMicros, note.tunnel, note.body(), now);
       case FAILURE ->
-          endings.failed(
+          completion.failed(
               note.call(), note.code, note.executed, note.retryAfterMillis, note.body(), now);
-      case RETURN -> endings.returned(note.call(), note.returned, now);
-      case PLACE -> places.granted(note.member(), now);
-      case UNSERVED -> places.unserved(note.service());
-      case MEMBER_GONE -> places.gone(note.member());
+      case RETURN -> completion.returned(note.call(), note.returned, now);
+      case PLACE -> dispatcher.granted(note.member(), now);
+      case UNSERVED -> dispatcher.unserved(note.service());
+      case MEMBER_GONE -> dispatcher.gone(note.member());
       case TUNNEL_DATA -> note.tunnel().sendData(note.number, note.last, note.takeBody());
       case TUNNEL_CREDIT -> note.tunnel().sendCredit(note.number, note.received);
       case TUNNEL_END -> note.tunnel().sendEnd(note.ending());
@@ -262,10 +258,9 @@ public final class LoopCalls {
   }
 
   /**
-   * Tells all loops that nobody serves a service any more. A loop that was told in this round
-   * already is not told again: it will see how things are then.
-   *
-   * @return how long that may keep the loops, in nanoseconds, by estimate
+   * Notifies all loops that nobody serves a service any more. A loop that was notified in this
+   * round is skipped: it will see the state then. Returns the estimated nanoseconds that the loops
+   * need.
    */
   long unserved(LocalService service) {
     long waiting = service.queued().get();
@@ -276,11 +271,11 @@ public final class LoopCalls {
         told = true;
       }
     }
-    places.unserved(service);
+    dispatcher.unserved(service);
     return told ? waiting * LOOK_NANOS : 0;
   }
 
-  /** A member takes no calls any more. */
+  /** Notifies all loops with calls for a member only that it takes no more calls. */
   void cannotBeCalled(ServiceMember member) {
     if (!member.wasPinned()) {
       return;
@@ -290,10 +285,10 @@ public final class LoopCalls {
         tell(loop, CallHandOverQueue.Kind.MEMBER_GONE).member = member;
       }
     }
-    places.gone(member);
+    dispatcher.gone(member);
   }
 
-  /** A member of any loop has to go on although it has failed. */
+  /** Resumes a member of any loop that was paused after failures. */
   void resume(ServiceMember member) {
     if (member.loop() == number) {
       member.resume();
@@ -313,7 +308,7 @@ public final class LoopCalls {
     }
   }
 
-  /** Another number each time, for the whole bus. */
+  /** Returns a number that is unique on the bus. */
   long nextNumber() {
     dispatched++;
     return number - dispatched * others.length;
@@ -335,9 +330,9 @@ public final class LoopCalls {
     return bus.memory().isOver();
   }
 
-  /** Says whether the bus is too short of memory for more of a connection. */
+  /** Returns whether the bus is too short of memory for more calls of a connection. */
   boolean isShortOfMemory(ServiceShare held) {
-    // A client that holds little waits for nobody's eviction: those that hold the most give it back
+    // A client that uses little does not wait for evictions: the largest ones release memory
     // soon.
     return held.bytes() < ServiceShare.SMALL_BYTES
         ? bus.memory().isFarOver()
@@ -353,11 +348,7 @@ public final class LoopCalls {
     return bus.directory();
   }
 
-  /**
-   * Returns how many event loops the bus has.
-   *
-   * @return at least 1
-   */
+  /** Returns the number of event loops of the bus. */
   public int loops() {
     return others.length;
   }
@@ -366,17 +357,17 @@ public final class LoopCalls {
     return stats;
   }
 
-  /** Does all that is left of what has ended, before the loop itself ends. */
+  /** Finishes all work that is left of ended connections, before the loop itself ends. */
   public void finish() {
     checkLoop();
     slices.finish();
   }
 
   /**
-   * Does something in steps, now or in later turns of the loop: what a connection leaves that has
-   * ended, for instance.
+   * Runs work in steps, now or in later turns of the loop, for instance to clean up after an ended
+   * connection.
    *
-   * @param step does a piece that takes microseconds, and says whether there is more
+   * @param step does a piece that takes microseconds, and returns whether there is more
    */
   public void inSlices(BooleanSupplier step) {
     checkLoop();
@@ -395,11 +386,11 @@ public final class LoopCalls {
     return services;
   }
 
-  CallDispatcher places() {
-    return places;
+  CallDispatcher dispatcher() {
+    return dispatcher;
   }
 
-  CallCompletion endings() {
-    return endings;
+  CallCompletion completion() {
+    return completion;
   }
 }

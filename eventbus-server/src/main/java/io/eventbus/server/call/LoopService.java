@@ -1,29 +1,29 @@
 package io.eventbus.server.call;
 
-/** A service as one loop knows it. Confined to the loop. */
+/** Service as one loop knows it. Confined to the loop. */
 final class LoopService {
-  /** How often other buses are told at most that calls wait, unless they double. */
+  /** Minimum interval of demand announcements to peers, unless the demand doubles. */
   private static final long DEMAND_NANOS = 10_000_000;
 
   final LocalService service;
 
-  /** The name in UTF-8. */
+  /** Name in UTF-8. */
   final NameKey key;
 
   final ServiceQueue queue;
 
-  /** Calls of other buses, which only members of this one may have. */
-  final ServiceQueue home;
+  /** Calls of peers, which only local members may have. */
+  final ServiceQueue localQueue;
 
   final RetryBudget retries;
 
-  /** The other buses that serve it, by streams of this loop. Replaced when they change. */
-  ServiceMember[] far;
+  /** Peers that serve it, by streams of this loop. Replaced when they change. */
+  ServiceMember[] peers;
 
-  /** The loop has forgotten it: there may be another of the same name. */
+  /** True when the loop has forgotten it: there may be another of the same name. */
   boolean dropped;
 
-  // Number of waiting calls that the other buses were told last, and when.
+  // Number of waiting calls that was announced to peers last, and when.
   private int demanded;
   private long demandedAt;
 
@@ -32,27 +32,27 @@ final class LoopService {
       NameKey key,
       int loop,
       int retryPercent,
-      ServiceMember[] far,
+      ServiceMember[] peers,
       long nowNanos) {
     this.service = service;
     this.key = key;
-    this.far = far;
+    this.peers = peers;
     this.queue = new ServiceQueue(service.waiting(), loop);
-    this.home = new ServiceQueue(service.homeWaiting(), loop);
+    this.localQueue = new ServiceQueue(service.localWaiting(), loop);
     this.retries = new RetryBudget(retryPercent, nowNanos);
   }
 
   /**
-   * Tells the other buses how many calls wait, where these have doubled since they were told last,
+   * Announces to peers how many calls wait, if the number has doubled since the last announcement,
    * or after some time.
    */
-  void want(long nowNanos) {
+  void announceDemand(long nowNanos) {
     int queued = queue.size();
     if (queued >= 2 * demanded || nowNanos - demandedAt >= DEMAND_NANOS) {
       demanded = queued;
       demandedAt = nowNanos;
-      for (ServiceMember bus : far) {
-        bus.want(queued);
+      for (ServiceMember bus : peers) {
+        bus.announceDemand(queued);
       }
     }
   }

@@ -9,32 +9,31 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The services that one loop knows: found by account and the bytes of a name, without an object. A
- * service is known while it is served or calls of this loop wait for it, from the first call on.
+ * Services that one loop knows: found by account and the bytes of a name, without an object. A
+ * service is known from its first call on, while it is served or calls of this loop wait for it.
  * Confined to the loop.
  */
 final class LoopServices {
   private static final ServiceMember[] NOWHERE = {};
 
   private final LoopCalls calls;
-  // Of the default account, and of the others those that have services here.
+  // Services of the default account, and of other accounts that have services here.
   private final Map<NameKey, LoopService> byName = new HashMap<>();
   private final Map<String, Map<NameKey, LoopService>> ofAccounts = new HashMap<>();
   private final NameKey lookedUp = new NameKey();
   private final IdentityHashMap<LocalService, LoopService> byService = new IdentityHashMap<>();
-  private final IdentityHashMap<LocalService, ServiceMember[]> far = new IdentityHashMap<>();
+  private final IdentityHashMap<LocalService, ServiceMember[]> peers = new IdentityHashMap<>();
 
   LoopServices(LoopCalls calls) {
     this.calls = calls;
   }
 
   /**
-   * Finds a service.
+   * Finds a service; returns null if nobody serves it and the call does not wait.
    *
-   * @param account whose; empty for the default account
-   * @param in position and limit are not looked at
-   * @param home whether only members of this bus count
-   * @return null if nobody serves it, and the call does not wait
+   * @param account account of the service; empty for the default account
+   * @param in buffer; position and limit are ignored
+   * @param local whether only members of this bus count
    */
   @Nullable LoopService find(
       String account,
@@ -42,13 +41,13 @@ final class LoopServices {
       int start,
       int length,
       boolean waits,
-      boolean home,
+      boolean local,
       long nowNanos) {
     LoopService known = byName(account).get(lookedUp.read(in, start, length));
     if (known == null) {
       known = learn(account, lookedUp, waits, nowNanos);
     }
-    if (known == null || known.service.isServed(home) || waits) {
+    if (known == null || known.service.isServed(local) || waits) {
       return known;
     }
     // The service may have been served when it was looked up.
@@ -88,7 +87,7 @@ final class LoopServices {
             key,
             calls.number(),
             calls.settings().retryPercent(),
-            far.getOrDefault(service, NOWHERE),
+            peers.getOrDefault(service, NOWHERE),
             nowNanos);
     String account = service.account();
     Map<NameKey, LoopService> names =
@@ -98,41 +97,41 @@ final class LoopServices {
     return known;
   }
 
-  /** Returns what the loop knows of a service, or null. */
+  /** Returns the loop's view of a service, or null. */
   @Nullable LoopService known(LocalService service) {
     return byService.get(service);
   }
 
-  /** Another bus serves a service, by a stream of this loop, or does not any more. */
-  void far(ServiceMember bus, boolean serves) {
+  /** Adds or removes a peer that serves a service by a stream of this loop. */
+  void setPeer(ServiceMember bus, boolean serves) {
     LocalService service = bus.service();
-    List<ServiceMember> all = new ArrayList<>(List.of(far.getOrDefault(service, NOWHERE)));
+    List<ServiceMember> all = new ArrayList<>(List.of(peers.getOrDefault(service, NOWHERE)));
     all.remove(bus);
     if (serves) {
       all.add(bus);
     }
     ServiceMember[] now = all.toArray(NOWHERE);
     if (all.isEmpty()) {
-      far.remove(service);
+      peers.remove(service);
     } else {
-      far.put(service, now);
+      peers.put(service, now);
     }
     LoopService known = byService.get(service);
     if (known != null) {
-      known.far = now;
+      known.peers = now;
     }
   }
 
-  /** The other buses that serve a service, by streams of this loop. */
-  ServiceMember[] far(LocalService service) {
-    return far.getOrDefault(service, NOWHERE);
+  /** Returns the peers that serve a service by streams of this loop. */
+  ServiceMember[] peers(LocalService service) {
+    return peers.getOrDefault(service, NOWHERE);
   }
 
   /** Forgets a service that nobody serves and that no call waits for. */
   void forgetIdle(LoopService known) {
     if (!known.dropped
         && known.queue.isEmpty()
-        && known.home.isEmpty()
+        && known.localQueue.isEmpty()
         && !known.service.isServed()) {
       known.dropped = true;
       String account = known.service.account();

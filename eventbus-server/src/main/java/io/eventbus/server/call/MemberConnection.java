@@ -14,8 +14,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that serves: made with its first registration, by {@link LoopCalls#server}. Confined
- * to the loop that owns the connection.
+ * Connection of a member of services, created with its first registration by {@link
+ * LoopCalls#server}. Confined to the loop that owns the connection.
  */
 public final class MemberConnection {
   private static final MemberPort NOBODY =
@@ -31,14 +31,14 @@ public final class MemberConnection {
   private MemberPort end;
   private final String account;
   private final long number;
-  private final boolean far;
+  private final boolean peer;
   private final ServiceShare held;
   private final Map<ServiceKey, ServiceMember> members = new HashMap<>();
-  // What the client has not answered, by the bus's numbers.
+  // Calls that the client has not answered, by the bus's numbers.
   private final NumberMap<Call> open = new NumberMap<>();
-  // Of those, what nobody waits for takes so much.
+  // Bytes of those among them that nobody waits for.
   private long cancelledBytes;
-  // Made when the first is due.
+  // Allocated when the first is due.
   private TimerWheel.@Nullable Dues dues;
   private long invoked;
   private boolean closed;
@@ -48,12 +48,12 @@ public final class MemberConnection {
       MemberPort end,
       String account,
       long number,
-      boolean far,
+      boolean peer,
       ServiceShare held) {
-    if (number == 0 && !far) {
+    if (number == 0 && !peer) {
       throw new IllegalArgumentException("member: 0 (expected: a producer number)");
     }
-    this.far = far;
+    this.peer = peer;
     this.held = held;
     this.calls = calls;
     this.end = end;
@@ -63,10 +63,10 @@ public final class MemberConnection {
 
   /**
    * Makes the connection a member of a service. When this returns, the calls of every loop of this
-   * bus may be given to it; some may have been already, from within.
+   * bus may be given to it; some may have been already, from within. Returns null if the connection
+   * is a member of that service already, or has ended.
    *
    * @param concurrency calls that the client works on at once; 0: it takes none
-   * @return the member, or null if the connection is a member of that service already, or has ended
    */
   public @Nullable ServiceMember register(long registration, String service, int concurrency) {
     calls.checkLoop();
@@ -81,15 +81,14 @@ public final class MemberConnection {
     members.put(key, member);
     joined.add(member, concurrency > 0, calls.now());
     joined.widened(member.window().limit());
-    calls.places().offer(member);
+    calls.dispatcher().offer(member);
     return member;
   }
 
   /**
-   * Makes another bus, for which this stands, one that serves. Calls wait for it, and of every loop
-   * may be given to it as soon as there are {@linkplain ServiceMember#grant places}.
-   *
-   * @return the bus as a member, or null if it is one already, or this has ended
+   * Registers the peer for which this connection stands as a member. Calls wait for it, and those
+   * of every loop may be given to it as soon as there are {@linkplain ServiceMember#grant places}.
+   * Returns null if it is a member already, or this connection has ended.
    */
   public @Nullable ServiceMember serve(long registration, ServiceKey service) {
     calls.checkLoop();
@@ -101,25 +100,25 @@ public final class MemberConnection {
         new ServiceMember(
             this, joined, registration, PeerDemand.FIRST_GRANT, true, calls.loops(), calls.now());
     members.put(service, member);
-    calls.services().far(member, true);
+    calls.services().setPeer(member, true);
     joined.serves(1, member, calls.now());
     return member;
   }
 
-  /** A member leaves. */
+  /** Removes a member that leaves. */
   void remove(ServiceMember member) {
     members.remove(member.service().key());
   }
 
-  /** Gives the client a call, for which a place was taken. */
+  /** Gives the client a call, for which a place was acquired. */
   void invoke(Call call, long nowNanos) {
     ServiceMember member = call.member();
     if (member.isGone()) {
-      member.window().giveBack();
-      giveBack(call, ReturnReason.UNWRITTEN, nowNanos);
+      member.window().release();
+      release(call, ReturnReason.UNWRITTEN, nowNanos);
     } else if (call.isLate(nowNanos)) {
-      giveBack(call, ReturnReason.EXPIRED, nowNanos);
-      calls.places().release(member);
+      release(call, ReturnReason.EXPIRED, nowNanos);
+      calls.dispatcher().release(member);
     } else {
       call.invoked(invoked++, nowNanos);
       open.put(call.number, call);
@@ -128,10 +127,10 @@ public final class MemberConnection {
     }
   }
 
-  private void giveBack(Call call, ReturnReason why, long nowNanos) {
+  private void release(Call call, ReturnReason why, long nowNanos) {
     LoopCalls owner = call.owner();
     if (owner == calls) {
-      calls.endings().returned(call, why, nowNanos);
+      calls.completion().returned(call, why, nowNanos);
     } else {
       CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.RETURN);
       note.call = call;
@@ -139,7 +138,7 @@ public final class MemberConnection {
     }
   }
 
-  /** Nobody waits for a call any more; perhaps the client has answered it already. */
+  /** Notifies the client that nobody waits for a call any more; perhaps it has answered already. */
   void cancelled(long call, boolean timedOut, String reason, long nowNanos) {
     Call found = open.get(call);
     if (found == null) {
@@ -154,8 +153,8 @@ public final class MemberConnection {
     }
     end.cancel(call, reason);
     long most = held.isLastRoom() ? ServiceShare.SMALL_BYTES : held.ownPart() / 2;
-    if (!far && cancelledBytes > most) {
-      end.owesTooMuch(
+    if (!peer && cancelledBytes > most) {
+      end.closeUnresponsive(
           "the member has not answered calls that were cancelled, which take "
               + cancelledBytes
               + " bytes (expected: at most "
@@ -164,28 +163,26 @@ public final class MemberConnection {
     }
   }
 
-  /** A call has left the client. */
+  /** Removes a call that has left the client. */
   private void left(Call call) {
-    if (call.wasCancelled()) {
+    if (call.isCancelled()) {
       cancelledBytes -= CallHeap.CALL;
       held.give(CallHeap.CALL, 0);
     }
   }
 
   /**
-   * Takes a member's reply to a call.
+   * Handles a member's reply to a call. Returns false if this connection has no such call, for
+   * instance because it has answered it before; then nothing was done.
    *
-   * @param handledMicros how long the member worked, in microseconds, as it says
-   * @param reply for {@link CallerPort#reply}, which may run on another loop; retained while it is
-   *     on its way
-   * @return false if this connection has no such call, as when it has answered it before; then
-   *     nothing was done
+   * @param handledMicros time that the member worked, in microseconds, by its own account
+   * @param reply for {@link CallerPort#reply}, which may run on another loop; retained until then
    */
   public boolean reply(long call, int handledMicros, Delivery reply) {
     return reply(call, handledMicros, 0, reply);
   }
 
-  /** Takes a member's reply to a call, which accepts it if it is a stream or tunnel. */
+  /** Handles a member's reply to a call, which accepts it if it is a stream or tunnel. */
   public boolean reply(long call, int handledMicros, long limit, Delivery reply) {
     calls.checkLoop();
     Call found = open.remove(call);
@@ -200,7 +197,7 @@ public final class MemberConnection {
     LoopCalls owner = found.owner();
     TunnelHalf tunnel = accepted(found, limit);
     if (owner == calls) {
-      calls.endings().replied(found, handledMicros, tunnel, reply, now);
+      calls.completion().replied(found, handledMicros, tunnel, reply, now);
     } else {
       reply.retain();
       CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.REPLY);
@@ -208,23 +205,25 @@ public final class MemberConnection {
       note.handledMicros = handledMicros;
       note.tunnel = tunnel;
       note.body = reply;
-      end.caused(CallHandOverQueue.nanos(reply.size()));
+      end.chargeWork(CallHandOverQueue.nanos(reply.size()));
     }
     if (tunnel != null) {
       tunnel.endIfTooMany();
     }
-    calls.places().release(member);
+    calls.dispatcher().release(member);
     return true;
   }
 
-  /** Makes this end of a stream or tunnel; null if it is none, or if nobody waits for it. */
+  /**
+   * Creates the member's end of a stream or tunnel; null if it is none, or if nobody waits for it.
+   */
   private @Nullable TunnelHalf accepted(Call call, long limit) {
     TunnelHalf caller = call.tunnel();
     if (caller == null) {
       return null;
     }
     TunnelHalf tunnel = end.accept(call.number, limit, caller);
-    if (!call.wasCancelled()) {
+    if (!call.isCancelled()) {
       return tunnel;
     }
     tunnel.acceptedTooLate();
@@ -232,12 +231,12 @@ public final class MemberConnection {
   }
 
   /**
-   * Says which member has answered at another bus, just before its {@link #reply} or {@link
-   * #failure}.
+   * Records which member has answered at a peer, just before its {@link #reply} or {@link
+   * #failure}. Returns the peer as a member of the service, or null if this connection has no such
+   * call.
    *
-   * @param member the number of the member, 0 for none
-   * @param queuedMicros how long the call waited there, in microseconds
-   * @return the bus as a member of the service, or null if this connection has no such call
+   * @param member number of the member, 0 for none
+   * @param queuedMicros time that the call waited there, in microseconds
    */
   public @Nullable ServiceMember answered(long call, long member, int queuedMicros) {
     Call found = open.get(call);
@@ -249,9 +248,8 @@ public final class MemberConnection {
   }
 
   /**
-   * Another bus has not done a call: it goes to others, if that is safe.
-   *
-   * @return false if this connection has no such call; then nothing was done
+   * Handles a call that a peer has not executed: it goes to others, if that is safe. Returns false
+   * if this connection has no such call; then nothing was done.
    */
   public boolean sentBack(long call, Undone why) {
     calls.checkLoop();
@@ -269,31 +267,31 @@ public final class MemberConnection {
           case NO_MEMBER -> ReturnReason.NOT_THERE;
           case MEMBER_LOST -> ReturnReason.LOST;
         };
-    giveBack(found, returned, calls.now());
-    calls.places().release(member);
+    release(found, returned, calls.now());
+    calls.dispatcher().release(member);
     return true;
   }
 
-  /** What may become of a call at another bus. */
+  /** Reason why a peer has not answered a call. */
   public enum Undone {
     /** Never sent there, or sent and not arrived. */
     UNSENT,
     /** No place was free. */
     BUSY,
-    /** Nobody serves it, or not the member that was asked for. */
+    /** Nobody serves it, or not the requested member. */
     NO_MEMBER,
-    /** A member went with it. */
+    /** A member was lost with it. */
     MEMBER_LOST
   }
 
   /**
-   * Takes a member's answer that there is no reply. {@code REFUSED} and {@code OVERLOADED} with
-   * {@code executed} NO make the bus try other members first.
+   * Handles a member's failure of a call. {@code REFUSED} and {@code OVERLOADED} with {@code
+   * executed} NO make the bus try other members first. Returns false if this connection has no such
+   * call; then nothing was done.
    *
-   * @param retryAfterMillis when another try may be worth it, 0 for no advice
-   * @param failure for {@link CallerPort#failure}, which may run on another loop; retained while it
-   *     is on its way
-   * @return false if this connection has no such call; then nothing was done
+   * @param retryAfterMillis milliseconds after which a retry may succeed, 0 for no advice
+   * @param failure for {@link CallerPort#failure}, which may run on another loop; retained until
+   *     then
    */
   public boolean failure(
       long call, FailureCode code, Execution executed, long retryAfterMillis, Delivery failure) {
@@ -313,7 +311,7 @@ public final class MemberConnection {
     }
     LoopCalls owner = found.owner();
     if (owner == calls) {
-      calls.endings().failed(found, code, executed, retryAfterMillis, failure, now);
+      calls.completion().failed(found, code, executed, retryAfterMillis, failure, now);
     } else {
       failure.retain();
       CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.FAILURE);
@@ -322,26 +320,26 @@ public final class MemberConnection {
       note.executed = executed;
       note.retryAfterMillis = retryAfterMillis;
       note.body = failure;
-      end.caused(CallHandOverQueue.nanos(failure.size()));
+      end.chargeWork(CallHandOverQueue.nanos(failure.size()));
     }
-    calls.places().release(member);
+    calls.dispatcher().release(member);
     return true;
   }
 
-  /** Whether another member may do what this one did not take. */
+  /** Returns whether another member may get a call that this one has refused. */
   static boolean isRefusal(FailureCode code, Execution executed) {
     return executed == Execution.NO
         && (code == FailureCode.REFUSED || code == FailureCode.OVERLOADED);
   }
 
   /**
-   * The connection has ended: its members get no calls from now on, and {@link MemberPort} is not
-   * called again. They leave, and what they have not answered ends or goes to others: now or, where
-   * there is much of it, in later turns. A second call does nothing.
+   * Ends all memberships with the connection: its members get no calls from now on, and {@link
+   * MemberPort} is not called again. Unanswered calls end or go to others: now or, if there are
+   * many, in later turns. A second call does nothing.
    *
-   * @param written how many of the {@link MemberPort#invoke invocations} of this connection, from
-   *     the first on, the network may have been given a byte of; the client cannot have begun with
-   *     those behind them. {@link Long#MAX_VALUE} if that is not known
+   * @param written number of {@link MemberPort#invoke invocations} of this connection, from the
+   *     first on, of which the network may have been given a byte; the client cannot have started
+   *     those after them. {@link Long#MAX_VALUE} if unknown
    */
   public void close(long written) {
     calls.checkLoop();
@@ -350,7 +348,7 @@ public final class MemberConnection {
     }
     closed = true;
     end = NOBODY;
-    // None is given another call by what the end of the others brings about.
+    // The end of one member must not dispatch a call to another.
     members.values().forEach(ServiceMember::stop);
     if (!members.isEmpty() || !open.isEmpty()) {
       calls.slices().add(new Remains(written));
@@ -358,7 +356,7 @@ public final class MemberConnection {
     members.clear();
   }
 
-  /** The memberships and unanswered calls of a connection that has ended. */
+  /** Memberships and unanswered calls of a connection that has ended. */
   private final class Remains implements Slices.Work {
     private final List<ServiceMember> leaving = new ArrayList<>(members.values());
     private final long[] unanswered =
@@ -380,27 +378,27 @@ public final class MemberConnection {
       if (left < leaving.size()) {
         leaving.get(left++).leave();
       } else if (returned < unanswered.length) {
-        giveBack(open.remove(unanswered[returned++]), nowNanos);
+        release(open.remove(unanswered[returned++]), nowNanos);
       }
       return left < leaving.size() || returned < unanswered.length;
     }
 
-    private void giveBack(@Nullable Call call, long nowNanos) {
+    private void release(@Nullable Call call, long nowNanos) {
       if (call != null) {
         left(call);
         call.member().ended();
-        ReturnReason why = far ? ReturnReason.BUS_LOST : ReturnReason.LOST;
-        MemberConnection.this.giveBack(
+        ReturnReason why = peer ? ReturnReason.BUS_LOST : ReturnReason.LOST;
+        MemberConnection.this.release(
             call, call.place() < written ? why : ReturnReason.UNWRITTEN, nowNanos);
       }
     }
   }
 
-  /** Where the ends of its members' pauses wait. */
+  /** Returns the list of its members' due pause ends. */
   TimerWheel.Dues dues() {
     TimerWheel.Dues made = dues;
     if (made == null) {
-      made = new TimerWheel.Dues(calls.deadlines(), nanos -> end.caused(nanos));
+      made = new TimerWheel.Dues(calls.deadlines(), nanos -> end.chargeWork(nanos));
       dues = made;
     }
     return made;
@@ -414,7 +412,7 @@ public final class MemberConnection {
     return end;
   }
 
-  /** Any thread. */
+  /** Returns the member's number; any thread. */
   long number() {
     return number;
   }

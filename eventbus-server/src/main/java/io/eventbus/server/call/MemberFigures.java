@@ -1,10 +1,10 @@
 package io.eventbus.server.call;
 
 /**
- * A member of a service as operators see it.
+ * Member of a service as operators see it.
  *
  * @param window calls that it may be given at once
- * @param outstanding calls that it has been given and has not answered
+ * @param outstanding calls that it was given and has not answered
  */
 public record MemberFigures(
     long number,

@@ -5,67 +5,52 @@ import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import org.jspecify.annotations.Nullable;
 
-/** A call on its way to a member. For the member's loop, while {@link MemberPort#invoke} runs. */
+/** Call on its way to a member. Valid on the member's loop while {@link MemberPort#invoke} runs. */
 public interface MemberInvocation {
   /**
-   * Returns the bus's number of the call: another one each time that a call is given to a member.
-   *
-   * @return negative
+   * Returns the bus's number of the call, which is negative: another one each time that a call is
+   * given to a member.
    */
   long call();
 
   /** Returns the registration that the call is for. */
   long registration();
 
-  /**
-   * Returns what is left of the caller's time.
-   *
-   * @return milliseconds, at least 1
-   */
+  /** Returns the rest of the caller's timeout in milliseconds, at least 1. */
   int timeoutMillis();
 
-  /** Returns who calls. */
+  /** Returns the caller's description. */
   CallerInfo caller();
 
   /** Returns the caller's number of the call. */
   long request();
 
   /**
-   * Returns how often the call was sent or given to a member before.
-   *
-   * @return {@link CallRequest#attempt} and the tries of the bus that a member may have executed
+   * Returns how often the call was sent or given to a member before: {@link CallRequest#attempt},
+   * and dispatches of the bus that a member may have executed.
    */
   int attempt();
 
-  /**
-   * Returns how many calls of the service wait; for another bus.
-   *
-   * @return at least 0, perhaps a moment old
-   */
+  /** Returns how many calls of the service wait, perhaps a moment old; for a peer. */
   int waiting();
 
-  /**
-   * Returns the time by which the caller has its answer; for another bus.
-   *
-   * @return as {@link System#nanoTime}
-   */
+  /** Returns the caller's deadline, by the clock of {@link System#nanoTime}; for a peer. */
   long deadlineNanos();
 
-  /** Returns how urgent it is; for another bus. */
-  CallPriority urgency();
+  /** Returns the priority; for a peer. */
+  CallPriority priority();
 
-  /** Says whether it may be executed twice; for another bus. */
-  boolean mayRepeat();
+  /** Returns whether it may be executed twice; for a peer. */
+  boolean isIdempotent();
 
-  /** Returns the only member that may have it; for another bus. */
+  /** Returns the only member that may have it; for a peer. */
   long onlyMember();
 
   /**
-   * Says whether another bus that has no free place for it may send it back.
-   *
-   * @return false if it was sent back already
+   * Returns whether a peer that has no free place for it may send it back; false if it was sent
+   * back already.
    */
-  boolean mayComeBack();
+  boolean isReturnable();
 
   /** Returns when the bus received the request. */
   long receivedAt();
@@ -73,13 +58,12 @@ public interface MemberInvocation {
   /** Returns the fingerprint of the payload's schema. */
   long schema();
 
-  /** Returns how many of the first bytes of the body are the method. */
+  /** Returns the length of the method, which the body starts with, in bytes. */
   int methodLength();
 
   /**
-   * Returns the caller's end of a stream or tunnel.
-   *
-   * @return from {@link CallRequest#tunnel}, null for one reply
+   * Returns the caller's end of a stream or tunnel, from {@link CallRequest#tunnel}; null for a
+   * single reply.
    */
   default @Nullable TunnelHalf tunnel() {
     return null;

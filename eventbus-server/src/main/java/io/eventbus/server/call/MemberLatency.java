@@ -1,19 +1,19 @@
 package io.eventbus.server.call;
 
 /**
- * How long a member takes. Only its own loop writes; any thread reads, what it reads may be a
+ * Latency estimate of a member. Only its own loop writes; any thread reads values that may be a
  * moment old and of two moments.
  *
- * <p>The peak rises at once and decays over a second, as in Finagle's "peak EWMA": who becomes slow
- * is seen with the first answer.
+ * <p>The peak rises at once and decays over a second, as in Finagle's "peak EWMA": a member that
+ * becomes slow is detected with the first answer.
  */
 final class MemberLatency {
   private static final double DECAY_NANOS = 1e9;
 
-  /** Below this, what has decayed is not worth its computation. */
+  /** Age below which decay is not worth its computation. */
   private static final long FRESH_NANOS = 10_000_000;
 
-  /** What a failure counts for at least: who fails fast must not look fast. */
+  /** Minimum that a failure counts for: a member that fails fast must not look fast. */
   static final long FAILURE_NANOS = 100_000_000;
 
   private static final long MAX_NANOS = 30_000_000_000L;
@@ -21,17 +21,18 @@ final class MemberLatency {
   private volatile long peak;
   private volatile long mean;
   private volatile long at;
-  // Since when the member has owed an answer without giving one; meaningless if it owes none.
+  // Start of the time in which the member has owed answers without giving any; meaningless if it
+  // owes none.
   private volatile long quietSince;
 
-  /** The member has been given a call; the only one that it has now, or one more. */
+  /** Records that the member was given a call: the only one that it has now, or one more. */
   void began(boolean onlyOne, long nowNanos) {
     if (onlyOne) {
       quietSince = nowNanos;
     }
   }
 
-  /** The member has answered. */
+  /** Records an answer. */
   void answered(long nanos, long nowNanos) {
     quietSince = nowNanos;
     double old = Math.exp(-(nowNanos - at) / DECAY_NANOS);
@@ -40,7 +41,7 @@ final class MemberLatency {
     rise(nanos, old, nowNanos);
   }
 
-  /** The member has failed. */
+  /** Records a failure. */
   void failed(long nowNanos) {
     quietSince = nowNanos;
     double old = Math.exp(-(nowNanos - at) / DECAY_NANOS);
@@ -58,10 +59,10 @@ final class MemberLatency {
   }
 
   /**
-   * Returns what a call can expect by the worst that was seen lately.
+   * Returns the worst recent latency that a call has to expect.
    *
-   * @param unanswered how many answers the member owes; not what is only on its way to it, because
-   *     it may have been idle for long
+   * @param unanswered number of answers that the member owes; without calls on their way to it,
+   *     because it may have been idle for long
    */
   long peak(int unanswered, long nowNanos) {
     long value = peak;
@@ -72,7 +73,7 @@ final class MemberLatency {
     return unanswered > 0 ? Math.max(value, nowNanos - quietSince) : value;
   }
 
-  /** Returns what a call takes as a rule; 0 if that is not known. */
+  /** Returns the mean latency of a call; 0 if unknown. */
   long mean(int unanswered, long nowNanos) {
     long value = mean;
     return unanswered > 0 && value > 0 ? Math.max(value, nowNanos - quietSince) : value;

@@ -3,55 +3,49 @@ package io.eventbus.server.call;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 
 /**
- * The connection of a client that serves, as calls see it.
+ * Connection of a member as calls see it.
  *
  * <p>The methods run on the loop that owns the connection, also from within {@link
  * MemberConnection#register}, {@link MemberConnection#reply} and the like. An implementation must
- * not block and must not throw; one for which there is no memory ends its connection, and tells
- * {@link MemberConnection#close} of it in a later task of the loop.
+ * not block and must not throw; if memory is short it closes its connection, and calls {@link
+ * MemberConnection#close} in a later task of the loop.
  */
 public interface MemberPort {
   /**
-   * Sends a call to the client, behind those that it was given before. The order matters: {@link
-   * MemberConnection#close} is told how many of them were written.
+   * Sends a call to the client, after those that it was given before. The order matters: {@link
+   * MemberConnection#close} gets the number that was written.
    *
-   * @param invocation what to send; valid until this method returns
+   * @param invocation valid until this method returns
    */
   void invoke(MemberInvocation invocation);
 
   /**
-   * Tells the client that nobody waits for an answer any more. The call keeps its place in the
+   * Notifies the client that nobody waits for an answer any more. The call keeps its place in the
    * member's window until the client answers all the same.
    */
   void cancel(long call, String reason);
 
-  /**
-   * The client has so many calls that it was told nobody waits for, and does not answer them, that
-   * its connection has to end.
-   */
-  default void owesTooMuch(String message) {}
+  /** Closes the connection of a client that leaves too many cancelled calls unanswered. */
+  default void closeUnresponsive(String message) {}
 
-  /** The client has accepted a stream or tunnel. */
+  /** Creates the member's end when the client has accepted a stream or tunnel. */
   default TunnelHalf accept(long call, long limit, TunnelHalf caller) {
     throw new UnsupportedOperationException("an end without tunnels");
   }
 
-  /**
-   * Nobody waits for the answer to a call any more, which the client has given: it ends if it is a
-   * tunnel.
-   */
+  /** Cancels a tunnel that the client has accepted although nobody waits for it any more. */
   default void cancelTunnel(long call, String reason) {}
 
   /**
-   * Tells another bus that calls of a service wait for its places; for a member of {@link
+   * Announces to a peer that calls of a service wait for its places; for a member of {@link
    * MemberConnection#serve} only.
    */
-  default void want(long registration, int queued) {}
+  default void announceDemand(long registration, int queued) {}
 
   /**
-   * Charges the client with work that it has caused and that comes later.
+   * Charges the client for work that it has caused and that is done later.
    *
-   * @param nanos how long it took
+   * @param nanos duration of the work
    */
-  default void caused(long nanos) {}
+  default void chargeWork(long nanos) {}
 }

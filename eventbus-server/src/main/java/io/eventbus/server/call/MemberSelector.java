@@ -4,25 +4,24 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which member of several gets a call: the one that costs least, of all if they are few, else of
- * two at random, wide windows more often ("the power of two choices", Mitzenmacher 1996). The same
- * among the other buses that serve. Of the member and the bus that are chosen so, the one of which
- * an answer can be expected first: so a call leaves the bus where its members are busy or slow, and
- * only then. Confined to a loop.
+ * Selects the member for a call: the cheapest of all if they are few, else of two random ones, wide
+ * windows more often ("the power of two choices", Mitzenmacher 1996); and the same among peers that
+ * serve. Of the selected member and peer, the one that can be expected to answer first: so a call
+ * leaves the bus if its members are busy or slow, and only then. Confined to a loop.
  */
 final class MemberSelector {
-  /** What it costs to wake another loop up; measured, ADR 16. */
+  /** Cost of waking another loop; measured, ADR 16. */
   static final double OTHER_LOOP_NANOS = 30_000;
 
-  /** What it costs both buses to send a call on, besides what its answer shows. */
+  /** Cost of sending a call on for both buses, in addition to what its answer shows. */
   static final double OTHER_BUS_NANOS = 100_000;
 
-  /** More than any member takes: what it costs to give a call to a bus that sends clients away. */
+  /** Cost of a call to a bus that drains its clients: more than any member takes. */
   static final double DRAINING_NANOS = 1e12;
 
   private static final int FEW = 4;
 
-  /** Of so many draws one is taken as it is. */
+  /** Number of draws of which one is taken as it is. */
   private static final int DRAWS = 8;
 
   private final SplittableRandom random;
@@ -34,19 +33,19 @@ final class MemberSelector {
   }
 
   /**
-   * Takes a place of a member, or of another bus.
+   * Acquires a place of a member or peer; returns null if none is free.
    *
-   * @param call not for members that have refused it; null for any call
-   * @param home whether only members of this bus are asked for
-   * @return the member, or null if no place is free
+   * @param call call to place, for which members that have refused it are skipped; null for any
+   *     call
+   * @param local whether only members of this bus are asked for
    */
-  @Nullable ServiceMember take(LoopService to, @Nullable Call call, boolean home, long nowNanos) {
+  @Nullable ServiceMember take(LoopService to, @Nullable Call call, boolean local, long nowNanos) {
     while (true) {
       ServiceMember here = best(to.service.members(), to.service.widest(), call, nowNanos);
-      ServiceMember bus = home ? null : bus(to, call, nowNanos);
+      ServiceMember bus = local ? null : bus(to, call, nowNanos);
       ServiceMember best = first(here, bus, nowNanos);
       // Another loop may have been faster.
-      if (best == null || best.window().take()) {
+      if (best == null || best.window().tryAcquire()) {
         return best;
       }
     }
@@ -62,7 +61,7 @@ final class MemberSelector {
   }
 
   private @Nullable ServiceMember bus(LoopService to, @Nullable Call call, long nowNanos) {
-    ServiceMember[] buses = to.far;
+    ServiceMember[] buses = to.peers;
     int widest = 0;
     for (int i = 0; buses.length > FEW && i < buses.length; i++) {
       widest = Math.max(widest, buses[i].window().limit());
@@ -111,7 +110,7 @@ final class MemberSelector {
     return member.window().hasFree() && (call == null || !call.refusals.has(member));
   }
 
-  /** The first with a free place, from somewhere on. */
+  /** Returns the first with a free place, starting anywhere. */
   private @Nullable ServiceMember any(ServiceMember[] members, @Nullable Call call) {
     int start = random.nextInt(members.length);
     for (int i = 0; i < members.length; i++) {

@@ -3,13 +3,14 @@ package io.eventbus.server.call;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many calls a member may have at once. Places are taken by any loop; all else is confined to
- * the member's loop.
+ * Window of a member: the maximum number of its concurrent calls. Any loop acquires places;
+ * everything else is confined to the member's loop.
  *
- * <p>The window grows towards the declared concurrency and what has to wait at the member to hide
- * the round trip: the completions of a millisecond. It begins with what is declared, at most 64,
- * and doubles no more often than every 100 ms. A member that fails five times in a row gets nothing
- * for a second, twice as long each further time, then one call, and then more by doubling.
+ * <p>The window grows towards the declared concurrency plus the calls that have to wait at the
+ * member to hide the round trip: the completions of a millisecond. It starts with the declared
+ * concurrency, at most 64, and doubles at most every 100 ms. A member that fails five times in a
+ * row gets no calls for a second, twice as long each further time, then one call, and then more by
+ * doubling.
  */
 final class MemberWindow {
   static final int MAX_FIRST = 64;
@@ -22,14 +23,15 @@ final class MemberWindow {
   private static final double RATE_NANOS = 1e9;
   private static final double HIDDEN_NANOS = 1e6;
 
-  // limit - outstanding; negative while the window is smaller than what the member has.
+  // Equals limit - outstanding; negative while the window is smaller than the number of calls of
+  // the member.
   private final AtomicInteger free = new AtomicInteger();
   // 0 <= limit <= target. Only the member's loop writes.
   private volatile int limit;
   private int concurrency;
   private long adjustedAt;
   private int completions;
-  // Completions of a nanosecond.
+  // Completions per nanosecond.
   private double rate;
   private int failuresInRow;
   private int pauses;
@@ -41,8 +43,8 @@ final class MemberWindow {
     capacity(concurrency);
   }
 
-  /** Takes a place; any thread. */
-  boolean take() {
+  /** Acquires a place; any thread. */
+  boolean tryAcquire() {
     for (int f = free.get(); f > 0; f = free.get()) {
       if (free.compareAndSet(f, f - 1)) {
         return true;
@@ -51,27 +53,27 @@ final class MemberWindow {
     return false;
   }
 
-  /** Gives a place back; any thread. */
-  void giveBack() {
+  /** Releases a place; any thread. */
+  void release() {
     free.incrementAndGet();
   }
 
-  /** Says whether {@link #take} would succeed; any thread. */
+  /** Returns whether {@link #tryAcquire} would succeed; any thread. */
   boolean hasFree() {
     return free.get() > 0;
   }
 
-  /** The size of the window; any thread. */
+  /** Returns the size of the window; any thread. */
   int limit() {
     return limit;
   }
 
-  /** How many places are taken; any thread. */
+  /** Returns the number of acquired places; any thread. */
   int outstanding() {
     return Math.max(0, limit - free.get());
   }
 
-  /** Whether the member gets nothing because it has failed; any thread. */
+  /** Returns whether the member is paused after failures; any thread. */
   boolean isPaused() {
     return paused;
   }
@@ -86,14 +88,14 @@ final class MemberWindow {
     set(declared == 0 ? 0 : Math.min(Math.max(limit, first), target()));
   }
 
-  /** Another bus says how many places there are. */
+  /** Sets the number of places that a peer has granted. */
   void grant(int places) {
     if (!closed) {
       set(places);
     }
   }
 
-  /** Takes all places that are free, for good. */
+  /** Closes the window: no further calls. */
   void close() {
     closed = true;
     paused = false;
@@ -116,7 +118,7 @@ final class MemberWindow {
     }
   }
 
-  /** The member has answered, well or not: the window may change. */
+  /** Adjusts the window after an answer, good or bad. */
   void completed(long nowNanos) {
     completions++;
     long passed = nowNanos - adjustedAt;
@@ -128,13 +130,13 @@ final class MemberWindow {
     completions = 0;
     adjustedAt = nowNanos;
     if (!paused && !closed && concurrency > 0) {
-      // After a failure the window keeps its size, until the member has done something well.
+      // After a failure the window keeps its size until the member has succeeded.
       int most = failuresInRow == 0 ? Math.max(1, 2 * limit) : limit;
       set(Math.min(most, target()));
     }
   }
 
-  /** The member has done its work. */
+  /** Records a success of the member. */
   void succeeded() {
     failuresInRow = 0;
     if (!paused) {
@@ -142,13 +144,13 @@ final class MemberWindow {
     }
   }
 
-  /** The member has failed; returns true if it has done so too often to get further calls. */
+  /** Records a failure; returns true if the member has failed too often to get further calls. */
   boolean failed() {
     failuresInRow++;
     return failuresInRow >= FAILURES && !paused && !closed && limit > 0;
   }
 
-  /** Stops the member; returns for how long. */
+  /** Pauses the member; returns the duration. */
   long pause() {
     long nanos = Math.min(MAX_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(pauses, 5));
     pauses++;
@@ -157,7 +159,7 @@ final class MemberWindow {
     return nanos;
   }
 
-  /** Lets the member try again, with one call; the next failure stops it again. */
+  /** Lets the member try again, with one call; the next failure pauses it again. */
   void resume() {
     if (paused) {
       paused = false;

@@ -7,8 +7,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a service's name as a key. Comparable, as {@link ByteBuffer}'s own classes are not
- * to a hash table, because clients choose names. Immutable but for one that is only looked up with.
+ * Key made of the bytes of a service's name. Comparable, because clients choose names, and hash
+ * tables do not exploit the order of {@link ByteBuffer}'s own classes. Immutable except for an
+ * instance that is only used for look-ups.
  */
 final class NameKey implements Comparable<NameKey> {
   private static final byte[] NOTHING = {};
@@ -17,7 +18,7 @@ final class NameKey implements Comparable<NameKey> {
   private int length;
   private int hash;
 
-  /** Becomes another key, without an object. */
+  /** Reads another key into this one, without an object. */
   NameKey read(ByteBuffer in, int start, int size) {
     if (bytes.length < size) {
       bytes = new byte[size];
@@ -28,7 +29,7 @@ final class NameKey implements Comparable<NameKey> {
     return this;
   }
 
-  /** Returns a key that stays as it is. */
+  /** Returns an immutable copy. */
   NameKey copy() {
     NameKey copy = new NameKey();
     copy.bytes = Arrays.copyOf(bytes, length);
@@ -64,7 +65,7 @@ final class NameKey implements Comparable<NameKey> {
     return hash;
   }
 
-  /** The name. */
+  /** Returns the name. */
   @Override
   public String toString() {
     return new String(bytes, 0, length, StandardCharsets.UTF_8);

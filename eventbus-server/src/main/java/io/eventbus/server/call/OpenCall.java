@@ -1,9 +1,9 @@
 package io.eventbus.server.call;
 
 /**
- * A call that has not ended, as operators see it.
+ * Open call as operators see it.
  *
- * @param member the number of the member that has it, 0 while it waits or another bus has it
+ * @param member number of the member that has it, 0 while it waits or a peer has it
  * @param attempt how often it was sent or given to a member before
  */
 public record OpenCall(

@@ -1,20 +1,20 @@
 package io.eventbus.server.call;
 
 /**
- * What another bus asks of one service here, by one stream: how many of its calls are open, how
- * many wait there, and how many it may have open. Confined to the loop of the stream.
+ * Demand of a peer for one local service, for one stream: how many of its calls are open, how many
+ * wait there, and how many it may have open. Confined to the loop of the stream.
  *
- * <p>All that ask share what the members here may have at once, and a quarter more, so that a place
- * that becomes free has a call waiting next to it. As long as that is enough for all, each gets
- * what is left, but no more than twice what it asks for; else its equal part or the part that it
- * asks for of all, whichever is more, and at least one: so the bus holds at most about twice what
- * its members may have, and a call for each that asks.
+ * <p>All peers share the windows of the members here, and a quarter more, so that a released place
+ * has a call waiting next to it. While that suffices for all, each peer gets what is left, but no
+ * more than twice its demand; else its equal part or its part of the total demand, whichever is
+ * more, and at least one: so the bus holds at most about twice the windows of its members, and a
+ * call for each peer.
  */
 public final class PeerDemand {
-  /** How many calls another bus may have open that has not been told how many. */
+  /** Calls that a peer may have open before it got a grant. */
   public static final int FIRST_GRANT = 4;
 
-  /** How long what is known of the members is used. */
+  /** Time that an estimate of the members is used for. */
   private static final long ESTIMATE_NANOS = 10_000_000;
 
   private final LoopCalls calls;
@@ -32,35 +32,31 @@ public final class PeerDemand {
     this.estimatedAt = calls.now() - ESTIMATE_NANOS;
   }
 
-  /** A call has come. */
+  /** Counts a new call. */
   public void began(int queuedThere) {
     if (open++ == 0) {
-      service.askers().incrementAndGet();
+      service.demandStreams().incrementAndGet();
     }
     queued(queuedThere);
   }
 
-  /** A call has its answer. */
+  /** Counts an answered call. */
   public void ended() {
     if (--open == 0) {
-      service.askers().decrementAndGet();
-      // It can only wait for the answers of others now.
+      service.demandStreams().decrementAndGet();
+      // The peer can only wait for the answers of others now.
       queued(0);
     }
   }
 
-  /** The other bus has used up what it may have open. */
+  /** Called when the peer has used up its grant; updates the number of calls that wait there. */
   public void queued(int queuedThere) {
     int now = open == 0 ? 0 : queuedThere;
-    service.queuedElsewhere().addAndGet(now - queued);
+    service.queuedAtPeers().addAndGet(now - queued);
     queued = now;
   }
 
-  /**
-   * Returns how many calls the other bus may have open.
-   *
-   * @return at least 1; 0 if nobody serves it here
-   */
+  /** Returns how many calls the peer may have open: at least 1, or 0 if nobody serves here. */
   public int grant() {
     if (!service.isServedHere()) {
       return 0;
@@ -69,12 +65,12 @@ public final class PeerDemand {
     long all = places + (places + 3L) / 4;
     long asks = Math.max(1L, open + queued);
     long most = Math.max(FIRST_GRANT, 2 * asks);
-    long asked = taken + service.queued().get() + service.queuedElsewhere().get();
+    long asked = taken + service.queued().get() + service.queuedAtPeers().get();
     long part;
     if (asked <= all) {
       part = all - Math.max(0, asked - asks);
     } else {
-      int sharers = service.askers().get() + (service.waiting().any() ? 1 : 0);
+      int sharers = service.demandStreams().get() + (service.waiting().any() ? 1 : 0);
       part = Math.max(all / Math.max(1, sharers), all * asks / asked);
     }
     return (int) Math.max(1, Math.min(most, part));
@@ -94,23 +90,19 @@ public final class PeerDemand {
     }
   }
 
-  /**
-   * Returns how many of its calls are open here.
-   *
-   * @return at least 0
-   */
+  /** Returns how many of its calls are open here. */
   public int open() {
     return open;
   }
 
-  /** It asks no more; a second call does nothing. */
+  /** Ends the demand; a second call does nothing. */
   public void close() {
     if (closed) {
       return;
     }
     closed = true;
     if (open > 0) {
-      service.askers().decrementAndGet();
+      service.demandStreams().decrementAndGet();
       open = 0;
     }
     queued(0);

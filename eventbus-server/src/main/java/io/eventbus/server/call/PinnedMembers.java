@@ -5,41 +5,43 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a member is that a call is for, and no other: here, or at another bus. Confined to a loop.
+ * Locates the member that a pinned call names: here, or at a peer. Confined to a loop.
  *
- * <p>No bus knows the members of the others. So a call for one that is not here goes to the bus
- * from which that member has last answered, and then to all others that serve in turn: each says at
- * once if it does not have the member.
+ * <p>No bus knows the members of its peers. So a call for a member that is not here goes to the
+ * peer from which that member has last answered, and then to all other peers that serve: each says
+ * at once if it does not have the member.
  */
 final class PinnedMembers {
-  private static final int MAX = 4_096;
+  private static final int MAX_MEMBERS = 4_096;
 
   private final Map<Long, ServiceMember> answeredFrom =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, ServiceMember> eldest) {
-          return size() > MAX;
+          return size() > MAX_MEMBERS;
         }
       };
 
-  /** A member of another bus has answered. */
+  /** Records the peer from which a member has answered. */
   void answered(long member, ServiceMember bus) {
     if (member != 0) {
       answeredFrom.put(member, bus);
     }
   }
 
-  /** The member that a call is for, or the next bus that may have it; null if there is none. */
+  /**
+   * Returns the member that a call names, or the next peer that may have it; null if there is none.
+   */
   @Nullable ServiceMember member(Call call, LoopService to) {
     ServiceMember here = to.service.member(call.pinned());
-    if (here != null || call.isHome()) {
+    if (here != null || call.isLocalOnly()) {
       return here;
     }
     ServiceMember known = answeredFrom.get(call.pinned());
     if (known != null && !call.refusals.has(known) && serves(known, to)) {
       return known;
     }
-    for (ServiceMember bus : to.far) {
+    for (ServiceMember bus : to.peers) {
       if (!call.refusals.has(bus)) {
         return bus;
       }
@@ -48,7 +50,7 @@ final class PinnedMembers {
   }
 
   private static boolean serves(ServiceMember bus, LoopService to) {
-    for (ServiceMember each : to.far) {
+    for (ServiceMember each : to.peers) {
       if (each == bus) {
         return true;
       }

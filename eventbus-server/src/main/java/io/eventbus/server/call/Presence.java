@@ -7,40 +7,38 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is a member of which service at this bus, and who hears of it. Any thread.
+ * Presence of members at this bus. Any thread.
  *
  * <p>A client whose connection was lost counts as a member for a while, in which it may come back:
- * here, then nobody hears of it, or at another bus, which tells then that it has moved. So what is
- * told does not flicker with connections. Listeners are told in order, under the lock.
+ * here, without an event, or at a peer, which then reports that it has moved. So events do not
+ * flicker with connections. Listeners get them in order, under the lock.
  */
 public final class Presence {
-  /**
-   * Of what registrations may take, one part in so many is for members whose connections were lost.
-   */
+  /** Divisor of the memory for registrations for members whose connections were lost. */
   private static final int AWAY_PART = 4;
 
-  /** What becomes of a member. */
+  /** Kind of presence event. */
   public enum Change {
-    /** It serves, and did not before. */
+    /** Member serves, and did not before. */
     JOINED,
-    /** It serves no more. */
+    /** Member no longer serves. */
     LEFT,
-    /** It served at another bus, and does so at this one now. */
+    /** Member served at a peer, and serves here now. */
     MOVED
   }
 
-  /** Why a connection serves no more. */
+  /** Reason for the end of a membership. */
   public enum Departure {
-    /** The client wants it so. */
+    /** Client has left on purpose. */
     FINAL,
-    /** The connection is lost: the client may come back. */
+    /** Connection is lost: the client may come back. */
     LOST,
-    /** The client goes on at another bus. */
-    ELSEWHERE
+    /** Client moves to another bus. */
+    MOVED_AWAY
   }
 
   /**
-   * A member as others may know it. Immutable.
+   * Member as others may know it. Immutable.
    *
    * @param concurrency calls that it works on at once; 0 for none
    */
@@ -52,17 +50,14 @@ public final class Presence {
       String version,
       Map<String, String> metadata) {}
 
-  /** Something that has happened. Immutable. */
-  public record Told(Change change, String service, Member member) {}
+  /** Event of a member. Immutable. */
+  public record PresenceEvent(Change change, String service, Member member) {}
 
-  /** Runs things later. An implementation must not block and must not throw. */
+  /** Timer for delayed tasks. An implementation must not block and must not throw. */
   @FunctionalInterface
   public interface Timer {
     /**
-     * Runs a task once, on any thread.
-     *
-     * @param task not run any more after the end of the bus
-     * @param nanos how long from now
+     * Runs a task once, on any thread, after a delay in nanoseconds; not after the end of the bus.
      */
     void later(Runnable task, long nanos);
   }
@@ -70,10 +65,10 @@ public final class Presence {
   private static final class Entry {
     Member member;
     int connections = 1;
-    // Which loss is waited for, and what it is counted for; 0 for none.
+    // Number of the loss that is waited for, and the bytes it is counted for; 0 for none.
     long away;
     long awayBytes;
-    // Another bus has the client, whose connection here is about to end.
+    // True if another bus has the client, whose connection here is about to end.
     boolean leaves;
 
     Entry(Member member) {
@@ -83,7 +78,7 @@ public final class Presence {
 
   // Guarded by this object. By number, then by service.
   private final Map<Long, Map<String, Entry>> members = new HashMap<>();
-  private Consumer<Told> listener = told -> {};
+  private Consumer<PresenceEvent> listener = event -> {};
   private @Nullable Timer timer;
   private long rejoinNanos;
   private final ServiceMemory memory;
@@ -99,28 +94,29 @@ public final class Presence {
   }
 
   /**
-   * Begins to tell.
+   * Starts to report events.
    *
-   * @param newListener told under the lock: must not block, must not throw and must not call back
-   * @param rejoin how long a member that was lost may be away, in nanoseconds
+   * @param newListener called under the lock: must not block, must not throw and must not call back
+   * @param rejoin time that a lost member may be away, in nanoseconds
    */
-  public synchronized void listen(Consumer<Told> newListener, Timer newTimer, long rejoin) {
+  public synchronized void listen(
+      Consumer<PresenceEvent> newListener, Timer newTimer, long rejoin) {
     listener = newListener;
     timer = newTimer;
     rejoinNanos = rejoin;
   }
 
-  /** A connection serves. */
-  public synchronized void joined(String service, Member member, boolean fromElsewhere) {
+  /** Reports a connection that serves. */
+  public synchronized void joined(String service, Member member, boolean fromPeer) {
     Map<String, Entry> services =
         members.computeIfAbsent(member.number(), number -> new HashMap<>(4));
     Entry entry = services.get(service);
     if (entry == null) {
       services.put(service, new Entry(member));
-      tell(fromElsewhere ? Change.MOVED : Change.JOINED, service, member);
+      tell(fromPeer ? Change.MOVED : Change.JOINED, service, member);
       return;
     }
-    // By what it was counted for.
+    // With the bytes it was counted for.
     isBack(entry);
     entry.connections++;
     entry.member = member;
@@ -135,8 +131,7 @@ public final class Presence {
   }
 
   /**
-   * Waits for a member, where there is room: one account may have as much as is left for all
-   * others.
+   * Waits for a lost member if there is room: an account may use as much as is left for all others.
    */
   private boolean keep(String service, Entry entry) {
     String account = entry.member.account();
@@ -157,7 +152,7 @@ public final class Presence {
     awayOfAccounts.merge(account, change, (a, b) -> a + b == 0 ? null : Long.valueOf(a + b));
   }
 
-  /** A connection serves no more. */
+  /** Reports a connection that no longer serves. */
   public synchronized void left(String service, long number, Departure how) {
     Map<String, Entry> services = members.get(number);
     Entry entry = services == null ? null : services.get(service);
@@ -165,7 +160,7 @@ public final class Presence {
       return;
     }
     Timer waits = timer;
-    boolean goesOn = how == Departure.ELSEWHERE || (how == Departure.LOST && entry.leaves);
+    boolean goesOn = how == Departure.MOVED_AWAY || (how == Departure.LOST && entry.leaves);
     if (how == Departure.LOST && !goesOn && waits != null && keep(service, entry)) {
       long loss = entry.away;
       waits.later(() -> over(service, number, loss), rejoinNanos);
@@ -188,10 +183,10 @@ public final class Presence {
   }
 
   /**
-   * A client that is away, or whose connection is about to end, goes on at another bus, which tells
-   * it.
+   * Records that a client that is away, or whose connection is about to end, is at another bus,
+   * which reports it.
    */
-  public synchronized void wentElsewhere(long number) {
+  public synchronized void movedAway(long number) {
     Map<String, Entry> services = members.get(number);
     if (services == null) {
       return;
@@ -221,6 +216,6 @@ public final class Presence {
   }
 
   private void tell(Change change, String service, Member member) {
-    listener.accept(new Told(change, service, member));
+    listener.accept(new PresenceEvent(change, service, member));
   }
 }

@@ -1,10 +1,9 @@
 package io.eventbus.server.call;
 
 /**
- * How many calls of a service may be repeated after they were perhaps executed: a part of its
- * requests of the last ten seconds, so that a service that goes down is not loaded with repetitions
- * besides. As in Finagle, there is a small reserve for services that are called rarely. Confined to
- * a loop.
+ * Budget of repetitions of a service's calls that were perhaps executed: a part of its requests of
+ * the last ten seconds, so that repetitions do not overload a failing service further. As in
+ * Finagle, there is a small reserve for services that are called rarely. Confined to a loop.
  */
 final class RetryBudget {
   /** Repetitions that are always allowed, each second and together in a burst. */
@@ -31,8 +30,8 @@ final class RetryBudget {
     balance += perRequest;
   }
 
-  /** Takes a repetition; returns false if there is none left. */
-  boolean take(long nowNanos) {
+  /** Acquires a repetition; returns false if there is none left. */
+  boolean tryAcquire(long nowNanos) {
     settle(nowNanos);
     if (balance < 1) {
       return false;
@@ -41,7 +40,7 @@ final class RetryBudget {
     return true;
   }
 
-  /** Forgets a part of what is long ago. */
+  /** Decays the part from older requests. */
   private void settle(long nowNanos) {
     double left = Math.exp(-(nowNanos - at) / WINDOW_NANOS);
     balance = RESERVE + (balance - RESERVE) * left;

@@ -1,17 +1,17 @@
 package io.eventbus.server.call;
 
-/** Why a member's loop gives a call back that has not been answered. */
+/** Reason why a member's loop returns a call without an answer. */
 enum ReturnReason {
-  /** The member went before the call was written to it. */
+  /** Member went before the call was written to it. */
   UNWRITTEN,
-  /** The member went with the call. */
+  /** Member was lost with the call. */
   LOST,
-  /** The caller's time was over before the member had the call. */
+  /** Caller's time was over before the member had the call. */
   EXPIRED,
-  /** The member is another bus, which was lost with the call. */
+  /** Peer was lost with the call. */
   BUS_LOST,
-  /** The member is another bus, where no place was free. */
+  /** Peer had no free place. */
   BUSY,
-  /** The member is another bus, where nobody serves it. */
+  /** Peer has no member for it. */
   NOT_THERE
 }

@@ -1,15 +1,15 @@
 package io.eventbus.server.call;
 
 /**
- * Is told which services have members at this bus that take calls, so that other buses can be.
+ * Listener for services that have members at this bus that take calls, to announce them to peers.
  * Called under a lock by any thread; an implementation must not block, must not throw and must not
  * call back.
  */
 @FunctionalInterface
 public interface ServedHere {
-  /** For a bus without others. */
+  /** Listener of a bus without peers. */
   ServedHere NOBODY = (service, served) -> {};
 
-  /** The first member of a service has come, or the last one has gone. */
+  /** Called when the first member of a service has come, or the last one has gone. */
   void servedHere(ServiceKey service, boolean served);
 }

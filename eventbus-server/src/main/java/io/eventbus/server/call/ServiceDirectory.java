@@ -7,8 +7,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The services of a bus by account and name: those that have members, and those that loops still
- * know. Any thread; the way of a call asks it only for names that its loop does not know.
+ * Directory of the services of a bus by account and name: those that have members, and those that
+ * loops still know. Any thread; the path of a call uses it only for names that its loop does not
+ * know.
  */
 final class ServiceDirectory {
   private final ConcurrentHashMap<ServiceKey, LocalService> services = new ConcurrentHashMap<>();
@@ -20,12 +21,12 @@ final class ServiceDirectory {
     this.listener = listener;
   }
 
-  /** Returns a service that is kept until it is left as often as it was joined. */
+  /** Returns a service, which is kept until it is left as often as it was joined. */
   LocalService join(String account, String name) {
     return join(new ServiceKey(account, name));
   }
 
-  /** As above. */
+  /** Returns a service as above. */
   LocalService join(ServiceKey of) {
     return services.compute(
         of,
@@ -36,7 +37,7 @@ final class ServiceDirectory {
         });
   }
 
-  /** As {@link #join}, if there are members that take calls; else null. */
+  /** Returns a service as {@link #join} does, if members take its calls; else null. */
   @Nullable LocalService joinServed(String account, String name) {
     LocalService there = services.get(new ServiceKey(account, name));
     return there == null || !there.isServed() ? null : join(account, name);

@@ -4,9 +4,9 @@ import io.eventbus.server.stats.SingleWriterCounter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection's membership in one service; or another bus that serves it, by a stream of one
- * loop, which says itself how many calls it may have and whom it stops. Confined to the loop that
- * owns the connection; what the package reads from other loops says so.
+ * Membership of one connection in one service; or a peer that serves it, by a stream of one loop,
+ * which itself grants calls and pauses its members. Confined to the loop that owns the connection;
+ * methods for other loops say so.
  *
  * <p>It is one class because its window, its latency and its place in the service change together.
  */
@@ -14,7 +14,7 @@ public final class ServiceMember {
   private final MemberConnection client;
   private final LocalService service;
   private final long registration;
-  private final boolean far;
+  private final boolean peer;
   private final MemberWindow window;
   private final MemberLatency latency = new MemberLatency();
   private final WaitingLoops waiting;
@@ -22,11 +22,11 @@ public final class ServiceMember {
   private volatile boolean gone;
   private volatile int concurrency;
   private volatile boolean everPinned;
-  // Of another bus: it sends its clients away, and it has places.
+  // State of a peer: it drains its clients; it has places.
   private boolean draining;
   private boolean open;
   private final SingleWriterCounter completions = new SingleWriterCounter();
-  // What the client has; a place may be taken before, by a call that is on its way to it.
+  // Calls of the client; a place may be acquired before, by a call on its way to it.
   private final SingleWriterCounter unanswered = new SingleWriterCounter();
   private TimerWheel.@Nullable Entry pauseEnd;
 
@@ -35,20 +35,20 @@ public final class ServiceMember {
       LocalService service,
       long registration,
       int concurrency,
-      boolean far,
+      boolean peer,
       int loops,
       long nowNanos) {
-    this.far = far;
+    this.peer = peer;
     this.client = client;
     this.service = service;
     this.registration = registration;
     this.concurrency = concurrency;
-    this.window = new MemberWindow(far ? 0 : concurrency, nowNanos);
+    this.window = new MemberWindow(peer ? 0 : concurrency, nowNanos);
     this.waiting = new WaitingLoops(loops);
   }
 
   /**
-   * Changes how many calls the client works on at once.
+   * Changes the concurrency of the client.
    *
    * @param calls 0: no new calls until it is changed again
    */
@@ -68,7 +68,7 @@ public final class ServiceMember {
         lost(loss);
       }
     }
-    client.calls().places().offer(this);
+    client.calls().dispatcher().offer(this);
   }
 
   /**
@@ -85,7 +85,7 @@ public final class ServiceMember {
     }
   }
 
-  /** Stops getting calls; {@link #leave} follows, perhaps in a later turn. */
+  /** Stops new calls; {@link #leave} follows, perhaps in a later turn. */
   void stop() {
     gone = true;
     window.close();
@@ -93,15 +93,15 @@ public final class ServiceMember {
     if (end != null) {
       client.calls().deadlines().disarm(end);
     }
-    if (far) {
+    if (peer) {
       open(false);
-      client.calls().services().far(this, false);
+      client.calls().services().setPeer(this, false);
     }
   }
 
-  /** Leaves the service; the connection knows. */
+  /** Leaves the service; called by its connection. */
   void leave() {
-    if (far) {
+    if (peer) {
       lost(service.serves(-1, this, client.calls().now()));
     } else {
       lost(service.remove(this, concurrency > 0, client.calls().now()));
@@ -109,12 +109,12 @@ public final class ServiceMember {
     client.calls().directory().leave(service);
   }
 
-  /** The service has one member less that takes calls. */
+  /** Handles the loss of the service with this member. */
   private void lost(LocalService.Loss loss) {
     LoopCalls calls = client.calls();
     calls.cannotBeCalled(this);
     if (loss != LocalService.Loss.NONE) {
-      client.end().caused(calls.unserved(service));
+      client.end().chargeWork(calls.unserved(service));
     }
     if (loss == LocalService.Loss.NONE && service.mustResume()) {
       for (ServiceMember member : service.members()) {
@@ -126,7 +126,7 @@ public final class ServiceMember {
   }
 
   /**
-   * Says how many calls another bus may have; for a member of {@link MemberConnection#serve}.
+   * Sets the number of calls that a peer may have; for a member of {@link MemberConnection#serve}.
    *
    * @param calls at least 0; 0 also while it cannot be sent any
    */
@@ -134,66 +134,64 @@ public final class ServiceMember {
     client.calls().checkLoop();
     open(calls > 0 && !gone);
     window.grant(calls);
-    client.calls().places().offer(this);
+    client.calls().dispatcher().offer(this);
   }
 
   private void open(boolean has) {
     if (has != open) {
       open = has;
-      service.openElsewhere(has, client.calls().now());
+      service.openPeers(has, client.calls().now());
     }
   }
 
   /**
-   * Says whether another bus sends its clients away: then it gets a call only where no other member
-   * has a free place.
+   * Sets whether a peer drains its clients: then it gets a call only if no other member has a free
+   * place.
    */
   public void draining(boolean drains) {
     client.calls().checkLoop();
     draining = drains;
   }
 
-  /** Whether it is another bus. */
-  boolean isFar() {
-    return far;
+  /** Returns whether it is a peer. */
+  boolean isPeer() {
+    return peer;
   }
 
-  /** Tells another bus that so many calls wait for places. */
-  void want(int queued) {
-    client.end().want(registration, queued);
+  /** Announces to a peer how many calls wait for places. */
+  void announceDemand(int queued) {
+    client.end().announceDemand(registration, queued);
   }
 
   /**
-   * Returns how many calls the client has been given and has not answered, cancelled ones included.
-   * Any thread, perhaps a moment old.
-   *
-   * @return at least 0
+   * Returns the number of calls that the client was given and has not answered, including cancelled
+   * ones. Any thread, perhaps a moment old.
    */
   public int unanswered() {
     return (int) unanswered.get();
   }
 
-  /** The client has been given a call. */
+  /** Records that the client was given a call. */
   void began(long nowNanos) {
     latency.began(unanswered.get() == 0, nowNanos);
     unanswered.add(1);
   }
 
-  /** The client has answered, or has gone with the call. */
+  /** Records that the client has answered, or was lost with the call. */
   void ended() {
     unanswered.add(-1);
   }
 
-  /** The client has answered as it should, if perhaps too late. */
+  /** Records a good answer of the client, perhaps too late. */
   void succeeded(Call call, long nowNanos) {
     latency.answered(nowNanos - call.invokedNanos(), nowNanos);
-    if (!call.wasFault()) {
+    if (!call.isMemberBlamed()) {
       window.succeeded();
     }
     completed(nowNanos);
   }
 
-  /** The client has answered, and did not do what it should. */
+  /** Records a bad answer of the client. */
   void failed(long nowNanos) {
     latency.failed(nowNanos);
     fault(nowNanos);
@@ -202,7 +200,7 @@ public final class ServiceMember {
 
   private void completed(long nowNanos) {
     completions.add(1);
-    if (far) {
+    if (peer) {
       return;
     }
     window.completed(nowNanos);
@@ -210,22 +208,22 @@ public final class ServiceMember {
   }
 
   /**
-   * The client has let the caller's time pass. That is its fault only if it took much longer than
-   * it takes as a rule: a caller may ask for any time.
+   * Records that the client has let the caller's time pass. That is its fault only if it took much
+   * longer than its mean: a caller may ask for any timeout.
    */
   void timedOut(Call call, long nowNanos) {
-    if (far) {
+    if (peer) {
       return;
     }
     long nanos = nowNanos - call.invokedNanos();
     if (nanos >= Math.max(MemberLatency.FAILURE_NANOS, 4 * latency.mean(0, nowNanos))) {
-      call.isFault();
+      call.blameMember();
       fault(nowNanos);
     }
   }
 
   private void fault(long nowNanos) {
-    if (far || !window.failed()) {
+    if (peer || !window.failed()) {
       return;
     }
     long pause = service.pause(window);
@@ -239,14 +237,14 @@ public final class ServiceMember {
     }
   }
 
-  /** Goes on after failures. */
+  /** Resumes after failures. */
   void resume() {
     TimerWheel.Entry end = pauseEnd;
     if (end != null) {
       client.calls().deadlines().disarm(end);
     }
     window.resume();
-    client.calls().places().offer(this);
+    client.calls().dispatcher().offer(this);
   }
 
   private final class PauseEnd extends TimerWheel.Entry {
@@ -269,42 +267,42 @@ public final class ServiceMember {
     return service;
   }
 
-  /** Returns what {@link MemberInvocation#registration} returns for it. */
+  /** Returns the registration for {@link MemberInvocation#registration}. */
   public long registration() {
     return registration;
   }
 
-  /** Any thread. */
+  /** Returns the member's number; any thread. */
   long number() {
     return client.number();
   }
 
-  /** Any thread. */
+  /** Returns the number of its loop; any thread. */
   int loop() {
     return client.calls().number();
   }
 
-  /** Its places may be taken by any thread. */
+  /** Returns the window, whose places any thread may acquire. */
   MemberWindow window() {
     return window;
   }
 
-  /** Whether it has left; any thread. */
+  /** Returns whether it has left; any thread. */
   boolean isGone() {
     return gone;
   }
 
-  /** Whether it takes calls, perhaps later; any thread. */
+  /** Returns whether it takes calls, perhaps later; any thread. */
   boolean serves() {
     return concurrency > 0 && !gone;
   }
 
-  /** The loops with calls for this member only; any thread. */
+  /** Returns the loops with calls for this member only; any thread. */
   WaitingLoops waiting() {
     return waiting;
   }
 
-  /** A loop has calls for this member only; any thread. */
+  /** Records that a loop has calls for this member only; any thread. */
   void pinned() {
     everPinned = true;
   }
@@ -313,7 +311,7 @@ public final class ServiceMember {
     return everPinned;
   }
 
-  /** What a further call would cost, in nanoseconds; any thread. */
+  /** Returns the cost of a further call in nanoseconds; any thread. */
   double cost(int fromLoop, long nowNanos) {
     int limit = Math.max(1, window.limit());
     int outstanding = window.outstanding();
@@ -324,20 +322,20 @@ public final class ServiceMember {
   }
 
   /**
-   * How long a further call can be expected to take, in nanoseconds; for the choice between this
-   * bus and others.
+   * Returns the expected time of a further call in nanoseconds; for the choice between this bus and
+   * peers.
    */
   double expected(int fromLoop, double unknown, long nowNanos) {
     double one = (double) latency.peak(unanswered(), nowNanos);
-    if (far) {
-      // What is idle has not become faster.
+    if (peer) {
+      // An idle member has not become faster.
       one = Math.max(one, (double) latency.mean(unanswered(), nowNanos));
       one = (one == 0 ? unknown : one) + MemberSelector.OTHER_BUS_NANOS;
       one += draining ? MemberSelector.DRAINING_NANOS : 0;
     } else if (fromLoop != loop()) {
       one += MemberSelector.OTHER_LOOP_NANOS;
     }
-    int atOnce = Math.max(1, far ? window.limit() : concurrency);
+    int atOnce = Math.max(1, peer ? window.limit() : concurrency);
     return one * Math.max(1, (window.outstanding() + 1) / (double) atOnce);
   }
 

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of one loop that wait for the same places: three classes that are served 8 : 4 : 1
- * while all of them have calls. Confined to the loop.
+ * Calls of one loop that wait for the same places: three priorities that are served 8 : 4 : 1 while
+ * all of them have calls. Confined to the loop.
  */
 final class ServiceQueue {
   private static final int[] WEIGHTS = {8, 4, 1};
@@ -15,7 +15,7 @@ final class ServiceQueue {
   private static final class Band {
     final FairCallQueue turns = new FairCallQueue();
     final int weight;
-    // Of this round: 0 <= left <= weight.
+    // Rest of this round: 0 <= left <= weight.
     int left;
 
     Band(int weight) {
@@ -23,13 +23,14 @@ final class ServiceQueue {
     }
   }
 
-  // By urgency; each made with its first call: most services have calls of one priority only.
+  // By priority; each allocated with its first call: most services have calls of one priority
+  // only.
   private final @Nullable Band[] bands = new Band[WEIGHTS.length];
   private final WaitingLoops waiting;
   private final int loop;
   private int size;
 
-  /** Makes an empty queue. */
+  /** Creates an empty queue. */
   ServiceQueue(WaitingLoops waiting, int loop) {
     this.waiting = waiting;
     this.loop = loop;
@@ -61,38 +62,38 @@ final class ServiceQueue {
     return size == 0;
   }
 
-  /** How many calls of a share and priority wait. */
-  int size(FairnessGroup share, CallPriority priority) {
+  /** Returns the number of waiting calls of a group and priority. */
+  int size(FairnessGroup group, CallPriority priority) {
     Band band = bands[index(priority)];
-    return band == null ? 0 : band.turns.size(share);
+    return band == null ? 0 : band.turns.size(group);
   }
 
-  /** How long the next call of a share and priority would see others wait that come before it. */
-  long waited(FairnessGroup share, CallPriority priority, long nowNanos) {
+  /** Returns the waiting time ahead of the next call of a group and priority. */
+  long waited(FairnessGroup group, CallPriority priority, long nowNanos) {
     Band band = bands[index(priority)];
-    return band == null ? 0 : band.turns.waited(share, nowNanos);
+    return band == null ? 0 : band.turns.waited(group, nowNanos);
   }
 
   /**
-   * Returns the call that makes way when one of a share and priority is refused; null if none does.
+   * Returns the call to shed when a call of a group and priority is refused; null for none.
    *
-   * @param mostNanos the longest time in which the turn of another share should come
+   * @param mostNanos maximum time until the turn of another group should come
    */
-  @Nullable Call makesWay(
-      FairnessGroup share, CallPriority priority, long mostNanos, long nowNanos) {
+  @Nullable Call nextToShed(
+      FairnessGroup group, CallPriority priority, long mostNanos, long nowNanos) {
     Band band = bands[index(priority)];
-    return band == null ? null : band.turns.makesWay(share, mostNanos, nowNanos);
+    return band == null ? null : band.turns.nextToShed(group, mostNanos, nowNanos);
   }
 
-  /** Gives the turn of the share of a call, which is in here, to the next share. */
+  /** Passes the turn of a queued call's group to the next group. */
   void pass(Call call, long nowNanos) {
     band(call.priority()).turns.pass(call, nowNanos);
   }
 
   /**
-   * Adds a call, which knows since when it waits.
+   * Adds a call, which has its start of the wait.
    *
-   * @param first whether it goes before those of its share, because it has waited already
+   * @param first whether it goes before those of its group, because it has waited already
    */
   void add(Call call, boolean first) {
     band(call.priority()).turns.add(call, first);
@@ -107,7 +108,7 @@ final class ServiceQueue {
     removed(call);
   }
 
-  /** Takes the next call out; null if there is none. */
+  /** Removes the next call; null if there is none. */
   @Nullable Call poll(long nowNanos) {
     if (size == 0) {
       return null;
@@ -145,7 +146,7 @@ final class ServiceQueue {
     return null;
   }
 
-  /** Returns all calls as they are now; for what happens rarely. */
+  /** Returns all calls; for rare use. */
   List<Call> calls() {
     List<Call> all = new ArrayList<>(size);
     for (Band band : bands) {

@@ -7,12 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Work of one loop that can become due in masses at one moment, because connections are lost
- * together for instance: done in slices, between which the loop reads and writes for everybody.
- * Those that have such work take turns, a step each, so that nobody waits behind the masses of
- * another. Confined to the loop.
+ * Work of one loop that can become due in masses at one moment, for instance because connections
+ * are lost together: done in slices, between which the loop reads and writes for all clients. Works
+ * take turns, a step each, so that none waits behind the masses of another. Confined to the loop.
  *
- * <p>Where there is little of it, it is done at once.
+ * <p>A small amount is done at once.
  */
 final class Slices {
   /** Work between two rounds of reads. */
@@ -21,22 +20,22 @@ final class Slices {
   /** Steps of a slice that are done although other loops are behind, so that it comes to an end. */
   private static final int MIN_STEPS = 8;
 
-  /** How long to wait for loops that are behind. */
+  /** Time to wait for loops that are behind. */
   private static final long BEHIND_NANOS = 1_000_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(Slices.class);
 
-  /** Something that is done in steps. */
+  /** Work that is done in steps. */
   @FunctionalInterface
   interface Work {
     /**
-     * Does a piece that takes microseconds; nothing if there is none. A step that throws has done
-     * its piece as well.
+     * Does a piece that takes microseconds, if any; returns whether there is more. A step that
+     * throws counts as done.
      */
     boolean step(long nowNanos);
 
     /** Charges the time of a step to the client that has caused it. */
-    default void took(long nanos) {}
+    default void charge(long nanos) {}
   }
 
   private final LoopPort port;
@@ -45,14 +44,14 @@ final class Slices {
   private final Queue<Work> waiting = new ArrayDeque<>();
   private boolean running;
   private boolean asked;
-  // Work that was done at once lately, without a turn: also many small pieces are a slice.
+  // Work done at once lately, without a turn: many small pieces are a slice, too.
   private long windowBegan;
   private long used;
 
   /**
-   * Makes one without work.
+   * Creates slices without work.
    *
-   * @param areOthersBehind whether another loop has not yet done what it was told
+   * @param areOthersBehind tells whether another loop has not yet processed its notes
    */
   Slices(LoopPort port, BooleanSupplier areOthersBehind) {
     this.port = port;
@@ -94,7 +93,7 @@ final class Slices {
           waiting.add(next);
         }
         long after = port.nanoTime();
-        next.took(after - now);
+        next.charge(after - now);
         used += after - now;
         now = after;
         behind = i >= MIN_STEPS && areOthersBehind.getAsBoolean();
@@ -112,13 +111,13 @@ final class Slices {
     try {
       return work.step(nowNanos);
     } catch (RuntimeException e) {
-      // A step must not throw; one that does all the same must not take others with it.
+      // A step must not throw; if it does, other work is not affected.
       LOG.error("what was due on this loop could not be done", e);
       return true;
     }
   }
 
-  /** Does all that is left, however long it takes: the loop ends. */
+  /** Does all remaining work, however long it takes, because the loop ends. */
   void finish() {
     assert !running : "from within";
     for (Work next = waiting.poll(); next != null; next = waiting.poll()) {

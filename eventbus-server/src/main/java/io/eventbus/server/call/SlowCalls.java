@@ -8,10 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/**
- * Finds the calls of a loop that have been under way for longest; those of other buses are found
- * there. Confined to the loop.
- */
+/** Finds the oldest open calls of a loop; those of peers are found there. Confined to the loop. */
 final class SlowCalls {
   private static final Comparator<Call> BY_AGE =
       // Differences, because the clock has no origin.
@@ -19,12 +16,12 @@ final class SlowCalls {
 
   private SlowCalls() {}
 
-  /** Returns the oldest first. */
+  /** Returns the oldest calls, oldest first. */
   static List<OpenCall> of(TimerWheel deadlines, int most, long nowNanos) {
     PriorityQueue<Call> oldest = new PriorityQueue<>(BY_AGE);
     deadlines.forEach(
         entry -> {
-          if (entry instanceof Call call && !call.isHome()) {
+          if (entry instanceof Call call && !call.isLocalOnly()) {
             oldest.add(call);
             if (oldest.size() > most) {
               // The youngest.

@@ -8,20 +8,19 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The deadlines of one loop: a hashed timing wheel (Varghese and Lauck, 1987) with a list of
- * entries for each 10 ms, so that setting and taking back a deadline, which nearly every call does,
- * costs the same however many there are. It asks the loop for a call only while it has entries.
- * Confined to the loop.
+ * Deadlines of one loop: a hashed timing wheel (Varghese and Lauck, 1987) with a list of entries
+ * for each 10 ms, so that setting and clearing a deadline, which nearly every call does, costs the
+ * same however many there are. It schedules a tick only while it has entries. Confined to the loop.
  *
- * <p>A deadline is never early, and late by a tick and what the loop is late. Where a great many
- * pass at one moment they are told in {@link Slices}, those of each client in turn.
+ * <p>A deadline is never early, and late by at most a tick and the delay of the loop. If a great
+ * many pass at one moment they are processed in {@link Slices}, those of each client in turn.
  */
 final class TimerWheel {
   static final long TICK_NANOS = 10_000_000;
 
   private static final int SLOTS = 512;
 
-  /** Something with a deadline. */
+  /** Object with a deadline. */
   abstract static class Entry {
     private @Nullable Entry previous;
     private @Nullable Entry next;
@@ -29,10 +28,10 @@ final class TimerWheel {
     // Null while there is no deadline.
     private @Nullable Chain chain;
 
-    /** Where it waits to be told when the time has come: always the same of a client. */
+    /** Returns the list in which it waits when due: always the same for a client. */
     abstract Dues dues();
 
-    /** The time has come; the entry may be armed again. */
+    /** Called when the deadline has passed; the entry may be armed again. */
     abstract void due(long nowNanos);
   }
 
@@ -41,16 +40,16 @@ final class TimerWheel {
     @Nullable Entry last;
   }
 
-  /** Entries of one client whose time has come, and that have not been told yet. */
+  /** Due entries of one client that have not been processed yet. */
   static final class Dues extends Chain implements Slices.Work {
     private final TimerWheel deadlines;
     private final LongConsumer payer;
     private boolean listed;
 
     /**
-     * Makes an empty list.
+     * Creates an empty list.
      *
-     * @param payer charged with the nanoseconds that telling takes
+     * @param payer charged for the nanoseconds of processing
      */
     Dues(TimerWheel deadlines, LongConsumer payer) {
       this.deadlines = deadlines;
@@ -61,7 +60,7 @@ final class TimerWheel {
     public boolean step(long nowNanos) {
       Entry entry = first;
       if (entry != null) {
-        // The entry may set and take back deadlines, also of others that are due.
+        // The entry may arm and disarm deadlines, also of others that are due.
         deadlines.disarm(entry);
         entry.due(nowNanos);
       }
@@ -70,7 +69,7 @@ final class TimerWheel {
     }
 
     @Override
-    public void took(long nanos) {
+    public void charge(long nanos) {
       payer.accept(nanos);
     }
   }
@@ -92,11 +91,11 @@ final class TimerWheel {
     Arrays.setAll(wheel, slot -> new Chain());
   }
 
-  /** Sets the deadline of an entry, in place of the one that it has. */
+  /** Sets the deadline of an entry, in place of its current one. */
   void arm(Entry entry, long atNanos, long nowNanos) {
     disarm(entry);
     if (size == 0) {
-      // Nothing was looked at since the last one went.
+      // The wheel was not advanced since it became empty.
       doneTick = Math.floorDiv(nowNanos - origin, TICK_NANOS);
     }
     entry.at = atNanos;
@@ -106,7 +105,7 @@ final class TimerWheel {
     ask();
   }
 
-  /** Takes a deadline back; one that is not set, too. */
+  /** Clears a deadline, also one that is not set. */
   void disarm(Entry entry) {
     Chain chain = entry.chain;
     if (chain != null) {
@@ -119,10 +118,7 @@ final class TimerWheel {
     return size;
   }
 
-  /**
-   * Calls for each entry that is armed and whose time has not come; nothing may be armed or
-   * disarmed meanwhile.
-   */
+  /** Visits each armed entry that is not due; nothing may be armed or disarmed meanwhile. */
   void forEach(Consumer<Entry> action) {
     for (Chain chain : wheel) {
       for (Entry entry = chain.first; entry != null; entry = entry.next) {
@@ -147,7 +143,7 @@ final class TimerWheel {
     for (long tick = first; tick <= nowTick; tick++) {
       collect(wheel[(int) (tick & (SLOTS - 1))], now);
     }
-    // When all have been collected: the first that is told may change what the wheel has.
+    // After all are collected: the first one processed may change the wheel.
     for (Dues next = collected.poll(); next != null; next = collected.poll()) {
       slices.add(next);
     }

@@ -6,7 +6,10 @@ import io.eventbus.server.call.tunnel.TunnelLoop;
 import io.eventbus.server.routing.Delivery;
 import java.util.function.BooleanSupplier;
 
-/** The way of tunnels to other loops, behind what else is told of calls. Confined to the loop. */
+/**
+ * Hands frames of tunnels to other loops, in order with other notes about calls. Confined to the
+ * loop.
+ */
 final class TunnelCrossing implements TunnelLoop {
   private final LoopCalls calls;
 

@@ -3,16 +3,16 @@ package io.eventbus.server.call;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Which loops have calls that wait for the same places. Any thread.
+ * Set of loops that have calls waiting for the same places. Any thread.
  *
- * <p>A loop says that it waits and then looks for a free place; whoever frees a place does so and
- * then looks for loops that wait. Both are volatile, so that one of them sees the other, and no
+ * <p>A loop sets its bit and then looks for a free place; a thread that releases a place does so
+ * and then looks for waiting loops. Both are volatile, so that one of them sees the other, and no
  * place stays free while a call waits for it.
  */
 final class WaitingLoops {
   private final AtomicLongArray bits;
   private final int loops;
-  // Which was last served. A lost update only gives a loop two turns in a row.
+  // Loop served last. A lost update only gives a loop two turns in a row.
   private int turn;
 
   WaitingLoops(int loops) {
@@ -40,7 +40,7 @@ final class WaitingLoops {
     return false;
   }
 
-  /** Returns the next loop that waits, each in turn; -1 if none does. */
+  /** Returns the next waiting loop, in turn; -1 if none waits. */
   int next() {
     int last = turn;
     for (int i = 1; i <= loops; i++) {

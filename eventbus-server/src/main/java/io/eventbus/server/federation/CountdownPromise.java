@@ -4,7 +4,10 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Something that is kept when all its parts are, and broken once one of them is. One loop. */
+/**
+ * Promise that is kept when all its parts are, and broken at the first one that fails. Confined to
+ * a loop.
+ */
 final class CountdownPromise {
   private final Consumer<Boolean> done;
   private int left;
@@ -30,7 +33,7 @@ final class CountdownPromise {
     }
   }
 
-  /** Returns whether it was neither kept nor broken before. */
+  /** Breaks the promise; returns whether it was neither kept nor broken before. */
   boolean fail() {
     if (over) {
       return false;

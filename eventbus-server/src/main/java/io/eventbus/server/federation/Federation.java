@@ -47,16 +47,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One bus's end of all that goes between buses. It is made before the routers, which it forwards
- * for, and started when they and the links are there. Any thread.
+ * Federation of a bus with its peers: lanes, interest, trees and calls. It is created before the
+ * routers, for which it forwards, and started when they and the links are there. Any thread.
  */
 public final class Federation implements ClusterGuarantees {
-  /** The kinds of streams that are taken once a bus has started its federation. */
+  /** Kinds of streams that are accepted once a bus has started its federation. */
   public static final Set<String> STREAMS = Set.of(PeerServices.KIND, Lanes.KIND);
 
   private static final Logger LOG = LoggerFactory.getLogger(Federation.class);
 
-  /** How long the others may take to hear that this bus ends. */
+  /** Time that peers may take to acknowledge the goodbye of this bus. */
   private static final long GOODBYE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Lanes lanes;
@@ -65,14 +65,14 @@ public final class Federation implements ClusterGuarantees {
   private final PeerServices services;
   private final InterestExchange exchange;
   private final PeerTracker members;
-  private final OneShotLatch startGate = new OneShotLatch();
+  private final OneShotLatch startLatch = new OneShotLatch();
   private final LongAdder late = new LongAdder();
   private @Nullable ListenerRegistration registration;
 
   /**
-   * Prepares the lanes of a bus; it opens none yet.
+   * Prepares the lanes of a bus without opening any.
    *
-   * @param maxFrameBytes the largest frame that another bus may send
+   * @param maxFrameBytes maximum bytes of a peer's frame
    */
   public Federation(
       FederationConfig config,
@@ -99,14 +99,14 @@ public final class Federation implements ClusterGuarantees {
       SubscriptionIndex index,
       BusMemory memory,
       ClockAndRandom clock) {
-    // What leads through other buses names them by their numbers.
+    // Paths through peers name them by their numbers.
     lanes =
         new Lanes(
             config, self, maxFrameBytes, eventLoops, memory, clock, index.accounts()::invalidate);
     interest = new LocalInterest(this::interestChanged);
     limits = new InterestLimits(config.filters());
     services = new PeerServices(lanes);
-    exchange = new InterestExchange(lanes, index, interest, startGate, services);
+    exchange = new InterestExchange(lanes, index, interest, startLatch, services);
     members = new PeerTracker(lanes, exchange, services);
     lanes.listen(exchange, new PromisesAndMembers());
     index.onLocalChange(interest);
@@ -120,12 +120,15 @@ public final class Federation implements ClusterGuarantees {
     }
 
     @Override
-    public boolean areNear() {
+    public boolean areDueSoon() {
       return exchange.isWaitedFor();
     }
   }
 
-  /** Says what drives the sockets of links, so that lanes can be given to the loops of clients. */
+  /**
+   * Returns the transport for the sockets of links, so that lanes can be given to the loops of
+   * clients.
+   */
   public static LinkTransport transport(ListenConfig listen) {
     return EventLoops.usesEpoll(listen.transport())
         ? new LinkTransport(
@@ -133,12 +136,12 @@ public final class Federation implements ClusterGuarantees {
         : LinkTransport.nio();
   }
 
-  /** Returns where the router of a loop forwards to. */
+  /** Returns the forwarder of a loop, for its router. */
   public RemoteForwarder forwarder(int loop) {
-    return new LoopForwarder(lanes.loop(loop), startGate);
+    return new LoopForwarder(lanes.loop(loop), startLatch);
   }
 
-  /** Begins to open lanes and to take them. */
+  /** Starts to open and accept lanes. */
   public void start(
       List<Router> routers, List<LoopCalls> calls, LinkNode linkNode, Registry registry) {
     services.start(calls);
@@ -172,14 +175,14 @@ public final class Federation implements ClusterGuarantees {
     follow(registry);
   }
 
-  /** From now on the registry says which buses there are. */
+  /** Follows the registry, which says which buses there are. */
   void follow(Registry registry) {
     registration = registry.addListener((snapshot, changes) -> members.onSnapshot(snapshot));
-    // A bus that does not find the others serves all the same.
-    var unused = lanes.loop(0).schedule(startGate::open, lanes.config().syncTimeout().toMillis());
+    // A bus that does not find its peers serves all the same.
+    var unused = lanes.loop(0).schedule(startLatch::open, lanes.config().syncTimeout().toMillis());
   }
 
-  /** Begins on the loops; no lane is opened before an address is known. */
+  /** Starts the loops; no lane is opened before an address is known. */
   void start(List<Router> routers, Lanes.Opener opener) {
     for (LaneLoop loop : lanes.loops()) {
       Router router = routers.get(loop.number());
@@ -196,13 +199,13 @@ public final class Federation implements ClusterGuarantees {
     return services;
   }
 
-  /** Tells the other buses which services have members here. */
+  /** Returns the listener that announces local services to peers. */
   public ServedHere servedHere() {
     return (service, served) -> interest.serves(service.account(), service.name(), served);
   }
 
-  /** Returns which other buses serve what. */
-  public Map<ServiceKey, Set<BusId>> servedElsewhere() {
+  /** Returns the peers that serve each service. */
+  public Map<ServiceKey, Set<BusId>> servedByPeers() {
     return services.byKey();
   }
 
@@ -210,28 +213,28 @@ public final class Federation implements ClusterGuarantees {
     return exchange;
   }
 
-  OneShotLatch startGate() {
-    return startGate;
+  OneShotLatch startLatch() {
+    return startLatch;
   }
 
   @Override
-  public boolean relieve() {
-    return lanes.giveUpFullest();
+  public boolean dropLargestBacklog() {
+    return lanes.giveUpLargestBacklog();
   }
 
-  /** Under a lock of the index, by any thread. */
+  /** Called under a lock of the index, by any thread. */
   private void interestChanged() {
     lanes.loop(0).execute(exchange::tellSoon);
   }
 
   @Override
   public boolean isAlone() {
-    // Before the registry has been heard that is not known.
-    return startGate.isOpen() && lanes.peers().isEmpty();
+    // Unknown before the first snapshot of the registry.
+    return startLatch.isOpen() && lanes.peers().isEmpty();
   }
 
   @Override
-  public boolean leavesOn(int loop, long producer) {
+  public boolean isLaneLocal(int loop, long producer) {
     return lanes.loop(loop).lane(producer) == loop;
   }
 
@@ -253,17 +256,17 @@ public final class Federation implements ClusterGuarantees {
   }
 
   @Override
-  public void afterInterestApplied(int loop, Consumer<Boolean> done) {
+  public void whenInterestPropagated(int loop, Consumer<Boolean> done) {
     long version = interest.version();
-    onFirst(loop, done, told -> exchange.afterInterestApplied(version, told));
+    onFirst(loop, done, told -> exchange.whenInterestPropagated(version, told));
   }
 
   @Override
-  public void afterInboundDelivered(int loop, Consumer<Boolean> done) {
-    onFirst(loop, done, exchange::afterInboundDelivered);
+  public void whenInboundDelivered(int loop, Consumer<Boolean> done) {
+    onFirst(loop, done, exchange::whenInboundDelivered);
   }
 
-  /** Asks on the first loop, and brings the answer back. */
+  /** Asks on the first loop, and returns the answer to the caller's loop. */
   private void onFirst(int loop, Consumer<Boolean> done, Consumer<Consumer<Boolean>> question) {
     if (isAlone()) {
       done.accept(true);
@@ -281,13 +284,13 @@ public final class Federation implements ClusterGuarantees {
   }
 
   @Override
-  public void afterPublishedDelivered(int loop, long producer, Consumer<Boolean> done) {
+  public void whenPublishedDelivered(int loop, long producer, Consumer<Boolean> done) {
     if (isAlone()) {
       done.accept(true);
       return;
     }
     if (!lanes.isOpen()) {
-      // Clients may be faster than the start of the lanes.
+      // Clients may arrive before the lanes have started.
       done.accept(false);
       return;
     }
@@ -295,7 +298,7 @@ public final class Federation implements ClusterGuarantees {
     CountdownPromise promise = new CountdownPromise(3, done);
     here.whenHandedOver(promise::part);
     lanes.acknowledgement().of(here, here.lane(producer), null, () -> here.execute(promise::part));
-    afterInterestApplied(
+    whenInterestPropagated(
         loop,
         known -> {
           if (known) {
@@ -315,10 +318,10 @@ public final class Federation implements ClusterGuarantees {
   }
 
   /**
-   * Ends all lanes: first what was published here has to arrive. Then the others are told, so that
-   * they neither wait for this bus nor keep anything for it. Blocks.
+   * Closes all lanes: first the events published here have to arrive. Then peers are notified, so
+   * that they neither wait for this bus nor keep anything for it. Blocks.
    *
-   * @param deadline {@link System#nanoTime} by which it ends in any case
+   * @param deadline deadline of {@link System#nanoTime}
    */
   public void close(long deadline) {
     ListenerRegistration listening = registration;
@@ -346,7 +349,6 @@ public final class Federation implements ClusterGuarantees {
     }
   }
 
-  /** Returns the figures of the federation. */
   public FederationFigures figures() {
     return FederationFigures.of(
         lanes, interest, late.sum(), exchange.mismatches(), services.figures());

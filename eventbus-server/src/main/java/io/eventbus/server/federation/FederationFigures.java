@@ -14,18 +14,18 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * What went between this bus and others: totals since its start unless they say "now".
+ * Counters of the traffic with peers: totals since its start unless they say "now".
  *
- * @param lanesDown lanes that are not
- * @param queuedBytes bytes that wait for other buses, or for their acknowledgement, now
+ * @param lanesDown lanes that are not up, now
+ * @param queuedBytes bytes that wait for peers, or for their acknowledgement, now
  * @param bytesSent bytes of those frames
- * @param lostByReason events that did not reach a bus that they were for, by reason; those that it
- *     did not need, because it had ended in order, are not lost
- * @param lostByBus the same by the bus, but for frames that a full lane dropped or that were not
+ * @param lostByReason events that did not reach a peer that needed them, by reason; a peer that had
+ *     ended in order does not need them
+ * @param lostByBus the same by peer, without frames that a full lane dropped or that were not
  *     needed
  * @param resent frames sent again after a lane was cut
- * @param latePromises promises to clients that other buses did not answer in time
- * @param mismatches times that what another bus said of its subscriptions did not add up
+ * @param latePromises guarantees to clients that peers did not confirm in time
+ * @param mismatches times that the interest reported by a peer was inconsistent
  */
 public record FederationFigures(
     long lanesUp,
@@ -45,7 +45,7 @@ public record FederationFigures(
     long latePromises,
     long mismatches,
     CallStreamFigures calls) {
-  /** For a bus that serves alone. */
+  /** Counters of a bus that serves alone. */
   public static final FederationFigures NONE =
       of(List.of(), List.of(), 0, 0, 0, CallStreamFigures.NONE);
 

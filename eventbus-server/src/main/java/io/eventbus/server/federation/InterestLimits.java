@@ -3,17 +3,17 @@ package io.eventbus.server.federation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many filters and services the other buses are told of, and how many of them one connection
- * and one address may bring: no few take everything, and one that wants little gets it while others
- * sit on all that they may have. What the others know already is not asked about. Immutable; any
- * thread. Several loops may pass a limit by one filter each.
+ * Limits for the interest that peers are told of, for the whole bus, a connection and an address:
+ * no few of them can use up everything, and a connection that needs little gets it although others
+ * use all that they may. Interest that peers know already is not limited. Immutable; any thread.
+ * Several loops may exceed a limit by one filter each.
  */
 final class InterestLimits {
-  /** Number of equal parts of the whole of which a connection may have one. */
+  /** Divisor of the whole for the part of one connection. */
   private static final int CONNECTION_PART = 8;
 
-  /** Number that every connection may bring while there is anything left. */
-  private static final int SMALL = 64;
+  /** Filters that every connection may have while any are left. */
+  private static final int MIN_FILTERS = 64;
 
   private static final String ADVICE = "; use fewer or wider filters, or another bus";
 
@@ -24,10 +24,10 @@ final class InterestLimits {
   }
 
   /**
-   * Says which limit one more would pass.
+   * Checks whether one more filter is within the limits.
    *
-   * @param addressFull whether the client's address has its share
-   * @return null for none; else what is wrong, for the client
+   * @param addressFull whether the client's address has used up its share
+   * @return null if so; else the reason for the client
    */
   @Nullable String problem(int all, int own, boolean addressFull) {
     if (all >= most) {
@@ -38,7 +38,7 @@ final class InterestLimits {
           + ", federation.filters)"
           + ADVICE;
     }
-    int part = Math.max(SMALL, most / CONNECTION_PART);
+    int part = Math.max(MIN_FILTERS, most / CONNECTION_PART);
     if (own >= part) {
       return "the connection has "
           + own
@@ -54,11 +54,11 @@ final class InterestLimits {
           + " (expected: at most limits.address-memory-percent of federation.filters)"
           + ADVICE;
     }
-    if (all >= most - most / 4 && own >= SMALL) {
+    if (all >= most - most / 4 && own >= MIN_FILTERS) {
       return "the connection has "
           + own
           + " subscriptions and services, of which other buses are told (expected: less than "
-          + SMALL
+          + MIN_FILTERS
           + " for one more while those of all are over three quarters of "
           + most
           + ", federation.filters)"

@@ -22,24 +22,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the registry: opens lanes to the buses that it names, and goes on for a while to look for
- * those that it names no more, because they may only be on the other side of a cut. Confined to the
- * first loop but for {@link #onSnapshot}.
+ * Follows the registry: opens lanes to the peers that it lists, and keeps looking for a while for
+ * those that it no longer lists, because they may only be on the other side of a cut. Confined to
+ * the first loop except for {@link #onSnapshot}.
  */
 final class PeerTracker {
   private static final Logger LOG = LoggerFactory.getLogger(PeerTracker.class);
 
-  /** How long a bus is looked for that the registry has lost. */
+  /** Time that a peer lost by the registry is looked for. */
   private static final long MEMORY_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Lanes lanes;
   private final InterestExchange exchange;
   private final PeerServices services;
   private final AtomicReference<@Nullable RegistrySnapshot> newest = new AtomicReference<>();
   private final Map<Peer, Long> lastSeen = new HashMap<>();
-  private long lookedAt;
+  private long checkedAt;
 
   PeerTracker(Lanes lanes, InterestExchange exchange, PeerServices services) {
     this.lanes = lanes;
@@ -47,7 +47,7 @@ final class PeerTracker {
     this.exchange = exchange;
   }
 
-  /** The registry's thread. */
+  /** Called on the registry's thread. */
   void onSnapshot(RegistrySnapshot snapshot) {
     if (newest.getAndSet(snapshot) == null) {
       lanes.loop(0).execute(this::update);
@@ -79,7 +79,7 @@ final class PeerTracker {
     exchange.onMembers(members, self != null && self.state() == BusState.UP);
     for (Peer peer : peers.all()) {
       if (!members.contains(peer)) {
-        // Nothing waits for a bus that the registry does not name and that cannot be reached.
+        // A peer that the registry does not list and that cannot be reached is not waited for.
         peer.giveUp("it has left the cluster");
       }
     }
@@ -97,10 +97,10 @@ final class PeerTracker {
   }
 
   void onTick(long now) {
-    if (now - lookedAt < LOOK_NANOS) {
+    if (now - checkedAt < CHECK_NANOS) {
       return;
     }
-    lookedAt = now;
+    checkedAt = now;
     for (Peer peer : lanes.peers().all()) {
       Long seen = lastSeen.putIfAbsent(peer, now);
       if (peer.upLanes() > 0) {

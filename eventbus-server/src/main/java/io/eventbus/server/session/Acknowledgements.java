@@ -10,17 +10,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How far a subscriber has come, by its own word: the last acknowledged sequence of the topics and
- * producers that it acknowledged most recently, at most {@value #MAX} of them with topics of
- * {@value #MAX_TEXT} characters in all. What is kept counts as the bus's memory.
+ * Progress of a subscriber by its own account: the last acknowledged sequence of the topics and
+ * producers that it acknowledged most recently, at most {@value #MAX_STREAMS} of them with topics
+ * of {@value #MAX_TOPIC_CHARS} characters in all. The memory for it counts as the bus's.
  *
- * <p>Written by the session's loop only; read by any thread, for which the loop never waits.
+ * <p>Only the session's loop writes, any thread reads, and the loop never waits for a reader.
  */
 public final class Acknowledgements {
-  static final int MAX = 16;
-  static final int MAX_TEXT = 2048;
+  static final int MAX_STREAMS = 16;
+  static final int MAX_TOPIC_CHARS = 2048;
 
-  /** The stream, what is kept of it, and its place in the map. */
+  /** Heap bytes of a stream, its entry, and its place in the map. */
   private static final int ENTRY_BYTES = 136;
 
   /** A stream of events. Comparable, because clients choose topics. */
@@ -40,7 +40,7 @@ public final class Acknowledgements {
   private final BusMemory memory;
   private final LoopStats stats;
   private final SingleWriterCounter count = new SingleWriterCounter();
-  // Made with the first Ack: most sessions never send one.
+  // Allocated with the first Ack: most sessions never send any.
   private volatile Map<Stream, Latest> streams = Map.of();
   private int text;
   private final SingleWriterCounter bytes = new SingleWriterCounter();
@@ -54,7 +54,7 @@ public final class Acknowledgements {
     count.add(1);
     stats.acks.add(1);
     if (streams.isEmpty()) {
-      streams = new ConcurrentHashMap<>(MAX);
+      streams = new ConcurrentHashMap<>(MAX_STREAMS);
     }
     Stream stream = new Stream(ack.getTopic(), ack.getProducer());
     Latest latest = streams.get(stream);
@@ -67,14 +67,17 @@ public final class Acknowledgements {
       latest.sequence = Math.max(latest.sequence, ack.getSequence());
     }
     latest.usedAt = count.get();
-    while (streams.size() > MAX || text > MAX_TEXT) {
+    while (streams.size() > MAX_STREAMS || text > MAX_TOPIC_CHARS) {
       Stream oldest = oldest();
       streams.remove(oldest);
       keep(oldest, -1);
     }
   }
 
-  /** There are few: looking at all is cheaper than an order that every Ack would change. */
+  /**
+   * Returns the stream that was acknowledged least recently. There are few: a scan is cheaper than
+   * an order that every Ack would change.
+   */
   private Stream oldest() {
     Stream oldest = new Stream("", 0);
     long usedAt = Long.MAX_VALUE;
@@ -87,7 +90,7 @@ public final class Acknowledgements {
     return oldest;
   }
 
-  /** Counts a stream that is kept from now on, or with -1 one that no longer is. */
+  /** Accounts for a stream that was added (1) or removed (-1). */
   private void keep(Stream stream, int sign) {
     long size = ENTRY_BYTES + HeapBytes.ofString(stream.topic());
     text += sign * stream.topic().length();
@@ -95,12 +98,12 @@ public final class Acknowledgements {
     memory.change(sign * size);
   }
 
-  /** About what is kept; any thread. */
+  /** Returns the estimated heap bytes of the entries; any thread. */
   long bytes() {
     return bytes.get();
   }
 
-  /** Forgets all, at the end of the session. */
+  /** Forgets all streams at the end of the session. */
   void close() {
     streams = Map.of();
     memory.release(bytes.get());
@@ -108,11 +111,7 @@ public final class Acknowledgements {
     text = 0;
   }
 
-  /**
-   * Returns how many acknowledgements came.
-   *
-   * @return 0 or more
-   */
+  /** Returns the number of acknowledgements received. */
   public long count() {
     return count.get();
   }

@@ -16,11 +16,10 @@ import io.eventbus.server.stats.BusCounters;
 import java.time.Clock;
 
 /**
- * What all sessions of a bus share.
+ * State that all sessions of a bus share.
  *
- * @param limits what a client may send
- * @param revocations what clients may have proved who they are with and holds no more
- * @param services how much clients may call and serve
+ * <p>{@code limits} bound the frames of clients, {@code services} their calls and registrations;
+ * {@code revocations} list credentials that are no longer valid.
  */
 public record BusContext(
     String name,
@@ -39,10 +38,8 @@ public record BusContext(
     ServicesConfig services) {
 
   /**
-   * Makes the context of a bus that serves alone, tells nothing of what happens to clients and has
-   * the default limits of services.
-   *
-   * @param limits what a client may send
+   * Creates the context of a bus that serves alone, publishes no advisories and has the default
+   * limits of services.
    */
   public BusContext(
       String name,
@@ -75,7 +72,7 @@ public record BusContext(
     return new FrameLimits(limits.payloadBytes(), limits.headers(), limits.headerBytes());
   }
 
-  /** Microseconds since the epoch. */
+  /** Returns the time in microseconds since the epoch. */
   long nowMicros() {
     return Frames.micros(clock.instant());
   }

@@ -7,21 +7,21 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decisions which services clients may call, made once for each and not for each call: a name that
- * was called before costs a look at a table without chains, in which a name takes the place of
- * another. One table for all connections of a loop, because clients choose how many connections and
- * names there are. Confined to the loop.
+ * Cache of decisions which services clients may call. A name that was called before costs a look-up
+ * in a fixed table, in which a new name replaces another with the same slot. All connections of a
+ * loop share it, because clients choose how many connections and names there are. Confined to the
+ * loop.
  */
 final class CalledServices {
   private static final int SLOTS = 256;
 
-  /** So many bytes of names are looked at in the time of one unit of a turn. */
-  private static final int BYTES_A_UNIT = 8;
+  /** Bytes of names that are compared in one unit of work. */
+  private static final int BYTES_PER_UNIT = 8;
 
-  /** So many tokens of rules are compared in that time. */
-  private static final int STEPS_A_UNIT = 4;
+  /** Tokens of rules that are compared in one unit of work. */
+  private static final int STEPS_PER_UNIT = 4;
 
-  /** Decision for one name by some rules. */
+  /** Decision for one name under one set of rules. */
   record Decision(
       FilterRules rules,
       ByteBuffer name,
@@ -33,9 +33,8 @@ final class CalledServices {
   private int work;
 
   /**
-   * Returns whether the service of a request may be called; allocates nothing if that is known.
-   *
-   * @param rules which services the client may call
+   * Returns whether the rules allow a call of the requested service; allocates nothing for a cached
+   * decision.
    */
   Decision decide(ByteBuffer in, RequestView request, FilterRules rules) {
     int start = request.serviceStart();
@@ -49,9 +48,9 @@ final class CalledServices {
     if (known != null && known.rules() == rules && isNamed(known, in, start, length)) {
       return known;
     }
-    Decision made = make(request.service(), in, start, length, rules);
-    decided[slot] = made;
-    return made;
+    Decision decision = make(request.service(), in, start, length, rules);
+    decided[slot] = decision;
+    return decision;
   }
 
   private static boolean isNamed(Decision known, ByteBuffer in, int start, int length) {
@@ -70,13 +69,13 @@ final class CalledServices {
   private Decision make(String text, ByteBuffer in, int start, int length, FilterRules rules) {
     byte[] name = new byte[length];
     in.get(start, name);
-    work += 8 + length / BYTES_A_UNIT + rules.steps() / STEPS_A_UNIT;
+    work += 8 + length / BYTES_PER_UNIT + rules.steps() / STEPS_PER_UNIT;
     String problem = ServiceName.problem(text);
     return new Decision(
         rules, ByteBuffer.wrap(name), text, problem, problem == null && rules.allows(text));
   }
 
-  /** Returns what deciding has cost since the last call, in units of a turn. */
+  /** Returns the cost of decisions since the last call, in units of work. */
   int takeWork() {
     int taken = work;
     work = 0;

@@ -5,7 +5,7 @@ import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Verdict;
 import java.util.Locale;
 
-/** Describes sessions to those who watch the bus. */
+/** Describes sessions in advisories. */
 final class ClientAdvisories {
   private ClientAdvisories() {}
 

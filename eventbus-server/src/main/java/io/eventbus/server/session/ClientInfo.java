@@ -4,7 +4,7 @@ import io.eventbus.server.routing.HeapBytes;
 import java.time.Instant;
 import java.util.Map;
 
-/** What a client says of itself, and the number that it publishes under. Immutable. */
+/** Description that a client gives of itself, and its producer number. Immutable. */
 public record ClientInfo(
     long number,
     String run,
@@ -14,7 +14,7 @@ public record ClientInfo(
     long producer,
     String resume,
     Instant since) {
-  /** The places of a name and a value in an immutable map, which is at most half full. */
+  /** Bytes of the slots of a name and a value in an immutable map, which is at most half full. */
   private static final int ATTRIBUTE_BYTES = 16;
 
   /** Copies the attributes, so that the record is immutable. */
@@ -30,7 +30,7 @@ public record ClientInfo(
     return run + number;
   }
 
-  /** About what the attributes take of the heap. */
+  /** Returns the estimated heap bytes of the attributes. */
   long attributeBytes() {
     long bytes = 0;
     for (Map.Entry<String, String> attribute : attributes.entrySet()) {

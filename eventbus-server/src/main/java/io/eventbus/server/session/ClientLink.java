@@ -11,7 +11,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's way to its client.
+ * Connection of a session to its client.
  *
  * <p>All methods but {@link #execute}, {@link #queuedBytes} and {@link #remoteAddress} are for the
  * loop that owns the connection. An implementation must not block and must not throw. From {@link
@@ -25,90 +25,83 @@ public interface ClientLink extends ServiceShare.Address {
   void send(Delivery frame);
 
   /**
-   * Says whether there is room for a frame of a call, to be sent with {@link #send(Delivery)}.
+   * Returns whether there is room for a frame of a call, to be sent with {@link #send(Delivery)};
+   * false if the client has too much unread.
    *
    * @param frameBytes bytes of the frame
-   * @return false if the client has not read so much that no more may wait
    */
   default boolean hasRoomForCall(int frameBytes) {
     return true;
   }
 
   /**
-   * Returns how many calls for the client were given to the socket, of those that were sent with
-   * {@link #send(Delivery)}; they are in their order.
+   * Returns how many calls sent with {@link #send(Delivery)} were written to the socket; calls are
+   * written in order.
    */
   default long invokesWritten() {
     return 0;
   }
 
   /**
-   * Has it told how much of streams and tunnels was written, of what was sent with {@link
+   * Registers a listener for the progress of stream and tunnel frames sent with {@link
    * #send(Delivery)}.
    *
-   * @param listener gets, on the loop, how many of their frames were given to the socket since the
-   *     start; may send
+   * @param listener gets, on the loop, how many of these frames were written to the socket since
+   *     the start; may send
    */
   default void onBulkWritten(LongConsumer listener) {}
 
   /**
-   * Sends a frame that is not a delivery behind every event that was queued before, also where the
-   * overflow policy keeps some aside; it is never dropped.
+   * Sends a frame that is not a delivery after every event queued before, also where the overflow
+   * policy keeps events aside; it is never dropped.
    */
   void sendLast(byte[] frame);
 
   /**
-   * Holds deliveries back while so many bytes of them have been sent since the client was welcomed.
-   * From the first call on, what is sent with {@link #send} overtakes deliveries.
+   * Holds deliveries back once this many bytes of them have been sent since the welcome. After the
+   * first call, frames sent with {@link #send} overtake deliveries.
    *
-   * @param limit bytes of {@code Deliver} frames with their heads; one that is smaller than before
+   * @param limit bytes of {@code Deliver} frames with their heads; a smaller limit than before
    *     changes nothing
    */
   void grant(long limit);
 
   /**
-   * Says whether so many answers wait for the client to read them that no more of its requests
-   * should be served.
+   * Returns whether the session has to wait with further requests because too many answers are
+   * unread by the client.
    *
-   * @param retry if so, called once on this loop when the client has read them
-   * @return true if the session has to wait
+   * @param retry called once on this loop when the client has read them, if the session has to wait
    */
   boolean mustWait(Runnable retry);
 
   /**
-   * Returns what all clients have in common that share the limits of one address.
-   *
-   * @return equal for them; null where no limits for addresses hold
+   * Returns the limit group of the client's address: equal for all clients that share its limits,
+   * null where no limits for addresses apply.
    */
   default @Nullable Object addressShare() {
     return null;
   }
 
   /**
-   * Says whether so many clients of that address could not prove lately who they are that a refusal
-   * would be late.
-   *
-   * @return true if so
+   * Returns whether so many clients of that address failed to authenticate lately that a refusal
+   * would be delayed.
    */
   default boolean failsOften() {
     return false;
   }
 
   /**
-   * Notes that the client could not prove who it is, and says whether it may be told so only later,
-   * because that happens often where it is.
+   * Records a failed authentication. Returns true if the refusal has to be delayed because failures
+   * are frequent at the client's address.
    *
-   * @param text what was wrong, for the log, as it goes on after "a client"; without secrets
-   * @param retry if so, called once when the time has come
-   * @return true if the session has to wait
+   * @param text what was wrong, for the log, after the words "a client"; without secrets
+   * @param retry called once when the delay has passed, if there is one
    */
   default boolean refusalMustWait(Advisory.ClientRefused refusal, String text, Runnable retry) {
     return false;
   }
 
-  /**
-   * Asks for a call in one of the next turns of the loop, behind those that were asked for before.
-   */
+  /** Schedules a retry for one of the next turns of the loop, after those scheduled before. */
   void nextTurn(Runnable retry);
 
   /**
@@ -119,33 +112,26 @@ public interface ClientLink extends ServiceShare.Address {
   void inTurn(Runnable task);
 
   /**
-   * Charges the client with work that it has caused and that was not done while its frames were
-   * handled.
+   * Charges the client for work that it caused and that was not done while its frames were handled.
    *
-   * @param nanos how long it took
+   * @param nanos duration of the work
    */
-  default void caused(long nanos) {}
+  default void chargeWork(long nanos) {}
 
-  /**
-   * Asks for a call when some time has passed.
-   *
-   * @param nanos how long
-   */
+  /** Schedules a retry after a delay in nanoseconds. */
   void later(Runnable retry, long nanos);
 
-  /**
-   * Closes the connection after all that was sent before; nothing is received or sent afterwards.
-   */
+  /** Closes the connection after all frames sent before; nothing is received or sent afterwards. */
   void close(CloseReason reason, String message);
 
   /**
-   * Closes the connection when the network has taken all that is queued; what comes from the client
-   * meanwhile is read and not acted on. How long that may take is bounded, as for any client.
+   * Closes the connection when all queued bytes are written to the network; frames that arrive
+   * meanwhile are read and ignored. The duration is bounded as for any client.
    */
   void closeWhenWritten(CloseReason reason, String message);
 
   /**
-   * Runs a task on this loop when the client has read all that was sent before, but for deliveries
+   * Runs a task on this loop when the client has read everything sent before, except deliveries
    * that its {@linkplain #grant limit} holds back; not if the connection ends first. A second call
    * replaces the first.
    *
@@ -153,48 +139,41 @@ public interface ClientLink extends ServiceShare.Address {
    */
   void whenRead(Runnable task);
 
-  /** Returns the queue for deliveries. */
+  /** Returns the queue of deliveries. */
   Subscriber subscriber();
 
   /**
-   * Runs a task on the loop that owns the connection; any thread. After the end of the bus it is
-   * not run.
+   * Runs a task on the loop that owns the connection; any thread. The task is discarded after the
+   * end of the bus.
    *
    * @param task must not block
    */
   void execute(Runnable task);
 
-  /**
-   * Returns what waits for the client; any thread.
-   *
-   * @return bytes
-   */
+  /** Returns the bytes queued for the client; any thread. */
   long queuedBytes();
 
-  /** Returns what was queued for the client since the start; any thread. */
+  /** Returns the number of events queued for the client since the start; any thread. */
   long delivered();
 
-  /** Returns what was dropped by the client's overflow policies; any thread. */
+  /** Returns the number of events dropped by the client's overflow policies; any thread. */
   long dropped();
 
   /**
-   * Takes some of what the subscriptions of all connections from the client's address may hold
-   * together.
+   * Acquires part of the subscription bytes that all connections from the client's address share.
+   * Returns false, with nothing acquired, if not enough are left.
    *
-   * @param bytes by estimate
-   * @return false if there is not so much left; then nothing was taken
+   * @param bytes estimated heap bytes
    */
-  default boolean takeSubscriptionBytes(long bytes) {
+  default boolean acquireSubscriptionBytes(long bytes) {
     return true;
   }
 
   /**
-   * Gives back what was taken with {@link #takeSubscriptionBytes}; at the latest in {@link
-   * Session#onClosed}.
-   *
-   * @param bytes all of it or a part
+   * Releases bytes of {@link #acquireSubscriptionBytes}, all or a part; the rest at the latest in
+   * {@link Session#onClosed}.
    */
-  default void giveSubscriptionBytes(long bytes) {}
+  default void releaseSubscriptionBytes(long bytes) {}
 
   @Override
   default boolean takeServiceBytes(long bytes) {
@@ -205,56 +184,52 @@ public interface ClientLink extends ServiceShare.Address {
   default void giveServiceBytes(long bytes) {}
 
   /**
-   * Counts filters that other buses are told of because of the connection, for the client's
-   * address.
+   * Adds to the number of filters that peers learn from the client's address because of this
+   * connection.
    *
-   * @param change how many more, or less if it is negative
+   * @param change negative for fewer filters
    */
   default void changeInterest(int change) {}
 
   /**
-   * Says whether all connections from the client's address bring more filters than one address may.
-   *
-   * @return true if they do
+   * Returns whether all connections from the client's address contribute more filters than an
+   * address may.
    */
   default boolean isInterestFull() {
     return false;
   }
 
   /**
-   * Holds what is queued for the client against its quotas from now on.
+   * Charges bytes queued for the client to its quotas from now on.
    *
    * @param share the client's part; null for no quotas
    */
   default void shareQuota(@Nullable ConnectionQuota share) {}
 
   /**
-   * Says whether the client may hold publishers back, as far as its kind is concerned.
-   *
-   * @return false for a page in a browser, where that is not allowed
+   * Returns whether a client of this kind may stall publishers; false for a page in a browser where
+   * that is not allowed.
    */
   default boolean mayBlock() {
     return true;
   }
 
   /**
-   * Returns the certificate with which the client has opened its TLS connection; on the loop.
-   *
-   * @return one of an authority that the bus trusts, or null
+   * Returns the client certificate of the TLS connection, issued by an authority that the bus
+   * trusts; null for none. On the loop.
    */
   default @Nullable X509Certificate certificate() {
     return null;
   }
 
   /**
-   * Says whether the client is on this machine, as far as the bus can know; any thread.
-   *
-   * @return false where the request came by way of a proxy, on this machine or on another
+   * Returns whether the client is on this machine, as far as the bus can know; false if the request
+   * came through a proxy on any machine. Any thread.
    */
   default boolean isLocal() {
     return true;
   }
 
-  /** Returns where the client is; any thread. */
+  /** Returns the client's address; any thread. */
   String remoteAddress();
 }

@@ -16,10 +16,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscriptions of one session as the index knows them: of those that are equal but for their
- * id only the first, because a connection gets an event once, however many of its subscriptions
- * match. Otherwise ten thousand times the same filter would make everybody's routes expensive.
- * Confined to the loop.
+ * Subscriptions of one session as the index knows them: of equal ones (except for the id) only the
+ * first, because a connection gets an event once, however many of its subscriptions match.
+ * Otherwise ten thousand copies of a filter would slow down every route. Confined to the loop.
  */
 final class DeduplicatedSubscriptions {
   /**
@@ -42,8 +41,8 @@ final class DeduplicatedSubscriptions {
     }
   }
 
-  /** Filters that are removed in one step: some microseconds. */
-  private static final int SOME = 4;
+  /** Filters removed in one step, which takes a few microseconds. */
+  private static final int REMOVALS_PER_STEP = 4;
 
   private final SubscriptionIndex index;
   private final Map<Key, Deque<RoutedSubscription>> byKey = new HashMap<>();
@@ -54,7 +53,7 @@ final class DeduplicatedSubscriptions {
     this.index = index;
   }
 
-  /** How many different groups there are, with one more. */
+  /** Returns the number of different groups if this one is added. */
   int groupsWith(@Nullable String group) {
     return groups.size() + (group == null || groups.containsKey(group) ? 0 : 1);
   }
@@ -72,7 +71,7 @@ final class DeduplicatedSubscriptions {
     } else if (!withdrawn.contains(first)) {
       equal.add(s);
     } else {
-      // Other buses do not know of those that are there.
+      // Peers do not know the withdrawn ones.
       equal.addFirst(s);
       index.add(s);
       index.remove(first);
@@ -80,8 +79,8 @@ final class DeduplicatedSubscriptions {
   }
 
   /**
-   * Lets other buses choose a member of a group no more, which goes on to get what comes until it
-   * is removed. With others that are equal and stay, they know no difference.
+   * Withdraws a group member: peers no longer choose it, but it still gets what arrives until it is
+   * removed. Peers see no difference while an equal subscription stays.
    */
   void withdraw(RoutedSubscription s) {
     withdrawn.add(s);
@@ -107,7 +106,7 @@ final class DeduplicatedSubscriptions {
     if (next == null) {
       byKey.remove(key);
     } else if (known) {
-      // Before the other goes, so that no event finds neither.
+      // Before the removal below, so that every event finds one of the two.
       if (withdrawn.containsAll(equal)) {
         index.addWithdrawn(next);
       } else {
@@ -121,8 +120,8 @@ final class DeduplicatedSubscriptions {
   }
 
   /**
-   * Removes those of groups, of which no event may be given to a member that has gone, and forgets
-   * the others.
+   * Removes all group members, because a member that has left must not be chosen for an event, and
+   * returns the other subscriptions.
    */
   Iterator<Deque<RoutedSubscription>> leave() {
     List<Deque<RoutedSubscription>> others = new ArrayList<>(byKey.size());
@@ -139,9 +138,9 @@ final class DeduplicatedSubscriptions {
     return others.iterator();
   }
 
-  /** Removes some of those that were left. */
+  /** Removes a few of the remaining subscriptions; returns whether more are left. */
   boolean removeSome(Iterator<Deque<RoutedSubscription>> left) {
-    for (int i = 0; i < SOME && left.hasNext(); i++) {
+    for (int i = 0; i < REMOVALS_PER_STEP && left.hasNext(); i++) {
       remove(left.next());
     }
     return left.hasNext();

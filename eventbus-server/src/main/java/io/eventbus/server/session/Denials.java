@@ -4,17 +4,17 @@ import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Verdict;
 import java.util.function.Supplier;
 
-/** Tells operators what one client was not allowed to do. Confined to the client's loop. */
+/** Reports to operators what one client was not allowed to do. Confined to the client's loop. */
 @FunctionalInterface
 interface Denials {
   /**
-   * Tells that the client was refused.
+   * Reports a refusal.
    *
-   * @param verdict which rule says so; asked once at most
+   * @param verdict the deciding rule; evaluated at most once
    */
   void denied(Action action, String name, Supplier<Verdict> verdict);
 
-  /** Tells that the client was refused by what is no rule. */
+  /** Reports a refusal that has another reason than a rule. */
   default void denied(Action action, String name, String reason) {
     denied(action, name, () -> new Verdict(false, null, reason));
   }

@@ -9,9 +9,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client may send, and what is done with it: a line for each type of frame, a class for each
- * capability behind it. {@code Publish}, {@code Request}, {@code Reply} and {@code Data} are not
- * here: there are millions of them a second, and the session goes straight to {@link
+ * Frames that a client may send, with their handlers: a line for each type of frame, a class for
+ * each capability behind it. {@code Publish}, {@code Request}, {@code Reply} and {@code Data} are
+ * absent: there are millions of them a second, and the session goes straight to {@link
  * SessionPublishing}, {@link SessionCalls}, {@link SessionServices} and {@link SessionTunnels}.
  */
 final class FrameHandlers {
@@ -30,7 +30,7 @@ final class FrameHandlers {
           if (!session.subscriptions().unsubscribe(id, retry)) {
             return false;
           }
-          session.change().progresses();
+          session.move().progresses();
           return true;
         });
     BY_TYPE.put(
@@ -43,14 +43,14 @@ final class FrameHandlers {
         TypeCode.CHANGE_BUS_FAILED,
         (session, in, from, to, retry) -> {
           ChangeBusFailed failed = ControlFrames.changeBusFailed(in, from, to);
-          session.change().failed(failed.getToken(), failed.getMessage());
+          session.move().failed(failed.getToken(), failed.getMessage());
           return true;
         });
     BY_TYPE.put(
         TypeCode.BARRIER,
         (session, in, from, to, retry) -> {
           session.barriers().add(ControlFrames.barrier(in, from, to));
-          session.change().progresses();
+          session.move().progresses();
           return true;
         });
     BY_TYPE.put(
@@ -62,20 +62,20 @@ final class FrameHandlers {
     BY_TYPE.put(
         TypeCode.REGISTER,
         (session, in, from, to, retry) -> {
-          session.servicesMade().register(ServiceFrames.register(in, from, to));
+          session.getOrCreateServices().register(ServiceFrames.register(in, from, to));
           return true;
         });
     BY_TYPE.put(
         TypeCode.UNREGISTER,
         (session, in, from, to, retry) -> {
-          session.servicesMade().unregister(ServiceFrames.unregister(in, from, to).getId());
-          session.change().progresses();
+          session.getOrCreateServices().unregister(ServiceFrames.unregister(in, from, to).getId());
+          session.move().progresses();
           return true;
         });
     BY_TYPE.put(
         TypeCode.CAPACITY,
         (session, in, from, to, retry) -> {
-          session.servicesMade().capacity(ServiceFrames.capacity(in, from, to));
+          session.getOrCreateServices().capacity(ServiceFrames.capacity(in, from, to));
           return true;
         });
     BY_TYPE.put(
@@ -108,7 +108,7 @@ final class FrameHandlers {
 
   private FrameHandlers() {}
 
-  /** Returns what handles a type of frame; null if only a bus may send it. */
+  /** Returns the handler of a type of frame; null if only a bus may send it. */
   static @Nullable FrameHandler of(TypeCode type) {
     return BY_TYPE.get(type);
   }

@@ -1,8 +1,8 @@
 package io.eventbus.server.session;
 
 /**
- * How much of what other buses are told of one connection brings: a filter for each of its
- * subscriptions and each of its services, as if it shared none with others. Confined to the loop.
+ * Share of one connection in the interest that peers are told of: a filter for each of its
+ * subscriptions and services, as if none were shared with other connections. Confined to the loop.
  */
 public final class InterestShare {
   private final ClientLink link;
@@ -13,34 +13,33 @@ public final class InterestShare {
     this.link = link;
   }
 
-  void take() {
+  void acquire() {
     filters++;
     link.changeInterest(1);
   }
 
-  void give() {
+  void release() {
     if (!closed) {
       filters--;
       link.changeInterest(-1);
     }
   }
 
-  /** Gives back everything; what is given later has no effect. */
-  void giveAll() {
+  /** Releases all filters; later releases have no effect. */
+  void releaseAll() {
     closed = true;
     link.changeInterest(-filters);
     filters = 0;
   }
 
-  /** Counts what the connection brings. */
+  /** Returns the number of filters of the connection. */
   public int filters() {
     return filters;
   }
 
   /**
-   * Says whether all connections from the client's address bring more than one address may.
-   *
-   * @return true if they do
+   * Returns whether all connections from the client's address together have more filters than an
+   * address may.
    */
   public boolean isAddressFull() {
     return link.isInterestFull();

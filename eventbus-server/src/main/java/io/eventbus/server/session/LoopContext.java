@@ -17,11 +17,14 @@ import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
 
 /**
- * What the sessions of one loop share: its router and counters, and the readers that stand on the
- * frame that is being handled. Confined to the loop.
+ * State that the sessions of one loop share: router, counters, and the frame views positioned on
+ * the frame that is being handled. Confined to the loop.
  */
 public final class LoopContext {
-  /** Enough for the confirmation of a publish to the longest topic, and for the head of a call. */
+  /**
+   * Bytes enough for the confirmation of a publish to the longest topic, and for the head of a
+   * call.
+   */
   private static final int SCRATCH_BYTES = Math.max(512, CallFrames.MAX_HEAD);
 
   final BusContext bus;
@@ -37,7 +40,10 @@ public final class LoopContext {
   final CallRequest callRequest = new CallRequest();
   final CalledServices called = new CalledServices();
 
-  /** Makes what waits for a member or a caller: perhaps for long, so that it shares no slab. */
+  /**
+   * Allocator for calls that wait for a member or caller, perhaps for long, so that they share no
+   * slab.
+   */
   final DeliveryAllocator bodies;
 
   final FrameLimits frameLimits;
@@ -46,10 +52,9 @@ public final class LoopContext {
   final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 
   /**
-   * Makes the context of a loop.
+   * Creates the context of a loop.
    *
-   * @param bus what all loops share
-   * @param allocator where answers get their buffers
+   * @param allocator allocates the buffers of answers
    */
   public LoopContext(
       BusContext bus, Router router, LoopStats stats, ByteBufAllocator allocator, LoopCalls calls) {
@@ -57,10 +62,9 @@ public final class LoopContext {
   }
 
   /**
-   * Makes the context of a loop with a budget of the caller's, as tests do.
+   * Creates the context of a loop with a given budget, for tests.
    *
-   * @param bus what all loops share
-   * @param allocator where answers get their buffers
+   * @param allocator allocates the buffers of answers
    */
   public LoopContext(
       BusContext bus,
@@ -79,12 +83,12 @@ public final class LoopContext {
     this.frameLimits = bus.frameLimits();
   }
 
-  /** Returns how much work is left for this turn of the loop. */
+  /** Returns the work budget of the loop. */
   public WorkBudget budget() {
     return budget;
   }
 
-  /** Returns what all loops share. */
+  /** Returns the context of the bus. */
   public BusContext bus() {
     return bus;
   }
@@ -99,23 +103,23 @@ public final class LoopContext {
     return stats;
   }
 
-  /** Returns the calls that begin or end at connections of the loop. */
+  /** Returns the calls whose caller or member is a connection of the loop. */
   public LoopCalls calls() {
     return calls;
   }
 
-  /** Gives back memory that is not used; to be called from time to time. */
+  /** Releases unused memory; called from time to time. */
   public void trim() {
     bodies.trim();
   }
 
-  /** Gives back what the loop holds; on it, or when it has ended. */
+  /** Releases the loop's memory; on the loop, or after its end. */
   public void close() {
     router.close();
     bodies.close();
   }
 
-  /** Returns where buffers come from. */
+  /** Returns the allocator of the loop. */
   public ByteBufAllocator allocator() {
     return allocator;
   }

@@ -1,23 +1,23 @@
 package io.eventbus.server.session;
 
 /**
- * Hears what becomes of a client that was asked to go to another bus: {@link #progresses} perhaps
- * several times, then one of the others once, on the session's loop. An implementation must not
- * block and must not throw.
+ * Listener for the outcome of a move that a client was asked for: {@link #progresses} perhaps
+ * several times, then {@link #left} or {@link #declined} once, on the session's loop. An
+ * implementation must not block and must not throw.
  */
 public interface MoveListener {
-  /** The client has read the request, or has done a step of what it was asked for. */
+  /** Called when the client has read the request or has completed a step of the move. */
   void progresses();
 
   /**
-   * The client has left but for calls and tunnels that go on here; {@link #left} follows. At most
-   * once.
+   * Called when the client has left except for calls and tunnels that go on here; {@link #left}
+   * follows. At most once.
    */
   default void trails() {}
 
-  /** The client has left: its session here has ended. */
+  /** Called when the client has left: its session here has ended. */
   void left();
 
-  /** The client has declined: it stays. */
+  /** Called when the client stays here. */
   void declined(String why);
 }

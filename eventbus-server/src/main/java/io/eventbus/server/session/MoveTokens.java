@@ -18,18 +18,18 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tokens with which clients come from other buses: issued here, on behalf of the bus that asks
- * for it, and redeemed here. Any thread.
+ * Tokens with which clients move here from peers: issued here on behalf of the peer, and redeemed
+ * here. Any thread.
  *
- * <p>A token is signed (HMAC-SHA-256, RFC 2104) with a key that this bus makes at its start and
- * shows to nobody, so that no secret of the cluster is needed and one bus's token is worth nothing
- * at another. It names the client's producer number and the bus that the client leaves, holds for a
- * short time, and is taken once: what was issued and not used yet is kept, up to a bound. See
+ * <p>A token is signed (HMAC-SHA-256, RFC 2104) with a key that this bus creates at its start and
+ * never discloses, so that no secret of the cluster is needed and a token is valid at one bus only.
+ * Each names the client's producer number and the bus that the client leaves, is valid for a short
+ * time, and is redeemed once: tokens issued and not redeemed are kept, up to a bound. See
  * docs/adr/0017-change-of-bus.md.
  */
 public final class MoveTokens {
-  /** As many moves as can be under way towards one bus. */
-  public static final int MAX = 20_000;
+  /** Moves that may be under way to one bus. */
+  public static final int MAX_OUTSTANDING = 20_000;
 
   private static final String ALGORITHM = "HmacSHA256";
   private static final byte VERSION = 1;
@@ -44,14 +44,12 @@ public final class MoveTokens {
   private final LongSupplier nanoTime;
   private final Map<Long, Long> unused = new LinkedHashMap<>();
 
-  /** What a token says. */
+  /** Content of a token. */
   public record Grant(long producer, String from, int hops) {}
 
   /**
-   * What became of a token.
-   *
-   * @param grant what it says; null if it is not taken
-   * @param refusal why it is not taken, for people; else null
+   * Result of redeeming a token: the grant, or the reason for the refusal; the other of the two is
+   * null.
    */
   public record Redeemed(@Nullable Grant grant, @Nullable String refusal) {
     private static Redeemed refused(String why) {
@@ -60,9 +58,9 @@ public final class MoveTokens {
   }
 
   /**
-   * Makes the tokens of a bus.
+   * Creates the tokens of a bus.
    *
-   * @param nanoTime as {@link System#nanoTime}
+   * @param nanoTime clock such as {@link System#nanoTime}
    */
   public MoveTokens(String bus, SecureRandom random, LongSupplier nanoTime) {
     this.bus = bus.getBytes(StandardCharsets.UTF_8);
@@ -74,16 +72,16 @@ public final class MoveTokens {
   }
 
   /**
-   * Issues a token.
+   * Issues a token for {@code Hello.change}. Returns null if too many moves are under way: try
+   * again later.
    *
-   * @param grant what it is to say; a bus's name of at most 255 bytes
-   * @return for {@code Hello.change}; null if too many are under way: try again later
+   * @param grant content of the token; the bus's name has at most 255 bytes
    */
   public synchronized @Nullable String issue(Grant grant, Duration life) {
     long now = nanoTime.getAsLong();
     forgetExpired(now);
     byte[] from = grant.from().getBytes(StandardCharsets.UTF_8);
-    if (unused.size() >= MAX || from.length > MAX_NAME_BYTES) {
+    if (unused.size() >= MAX_OUTSTANDING || from.length > MAX_NAME_BYTES) {
       return null;
     }
     long number = random.nextLong();
@@ -98,7 +96,7 @@ public final class MoveTokens {
     return Base64.getUrlEncoder().withoutPadding().encodeToString(token.array());
   }
 
-  /** Takes a token, once. */
+  /** Redeems a token, which is possible once. */
   public synchronized Redeemed redeem(String text, long producer) {
     byte[] bytes;
     try {
@@ -134,17 +132,16 @@ public final class MoveTokens {
     return new Redeemed(new Grant(producer, from, hops), null);
   }
 
-  /**
-   * Says how many are issued and neither used nor expired.
-   *
-   * @return clients that may still come
-   */
+  /** Returns how many tokens are neither redeemed nor expired. */
   public synchronized int outstanding() {
     forgetExpired(nanoTime.getAsLong());
     return unused.size();
   }
 
-  /** They may have different lives: the bound holds, whatever is at the front. */
+  /**
+   * Forgets expired tokens anywhere in the map: their lifetimes differ, and the bound must hold
+   * whatever is at the front.
+   */
   private void forgetExpired(long now) {
     for (Iterator<Long> expires = unused.values().iterator(); expires.hasNext(); ) {
       if (expires.next() - now > 0) {

@@ -7,8 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The quota of what one client sends besides events. The connection is not read while too much has
- * been sent, as for events. Confined to the loop.
+ * Quota of one client for frames with a payload other than events. As with events, the connection
+ * is not read while it is exceeded. Confined to the loop.
  */
 final class PayloadQuota {
   /** Types of frames with a payload. Events are counted where they are published. */
@@ -25,20 +25,20 @@ final class PayloadQuota {
     this.link = link;
   }
 
-  /** Says which quotas hold from now on; null for none. */
+  /** Sets the quotas that apply from now on; null for none. */
   void share(@Nullable ConnectionQuota share) {
     quotas = share;
   }
 
   /**
-   * Counts a frame, unless it has to wait.
+   * Counts a frame, unless it has to wait. Returns false if it has to wait; then nothing was
+   * counted.
    *
-   * @param type of the frame, null if it is unknown
-   * @param bytes of its body
-   * @param retry called once on this loop if it has to wait
-   * @return false if it has to wait; then nothing was counted
+   * @param type type of the frame, null if it is unknown
+   * @param bytes bytes of its body
+   * @param retry called once on this loop if the frame has to wait
    */
-  boolean take(@Nullable TypeCode type, int bytes, Runnable retry) {
+  boolean tryAcquire(@Nullable TypeCode type, int bytes, Runnable retry) {
     waits = false;
     ConnectionQuota share = quotas;
     if (share == null || !COUNTED.contains(type)) {
@@ -55,7 +55,7 @@ final class PayloadQuota {
     return true;
   }
 
-  /** Whether the last frame waits. */
+  /** Returns whether the last frame waits. */
   boolean waits() {
     return waits;
   }

@@ -2,21 +2,25 @@ package io.eventbus.server.session;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a client was asked for and has not answered: one change of bus at a time. Confined. */
+/**
+ * Move that a client was asked for and has not answered; at most one at a time. Confined to the
+ * loop.
+ */
 final class PendingMove {
   private @Nullable String token;
   private @Nullable MoveListener listener;
-  // All that the client has published here before it goes has reached its subscribers.
+  // True when everything that the client published here before its move has reached the
+  // subscribers.
   private boolean flushed;
   private boolean trailing;
 
-  /** Takes a request; false if there is one already. */
-  boolean begin(String itsToken, MoveListener itsListener) {
+  /** Starts a move; returns false if another is pending. */
+  boolean begin(String requestToken, MoveListener requestListener) {
     if (listener != null) {
       return false;
     }
-    token = itsToken;
-    listener = itsListener;
+    token = requestToken;
+    listener = requestListener;
     return true;
   }
 
@@ -24,54 +28,54 @@ final class PendingMove {
     return listener != null;
   }
 
-  boolean isFor(String itsToken) {
-    return itsToken.equals(token);
+  boolean isFor(String requestToken) {
+    return requestToken.equals(token);
   }
 
-  /** The client has read the request; nothing happens if that is about another one. */
-  void read(String itsToken) {
-    if (isFor(itsToken)) {
+  /** Called when the client has read the request; ignored for another request. */
+  void read(String requestToken) {
+    if (isFor(requestToken)) {
       progresses();
     }
   }
 
-  /** The client has done a step, if it was asked for any. */
+  /** Reports a step of the pending move, if any. */
   void progresses() {
-    MoveListener told = listener;
-    if (told != null) {
-      told.progresses();
+    MoveListener current = listener;
+    if (current != null) {
+      current.progresses();
     }
   }
 
-  /** A barrier of the client was answered. */
+  /** Called when a barrier of the client was answered. */
   void flushed() {
     flushed = isPending();
   }
 
-  /** The client has no subscription here and serves nothing. */
+  /** Called when the client has no subscription here and serves nothing. */
   void subscribesNothing() {
-    MoveListener told = listener;
-    if (told != null && flushed && !trailing) {
+    MoveListener current = listener;
+    if (current != null && flushed && !trailing) {
       trailing = true;
-      told.trails();
+      current.trails();
     }
   }
 
-  /** The client stays; nothing happens if that is about another request. */
-  void failed(String itsToken, String why) {
-    MoveListener told = listener;
-    if (told != null && isFor(itsToken)) {
+  /** Called when the client declines the move; ignored for another request. */
+  void failed(String requestToken, String why) {
+    MoveListener current = listener;
+    if (current != null && isFor(requestToken)) {
       clear();
-      told.declined(why);
+      current.declined(why);
     }
   }
 
-  /** The client is gone. */
+  /** Called when the client's session has ended. */
   void left() {
-    MoveListener told = listener;
-    if (told != null) {
+    MoveListener current = listener;
+    if (current != null) {
       clear();
-      told.left();
+      current.left();
     }
   }
 

@@ -5,10 +5,9 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client that takes part in calls has sent behind an event that waits for room, the event
- * included: so that its requests and answers, which come over the same connection, need not wait
- * for that. Bounded by one message and by what the connection may make the bus hold for services;
- * what comes then has to wait. Confined to the loop.
+ * Frames that a client with calls has sent after an event that waits for room, including the event:
+ * its requests and answers on the same connection need not wait. Bounded by one message and by the
+ * connection's part of the memory for services; further frames have to wait. Confined to the loop.
  */
 final class PublishBacklog {
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -16,7 +15,7 @@ final class PublishBacklog {
   private final ServiceShare share;
   private final int bound;
   private final Runnable resume;
-  // From position to limit: frames.
+  // Frames from position to limit.
   private ByteBuffer frames = NOTHING;
   private boolean waiting;
   private long receivedNanos;
@@ -24,10 +23,10 @@ final class PublishBacklog {
   private @Nullable Runnable whenHandled;
 
   /**
-   * Makes an empty backlog.
+   * Creates an empty backlog.
    *
-   * @param share account of what the connection makes the bus hold for services
-   * @param bound bytes that it holds at most
+   * @param share account for the memory that the connection uses for services
+   * @param bound maximum bytes of the backlog
    * @param resume called by any thread when there may be room for the event
    */
   PublishBacklog(ServiceShare share, int bound, Runnable resume) {
@@ -36,17 +35,17 @@ final class PublishBacklog {
     this.bound = bound;
   }
 
-  /** Whether something waits, so that what comes has to wait behind it. */
+  /** Returns whether the backlog is non-empty, so that further frames have to wait behind it. */
   boolean isWaiting() {
     return waiting;
   }
 
-  /** Whether the connection waits until all is handled. */
+  /** Returns whether the connection waits until the whole backlog is handled. */
   boolean isFull() {
     return whenHandled != null;
   }
 
-  /** From now on frames wait; when they came counts as the same for all. */
+  /** Starts a backlog; all its frames count as received at this time. */
   void begin(long nanos, long at) {
     waiting = true;
     receivedNanos = nanos;
@@ -66,22 +65,21 @@ final class PublishBacklog {
   }
 
   /**
-   * Adds a frame.
+   * Adds a frame. Returns false if there is no room; then nothing was done.
    *
-   * @param retry called once when all is handled, if there is no room
-   * @return false if there is no room; then nothing was done
+   * @param retry called once when the whole backlog is handled, if there is no room
    */
   boolean add(ByteBuffer in, int from, int to, Runnable retry) {
-    int more = to - from;
+    int added = to - from;
     int held = frames.remaining();
-    if (more > bound - held
-        || (more > frames.capacity() - frames.limit() && !makeRoom(held + more))) {
+    if (added > bound - held
+        || (added > frames.capacity() - frames.limit() && !makeRoom(held + added))) {
       whenHandled = retry;
       return false;
     }
     int end = frames.limit();
-    frames.limit(end + more);
-    frames.put(end, in, from, more);
+    frames.limit(end + added);
+    frames.put(end, in, from, added);
     return true;
   }
 
@@ -96,17 +94,17 @@ final class PublishBacklog {
     return true;
   }
 
-  /** The frames that wait, from position to limit. */
+  /** Returns the waiting frames, from position to limit. */
   ByteBuffer frames() {
     return frames;
   }
 
-  /** Everything before this has been handled. */
+  /** Discards the frames before the position, which have been handled. */
   void handledTo(int position) {
     frames.position(position);
   }
 
-  /** Everything has been handled; what comes need not wait any more. */
+  /** Ends the backlog when all its frames have been handled. */
   void handledAll() {
     clear();
     Runnable retry = whenHandled;
@@ -116,7 +114,7 @@ final class PublishBacklog {
     }
   }
 
-  /** Frees what waits. */
+  /** Frees the waiting frames. */
   void clear() {
     waiting = false;
     share.give(frames.capacity(), 0);

@@ -7,20 +7,19 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * Producer numbers that prove themselves: the number is a hash of a secret that only the client
- * knows.
+ * Self-certifying producer numbers: a number is a hash of a secret that only the client knows.
  *
- * <p>Every bus can check a resume without asking another one and without having kept anything, also
- * after it was killed and started again; and who only sees a producer's number, as every subscriber
- * does, cannot take its place. The text says which number it leads to; whether it leads there at
- * all is the {@link ResumeKey}'s to say. See docs/adr/0002-producer-numbers.md.
+ * <p>Every bus can check a resume without asking a peer and without stored state, also after a kill
+ * and restart; and a subscriber, which sees producer numbers, cannot take over a producer. The text
+ * determines the number; {@link ResumeKey} decides whether the text is genuine. See
+ * docs/adr/0002-producer-numbers.md.
  */
 final class Resume {
   private static final int TEXT_LENGTH = 43;
 
   private Resume() {}
 
-  /** Says whether a text has the form of a resume, whoever made it. */
+  /** Returns whether a text has the form of a resume, whoever created it. */
   static boolean isWellFormed(String resume) {
     if (resume.length() != TEXT_LENGTH) {
       return false;
@@ -41,11 +40,11 @@ final class Resume {
   }
 
   /**
-   * The producer's number: 63 bits of SHA-256, never 0. That of a client that has a name follows
-   * from the name as well, so that the resume is worth nothing to others.
+   * Returns the producer number: 63 bits of SHA-256, never 0. The hash of a client with a name
+   * includes the name, so that the resume is worthless to others.
    */
   static long producer(String resume, Principal who) {
-    // The parts cannot run into each other: none of them holds this character.
+    // The separator keeps the parts apart: none of them contains this character.
     String hashed =
         who.account().isEmpty() && who.subject().isEmpty()
             ? resume

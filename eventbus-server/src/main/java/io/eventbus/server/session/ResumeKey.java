@@ -14,22 +14,22 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Makes resumes, and knows again those that a bus with the same key has made. Immutable; any
- * thread, none waits for another.
+ * Creates resumes, and recognizes those created by a bus with the same key. Immutable; any thread,
+ * without waiting.
  *
  * <pre>
  *   resume = base64url(random, 16 bytes; the first 16 bytes of HMAC-SHA-256(key, label, random))
  * </pre>
  *
  * <p>A producer number follows from its resume (see {@link Resume}). Without the signature a client
- * could try texts until one leads to somebody's number; with it a number is had only from a bus,
- * and still no bus has to keep anything. See docs/adr/0002-producer-numbers.md.
+ * could try texts until the hash is somebody's number; with it only a bus can hand out a number,
+ * and still no bus has to store anything. See docs/adr/0002-producer-numbers.md.
  */
 public final class ResumeKey {
-  /** The shortest secret, in bytes. */
+  /** Minimum length of a secret in bytes. */
   public static final int MIN_SECRET_BYTES = 32;
 
-  // A secret may serve other purposes, too: what is signed here means nothing there.
+  // A secret may serve other purposes, too: the label makes these signatures worthless there.
   private static final byte[] KEY_LABEL = ascii("eventbus resume key v1");
   private static final byte[] LABEL = ascii("eventbus resume v1");
 
@@ -37,7 +37,10 @@ public final class ResumeKey {
   private static final int RANDOM_BYTES = 16;
   private static final int MAC_BYTES = 16;
 
-  /** Each takes one to three microseconds; one in as many as there are loops fits. */
+  /**
+   * Maximum attempts for a fitting number. Each takes one to three microseconds; one in as many as
+   * there are loops fits.
+   */
   private static final int MAX_DRAWS = 64;
 
   private final SecretKeySpec key;
@@ -47,7 +50,7 @@ public final class ResumeKey {
   }
 
   /**
-   * Makes the key that follows from a secret.
+   * Derives a key from a secret.
    *
    * @param secret at least 32 bytes; is copied
    * @throws IllegalArgumentException if the secret is too short
@@ -61,7 +64,7 @@ public final class ResumeKey {
     return new ResumeKey(mac.doFinal(KEY_LABEL));
   }
 
-  /** Makes a random key that is not stored anywhere. */
+  /** Creates a random key that is not stored anywhere. */
   public static ResumeKey ofThisRun() {
     byte[] secret = new byte[MIN_SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
@@ -69,10 +72,10 @@ public final class ResumeKey {
   }
 
   /**
-   * Makes a new resume.
+   * Creates a resume.
    *
-   * @param fitting which producer numbers are the better ones; it is not looked for them for ever,
-   *     because one that does not fit costs speed only
+   * @param fitting prefers producer numbers; the search is bounded, because a number that does not
+   *     fit only costs speed
    */
   String create(SecureRandom random, Principal who, LongPredicate fitting) {
     Mac mac = mac(key);
@@ -81,21 +84,22 @@ public final class ResumeKey {
     ByteBuffer counter = ByteBuffer.wrap(drawn);
     String resume = sign(mac, drawn);
     for (int i = 1; i < MAX_DRAWS && !fitting.test(Resume.producer(resume, who)); i++) {
-      // Nobody can tell the next number without the key, so that more randomness is not needed.
+      // The next number is unpredictable without the key, so that more randomness is not needed.
       counter.putLong(0, counter.getLong(0) + 1);
       resume = sign(mac, drawn);
     }
     return resume;
   }
 
-  /** Says whether a bus with this key has made a resume, whatever else the text may be. */
+  /** Returns whether a bus with this key has signed a resume; other text never is. */
   boolean hasSigned(String resume) {
     if (!Resume.isWellFormed(resume)) {
       return false;
     }
     byte[] bytes = Base64.getUrlDecoder().decode(resume);
     byte[] drawn = Arrays.copyOf(bytes, RANDOM_BYTES);
-    // The texts and not the bytes: several texts can mean the same bytes, each with another number.
+    // Compares the texts and not the bytes: several texts can decode to the same bytes, each with
+    // another number.
     return MessageDigest.isEqual(ascii(sign(drawn)), ascii(resume));
   }
 
@@ -103,7 +107,7 @@ public final class ResumeKey {
     return text.getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** The resume with these random bytes. */
+  /** Returns the resume with these random bytes. */
   String sign(byte[] drawn) {
     return sign(mac(key), drawn);
   }

@@ -8,11 +8,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Subscribes one session to what is broadcast to the services that it serves. A client cannot
- * subscribe to that by itself. Confined to the loop.
+ * Subscribes one session to the broadcasts of the services that it serves. A client cannot
+ * subscribe to these itself. Confined to the loop.
  */
 final class ServiceBroadcasts {
-  /** What a client is told that tries to. */
+  /** Error text for a client that tries to. */
   static final String FOR_MEMBERS =
       "what is broadcast to a service is for its members (expected: Register)";
 
@@ -23,9 +23,9 @@ final class ServiceBroadcasts {
   private final SessionSubscriptions subscriptions;
 
   /**
-   * Makes one without subscriptions.
+   * Creates an empty set of broadcast subscriptions.
    *
-   * @param subscriptions those of the session, with which they share its limits and end
+   * @param subscriptions those of the session, which share its limits and end
    */
   ServiceBroadcasts(LoopContext loop, ClientLink link, SessionSubscriptions subscriptions) {
     this.loop = loop;
@@ -33,7 +33,7 @@ final class ServiceBroadcasts {
     this.subscriptions = subscriptions;
   }
 
-  /** Whether a filter selects topics that only members of services get. */
+  /** Returns whether a filter selects topics that only members of services get. */
   static boolean isTopicOfMembers(TopicFilter filter) {
     return filter.isSystem() && filter.intersects(ALL);
   }
@@ -43,7 +43,8 @@ final class ServiceBroadcasts {
   }
 
   /**
-   * Says why the client may not have a policy for what is broadcast to a service; null if it may.
+   * Returns why the client may not use an overflow policy for broadcasts of a service; null if it
+   * may.
    */
   @Nullable String forbidden(String service, Overflow overflow) {
     if (overflow == Overflow.BLOCK && !link.mayBlock()) {
@@ -53,14 +54,17 @@ final class ServiceBroadcasts {
     return subscriptions.forbiddenToBlock(topic(service), overflow);
   }
 
-  /** Takes what a subscription needs, unless a limit forbids it; it is begun afterwards. */
+  /**
+   * Acquires the resources of a subscription, unless a limit forbids it; {@link Joined#begin}
+   * starts it.
+   */
   Joined join(long id, String service, Overflow overflow) {
     RoutedSubscription subscription =
         new RoutedSubscription(link.subscriber(), id, topic(service), null, overflow);
-    return new Joined(subscription, subscriptions.takeForService(subscription));
+    return new Joined(subscription, subscriptions.acquireForService(subscription));
   }
 
-  /** The part of a registration that is a subscription. */
+  /** Subscription that belongs to a registration. */
   final class Joined {
     private final RoutedSubscription subscription;
     private final @Nullable String refused;
@@ -71,17 +75,17 @@ final class ServiceBroadcasts {
       this.refused = refused;
     }
 
-    /** Which limit forbids it; null for none. */
+    /** Returns the limit that forbids the subscription; null for none. */
     @Nullable String refused() {
       return refused;
     }
 
     /**
-     * Begins the subscription.
+     * Starts the subscription.
      *
-     * @param known is told when every other bus knows of it, and of what else this bus has told
-     *     them before; gets false if some bus did not say so in time. Not called if it has ended
-     *     before
+     * @param known called when every peer knows it and everything that this bus has announced
+     *     before; gets false if a peer did not confirm in time. Not called if the subscription has
+     *     ended before
      */
     void begin(Consumer<Boolean> known) {
       if (ended || subscriptions.isClosed()) {
@@ -97,7 +101,7 @@ final class ServiceBroadcasts {
       }
       loop.bus
           .cluster()
-          .afterInterestApplied(
+          .whenInterestPropagated(
               loop.router.loop(),
               applied -> {
                 if (!ended && !subscriptions.isClosed()) {
@@ -106,13 +110,13 @@ final class ServiceBroadcasts {
               });
     }
 
-    /** Ends the subscription; what other buses have sent already still comes. */
+    /** Ends the subscription; events that peers have sent already still arrive. */
     void end() {
       ended = true;
       if (loop.bus.cluster().isAlone()) {
         remove();
       } else {
-        loop.bus.cluster().afterInboundDelivered(loop.router.loop(), arrived -> remove());
+        loop.bus.cluster().whenInboundDelivered(loop.router.loop(), arrived -> remove());
       }
     }
 

@@ -18,12 +18,12 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The requests of one session to the bus itself, about services: who may observe their members may
- * ask for them. Confined to the loop.
+ * Requests of one session to the bus itself, for the members of services that the client may
+ * observe. Confined to the loop.
  */
 final class ServiceQueries {
-  /** Questions of one session that may wait for an answer. */
-  static final int MAX = 16;
+  /** Requests of one session that may wait for an answer. */
+  static final int MAX_OPEN = 16;
 
   private static final TopicFilter ALL_MEMBERS = TopicFilter.parse(ServiceName.presenceTopic(">"));
 
@@ -35,7 +35,7 @@ final class ServiceQueries {
   private int open;
   private boolean closed;
 
-  /** Makes one that nothing was asked with. */
+  /** Creates an empty query state. */
   ServiceQueries(
       LoopContext loop, ClientLink link, String account, Denials denials, GatherPort end) {
     this.denials = denials;
@@ -46,9 +46,9 @@ final class ServiceQueries {
   }
 
   /**
-   * Asks what a request holds. It is answered by one member, the bus, whatever its scope.
+   * Answers a request. The bus counts as its single member, whatever the scope.
    *
-   * @param allowed what the client may observe
+   * @param allowed rules for what the client may observe
    */
   void ask(RequestView request, FilterRules allowed) {
     long call = request.call();
@@ -69,18 +69,21 @@ final class ServiceQueries {
               + "; expected: one that may observe "
               + ServiceName.presenceTopic(argument.isEmpty() ? ">" : "…")
               + ")");
-    } else if (open >= MAX) {
+    } else if (open >= MAX_OPEN) {
       fail(
           call,
           FailureCode.OVERLOADED,
-          open + " questions to the bus are open (expected: at most " + MAX + ")");
+          open + " queries to the bus are open (expected: at most " + MAX_OPEN + ")");
     } else {
       open++;
       loop.calls.busService().ask(account, method, argument, new Waiting(call, System.nanoTime()));
     }
   }
 
-  /** Who may observe one service only may ask for that one. */
+  /**
+   * Returns whether the client may ask: a client that may observe a single service may ask for that
+   * service only.
+   */
   private static boolean mayAsk(String method, String argument, FilterRules allowed) {
     return allowed.allows(ALL_MEMBERS)
         || (method.equals(BusService.ONE)
@@ -95,16 +98,16 @@ final class ServiceQueries {
 
   private void reply(long call, byte[] json, int micros) {
     long now = loop.bus.nowMicros();
-    int most = loop.bus.limits().payloadBytes();
-    if (json.length > most) {
+    int maxBytes = loop.bus.limits().payloadBytes();
+    if (json.length > maxBytes) {
       fail(
           call,
           FailureCode.TOO_BIG,
-          "the answer takes " + json.length + " bytes (expected: at most " + most + ")");
+          "the answer takes " + json.length + " bytes (expected: at most " + maxBytes + ")");
       return;
     }
     int event = Frames.eventSize(now, -1, EncodedHeaders.NONE.size(), json.length);
-    // No schema, and the event.
+    // An empty schema, and the event.
     ByteBuffer tail = ByteBuffer.allocate(1 + event).put((byte) 0);
     Frames.writeEvent(tail, now, null, EncodedHeaders.NONE, json);
     Delivery body;
@@ -123,7 +126,7 @@ final class ServiceQueries {
     }
   }
 
-  /** The connection has ended. */
+  /** Ends all queries with the connection. */
   void close() {
     closed = true;
   }

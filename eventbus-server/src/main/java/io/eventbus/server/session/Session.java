@@ -38,24 +38,24 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client: what it has said, and what it is told.
+ * Session of one client.
  *
- * <p>Confined to the loop that owns the connection, except for what is said to be for any thread.
- * It handles a message frame by frame; where it has to wait it says how far it came, and goes on
- * from there when it is called again.
+ * <p>Confined to the loop that owns the connection, except for methods marked "any thread". It
+ * handles a message frame by frame; where it has to wait it returns its position, and goes on from
+ * there when called again.
  *
- * <p>It is one class because every frame is judged by its state; what frames do in detail is in the
- * classes that it puts together.
+ * <p>It is one class because every frame is judged by its state; the details of frames are in the
+ * classes that it combines.
  */
 public final class Session {
-  /** What an answer that refuses something costs beside the frame that it refuses. */
+  /** Cost of an answer that refuses a frame, in addition to that frame. */
   private static final int PROBLEM_UNITS = 32;
 
-  /** Rules that are looked at in a unit of a turn. */
-  private static final int RULES_OF_UNIT = 4;
+  /** Rules that are checked in one unit of work. */
+  private static final int RULES_PER_UNIT = 4;
 
-  /** What a client may send that comes from another bus and may still go back. */
-  private static final Set<TypeCode> ON_THE_WAY =
+  /** Frames a moving client may send before its move is final. */
+  private static final Set<TypeCode> ALLOWED_WHILE_MOVING =
       EnumSet.of(
           TypeCode.HELLO,
           TypeCode.SUBSCRIBE,
@@ -64,8 +64,8 @@ public final class Session {
           TypeCode.ECHO,
           TypeCode.AUTHENTICATE);
 
-  /** What need not wait behind an event that waits for room. */
-  private static final Set<TypeCode> ALONGSIDE =
+  /** Frames that bypass a stalled publish. */
+  private static final Set<TypeCode> BYPASS_PUBLISH_BACKLOG =
       EnumSet.of(
           TypeCode.REGISTER,
           TypeCode.UNREGISTER,
@@ -79,11 +79,11 @@ public final class Session {
           TypeCode.ECHO);
 
   /**
-   * How long after the expiry of what it proved who it is with a client is closed: ten seconds more
-   * than the clocks of a bus and an issuer may differ, so that what let a client in never ends its
-   * connection at once.
+   * Grace period after a credential expires before its client is closed: ten seconds more than the
+   * accepted clock skew between a bus and an issuer, so that a credential that admitted a client
+   * never ends its connection at once.
    */
-  static final Duration AFTER_EXPIRY = Authentications.MAX_SKEW.plusSeconds(10);
+  static final Duration EXPIRY_GRACE = Authentications.MAX_SKEW.plusSeconds(10);
 
   private final LoopContext loop;
   private final ClientLink link;
@@ -93,58 +93,59 @@ public final class Session {
   private final PayloadQuota payload;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
-  // Made on first use: most clients neither call nor serve.
-  private final ServiceShare heldForCalls;
-  private final ServiceShare heldForRegistrations;
-  // The budget's clock and total where the last call of this message ended: the clock is read once
+  // Allocated on first use: most clients neither call nor serve.
+  private final ServiceShare callShare;
+  private final ServiceShare registrationShare;
+  // Budget clock and total at the end of the last call of this message: the clock is read once
   // for each, not twice. 0 before the first.
   private long clockedAt;
   private long clockedTotal;
   private @Nullable SessionCalls calls;
   private volatile @Nullable SessionServices services;
   private @Nullable SessionTunnels tunnels;
-  private boolean written;
-  // It was at another bus before, and has lost that connection.
-  private boolean cameBack;
-  // It has closed the connection because it wants no more.
-  private boolean goodbye;
-  private final PendingMove change = new PendingMove();
+  private boolean flushOnClose;
+  // True if the client lost its connection to a peer before.
+  private boolean resumedFromPeer;
+  // True if the client has closed the connection on purpose.
+  private boolean saidGoodbye;
+  private final PendingMove move = new PendingMove();
 
-  // Made with the first barrier.
+  // Allocated with the first barrier.
   private @Nullable SessionBarriers barriers;
 
-  // Made with the first event of a client that also takes part in calls.
+  // Allocated with the first event of a client that also takes part in calls.
   private @Nullable PublishBacklog backlog;
 
   private SessionState state = SessionState.AWAITING_HELLO;
 
   private volatile Principal principal = Principal.UNKNOWN;
-  // By the bus's clock; Long.MAX_VALUE for never.
-  private long endsAtMillis = Long.MAX_VALUE;
-  // When what it has proved that with was issued; where that is not known, when it was shown.
+  // Deadline on the bus's clock; Long.MAX_VALUE for never.
+  private long expiresAtMillis = Long.MAX_VALUE;
+  // Time when the credential was issued, or, if unknown, when it was shown.
   private Instant issuedAt = Instant.EPOCH;
-  // What it was held against; null for nothing yet.
-  private @Nullable RevocationList heldAgainst;
-  // What came of that.
+  // List of the last revocation check; null before the first.
+  private @Nullable RevocationList checkedRevocations;
+  // Result of that check.
   private boolean revoked;
   private volatile ClientInfo identity = ClientInfo.UNKNOWN;
-  private volatile MoveTokens.@Nullable Grant arrival;
+  private volatile MoveTokens.@Nullable Grant moveGrant;
 
-  // Of the client's account, which is kept as long as it is here; null before the welcome.
+  // Index of the client's account, which is kept as long as the client is here; null before the
+  // welcome.
   private @Nullable SubscriptionIndex index;
 
   // Null where there are no quotas for this client.
   private @Nullable ConnectionQuota quotas;
 
-  // A client that comes from another bus first only subscribes, and goes back if it cannot.
-  private boolean settled;
+  // A moving client first only subscribes, and goes back if it cannot; true when the move is
+  // final.
+  private boolean moveComplete;
 
-  // The time of day that belongs to a receipt: also a message that has to wait was received when it
-  // came.
+  // Wall-clock time of a receipt: a message that has to wait was received when it arrived.
   private long receivedNanos;
   private long receivedAt;
 
-  /** Makes a session that waits for {@code Hello}. */
+  /** Creates a session that waits for {@code Hello}. */
   public Session(LoopContext loop, ClientLink link) {
     this.loop = loop;
     this.link = link;
@@ -152,14 +153,19 @@ public final class Session {
         new SessionAuthentication(loop.bus.authentications(), link, loop.bus.clock());
     this.renewal = new TokenRenewal(this, link, authentication);
     Denials shown = this::denied;
-    this.heldForCalls = loop.calls.share(link);
-    this.heldForRegistrations = loop.calls.registrations(link);
+    this.callShare = loop.calls.share(link);
+    this.registrationShare = loop.calls.registrations(link);
     this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
     this.payload = new PayloadQuota(loop, link);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
     this.subscriptions =
         new SessionSubscriptions(
-            loop, link, this::refuse, shown, () -> arrival != null && !settled, change::isPending);
+            loop,
+            link,
+            this::refuse,
+            shown,
+            () -> moveGrant != null && !moveComplete,
+            move::isPending);
   }
 
   /**
@@ -169,8 +175,8 @@ public final class Session {
    * @param to the index after the last byte
    * @param nowNanos {@link System#nanoTime} at the receipt
    * @param retry called once, by any thread, if the session has to wait
-   * @return {@code to} when all was handled or the session is closed; else where to go on after
-   *     {@code retry} was called
+   * @return {@code to} when everything was handled or the session is closed; else the index to
+   *     continue at after {@code retry} was called
    */
   public int onMessage(ByteBuffer message, int from, int to, long nowNanos, Runnable retry) {
     if (nowNanos != receivedNanos || receivedAt == 0) {
@@ -196,12 +202,12 @@ public final class Session {
     return to;
   }
 
-  /** Handles a frame, or keeps it behind an event that waits; returns false if it has to wait. */
+  /** Handles a frame, or keeps it behind a waiting event; returns false if it has to wait. */
   private boolean take(ByteBuffer message, FrameCursor frames, long nowNanos, Runnable retry) {
     PublishBacklog before = backlog;
     if (before != null
         && before.isWaiting()
-        && !ALONGSIDE.contains(TypeCode.of(frames.typeCode()))) {
+        && !BYPASS_PUBLISH_BACKLOG.contains(TypeCode.of(frames.typeCode()))) {
       return before.add(message, frames.frameStart(), frames.bodyEnd(), retry);
     }
     if (link.mustWait(retry)) {
@@ -219,7 +225,7 @@ public final class Session {
     return behind.add(message, frames.frameStart(), frames.bodyEnd(), retry);
   }
 
-  /** There may be room for the event that waits; any thread. */
+  /** Schedules the backlog, because there may be room for its event; any thread. */
   private void resumeBacklog() {
     link.execute(() -> link.inTurn(this::handleBacklog));
   }
@@ -253,15 +259,14 @@ public final class Session {
     behind.handledAll();
   }
 
-  /** Where the retry of an event that has to wait comes from. */
+  /** Returns the retry for an event: that of the backlog for a client with calls. */
   private Runnable retryOfPublish(Runnable retry) {
     if (!usesCalls()) {
       return retry;
     }
     PublishBacklog made = backlog;
     if (made == null) {
-      made =
-          new PublishBacklog(heldForCalls, loop.bus.limits().messageBytes(), this::resumeBacklog);
+      made = new PublishBacklog(callShare, loop.bus.limits().messageBytes(), this::resumeBacklog);
       backlog = made;
     }
     return made.resume();
@@ -274,7 +279,7 @@ public final class Session {
     closeHere(e.isTooBig() ? CloseReason.TOO_BIG : CloseReason.MALFORMED, message);
   }
 
-  /** Returns false if the frame has to wait. */
+  /** Dispatches a frame; returns false if it has to wait. */
   private boolean onFrame(ByteBuffer in, FrameCursor frames, long nowNanos, Runnable retry) {
     TypeCode type = TypeCode.of(frames.typeCode());
     if (state == SessionState.AWAITING_HELLO && type != TypeCode.HELLO) {
@@ -284,7 +289,7 @@ public final class Session {
       return true;
     }
     if (type == TypeCode.PUBLISH) {
-      settled = true;
+      moveComplete = true;
       return publishing.publish(
           in,
           frames.bodyStart(),
@@ -294,7 +299,7 @@ public final class Session {
           nowNanos,
           retryOfPublish(retry));
     }
-    if (!payload.take(type, frames.bodyEnd() - frames.bodyStart(), retry)) {
+    if (!payload.tryAcquire(type, frames.bodyEnd() - frames.bodyStart(), retry)) {
       return false;
     }
     if (type == TypeCode.REQUEST || type == TypeCode.REPLY) {
@@ -302,9 +307,10 @@ public final class Session {
       return true;
     }
     if (type == TypeCode.DATA) {
-      settled = true;
+      moveComplete = true;
       tunnelFrame(
-          tunnelsMade().data(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
+          getOrCreateTunnels().data(in, frames.bodyStart(), frames.bodyEnd(), nowNanos),
+          type.code());
       return true;
     }
     long began = loop.budget().now();
@@ -314,7 +320,7 @@ public final class Session {
       if (!e.isTooBig() || state != SessionState.OPEN) {
         throw e;
       }
-      // Where its frame ends is known, so that nothing else is spoilt.
+      // The frame's end is known, so that later frames are unaffected.
       boolean hasId =
           type == TypeCode.SUBSCRIBE || type == TypeCode.REGISTER || type == TypeCode.CAPACITY;
       long about = hasId ? ServiceFrames.firstNumber(in, frames.bodyStart(), frames.bodyEnd()) : 0;
@@ -335,7 +341,8 @@ public final class Session {
         request(in, frames.bodyStart(), frames.bodyEnd());
       } else {
         answered(
-            servicesMade().reply(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
+            getOrCreateServices().reply(in, frames.bodyStart(), frames.bodyEnd(), nowNanos),
+            type.code());
       }
     } finally {
       clockedAt = loop.budget().spendSince(clockedAt, clockedTotal);
@@ -345,8 +352,8 @@ public final class Session {
 
   private boolean onOther(
       ByteBuffer in, FrameCursor frames, @Nullable TypeCode type, Runnable retry) {
-    if (!ON_THE_WAY.contains(type)) {
-      settled = true;
+    if (!ALLOWED_WHILE_MOVING.contains(type)) {
+      moveComplete = true;
     }
     if (type == null) {
       refuse(
@@ -370,8 +377,8 @@ public final class Session {
   }
 
   private void request(ByteBuffer in, int from, int to) {
-    settled = true;
-    if (!callsMade().request(in, from, to, receivedAt)) {
+    moveComplete = true;
+    if (!getOrCreateCalls().request(in, from, to, receivedAt)) {
       violation(
           "the call "
               + loop.request.call()
@@ -380,7 +387,7 @@ public final class Session {
     }
   }
 
-  private SessionCalls callsMade() {
+  private SessionCalls getOrCreateCalls() {
     SessionCalls made = calls;
     if (made == null) {
       String subject = principal.subject();
@@ -391,26 +398,26 @@ public final class Session {
               link,
               new CallerInfo(
                   identity.producer(), subject.getBytes(UTF_8), principal.account(), share),
-              heldForCalls,
+              callShare,
               principal.permissions(),
               this::denied,
-              this::tunnelsMade);
+              this::getOrCreateTunnels);
       made.share(quotas);
       calls = made;
     }
     return made;
   }
 
-  private SessionTunnels tunnelsMade() {
+  private SessionTunnels getOrCreateTunnels() {
     SessionTunnels made = tunnels;
     if (made == null) {
-      made = new SessionTunnels(loop, link, heldForCalls);
+      made = new SessionTunnels(loop, link, callShare);
       tunnels = made;
     }
     return made;
   }
 
-  /** Ends one that sends too many frames of streams and tunnels that are wrong. */
+  /** Closes a client that sends too many wrong stream and tunnel frames. */
   private void tunnelFrame(boolean right, int typeCode) {
     if (!right) {
       violation(
@@ -420,17 +427,17 @@ public final class Session {
     }
   }
 
-  /** Whose clients take turns as one where calls wait. */
+  /** Fair-queueing key: the clients of one user take turns together where calls wait. */
   private record User(String account, String subject) {}
 
-  /** Ends one that answers what it was not asked. */
+  /** Closes a client that answers calls it was not given. */
   private void answered(boolean known, int typeCode) {
     if (!known) {
       violation("too many answers to calls that this client does not have", typeCode);
     }
   }
 
-  /** Gives up a call; one that is not there may have ended meanwhile. */
+  /** Cancels a call; an unknown call may have ended meanwhile. */
   void cancel(Cancel cancel) {
     SessionTunnels open = tunnels;
     if (open != null && open.cancel(cancel.getCall(), cancel.getReason())) {
@@ -441,25 +448,25 @@ public final class Session {
     }
   }
 
-  /** Takes an answer without a reply. */
+  /** Handles the failure of a call that the client serves. */
   void failure(ByteBuffer in, int from, int to) {
     SessionTunnels open = tunnels;
     if (open != null && open.failure(in, from, to)) {
       return;
     }
-    answered(servicesMade().failure(in, from, to, receivedNanos), TypeCode.FAILURE.code());
+    answered(getOrCreateServices().failure(in, from, to, receivedNanos), TypeCode.FAILURE.code());
   }
 
-  /** What the client serves, made if this is the first of it. */
-  SessionServices servicesMade() {
+  /** Returns the services of the client, created on first use. */
+  SessionServices getOrCreateServices() {
     SessionServices made = services;
     if (made == null) {
       made =
           new SessionServices(
               loop,
               link,
-              heldForCalls,
-              heldForRegistrations,
+              callShare,
+              registrationShare,
               this::refuse,
               principal.account(),
               identity.producer(),
@@ -470,27 +477,26 @@ public final class Session {
                   loop.calls.presence(),
                   principal.account(),
                   () -> identity,
-                  this::hasJustMoved,
-                  change::isPending,
-                  () -> goodbye),
-              () -> arrival != null && !settled,
-              this::tunnelsMade);
+                  this::movedRecently,
+                  move::isPending,
+                  () -> saidGoodbye),
+              () -> moveGrant != null && !moveComplete,
+              this::getOrCreateTunnels);
       services = made;
     }
     return made;
   }
 
-  /** Whether it was at another bus a moment ago, so that it hardly serves something new. */
-  private boolean hasJustMoved() {
-    return (arrival != null || cameBack)
+  /**
+   * Returns whether the client was at a peer a moment ago, so that a registration is hardly a new
+   * one.
+   */
+  private boolean movedRecently() {
+    return (moveGrant != null || resumedFromPeer)
         && loop.bus.clock().instant().isBefore(identity.since().plus(loop.bus.services().rejoin()));
   }
 
-  /**
-   * Returns what the client serves; any thread.
-   *
-   * @return null if it never has
-   */
+  /** Returns the services of the client, or null if it never served any; any thread. */
   public @Nullable SessionServices services() {
     return services;
   }
@@ -499,7 +505,7 @@ public final class Session {
     return calls != null || services != null;
   }
 
-  /** Adds a subscription, unless its number is that of a registration. */
+  /** Adds a subscription, unless its id is that of a registration. */
   boolean subscribe(Subscribe request, Runnable retry) {
     SessionServices serves = services;
     if (serves != null && serves.has(request.getId())) {
@@ -520,9 +526,8 @@ public final class Session {
   }
 
   /**
-   * Lets the client in, or not.
-   *
-   * @return false if it has to wait; then the same frame comes again
+   * Authenticates and admits a client. Returns false if it has to wait; then the same frame is
+   * handled again.
    */
   boolean hello(ByteBuffer in, int from, int to, Runnable retry) {
     if (state == SessionState.OPEN) {
@@ -539,28 +544,28 @@ public final class Session {
       return false;
     }
     if (answer instanceof Authentication.Accepted accepted) {
-      letIn(hello, accepted.principal());
+      admit(hello, accepted.principal());
     } else if (answer instanceof Authentication.Unavailable unavailable) {
-      turnAway(ErrorCode.OVERLOADED, unavailable.message());
+      rejectRetryable(ErrorCode.OVERLOADED, unavailable.message());
     } else if (answer instanceof Authentication.Refused refused) {
-      shutOut(refused.message());
+      reject(refused.message());
     }
     return true;
   }
 
-  private void shutOut(String refusal) {
+  private void reject(String refusal) {
     refuse(ErrorCode.UNAUTHENTICATED, refusal, 0, TypeCode.HELLO.code(), "");
     closeHere(CloseReason.UNAUTHENTICATED, refusal);
   }
 
-  /** What is wrong is not the client's doing, or will pass: it may try again. */
-  private void turnAway(ErrorCode code, String message) {
-    tell(new Problem(code, message, true, 0L, TypeCode.HELLO.code(), ""));
+  /** Closes a client with a retryable error: the cause is not the client's, or temporary. */
+  private void rejectRetryable(ErrorCode code, String message) {
+    sendProblem(new Problem(code, message, true, 0L, TypeCode.HELLO.code(), ""));
     closeHere(CloseReason.OVERLOADED, message);
   }
 
-  /** Welcomes a client that has proved who it is, if the rest of its {@code Hello} is right. */
-  private void letIn(Hello hello, Principal who) {
+  /** Welcomes an authenticated client if the rest of its {@code Hello} is valid. */
+  private void admit(Hello hello, Principal who) {
     String resume = hello.getResume();
     String refusal =
         resume == null || Resume.isWellFormed(resume)
@@ -568,10 +573,10 @@ public final class Session {
             : "Hello.resume is not one that a bus gave (expected: Welcome.resume, unchanged)";
     String token = hello.getChange();
     if (refusal == null && token != null) {
-      refusal = arrive(token, resume, who);
+      refusal = acceptMove(token, resume, who);
     }
     if (refusal != null) {
-      shutOut(refusal);
+      reject(refusal);
       return;
     }
     SubscriptionIndex account = enter(who);
@@ -582,7 +587,7 @@ public final class Session {
         loop.bus.quotas().enter(who, loop.bus.sessions().wouldReplace(resume, who));
     if (entry instanceof QuotaAccounts.Entry.Full full) {
       account.accounts().leave(account);
-      turnAway(ErrorCode.LIMIT_EXCEEDED, full.message());
+      rejectRetryable(ErrorCode.LIMIT_EXCEEDED, full.message());
       return;
     }
     index = account;
@@ -590,21 +595,21 @@ public final class Session {
     subscriptions.enter(account);
     share(((QuotaAccounts.Entry.Open) entry).share());
     authentication.close();
-    become(who);
+    applyPrincipal(who);
     identity =
         loop.bus
             .sessions()
             .identify(
-                hello, who, number -> loop.bus.cluster().leavesOn(loop.router.loop(), number));
+                hello, who, number -> loop.bus.cluster().isLaneLocal(loop.router.loop(), number));
     if (resume != null && !resume.equals(identity.resume())) {
       loop.bus.stats().resumesRejected.increment();
     }
     loop.bus.memory().reserve(identity.attributeBytes());
     state = state.to(SessionState.OPEN);
-    loop.bus.sessions().add(this, arrival != null);
+    loop.bus.sessions().add(this, moveGrant != null);
     String previous = hello.getPrevious();
-    if (previous != null && arrival == null && identity.resume().equals(resume)) {
-      cameBack = loop.bus.sessions().cameBack(previous, identity.producer());
+    if (previous != null && moveGrant == null && identity.resume().equals(resume)) {
+      resumedFromPeer = loop.bus.sessions().closeStale(previous, identity.producer());
     }
     loop.bus.advisories().tell(ClientAdvisories.connected(this));
     Welcome welcome = new Welcome();
@@ -622,42 +627,45 @@ public final class Session {
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 
-  /** Finds the name space of a client's account; where there is none for it, it is turned away. */
+  /**
+   * Returns the index of a client's account; rejects the client and returns null if there is no
+   * room for the account.
+   */
   private @Nullable SubscriptionIndex enter(Principal who) {
-    int most = loop.bus.limits().accounts();
-    SubscriptionIndex account = loop.bus.index().accounts().enter(who.account(), most);
+    int max = loop.bus.limits().accounts();
+    SubscriptionIndex account = loop.bus.index().accounts().enter(who.account(), max);
     if (account == null) {
-      turnAway(
+      rejectRetryable(
           ErrorCode.LIMIT_EXCEEDED,
           "the bus has clients of "
-              + most
+              + max
               + " accounts, and none of this client's (expected: at most "
-              + most
+              + max
               + ", limits.accounts); try again later, or another bus");
     }
     return account;
   }
 
-  /** Takes a new token; the answer comes later. */
+  /** Starts the check of a new token; the answer follows later. */
   void renew(Authenticate request) {
     renewal.begin(request, receivedNanos);
   }
 
-  /** Until when what the client proved who it is with holds, as the protocol says it. */
+  /** Returns when the client's credential expires, in microseconds since the epoch. */
   long expiresAtMicros() {
     Instant expires = principal.expiresAt();
     return expires == null ? 0 : TimeUnit.MILLISECONDS.toMicros(expires.toEpochMilli());
   }
 
-  /** From now on the client is this one, with what it may do and until when. */
-  void become(Principal who) {
+  /** Applies a principal with its permissions and expiry. */
+  void applyPrincipal(Principal who) {
     principal = who;
     Instant expires = who.expiresAt();
-    endsAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(AFTER_EXPIRY).toEpochMilli();
+    expiresAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(EXPIRY_GRACE).toEpochMilli();
     Instant issued = who.issuedAt();
-    // Not when it was accepted: what was revoked while it was checked is revoked.
+    // The time of the check's start, not its end: what was revoked meanwhile is revoked.
     issuedAt = issued == null ? authentication.begunAt() : issued;
-    heldAgainst = null;
+    checkedRevocations = null;
     publishing.permit(who.permissions());
     subscriptions.permit(who.permissions());
     if (calls != null) {
@@ -669,7 +677,7 @@ public final class Session {
     }
   }
 
-  /** From now on the client has these quotas, with what it uses already. */
+  /** Applies the quotas of a principal, charging what the client uses already. */
   void renewQuotas(Principal who) {
     ConnectionQuota share = quotas;
     if (who.quotas().areNone()) {
@@ -707,14 +715,16 @@ public final class Session {
     String message =
         "what this client proved who it is with has expired; reconnect with a new token";
     loop.bus.advisories().tell(ClientAdvisories.expired(this));
-    tell(new Problem(ErrorCode.UNAUTHENTICATED, message, true, 0L, TypeCode.HELLO.code(), ""));
+    sendProblem(
+        new Problem(ErrorCode.UNAUTHENTICATED, message, true, 0L, TypeCode.HELLO.code(), ""));
     closeHere(CloseReason.EXPIRED, message);
   }
 
   private void revoke() {
     String message = "what this client proved who it is with was revoked";
     loop.bus.advisories().tell(ClientAdvisories.revoked(this));
-    tell(new Problem(ErrorCode.UNAUTHENTICATED, message, false, 0L, TypeCode.HELLO.code(), ""));
+    sendProblem(
+        new Problem(ErrorCode.UNAUTHENTICATED, message, false, 0L, TypeCode.HELLO.code(), ""));
     closeHere(CloseReason.UNAUTHENTICATED, message);
   }
 
@@ -723,8 +733,8 @@ public final class Session {
     return !who.subject().isEmpty() && list.covers(who.account(), who.subject(), issuedAt);
   }
 
-  /** The client as operators know it; what it calls itself is not proved. */
-  private String shownClient() {
+  /** Returns the client's name for operators; the name that it gives itself is not verified. */
+  private String displayName() {
     String subject = principal.subject();
     String account = principal.account();
     return (subject.isEmpty() ? "a client without a name" : "'" + subject + "'")
@@ -733,14 +743,14 @@ public final class Session {
   }
 
   private void denied(Action action, String name, Supplier<Verdict> verdict) {
-    // To find the rule takes time for each: the client chooses how often.
-    loop.budget().spend(principal.permissions().of(action).size() / RULES_OF_UNIT);
+    // The search for the rule takes time each, and the client chooses how often.
+    loop.budget().spend(principal.permissions().of(action).size() / RULES_PER_UNIT);
     Verdict explained = verdict.get();
-    loop.denials.denied(shownClient(), action, name, explained);
+    loop.denials.denied(displayName(), action, name, explained);
     loop.bus.advisories().tell(ClientAdvisories.denied(this, action, name, explained));
   }
 
-  /** Takes how much the client lets the bus deliver, or send it by way of a tunnel. */
+  /** Handles credit for deliveries or for a tunnel. */
   void credit(ByteBuffer in, int from, int to) {
     DataView credit = loop.data;
     credit.readCredit(in, from, to);
@@ -752,29 +762,29 @@ public final class Session {
     }
   }
 
-  /** Lets a client in that comes from another bus; null, or why not. */
-  private @Nullable String arrive(String token, @Nullable String resume, Principal who) {
+  /** Admits a moving client; returns null, or the reason for a refusal. */
+  private @Nullable String acceptMove(String token, @Nullable String resume, Principal who) {
     if (resume == null) {
       return "Hello.change without Hello.resume (expected: both, or none)";
     }
-    if (!loop.bus.sessions().isGood(resume)) {
-      // It would get another number, and the token is for the one that it claims.
+    if (!loop.bus.sessions().isValid(resume)) {
+      // The client would get another number than the one in the token, which it claims.
       return "Hello.change with a Hello.resume that was not made with this bus's key (expected: one"
           + " of a bus with the same key; see auth.resume-key-file)";
     }
     MoveTokens.Redeemed redeemed =
         loop.bus.sessions().tokens().redeem(token, Resume.producer(resume, who));
-    arrival = redeemed.grant();
+    moveGrant = redeemed.grant();
     return redeemed.refusal();
   }
 
   private void refuse(ErrorCode code, String message, long about, int typeCode, String topic) {
     String shown = message.length() > 1000 ? message.substring(0, 1000) : message;
-    tell(new Problem(code, shown, false, about, typeCode, topic));
+    sendProblem(new Problem(code, shown, false, about, typeCode, topic));
   }
 
-  /** Answers a frame with something that went wrong. */
-  void tell(Problem problem) {
+  /** Sends a problem to the client. */
+  void sendProblem(Problem problem) {
     loop.bus.stats().countProblem(problem.getCode());
     loop.budget().spend(PROBLEM_UNITS);
     link.send(ControlFrames.encode(TypeCode.PROBLEM, problem));
@@ -786,21 +796,21 @@ public final class Session {
   }
 
   /**
-   * Asks the client to go on at another bus; any thread.
+   * Asks the client to move to another bus; any thread.
    *
-   * @param request where to, and with which token
-   * @param listener hears what becomes of it; also when the client is gone already, or was asked
-   *     before and has not answered
+   * @param request target and token
+   * @param listener gets the outcome; also if the client has gone already, or has not answered an
+   *     earlier request
    */
-  public void askToChange(ChangeBus request, MoveListener listener) {
+  public void askToMove(ChangeBus request, MoveListener listener) {
     link.execute(
         () -> {
           if (state != SessionState.OPEN) {
             listener.left();
-          } else if (change.begin(request.getToken(), listener)) {
+          } else if (move.begin(request.getToken(), listener)) {
             link.send(ControlFrames.encode(TypeCode.CHANGE_BUS, request));
-            // Its time begins when it knows: much may be queued before.
-            link.whenRead(() -> change.read(request.getToken()));
+            // Its time starts when the client has read the request: much may be queued before.
+            link.whenRead(() -> move.read(request.getToken()));
           } else {
             listener.declined("it was asked before, and has not answered");
           }
@@ -808,20 +818,20 @@ public final class Session {
   }
 
   /**
-   * Closes a client that has not done what it was asked for; any thread. Not one that has left
-   * already but for reading what is queued for it here, which it gets nowhere else: that takes as
-   * long as it reads. A client that is closed gets what is queued first.
+   * Closes a client that has not completed its move in time; any thread. Spares clients that
+   * unsubscribed everything and only drain, because what is queued for them here is nowhere else. A
+   * client that is closed gets its queue first.
    *
-   * @param token of the request; nothing happens if it was answered
-   * @param url where the client is to go on
+   * @param token token of the request; ignored if it was answered
+   * @param url URL of the bus where the client is to continue
    */
-  public void endChange(String token, String url) {
+  public void endMove(String token, String url) {
     link.execute(
         () -> {
-          boolean readsTheRest = subscriptions.hasUnsubscribedAll() && link.queuedBytes() > 0;
-          if (change.isFor(token) && !readsTheRest) {
-            // What is queued goes out still.
-            written = true;
+          boolean drains = subscriptions.hasUnsubscribedAll() && link.queuedBytes() > 0;
+          if (move.isFor(token) && !drains) {
+            // Queued events are still flushOnClose.
+            flushOnClose = true;
             link.closeWhenWritten(CloseReason.CHANGE_BUS, "go on at " + url);
             onClosed();
           }
@@ -836,16 +846,16 @@ public final class Session {
   }
 
   /**
-   * Looks at what lasts; to be called several times a second on the loop.
+   * Checks deadlines; called several times a second on the loop.
    *
    * @param nowNanos as {@link System#nanoTime}
-   * @return whether nothing waits, so that the next look may be a second later
+   * @return whether nothing is pending, so that the next check may be a second later
    */
   public boolean onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
-    if (change.isPending() && subscriptions.held() == 0) {
-      change.subscribesNothing();
+    if (move.isPending() && subscriptions.held() == 0) {
+      move.subscribesNothing();
     }
     endIfExpiredOrRevoked();
     renewal.onTick();
@@ -858,13 +868,13 @@ public final class Session {
   }
 
   private boolean isDueToEnd() {
-    return revoked || loop.bus.clock().millis() > endsAtMillis;
+    return revoked || loop.bus.clock().millis() > expiresAtMillis;
   }
 
   private void endIfExpiredOrRevoked() {
-    if (endsAtMillis != Long.MAX_VALUE
+    if (expiresAtMillis != Long.MAX_VALUE
         && state == SessionState.OPEN
-        && loop.bus.clock().millis() > endsAtMillis
+        && loop.bus.clock().millis() > expiresAtMillis
         && loop.budget().hasUpkeepLeft()) {
       long began = loop.budget().now();
       expire();
@@ -873,13 +883,14 @@ public final class Session {
     if (state != SessionState.OPEN) {
       return;
     }
-    // Each session looks for itself, so that none is missed that comes while the list changes.
+    // Each session checks for itself, so that a session that arrives while the list changes is
+    // not missed.
     RevocationList list = loop.bus.revocations().current();
-    if (list != heldAgainst) {
-      heldAgainst = list;
+    if (list != checkedRevocations) {
+      checkedRevocations = list;
       revoked = isRevoked(list);
     }
-    // Looking is one comparison or one look-up in a map; only closing costs time.
+    // A check is a comparison or a look-up in a map; only closing costs time.
     if (revoked && loop.budget().hasUpkeepLeft()) {
       long began = loop.budget().now();
       revoke();
@@ -887,14 +898,14 @@ public final class Session {
     }
   }
 
-  /** Tells the client that it may not hold publishers back any longer. */
-  public void onHeldTooLong(String message) {
+  /** Notifies the client that it may no longer stall publishers. */
+  public void onStalledTooLong(String message) {
     refuse(ErrorCode.SLOW_CONSUMER, message, 0, TypeCode.SUBSCRIBE.code(), "");
   }
 
-  /** The client closes the connection because it wants no more; {@link #onClosed} follows. */
+  /** Called when the client closes the connection on purpose; {@link #onClosed} follows. */
   public void onGoodbye() {
-    goodbye = true;
+    saidGoodbye = true;
   }
 
   /** Ends the session, once the connection is closed or about to be. */
@@ -909,13 +920,13 @@ public final class Session {
     }
     state = state.to(SessionState.CLOSED);
     authentication.close();
-    change.left();
+    move.left();
     if (calls != null) {
       calls.close();
     }
     SessionServices serves = services;
     if (serves != null) {
-      serves.close(written ? Long.MAX_VALUE : link.invokesWritten());
+      serves.close(flushOnClose ? Long.MAX_VALUE : link.invokesWritten());
     }
     if (tunnels != null) {
       tunnels.close();
@@ -935,38 +946,27 @@ public final class Session {
     closeShare();
   }
 
-  /**
-   * Says whether the client has said Hello and was welcomed.
-   *
-   * @return true if it was, also after the end
-   */
+  /** Returns whether the client was welcomed; also after its end. */
   public boolean isWelcomed() {
     return identity.producer() != 0;
   }
 
-  /**
-   * Says whether the client has said Hello and has not heard yet whether it is let in.
-   *
-   * @return true until it is welcomed or refused
-   */
+  /** Returns whether the client has sent Hello and was neither welcomed nor refused. */
   public boolean isAuthenticating() {
     return state == SessionState.AUTHENTICATING;
   }
 
   /**
-   * Says whether an event of the client waits for room elsewhere, or anything for a quota, and all
-   * that it has sent since, its calls included.
-   *
-   * @return true until {@link #onMessage} has handled it
+   * Returns whether an event of the client waits for room in another queue, or a frame waits for a
+   * quota, with all later frames of the client; true until {@link #onMessage} has handled it.
    */
   public boolean awaitsRoom() {
     return payload.waits() || (publishing.awaitsRoom() && (backlog == null || backlog.isFull()));
   }
 
   /**
-   * Returns what all connections of the client's identity have in common; any thread.
-   *
-   * @return its account and name; null for a client without a name
+   * Returns the key that all connections of the client's identity share: its account and name; null
+   * for a client without a name. Any thread.
    */
   public @Nullable String identityKey() {
     Principal who = principal;
@@ -974,15 +974,16 @@ public final class Session {
   }
 
   /**
-   * Returns who the client has proved to be, and what it may do; any thread.
-   *
-   * @return {@link Principal#UNKNOWN} before the welcome
+   * Returns the authenticated principal with its permissions; {@link Principal#UNKNOWN} before the
+   * welcome. Any thread.
    */
   public Principal principal() {
     return principal;
   }
 
-  /** Returns what the client says of itself, and the number that it publishes under; any thread. */
+  /**
+   * Returns the description that the client gives of itself, and its producer number; any thread.
+   */
   public ClientInfo identity() {
     return identity;
   }
@@ -992,11 +993,7 @@ public final class Session {
     return identity.id();
   }
 
-  /**
-   * Returns the producer's number; any thread.
-   *
-   * @return 0 before Hello
-   */
+  /** Returns the producer number, 0 before Hello; any thread. */
   public long producer() {
     return identity.producer();
   }
@@ -1007,16 +1004,14 @@ public final class Session {
   }
 
   /**
-   * Returns about what is kept because of what the client said: attributes, acknowledgements,
-   * services, calls that have not ended with their requests, and tunnels; any thread.
-   *
-   * @return bytes that the bus's memory counts
+   * Returns the estimated bytes that the bus's memory counts for this client: attributes,
+   * acknowledgements, services, open calls with their requests, and tunnels; any thread.
    */
   public long keptBytes() {
     return identity.attributeBytes()
         + acknowledgements.bytes()
-        + heldForCalls.bytes()
-        + heldForRegistrations.bytes();
+        + callShare.bytes()
+        + registrationShare.bytes();
   }
 
   /** Returns the acknowledgements; any thread. */
@@ -1033,26 +1028,25 @@ public final class Session {
     return made;
   }
 
-  PendingMove change() {
-    return change;
+  PendingMove move() {
+    return move;
   }
 
   boolean isOpen() {
     return state == SessionState.OPEN;
   }
 
-  /** Returns how many events the client has published here; any thread. */
+  /** Returns the number of events that the client has published here; any thread. */
   public long published() {
     return publishing.events();
   }
 
   /**
-   * Says how the client came here from another bus; any thread.
-   *
-   * @return what its token said; null for a client that came by itself
+   * Returns the content of the token with which the client moved here, or null if it did not move;
+   * any thread.
    */
-  public MoveTokens.@Nullable Grant arrival() {
-    return arrival;
+  public MoveTokens.@Nullable Grant moveGrant() {
+    return moveGrant;
   }
 
   /** Returns the connection. */

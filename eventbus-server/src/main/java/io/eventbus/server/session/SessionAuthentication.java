@@ -12,8 +12,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out who one client is, perhaps long after it has shown its credentials. Confined to the
- * loop of its connection.
+ * Authenticates one client, perhaps long after it has shown its credentials. Confined to the loop
+ * of its connection.
  */
 final class SessionAuthentication {
   private final Authentications authentications;
@@ -31,10 +31,10 @@ final class SessionAuthentication {
   }
 
   /**
-   * Asks who the client is; once before {@link #close}.
+   * Starts the check of the credentials; once before {@link #close}.
    *
-   * @param user what it shows, null for none
-   * @param token what it shows, null for none
+   * @param user user name, null for none
+   * @param token token, null for none
    * @param nowNanos {@link System#nanoTime} at the receipt
    */
   void begin(@Nullable String user, @Nullable String token, String client, long nowNanos) {
@@ -52,22 +52,21 @@ final class SessionAuthentication {
     return address == null ? null : new Origin(address, link.failsOften());
   }
 
-  /** When the client showed what it was asked for last; also after {@link #close}. */
+  /** Returns when the client showed its last credentials; also after {@link #close}. */
   Instant begunAt() {
     return begunAt;
   }
 
-  /** Says whether a question was begun and not closed. */
+  /** Returns whether a check is pending. */
   boolean isPending() {
     return pending != null;
   }
 
   /**
-   * Returns what is known of the client.
+   * Returns the result of the check, or null if the session has to wait: for the result, or because
+   * the refusal is delayed.
    *
    * @param retry called once, by any thread, if the session has to wait
-   * @return null if it has to wait: because there is no answer, or because the client is to hear a
-   *     refusal only later
    */
   @Nullable Authentication answer(Runnable retry) {
     PendingAuthentication question = pending;
@@ -85,9 +84,9 @@ final class SessionAuthentication {
   }
 
   /**
-   * Notes, the first time, that what the client shows is refused.
+   * Records the refusal the first time; returns whether it has to be delayed.
    *
-   * @param retry called once, by any thread, if the client is to hear it only later
+   * @param retry called once, by any thread, if the refusal is delayed
    */
   boolean refusalMustWait(FailedLogin why, Runnable retry) {
     if (failureNoted) {
@@ -100,14 +99,14 @@ final class SessionAuthentication {
     return link.refusalMustWait(refusal, why.text(), retry);
   }
 
-  /** Looks at the deadline of the answer. */
+  /** Checks the deadline of the result. */
   void onTick(long nowNanos) {
     if (pending != null) {
       pending.onTick(nowNanos);
     }
   }
 
-  /** Ends the waiting, and forgets the answer. */
+  /** Cancels the check and forgets its result. */
   void close() {
     if (pending != null) {
       pending.abandon();

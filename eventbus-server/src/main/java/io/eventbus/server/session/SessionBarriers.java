@@ -10,20 +10,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Barriers of one session: they are answered when everything that it sent before has arrived. What
- * comes while a question is under way shares the next one, because each question costs tasks on all
- * loops. Confined to the loop.
+ * Barriers of one session, answered when everything that it sent before has reached its
+ * subscribers. Barriers that arrive during a query share the next query, because each costs tasks
+ * on all loops. Confined to the loop.
  */
 final class SessionBarriers {
-  /** Barriers that wait at a time. */
+  /** Barriers of a session that may wait. */
   static final int MAX_WAITING = 1_024;
 
-  /** Units of work that a question costs, on the other loops too. */
-  private static final int QUESTION_UNITS = 16;
+  /** Units of work that a query costs, including the other loops. */
+  private static final int QUERY_UNITS = 16;
 
   private final LoopContext loop;
   private final Session session;
-  // The barriers for the next question; null while none is under way.
+  // Barriers of the next query; null while no query is under way.
   private @Nullable List<Barrier> next;
   private int waiting;
 
@@ -32,7 +32,9 @@ final class SessionBarriers {
     this.session = session;
   }
 
-  /** Everything before has been routed here by now; other buses may not have it yet. */
+  /**
+   * Adds a barrier. Everything before it has been routed here by now; peers may not have it yet.
+   */
   void add(Barrier barrier) {
     if (waiting >= MAX_WAITING) {
       refuse(barrier, waiting + " barriers wait already (expected: at most " + MAX_WAITING + ")");
@@ -48,10 +50,10 @@ final class SessionBarriers {
 
   private void ask(List<Barrier> barriers) {
     next = new ArrayList<>();
-    loop.budget().spend(QUESTION_UNITS);
+    loop.budget().spend(QUERY_UNITS);
     loop.bus
         .cluster()
-        .afterPublishedDelivered(
+        .whenPublishedDelivered(
             loop.router.loop(), session.producer(), reached -> answer(barriers, reached));
   }
 
@@ -65,7 +67,7 @@ final class SessionBarriers {
     for (Barrier barrier : barriers) {
       if (reached) {
         session.link().send(ControlFrames.encode(TypeCode.BARRIER, barrier));
-        session.change().flushed();
+        session.move().flushed();
       } else {
         refuse(barrier, "another bus did not say in time that it has all that was sent before");
       }
@@ -76,7 +78,7 @@ final class SessionBarriers {
   }
 
   private void refuse(Barrier barrier, String why) {
-    session.tell(
+    session.sendProblem(
         new Problem(
             ErrorCode.OVERLOADED,
             why + "; ask again",

@@ -12,8 +12,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one session publishes to all members of a service. That is an event of a topic of the system
- * like any other, but for who may publish it. Confined to the loop.
+ * Broadcasts of one session to the members of services. A broadcast is an event of a system topic
+ * like any other, except for who may publish it. Confined to the loop.
  */
 final class SessionBroadcasts {
   private static final byte[] TOPICS = ServiceName.TOPICS.getBytes(StandardCharsets.US_ASCII);
@@ -21,29 +21,29 @@ final class SessionBroadcasts {
   private final LoopContext loop;
   private final Denials denials;
 
-  // Who has no permissions yet may publish nothing.
+  // A client without permissions may broadcast nothing.
   private FilterRules allowed = Permissions.NONE.of(Action.BROADCAST);
-  // Made with the first broadcast of a client that may not broadcast to every service.
+  // Allocated with the first broadcast of a client that may not broadcast to every service.
   private @Nullable PublishDecisions decisions;
 
   /**
-   * Makes one that nothing was published with.
+   * Creates the broadcasting state of a session.
    *
-   * @param denials is told what the client may not do
+   * @param denials reports what the client may not do
    */
   SessionBroadcasts(LoopContext loop, Denials denials) {
     this.loop = loop;
     this.denials = denials;
   }
 
-  /** Says which services the client may broadcast to from now on. */
+  /** Sets the permissions that apply from now on. */
   void permit(Permissions permissions) {
     allowed = permissions.of(Action.BROADCAST);
     decisions = null;
   }
 
-  /** Whether a frame is for the members of a service. */
-  boolean isOne(ByteBuffer in, PublishView publish) {
+  /** Returns whether a frame is a broadcast. */
+  boolean isBroadcast(ByteBuffer in, PublishView publish) {
     int start = publish.topicStart();
     if (publish.topicLength() <= TOPICS.length) {
       return false;
@@ -56,15 +56,17 @@ final class SessionBroadcasts {
     return true;
   }
 
-  /** Looks up who gets the frame; null, or what is wrong with the name of the service. */
+  /**
+   * Looks up the recipients of a broadcast; returns null, or the problem with the service's name.
+   */
   @Nullable String select(SubscriptionIndex account, ByteBuffer in, PublishView publish) {
-    // Other names that no service can have are topics that nobody gets anything of.
+    // Topics of other names, which no service can have, reach nobody.
     return in.get(publish.topicStart() + TOPICS.length) == '$'
         ? ServiceName.problem(publish.topic().substring(ServiceName.TOPICS.length()))
         : loop.router.selectAny(account, in, publish);
   }
 
-  /** Whether the client may broadcast to the service that was looked up. */
+  /** Returns whether the client may broadcast to the selected service. */
   boolean mayPublishSelected() {
     if (allowed.allowEverything()) {
       return true;
@@ -79,7 +81,10 @@ final class SessionBroadcasts {
     return may;
   }
 
-  /** Tells the operator which rule it was, and the client only what it may not do. */
+  /**
+   * Reports the deciding rule to the operator, and returns the refusal for the client, which names
+   * no rule.
+   */
   String forbidden() {
     String service = loop.router.selectedTopic().substring(ServiceName.TOPICS.length());
     denials.denied(Action.BROADCAST, service, () -> allowed.explain(service));

@@ -36,16 +36,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that one session begins. Made with its first request. Confined to the loop.
+ * Calls that one session makes. Allocated with its first request. Confined to the loop.
  *
- * <p>Whatever is wrong with a request but its encoding, its caller hears with a {@code Failure}, so
- * that it can go on with its other calls.
+ * <p>Except for a malformed encoding, everything wrong with a request is answered with a {@code
+ * Failure}, so that the caller can go on with its other calls.
  */
 final class SessionCalls implements CallerPort, GatherPort {
-  /** Least part of a turn that a call costs. */
+  /** Minimum units of work that a call costs. */
   private static final int CALL_UNITS = 2;
 
-  /** Cost of giving a call up for the loop of its member, besides the frame: two microseconds. */
+  /**
+   * Units of work that a cancellation costs the member's loop, in addition to the frame: two
+   * microseconds.
+   */
   private static final int CANCEL_UNITS = 16;
 
   private static final ByteBuffer NO_DETAILS = ByteBuffer.allocate(0);
@@ -56,22 +59,21 @@ final class SessionCalls implements CallerPort, GatherPort {
   private final CallerConnection calls;
   private final CallerInfo info;
   private final ServiceShare held;
-  private final ServiceQueries questions;
+  private final ServiceQueries queries;
   private FilterRules observable;
-  // Made with the first request to all members of a service.
+  // Allocated with the first request to all members of a service.
   private @Nullable GatheringClient gathers;
   private final Supplier<SessionTunnels> tunnels;
-  // Since the first stream or tunnel.
+  // Allocated with the first stream or tunnel.
   private @Nullable SessionTunnels open;
   private FilterRules allowed;
   private @Nullable ConnectionQuota quotas;
   private boolean failed;
 
   /**
-   * Makes one without calls.
+   * Creates the calling state of a session.
    *
-   * @param permissions what the client may do
-   * @param denials is told what the client may not do
+   * @param denials reports what the client may not do
    */
   SessionCalls(
       LoopContext loop,
@@ -87,28 +89,28 @@ final class SessionCalls implements CallerPort, GatherPort {
     this.denials = denials;
     this.allowed = permissions.of(Action.REQUEST);
     this.info = info;
-    this.questions = new ServiceQueries(loop, link, info.account(), denials, this);
+    this.queries = new ServiceQueries(loop, link, info.account(), denials, this);
     this.observable = permissions.of(Action.OBSERVE);
     this.held = held;
     this.calls = loop.calls.caller(this, info, held);
   }
 
-  /** Says what the client may call from now on; calls that are in flight go on. */
+  /** Sets the permissions that apply from now on; calls in flight go on. */
   void permit(Permissions permissions) {
     allowed = permissions.of(Action.REQUEST);
     observable = permissions.of(Action.OBSERVE);
   }
 
-  /** Says which quotas hold from now on, with what is used already; null for none. */
+  /** Sets the quotas that apply from now on, charging what is used already; null for none. */
   void share(@Nullable ConnectionQuota share) {
     quotas = share;
     left();
   }
 
   /**
-   * Begins a call, or refuses it with a {@code Failure}.
+   * Starts a call, or refuses it with a {@code Failure}. Returns false if a call with its number is
+   * in flight; then nothing was done.
    *
-   * @return false if a call with its number is in flight; then nothing was done
    * @throws MalformedFrameException if the bytes are not a {@code Request}
    */
   boolean request(ByteBuffer in, int from, int to, long receivedAt) {
@@ -144,18 +146,18 @@ final class SessionCalls implements CallerPort, GatherPort {
       return true;
     }
     String problem = service.problem();
-    boolean isQuestion = problem != null && service.service().equals(ServiceName.BUS);
-    if (problem != null && !isQuestion) {
+    boolean isQuery = problem != null && service.service().equals(ServiceName.BUS);
+    if (problem != null && !isQuery) {
       refuse(request.call(), FailureCode.NO_MEMBER, problem);
       return true;
     }
-    if (!isQuestion && !service.allowed()) {
+    if (!isQuery && !service.allowed()) {
       refuseForbidden(request.call(), service.service());
       return true;
     }
     ConnectionQuota share = quotas;
     if (share == null) {
-      return isQuestion ? ask(request) : begin(in, request, priority, kind, receivedAt);
+      return isQuery ? ask(request) : begin(in, request, priority, kind, receivedAt);
     }
     ConnectionQuota.RefusedCall refused = share.takeCall(loop.budget().now());
     if (refused != null) {
@@ -163,21 +165,21 @@ final class SessionCalls implements CallerPort, GatherPort {
       return true;
     }
     try {
-      return isQuestion ? ask(request) : begin(in, request, priority, kind, receivedAt);
+      return isQuery ? ask(request) : begin(in, request, priority, kind, receivedAt);
     } finally {
-      // One that was not begun gives its room back.
+      // A call that was not started releases its quota.
       left();
     }
   }
 
   private boolean ask(RequestView request) {
-    questions.ask(request, observable);
+    queries.ask(request, observable);
     return true;
   }
 
   @Override
-  public void caused(long nanos) {
-    link.caused(nanos);
+  public void chargeWork(long nanos) {
+    link.chargeWork(nanos);
   }
 
   @Override
@@ -291,7 +293,7 @@ final class SessionCalls implements CallerPort, GatherPort {
             + "; expected: a service that is)");
   }
 
-  /** Ends a call that was not begun. */
+  /** Refuses a call that was not started. */
   private void refuse(long call, FailureCode code, String message) {
     refuse(call, code, message, 0);
   }
@@ -302,7 +304,7 @@ final class SessionCalls implements CallerPort, GatherPort {
     failure(call, 0, code, Execution.NO, retryAfterMillis, false, message);
   }
 
-  /** Gives up a call. */
+  /** Cancels a call. */
   void cancel(Cancel cancel) {
     loop.budget().spend(CANCEL_UNITS);
     calls.cancel(cancel.getCall(), cancel.getReason());
@@ -311,9 +313,9 @@ final class SessionCalls implements CallerPort, GatherPort {
     }
   }
 
-  /** The connection has ended. */
+  /** Ends all calls with the connection. */
   void close() {
-    questions.close();
+    queries.close();
     calls.close();
     if (gathers != null) {
       gathers.close();
@@ -351,7 +353,7 @@ final class SessionCalls implements CallerPort, GatherPort {
     int size = CallFrames.replySize(call, member, queuedMicros, handledMicros, tail);
     if (!link.hasRoomForCall(size)) {
       if (kind != CallKind.REPLY) {
-        // Behind nothing: the caller does not know yet that it is open.
+        // Behind no data: the caller does not know yet that the tunnel is open.
         endTunnel(call);
       }
       failure(
@@ -438,7 +440,7 @@ final class SessionCalls implements CallerPort, GatherPort {
         DeliveryKind.CALL_ANSWER);
   }
 
-  /** If it was to be a tunnel, none comes of it. */
+  /** Drops the tunnel of a refused call, if it was to be one. */
   private void refused(long call) {
     SessionTunnels made = open;
     if (made != null) {
@@ -467,7 +469,8 @@ final class SessionCalls implements CallerPort, GatherPort {
   }
 
   /**
-   * An answer cannot be sent, so that the client would wait for it: the connection ends instead.
+   * Closes the connection if an answer cannot be sent, because the client would wait for it for
+   * ever.
    */
   private void end(OutOfMemoryError e) {
     RefusedMemory.rethrowOthers(e);

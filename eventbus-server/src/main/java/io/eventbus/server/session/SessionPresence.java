@@ -4,32 +4,32 @@ import io.eventbus.server.call.Presence;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Tells of one session that it serves, and how it stopped. Confined to the loop. */
+/** Reports the registrations of one session, and why they ended. Confined to the loop. */
 final class SessionPresence {
   private final Presence presence;
   private final String account;
   private final Supplier<ClientInfo> client;
-  private final BooleanSupplier cameFromElsewhere;
-  private final BooleanSupplier goesElsewhere;
+  private final BooleanSupplier hasMovedHere;
+  private final BooleanSupplier isMovingAway;
   private final BooleanSupplier saidGoodbye;
 
   /**
-   * Makes one.
+   * Creates the reporter of a session.
    *
-   * @param cameFromElsewhere whether it was at another bus just before
+   * @param hasMovedHere whether the client was at a peer just before
    */
   SessionPresence(
       Presence presence,
       String account,
       Supplier<ClientInfo> client,
-      BooleanSupplier cameFromElsewhere,
-      BooleanSupplier goesElsewhere,
+      BooleanSupplier hasMovedHere,
+      BooleanSupplier isMovingAway,
       BooleanSupplier saidGoodbye) {
     this.presence = presence;
     this.account = account;
     this.client = client;
-    this.cameFromElsewhere = cameFromElsewhere;
-    this.goesElsewhere = goesElsewhere;
+    this.hasMovedHere = hasMovedHere;
+    this.isMovingAway = isMovingAway;
     this.saidGoodbye = saidGoodbye;
   }
 
@@ -44,17 +44,17 @@ final class SessionPresence {
             concurrency,
             registration.version(),
             registration.metadata()),
-        cameFromElsewhere.getAsBoolean());
+        hasMovedHere.getAsBoolean());
   }
 
-  /** It serves no more, and stays connected. */
+  /** Reports that a client that stays connected no longer serves. */
   void left(SessionServices.Registration registration) {
     left(
         registration,
-        goesElsewhere.getAsBoolean() ? Presence.Departure.ELSEWHERE : Presence.Departure.FINAL);
+        isMovingAway.getAsBoolean() ? Presence.Departure.MOVED_AWAY : Presence.Departure.FINAL);
   }
 
-  /** Its connection has ended. */
+  /** Reports that the connection of a member has ended. */
   void ended(SessionServices.Registration registration) {
     left(
         registration,

@@ -18,12 +18,12 @@ import io.eventbus.server.stats.SingleWriterCounter;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** What one session publishes. Confined to its loop but for {@link #events}. */
+/** Publishing state of one session. Confined to its loop except for {@link #events}. */
 final class SessionPublishing {
-  /** What it costs to give a frame to one subscriber, writing to its socket included. */
+  /** Units of work to deliver a frame to one subscriber, writing to its socket included. */
   private static final int TARGET_UNITS = 4;
 
-  /** So many events are checked in the time of one unit of work. */
+  /** Events that are checked in one unit of work. */
   private static final int CHECKED_EVENTS = 16;
 
   private final LoopContext loop;
@@ -31,23 +31,23 @@ final class SessionPublishing {
   private final Refusal refusal;
   private final Denials denials;
   private final SingleWriterCounter published = new SingleWriterCounter();
-  // Made with the first frame: most clients never publish.
-  private @Nullable PublisherStall hold;
+  // Allocated with the first frame: most clients never publish.
+  private @Nullable PublisherStall stall;
   private boolean awaitsRoom;
   private SubscriptionIndex index;
   private @Nullable ConnectionQuota quotas;
 
-  // Who has no permissions yet may publish nothing.
+  // A client without permissions may publish nothing.
   private FilterRules allowed = Permissions.NONE.of(Action.PUBLISH);
   private boolean everythingAllowed;
-  // Made with the first frame of a client that may not publish everything.
+  // Allocated with the first frame of a client that may not publish everything.
   private @Nullable PublishDecisions decisions;
   private final SessionBroadcasts broadcasts;
 
   /**
-   * Makes one that nothing was published with.
+   * Creates the publishing state of a session.
    *
-   * @param denials is told what the client may not do
+   * @param denials reports what the client may not do
    */
   SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal, Denials denials) {
     this.loop = loop;
@@ -58,12 +58,12 @@ final class SessionPublishing {
     this.index = loop.bus.index();
   }
 
-  /** Says in whose name space the client publishes. */
+  /** Sets the index of the client's account. */
   void enter(SubscriptionIndex account) {
     index = account;
   }
 
-  /** Says what the client may publish from now on. */
+  /** Sets the permissions that apply from now on. */
   void permit(Permissions permissions) {
     allowed = permissions.of(Action.PUBLISH);
     everythingAllowed = allowed.allowEverything();
@@ -71,15 +71,14 @@ final class SessionPublishing {
     broadcasts.permit(permissions);
   }
 
-  /** Says which quotas hold from now on; null for none. */
+  /** Sets the quotas that apply from now on; null for none. */
   void share(@Nullable ConnectionQuota share) {
     quotas = share;
   }
 
   /**
-   * Checks, routes and confirms a frame.
+   * Checks, routes and confirms a frame. Returns false if it has to wait; then nothing was done.
    *
-   * @return false if it has to wait; then nothing was done
    * @throws MalformedFrameException if the bytes are not a {@code Publish}
    */
   boolean publish(
@@ -102,13 +101,13 @@ final class SessionPublishing {
       if (!e.isTooBig()) {
         throw e;
       }
-      // As if all of it had been events that are as small as they can be.
+      // As if all its events had the minimum size.
       loop.budget().spend((to - from) / (4 * CHECKED_EVENTS));
       refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), publish);
       return true;
     }
     loop.budget().spend(publish.eventCount() / CHECKED_EVENTS);
-    boolean broadcast = broadcasts.isOne(in, publish);
+    boolean broadcast = broadcasts.isBroadcast(in, publish);
     String problem =
         broadcast ? broadcasts.select(index, in, publish) : loop.router.select(index, in, publish);
     if (problem != null) {
@@ -126,12 +125,12 @@ final class SessionPublishing {
     awaitsRoom = loop.router.mustWait(producer, retry);
     if (awaitsRoom) {
       loop.stats.publishersStopped.add(1);
-      loop.router.held(hold());
+      loop.router.held(stall());
       return false;
     }
     loop.budget()
         .spend(TARGET_UNITS * loop.router.deliver(in, publish, producer, receivedAt, nowNanos));
-    loop.router.published(hold());
+    loop.router.published(stall());
     published.add(publish.eventCount());
     if (share != null) {
       share.published(publish.eventCount(), to - from, loop.budget().now());
@@ -142,7 +141,10 @@ final class SessionPublishing {
     return true;
   }
 
-  /** Before the frame is looked at: thousands may wait, and look again each time. */
+  /**
+   * Checks the quota before the frame is decoded: thousands of frames may wait, and are checked
+   * again each time.
+   */
   private boolean mustWait(ConnectionQuota share, Runnable retry) {
     long nanos = share.publishWaitNanos(loop.budget().now());
     awaitsRoom = nanos > 0;
@@ -152,7 +154,7 @@ final class SessionPublishing {
     return awaitsRoom;
   }
 
-  /** Whether the topic that was looked up may be published to. */
+  /** Returns whether the client may publish to the selected topic. */
   private boolean mayPublishSelected() {
     PublishDecisions made = decisions;
     if (made == null) {
@@ -164,7 +166,10 @@ final class SessionPublishing {
     return may;
   }
 
-  /** Tells the operator which rule it was, and the client only what it may not do. */
+  /**
+   * Reports the deciding rule to the operator, and returns the refusal for the client, which names
+   * no rule.
+   */
   private String forbidden(PublishView publish) {
     String topic = loop.router.selectedTopic();
     denials.denied(Action.PUBLISH, topic, () -> allowed.explain(topic));
@@ -175,24 +180,24 @@ final class SessionPublishing {
         + "; expected: a topic that is)";
   }
 
-  /** Whether the last frame waits for room in the queues that it is for, or for a quota. */
+  /** Returns whether the last frame waits for room in the subscribers' queues or for a quota. */
   boolean awaitsRoom() {
     return awaitsRoom;
   }
 
-  private PublisherStall hold() {
-    PublisherStall made = hold;
+  private PublisherStall stall() {
+    PublisherStall made = stall;
     if (made == null) {
       made = new PublisherStall();
-      hold = made;
+      stall = made;
     }
     return made;
   }
 
-  /** Charges the subscribers that hold this publisher back. */
+  /** Charges the subscribers that stall this publisher. */
   void onTick(long nowNanos) {
-    if (hold != null) {
-      loop.router.chargeHold(hold, nowNanos);
+    if (stall != null) {
+      loop.router.chargeHold(stall, nowNanos);
     }
   }
 
@@ -213,7 +218,7 @@ final class SessionPublishing {
         code, message, publish.sequence(), TypeCode.PUBLISH.code(), publish.shownTopic());
   }
 
-  /** How many events were accepted; any thread. */
+  /** Returns the number of accepted events; any thread. */
   long events() {
     return published.get();
   }

@@ -44,21 +44,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The services of which one session is a member, and the calls that it gets. Made with its first
- * {@code Register} or answer. Confined to the loop but for {@link #registration}.
+ * Services of which one session is a member, and its calls. Allocated with the first {@code
+ * Register} or answer. Confined to the loop except for {@link #registration}.
  */
 public final class SessionServices implements MemberPort {
-  /** So many answers to calls that the bus does not know end the connection. */
+  /** Answers to unknown calls after which the connection is closed. */
   private static final int MAX_UNKNOWN = 1000;
 
   private static final long UNKNOWN_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** Least part of a turn that a call, or the answer to one, costs. */
+  /** Minimum units of work of a call or its answer. */
   private static final int CALL_UNITS = 2;
 
   private static final byte[] NO_IDENTITY = {};
 
-  /** What a client has said of its part in a service. Immutable. */
+  /** Registration of a client in a service, as the client described it. Immutable. */
   public record Registration(
       long id, String service, boolean identify, String version, Map<String, String> metadata) {}
 
@@ -78,12 +78,12 @@ public final class SessionServices implements MemberPort {
   private final String account;
   private final ServiceBroadcasts broadcasts;
   private final SessionPresence presence;
-  private final BooleanSupplier arriving;
+  private final BooleanSupplier isMovingHere;
   private final MemberConnection serving;
   private final NumberMap<Served> byId = new NumberMap<>();
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
   private final Supplier<SessionTunnels> tunnels;
-  // Since the first stream or tunnel that it has accepted.
+  // Set with the first stream or tunnel that the client accepted.
   private @Nullable SessionTunnels accepting;
   private FilterRules allowed;
   private @Nullable Registration pending;
@@ -93,11 +93,10 @@ public final class SessionServices implements MemberPort {
   private long unknownSince;
 
   /**
-   * Makes one that serves nothing.
+   * Creates the serving state of a session.
    *
-   * @param permissions what the client may do
-   * @param denials is told what the client may not do
-   * @param subscriptions those of the client, whose ids are not those of services
+   * @param denials reports what the client may not do
+   * @param subscriptions those of the client, whose ids differ from those of services
    */
   SessionServices(
       LoopContext loop,
@@ -111,14 +110,14 @@ public final class SessionServices implements MemberPort {
       Denials denials,
       SessionSubscriptions subscriptions,
       SessionPresence presence,
-      BooleanSupplier arriving,
+      BooleanSupplier isMovingHere,
       Supplier<SessionTunnels> tunnels) {
     this.account = account;
     this.registered = registered;
     this.presence = presence;
     this.tunnels = tunnels;
     this.loop = loop;
-    this.arriving = arriving;
+    this.isMovingHere = isMovingHere;
     this.link = link;
     this.refusal = refusal;
     this.denials = denials;
@@ -129,7 +128,7 @@ public final class SessionServices implements MemberPort {
     this.serving = loop.calls.server(this, account, number, held);
   }
 
-  /** Says what the client may serve from now on; it leaves what it may not serve any more. */
+  /** Sets the permissions that apply from now on, and leaves services that they do not allow. */
   void permit(Permissions permissions) {
     allowed = permissions.of(Action.SERVE);
     for (Served served : List.copyOf(byId.values())) {
@@ -143,7 +142,7 @@ public final class SessionServices implements MemberPort {
     }
   }
 
-  /** Whether a number is that of a registration. */
+  /** Returns whether an id is that of a registration. */
   boolean has(long id) {
     return byId.containsKey(id);
   }
@@ -222,7 +221,7 @@ public final class SessionServices implements MemberPort {
             request.getVersion(),
             Map.copyOf(request.getMetadata()));
     byName.put(registration.service(), registration);
-    // The first calls may come before the member is known.
+    // The first calls may arrive before the member is known.
     pending = registration;
     ServiceMember member =
         serving.register(registration.id(), registration.service(), request.getConcurrency());
@@ -233,20 +232,20 @@ public final class SessionServices implements MemberPort {
     }
     Served served = new Served(registration, member, joined, bytes);
     byId.put(registration.id(), served);
-    interest.take();
+    interest.acquire();
     presence.joined(registration, request.getConcurrency());
     joined.begin(known -> registered(served, known));
   }
 
-  /** The other buses know of it, or one of them has not said so in time. */
+  /** Called when peers know the service, or on timeout. */
   private void registered(Served served, boolean known) {
     long id = served.registration().id();
     Served now = byId.get(id);
     if (closed || now == null || now.member() != served.member()) {
-      // It has left meanwhile: the answer to that says so.
+      // The client has left meanwhile, and the answer to that says so.
       return;
     }
-    if (known || !arriving.getAsBoolean()) {
+    if (known || !isMovingHere.getAsBoolean()) {
       confirm(TypeCode.REGISTER, id);
       return;
     }
@@ -259,7 +258,7 @@ public final class SessionServices implements MemberPort {
     leave(served);
   }
 
-  /** Takes the client out of a service. */
+  /** Removes the client from a service. */
   void unregister(long id) {
     Served served = byId.get(id);
     if (served == null) {
@@ -276,7 +275,7 @@ public final class SessionServices implements MemberPort {
     served.broadcasts().end();
     presence.left(registration);
     byId.remove(registration.id());
-    interest.give();
+    interest.release();
     byName.remove(registration.service());
     registered.give(served.heldBytes(), 0);
     send(
@@ -285,9 +284,8 @@ public final class SessionServices implements MemberPort {
   }
 
   /**
-   * Takes the client out of a service as if it had asked for it; any thread.
-   *
-   * @return false if the client does not serve it
+   * Removes the client from a service as if it had unregistered; any thread. Returns false if the
+   * client does not serve it.
    */
   public boolean drain(String service) {
     Registration registration = byName.get(service);
@@ -304,7 +302,7 @@ public final class SessionServices implements MemberPort {
     return true;
   }
 
-  /** Changes how many calls the client works on at once. */
+  /** Changes the maximum number of concurrent calls of the client. */
   void capacity(Capacity request) {
     Served served = byId.get(request.getId());
     if (served == null) {
@@ -323,9 +321,8 @@ public final class SessionServices implements MemberPort {
   }
 
   /**
-   * Takes the answer to a call.
+   * Handles a reply to a call. Returns false if the client has answered too many unknown calls.
    *
-   * @return false if the client has answered too many calls that are not there
    * @throws MalformedFrameException if the bytes are not a {@code Reply}
    */
   boolean reply(ByteBuffer in, int from, int to, long nowNanos) {
@@ -351,7 +348,7 @@ public final class SessionServices implements MemberPort {
   }
 
   /**
-   * Takes the answer that there is no reply to a call.
+   * Handles a failure of a call.
    *
    * @throws MalformedFrameException if the bytes are not a {@code Failure}
    */
@@ -386,7 +383,7 @@ public final class SessionServices implements MemberPort {
         || unknown(nowNanos);
   }
 
-  /** The caller must not wait for an answer that it cannot get. */
+  /** Fails a call whose answer is too big, so that its caller does not wait for it. */
   private boolean tooBig(
       MalformedFrameException e, long call, TypeCode type, Execution executed, long nowNanos) {
     String message = String.valueOf(e.getMessage());
@@ -412,7 +409,10 @@ public final class SessionServices implements MemberPort {
     }
   }
 
-  /** The call may have ended meanwhile, but not that often. */
+  /**
+   * Counts an answer to an unknown call, which may have ended meanwhile; returns false if there are
+   * too many.
+   */
   private boolean unknown(long nowNanos) {
     if (unknown == 0 || nowNanos - unknownSince > UNKNOWN_NANOS) {
       unknown = 0;
@@ -431,7 +431,7 @@ public final class SessionServices implements MemberPort {
     int event = body.frameBytes() - method;
     TunnelHalf tunnel = call.tunnel();
     CallKind kind = tunnel == null ? CallKind.REPLY : tunnel.kind();
-    long limit = tunnel == null ? 0 : tunnel.limitAtFirst();
+    long limit = tunnel == null ? 0 : tunnel.initialLimit();
     byte[] identity = identifies(call.registration()) ? call.caller().identity() : NO_IDENTITY;
     int size =
         CallFrames.invokeBodySize(
@@ -491,12 +491,12 @@ public final class SessionServices implements MemberPort {
   }
 
   @Override
-  public void caused(long nanos) {
-    link.caused(nanos);
+  public void chargeWork(long nanos) {
+    link.chargeWork(nanos);
   }
 
   @Override
-  public void owesTooMuch(String message) {
+  public void closeUnresponsive(String message) {
     if (!failed && !closed) {
       failed = true;
       link.inTurn(() -> link.close(CloseReason.OVERLOADED, message));
@@ -524,7 +524,7 @@ public final class SessionServices implements MemberPort {
         DeliveryKind.CALL_ANSWER);
   }
 
-  /** Sends a frame in its place among those of calls. */
+  /** Sends a frame in its order among the calls. */
   private void send(byte[] frame, DeliveryKind kind) {
     if (failed || closed) {
       return;
@@ -536,7 +536,10 @@ public final class SessionServices implements MemberPort {
     }
   }
 
-  /** What comes behind a frame that is missing must not be sent, so that the rest counts right. */
+  /**
+   * Closes the connection: after a missing frame nothing more may be sent, or the counts would be
+   * wrong.
+   */
   private void end(OutOfMemoryError e) {
     RefusedMemory.rethrowOthers(e);
     failed = true;
@@ -556,18 +559,16 @@ public final class SessionServices implements MemberPort {
   }
 
   /**
-   * Returns what the client has said of its part in a service; any thread.
-   *
-   * @return null if it does not serve it
+   * Returns the client's registration in a service, or null if it does not serve it; any thread.
    */
   public @Nullable Registration registration(String service) {
     return byName.get(service);
   }
 
   /**
-   * The connection has ended.
+   * Ends all memberships with the connection.
    *
-   * @param written how many calls may have been written to the client
+   * @param written number of calls that may have been written to the client
    */
   void close(long written) {
     if (closed) {

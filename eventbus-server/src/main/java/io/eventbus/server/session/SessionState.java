@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The life of a session.
+ * Life cycle of a session.
  *
  * <pre>
  *   AWAITING_HELLO --Hello--> AUTHENTICATING --Welcome--> OPEN --> CLOSED
@@ -26,7 +26,11 @@ enum SessionState {
     };
   }
 
-  /** Returns the new state, or throws if the table above has no such arrow. */
+  /**
+   * Returns the new state.
+   *
+   * @throws IllegalStateException if the table above has no such transition
+   */
   SessionState to(SessionState state) {
     if (!next().contains(state)) {
       throw new IllegalStateException(

@@ -26,21 +26,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The subscriptions of one session. Changed by its loop only; read by any thread. */
+/** Subscriptions of one session. Only its loop changes them; any thread reads. */
 public final class SessionSubscriptions {
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
   private final Denials denials;
-  private final BooleanSupplier arriving;
-  private final BooleanSupplier changing;
+  private final BooleanSupplier isMovingHere;
+  private final BooleanSupplier isMovingAway;
   private SubscriptionIndex index;
-  // Made with the first subscription: a session that only publishes needs none.
+  // Allocated with the first subscription: a session that only publishes needs none.
   private volatile Map<Long, RoutedSubscription> byId = Map.of();
-  private @Nullable DeduplicatedSubscriptions equal;
+  private @Nullable DeduplicatedSubscriptions deduplicated;
   private @Nullable SubscriptionShare share;
   private final InterestShare interest;
-  // Confined to the loop: whose Confirm waits for other buses, and whose Drained does.
+  // Confined to the loop: subscriptions whose Confirm, or whose Drained, waits for peers.
   private Set<RoutedSubscription> unconfirmed = Set.of();
   private Set<RoutedSubscription> leaving = Set.of();
   private Permissions permissions = Permissions.NONE;
@@ -50,57 +50,56 @@ public final class SessionSubscriptions {
   private boolean closed;
 
   /**
-   * Makes an empty set.
+   * Creates an empty set.
    *
-   * @param denials is told what the client may not do
+   * @param denials reports what the client may not do
    */
   SessionSubscriptions(
       LoopContext loop,
       ClientLink link,
       Refusal refusal,
       Denials denials,
-      BooleanSupplier arriving,
-      BooleanSupplier changing) {
+      BooleanSupplier isMovingHere,
+      BooleanSupplier isMovingAway) {
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
     this.denials = denials;
-    this.arriving = arriving;
-    this.changing = changing;
+    this.isMovingHere = isMovingHere;
+    this.isMovingAway = isMovingAway;
     this.index = loop.bus.index();
     this.interest = new InterestShare(link);
   }
 
-  /** Filters and services of the connection that other buses are told of. */
+  /** Returns the filters and services of the connection that peers are told of. */
   InterestShare interest() {
     return interest;
   }
 
-  /** Says in whose name space the client subscribes; before it has subscriptions. */
+  /** Sets the index of the client's account, before there are subscriptions. */
   void enter(SubscriptionIndex account) {
     index = account;
   }
 
-  /** Whether a number is that of a subscription. */
+  /** Returns whether an id is that of a subscription. */
   boolean has(long id) {
     return byId.containsKey(id);
   }
 
-  /** Says what the client may subscribe to from now on. */
+  /** Sets the permissions that apply from now on. */
   void permit(Permissions granted) {
     permissions = granted;
   }
 
-  /** Says which quotas hold from now on; null for none. */
+  /** Sets the quotas that apply from now on; null for none. */
   void share(@Nullable ConnectionQuota share) {
     quotas = share;
   }
 
   /**
-   * Adds a subscription, or refuses it.
+   * Adds a subscription, or refuses it. Returns false if it has to wait; then nothing was done.
    *
    * @param retry called once, by any thread, if it has to wait
-   * @return false if it has to wait; then nothing was done
    */
   boolean subscribe(Subscribe request, Runnable retry) {
     String problem = TopicFilter.problem(request.getFilter());
@@ -152,15 +151,15 @@ public final class SessionSubscriptions {
           request.getId());
       return true;
     }
-    int groups = equal().groupsWith(group);
-    int mostGroups = loop.bus.limits().groups();
-    if (groups > mostGroups) {
+    int groups = deduplicated().groupsWith(group);
+    int maxGroups = loop.bus.limits().groups();
+    if (groups > maxGroups) {
       refuse(
           ErrorCode.LIMIT_EXCEEDED,
           "the connection is a member of "
-              + mostGroups
+              + maxGroups
               + " groups (expected: at most "
-              + mostGroups
+              + maxGroups
               + ")",
           request.getId());
       return true;
@@ -177,7 +176,7 @@ public final class SessionSubscriptions {
     if (mustWait(filter, retry)) {
       return false;
     }
-    String overLimit = take(subscription, groups);
+    String overLimit = acquire(subscription, groups);
     if (overLimit != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, overLimit, request.getId());
       return true;
@@ -187,7 +186,7 @@ public final class SessionSubscriptions {
     }
     byId.put(request.getId(), subscription);
     unsubscribedAll = false;
-    equal().add(subscription);
+    deduplicated().add(subscription);
     if (loop.bus.cluster().isAlone()) {
       confirm(TypeCode.SUBSCRIBE, request.getId());
       return true;
@@ -195,10 +194,10 @@ public final class SessionSubscriptions {
     unconfirmed = with(unconfirmed, subscription);
     loop.bus
         .cluster()
-        .afterInterestApplied(
+        .whenInterestPropagated(
             loop.router.loop(),
             known -> {
-              if (known || !arriving.getAsBoolean()) {
+              if (known || !isMovingHere.getAsBoolean()) {
                 confirmOnce(subscription);
               } else {
                 withdraw(subscription);
@@ -207,23 +206,23 @@ public final class SessionSubscriptions {
     return true;
   }
 
-  /** Takes what a subscription needs; null, or which limit it would pass. */
-  private @Nullable String take(RoutedSubscription subscription, int groups) {
+  /** Acquires the resources of a subscription; returns null, or the limit that it would exceed. */
+  private @Nullable String acquire(RoutedSubscription subscription, int groups) {
     ConnectionQuota quota = quotas;
     String overQuota = quota == null ? null : quota.takeSubscription();
     if (overQuota != null) {
       return overQuota;
     }
-    String overLimit = share().take(subscription, groups);
+    String overLimit = share().acquire(subscription, groups);
     if (overLimit == null) {
-      interest.take();
+      interest.acquire();
     } else if (quota != null) {
       quota.giveSubscription();
     }
     return overLimit;
   }
 
-  /** Says why the client may not subscribe; null if it may. */
+  /** Returns why the client may not subscribe; null if it may. */
   private @Nullable String forbidden(TopicFilter filter, Overflow overflow) {
     Action action = filter.isSystem() ? Action.OBSERVE : Action.SUBSCRIBE;
     if (!allows(action, filter)) {
@@ -234,7 +233,7 @@ public final class SessionSubscriptions {
     return forbiddenToBlock(filter, overflow);
   }
 
-  /** Says why the client may not hold publishers back with a filter; null if it may. */
+  /** Returns why the client may not stall publishers with a filter; null if it may. */
   @Nullable String forbiddenToBlock(TopicFilter filter, Overflow overflow) {
     return overflow == Overflow.BLOCK && !allows(Action.BLOCK, filter)
         ? forbidden(
@@ -254,7 +253,7 @@ public final class SessionSubscriptions {
     return allowed;
   }
 
-  /** For the client: what it may not do, and never which rule says so. */
+  /** Returns the refusal for the client, which names no rule. */
   private String forbidden(String what, TopicFilter filter, Action action, String expected) {
     return what
         + " '"
@@ -267,11 +266,11 @@ public final class SessionSubscriptions {
   }
 
   /**
-   * Ends those that are not allowed any more. As where a connection ends, what other buses have
-   * sent already does not come: it is not allowed either.
+   * Ends subscriptions that are no longer allowed. As at the end of a connection, events that peers
+   * have sent already are not delivered: they are not allowed either. Returns false if the rest is
+   * left for a later tick.
    *
-   * @param some of {@link #list}; those that have ended meanwhile do not count
-   * @return false if the rest of them is to be looked at in a later tick
+   * @param some iterator of {@link #list}; subscriptions that have ended meanwhile are ignored
    */
   boolean endForbidden(Iterator<RoutedSubscription> some) {
     while (some.hasNext()) {
@@ -297,7 +296,7 @@ public final class SessionSubscriptions {
   }
 
   /**
-   * Says whether a change for a filter has to wait; then the retry is called once, by any thread.
+   * Returns whether a change of a filter has to wait; then the retry is called once, by any thread.
    */
   boolean mustWait(TopicFilter filter, Runnable retry) {
     long nanos = index.waitNanos(filter, loop.budget().now());
@@ -308,8 +307,8 @@ public final class SessionSubscriptions {
   }
 
   /**
-   * What another bus does not know of does not come here: a client that relied on it and left its
-   * bus would miss events, so it is told to stay there.
+   * Ends a subscription that a peer does not know: a client that relied on it and left its bus
+   * would miss events, so it is told to stay there.
    */
   private void withdraw(RoutedSubscription subscription) {
     if (closed || unconfirmed.isEmpty() || !unconfirmed.remove(subscription)) {
@@ -328,22 +327,25 @@ public final class SessionSubscriptions {
             TypeCode.SUBSCRIBE.code(),
             "");
     loop.bus.stats().countProblem(code);
-    // Behind what a group has chosen it for, which no other member gets.
+    // After events for which a group has chosen it, which no other member gets.
     sendLast(ControlFrames.encode(TypeCode.PROBLEM, problem));
   }
 
-  /** Late where another bus did not answer: the subscriber would rather have what comes. */
+  /**
+   * Confirms a subscription at most once, late if a peer did not answer: the subscriber prefers
+   * events to a refusal.
+   */
   private void confirmOnce(RoutedSubscription subscription) {
     if (!unconfirmed.isEmpty() && unconfirmed.remove(subscription) && !closed) {
       confirm(TypeCode.SUBSCRIBE, subscription.id());
     }
   }
 
-  private DeduplicatedSubscriptions equal() {
-    DeduplicatedSubscriptions e = equal;
+  private DeduplicatedSubscriptions deduplicated() {
+    DeduplicatedSubscriptions e = deduplicated;
     if (e == null) {
       e = new DeduplicatedSubscriptions(index);
-      equal = e;
+      deduplicated = e;
     }
     return e;
   }
@@ -358,26 +360,26 @@ public final class SessionSubscriptions {
   }
 
   /**
-   * Takes what a subscription needs that a service brings with it.
-   *
-   * @return null, or which limit it would pass; then nothing was taken
+   * Acquires the resources of a subscription that belongs to a service. Returns null, or the limit
+   * that it would exceed; then nothing was acquired.
    */
-  @Nullable String takeForService(RoutedSubscription subscription) {
+  @Nullable String acquireForService(RoutedSubscription subscription) {
     String tooMany =
         loop.bus
             .cluster()
             .refuse(index.account(), subscription.filter().toString(), null, interest);
-    String refused = tooMany != null ? tooMany : take(subscription, equal().groupsWith(null));
+    String refused =
+        tooMany != null ? tooMany : acquire(subscription, deduplicated().groupsWith(null));
     ofServices += refused == null ? 1 : 0;
     return refused;
   }
 
-  /** Begins a subscription of a service. */
+  /** Starts a subscription of a service. */
   void beginForService(RoutedSubscription subscription) {
-    equal().add(subscription);
+    deduplicated().add(subscription);
   }
 
-  /** Ends a subscription of a service, begun or not. */
+  /** Ends a subscription of a service, started or not. */
   void endForService(RoutedSubscription subscription) {
     ofServices--;
     remove(subscription);
@@ -388,19 +390,18 @@ public final class SessionSubscriptions {
   }
 
   private void remove(RoutedSubscription subscription) {
-    equal().remove(subscription);
-    share().give(subscription);
-    interest.give();
+    deduplicated().remove(subscription);
+    share().release(subscription);
+    interest.release();
     if (quotas != null) {
       quotas.giveSubscription();
     }
   }
 
   /**
-   * Ends a subscription.
+   * Ends a subscription. Returns false if it has to wait; then nothing was done.
    *
    * @param retry called once, by any thread, if it has to wait
-   * @return false if it has to wait; then nothing was done
    */
   boolean unsubscribe(long id, Runnable retry) {
     RoutedSubscription subscription = byId.get(id);
@@ -425,8 +426,8 @@ public final class SessionSubscriptions {
     unsubscribedAll = byId.isEmpty();
     confirmOnce(subscription);
     confirm(TypeCode.UNSUBSCRIBE, subscription.id());
-    // What other buses have sent already is still for this subscription: a client that changes the
-    // bus gets it nowhere else.
+    // Events that peers have sent already are still for this subscription: a moving client gets
+    // them nowhere else.
     if (loop.bus.cluster().isAlone()) {
       end(subscription);
       return;
@@ -435,8 +436,9 @@ public final class SessionSubscriptions {
     if (subscription.group() == null) {
       awaitArrival(subscription);
     } else {
-      // For a group one bus is chosen: what comes after the last Drained would come to no member.
-      equal().withdraw(subscription);
+      // A group chooses one bus: an event that arrives after the last Drained would reach no
+      // member.
+      deduplicated().withdraw(subscription);
       awaitWithdrawal(subscription);
     }
   }
@@ -444,10 +446,10 @@ public final class SessionSubscriptions {
   private void awaitWithdrawal(RoutedSubscription subscription) {
     loop.bus
         .cluster()
-        .afterInterestApplied(
+        .whenInterestPropagated(
             loop.router.loop(),
             known -> {
-              if (!known && !closed && changing.getAsBoolean()) {
+              if (!known && !closed && isMovingAway.getAsBoolean()) {
                 awaitWithdrawal(subscription);
               } else {
                 awaitArrival(subscription);
@@ -458,14 +460,15 @@ public final class SessionSubscriptions {
   private void awaitArrival(RoutedSubscription subscription) {
     loop.bus
         .cluster()
-        .afterInboundDelivered(
+        .whenInboundDelivered(
             loop.router.loop(),
             arrived -> {
               if (closed || !leaving.contains(subscription)) {
                 return;
               }
-              if (!arrived && changing.getAsBoolean()) {
-                // It would believe that it has everything. Its time to change bounds this.
+              if (!arrived && isMovingAway.getAsBoolean()) {
+                // The client would believe that it has everything. The timeout of its move bounds
+                // this.
                 awaitArrival(subscription);
                 return;
               }
@@ -474,7 +477,7 @@ public final class SessionSubscriptions {
             });
   }
 
-  /** Most sessions have none most of the time. */
+  /** Returns the set with one more element. Most sessions have an empty set most of the time. */
   private static Set<RoutedSubscription> with(
       Set<RoutedSubscription> some, RoutedSubscription more) {
     Set<RoutedSubscription> all = some.isEmpty() ? new HashSet<>(4) : some;
@@ -487,7 +490,7 @@ public final class SessionSubscriptions {
     sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(subscription.id())));
   }
 
-  /** Behind everything that was routed before, on any loop. */
+  /** Sends a frame after everything that was routed before on any loop. */
   private void sendLast(byte[] frame) {
     loop.bus
         .barrier()
@@ -508,23 +511,23 @@ public final class SessionSubscriptions {
     refusal.refuse(code, message, id, TypeCode.SUBSCRIBE.code(), "");
   }
 
-  /** Whether there were some, and the client has ended all of them. */
+  /** Returns whether the client has unsubscribed from everything. */
   boolean hasUnsubscribedAll() {
     return unsubscribedAll;
   }
 
-  /** How many take room, those that end but have not ended included. */
+  /** Returns the number of subscriptions that use memory, including those that are ending. */
   int held() {
     return byId.size() + leaving.size() + ofServices;
   }
 
   /**
-   * Ends all, now or, where there are many, in later turns. The client has gone: what is offered to
-   * it until then is thrown away.
+   * Ends all subscriptions: at once or, if there are many, in later turns. The client has gone:
+   * events offered to it until then are discarded.
    */
   void removeAll(Runnable removed) {
     closed = true;
-    DeduplicatedSubscriptions all = equal;
+    DeduplicatedSubscriptions all = deduplicated;
     if (all == null) {
       removed.run();
     } else {
@@ -539,19 +542,15 @@ public final class SessionSubscriptions {
           });
     }
     if (share != null) {
-      share.giveAll();
+      share.releaseAll();
     }
-    interest.giveAll();
+    interest.releaseAll();
     unconfirmed = Set.of();
     leaving = Set.of();
     byId = Map.of();
   }
 
-  /**
-   * Returns how many there are; any thread.
-   *
-   * @return 0 or more
-   */
+  /** Returns the number of subscriptions; any thread. */
   public int size() {
     return byId.size();
   }

@@ -23,31 +23,31 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams and tunnels of one session, of those that it calls and of those that it serves. Made
- * with the first. Confined to the loop.
+ * Streams and tunnels of one session, both called and served. Allocated with the first. Confined to
+ * the loop.
  */
 final class SessionTunnels implements TunnelEnds {
-  /** So many frames that are wrong, or of no tunnel, end the connection. */
+  /** Wrong or unknown frames after which the connection is closed. */
   private static final int MAX_WRONG = 1000;
 
   private static final long WRONG_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** What a frame costs of a turn, and one more for so many bytes. */
+  /** Minimum units of work of a frame; {@link #BYTES_PER_UNIT} bytes cost another. */
   private static final int FRAME_UNITS = 2;
 
-  private static final int BYTES_OF_A_UNIT = 8 * 1024;
+  private static final int BYTES_PER_UNIT = 8 * 1024;
 
   private final LoopContext loop;
   private final ClientLink link;
   private final TunnelClient tunnels;
-  // The frame that is being read.
+  // Current frame.
   private ByteBuffer in = ByteBuffer.allocate(0);
   private Runnable onOpenedOrLeft = () -> {};
   private boolean failed;
   private int wrong;
   private long wrongSince;
 
-  /** Makes one without tunnels. */
+  /** Creates an empty set of tunnels. */
   SessionTunnels(LoopContext loop, ClientLink link, ServiceShare held) {
     this.loop = loop;
     this.link = link;
@@ -55,7 +55,7 @@ final class SessionTunnels implements TunnelEnds {
     link.onBulkWritten(tunnels::written);
   }
 
-  /** Says what is told when there are more or fewer that the client has begun. */
+  /** Sets the task that runs when the number of tunnels begun by the client changes. */
   void onOpenedOrLeft(Runnable task) {
     onOpenedOrLeft = task;
   }
@@ -70,13 +70,12 @@ final class SessionTunnels implements TunnelEnds {
   }
 
   /**
-   * Takes a part of a message.
+   * Handles a part of a message. Returns false if the client has sent too many wrong frames.
    *
-   * @return false if the client has sent too many frames that are wrong
    * @throws MalformedFrameException if the bytes are not a {@code Data}
    */
   boolean data(ByteBuffer frame, int from, int to, long nowNanos) {
-    loop.budget().spend(FRAME_UNITS + (to - from) / BYTES_OF_A_UNIT);
+    loop.budget().spend(FRAME_UNITS + (to - from) / BYTES_PER_UNIT);
     DataView data = loop.data;
     try {
       data.read(frame, from, to);
@@ -94,9 +93,12 @@ final class SessionTunnels implements TunnelEnds {
         nowNanos);
   }
 
-  /** Takes how much of a tunnel the client takes; the frame was read already. Returns as above. */
+  /**
+   * Handles the credit of a tunnel, from a frame already decoded. Returns false if the client has
+   * sent too many wrong frames.
+   */
   boolean credit(DataView credit, long nowNanos) {
-    // For the loop of the other end; the clock counts this one only.
+    // For the loop of the other end; the clock covers this loop only.
     loop.budget().spend(FRAME_UNITS);
     return isRight(tunnels.credit(credit.call(), credit.limit(), credit.received()), nowNanos);
   }
@@ -113,9 +115,8 @@ final class SessionTunnels implements TunnelEnds {
   }
 
   /**
-   * Ends a tunnel with a {@code Failure} of the client.
-   *
-   * @return false if it has no such tunnel; then the frame is about something else
+   * Ends a tunnel with a {@code Failure} of the client. Returns false if it has no such tunnel;
+   * then the frame belongs to something else.
    */
   boolean failure(ByteBuffer frame, int from, int to) {
     long call = ServiceFrames.firstNumber(frame, from, to);
@@ -130,12 +131,15 @@ final class SessionTunnels implements TunnelEnds {
     }
   }
 
-  /** Ends a tunnel that its caller, or the bus in its place, gives up; returns as above. */
+  /**
+   * Ends a tunnel that its caller, or the bus on its behalf, cancels. Returns false if there is no
+   * such tunnel.
+   */
   boolean cancel(long call, String reason) {
     return tunnels.fail(call, TunnelEnding.of(FailureCode.CANCELLED, reason));
   }
 
-  /** The connection has ended. */
+  /** Ends all tunnels with the connection. */
   void close() {
     failed = true;
     tunnels.close();
@@ -213,12 +217,12 @@ final class SessionTunnels implements TunnelEnds {
                 false)));
   }
 
-  /** A reason is short, and comes perhaps from a message that is longer. */
+  /** Returns a reason of bounded length: it may come from a longer message. */
   private static String shortened(String text) {
     return text.length() <= 80 ? text : text.substring(0, 80);
   }
 
-  /** How a tunnel ends keeps its place behind its data. */
+  /** Sends the end of a tunnel in its order after the data. */
   private void send(byte[] frame) {
     if (failed) {
       return;
@@ -232,7 +236,7 @@ final class SessionTunnels implements TunnelEnds {
     }
   }
 
-  /** What is missing would be missed: the connection ends. */
+  /** Closes the connection, because later data would lack the missing part. */
   private void end(OutOfMemoryError e) {
     RefusedMemory.rethrowOthers(e);
     failed = true;

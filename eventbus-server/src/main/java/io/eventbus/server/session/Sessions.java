@@ -18,12 +18,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The sessions of a bus that have said Hello. Any thread. */
+/** Sessions of a bus that have sent Hello. Any thread. */
 public final class Sessions {
   private final NavigableMap<Long, Session> byNumber;
   private final Map<Long, Session> byProducer = new ConcurrentHashMap<>();
-  // The second session of a client that changes from this bus to this bus, and the first.
-  private final Map<Session, Session> firstDuringChange = new ConcurrentHashMap<>();
+  // Second session of a client that moves from this bus to this bus, and its first.
+  private final Map<Session, Session> firstDuringMove = new ConcurrentHashMap<>();
 
   private final SecureRandom random = new SecureRandom();
   private final AtomicLong lastNumber = new AtomicLong();
@@ -32,31 +32,30 @@ public final class Sessions {
   private final Supplier<List<String>> others;
   private final MoveTokens tokens;
   private final ResumeKey key;
-  private volatile StaleSessions elsewhere = StaleSessions.NONE;
+  private volatile StaleSessions staleSessions = StaleSessions.NONE;
 
   /**
-   * Makes an empty registry, whose clients are known for as long as it is there.
+   * Creates an empty registry whose resumes are valid until it ends.
    *
-   * @param clock for the time of each welcome, and to start numbering where no earlier run of the
-   *     same bus was
+   * @param clock for the time of each welcome, and to start numbering after earlier runs of the bus
    */
   public Sessions(String bus, Clock clock) {
     this(bus, clock, List::of, ResumeKey.ofThisRun());
   }
 
   /**
-   * Makes an empty registry for a bus that knows others.
+   * Creates an empty registry for a bus with peers.
    *
-   * @param others gives the addresses of other buses, where clients may go instead; must not block
+   * @param others supplies the URLs of peers that clients may use instead; must not block
    */
   public Sessions(String bus, Clock clock, Supplier<List<String>> others, ResumeKey key) {
     this(bus, clock, others, key, System::nanoTime);
   }
 
   /**
-   * Makes an empty registry with another time for tokens, as a simulation does.
+   * Creates an empty registry with another time source for tokens, for simulations.
    *
-   * @param nanoTime as {@link System#nanoTime}
+   * @param nanoTime clock such as {@link System#nanoTime}
    */
   public Sessions(
       String bus,
@@ -86,43 +85,37 @@ public final class Sessions {
     return others.get();
   }
 
-  /** Returns what lets clients in that come from other buses. */
+  /** Returns the tokens of clients that move here. */
   public MoveTokens tokens() {
     return tokens;
   }
 
-  /** Sets what ends sessions at other buses; before there are clients. */
-  public void elsewhere(StaleSessions others) {
-    elsewhere = others;
+  /** Sets the closer of sessions at peers; before there are clients. */
+  public void setStaleSessions(StaleSessions staleSessions) {
+    this.staleSessions = staleSessions;
   }
 
   /**
-   * Ends what another bus still has of a client that has come back.
-   *
-   * @return false if that was at this bus
+   * Closes the stale session that a peer may have of a client that has come back. Returns false if
+   * the session was at this bus.
    */
-  boolean cameBack(String previous, long producer) {
-    // What this bus has of it was found by the number.
+  boolean closeStale(String previous, long producer) {
+    // A session of this bus was found by its producer number.
     boolean fromOther = !previous.startsWith(run);
     if (fromOther) {
-      elsewhere.end(previous, producer);
+      staleSessions.end(previous, producer);
     }
     return fromOther;
   }
 
-  /**
-   * Finds a session.
-   *
-   * @return its session, or null if it is not here
-   */
+  /** Returns the session of a producer, or null if it is not here. */
   public @Nullable Session ofProducer(long producer) {
     return byProducer.get(producer);
   }
 
   /**
-   * Closes a session whose client has gone to another bus.
-   *
-   * @return false if there is no session with both; then nothing was done
+   * Closes a session whose client has moved to another bus. Returns false if no session has both id
+   * and producer; then nothing was done.
    */
   public boolean replace(String id, long producer) {
     Session session = id.startsWith(run) ? find(id.substring(run.length())) : null;
@@ -146,23 +139,25 @@ public final class Sessions {
         CloseReason.REPLACED, "another connection has resumed this session; do not reconnect");
   }
 
-  /** Says whether a client with this resume would take the place of a session. */
+  /** Returns whether a client with this resume would replace a session. */
   boolean wouldReplace(@Nullable String resume, Principal who) {
-    return resume != null && isGood(resume) && byProducer.containsKey(Resume.producer(resume, who));
+    return resume != null
+        && isValid(resume)
+        && byProducer.containsKey(Resume.producer(resume, who));
   }
 
-  /** Says whether a resume leads to a number here. */
-  boolean isGood(String resume) {
+  /** Returns whether a resume is valid here. */
+  boolean isValid(String resume) {
     return key.hasSigned(resume);
   }
 
   /**
-   * Gives a client that was let in its identity. A resume that was not made with this key counts as
-   * none: whoever could choose it could choose the number.
+   * Assigns an identity to an admitted client. A resume with an invalid signature counts as none:
+   * otherwise a client could choose its number.
    */
   ClientInfo identify(Hello hello, Principal who, LongPredicate fitting) {
     String given = hello.getResume();
-    String resume = given != null && isGood(given) ? given : key.create(random, who, fitting);
+    String resume = given != null && isValid(given) ? given : key.create(random, who, fitting);
     long number = lastNumber.incrementAndGet();
     return new ClientInfo(
         number,
@@ -175,54 +170,46 @@ public final class Sessions {
         clock.instant());
   }
 
-  /** Makes a producer number that no client has, for what the bus itself publishes. */
+  /** Creates a producer number that no client has, for events of the bus itself. */
   public long newProducer(LongPredicate fitting) {
     // The bus itself has no name among its clients.
     return Resume.producer(key.create(random, Principal.UNKNOWN, fitting), Principal.UNKNOWN);
   }
 
   /**
-   * Adds a session; one that has the same producer number is closed, because its client has come
+   * Adds a session and closes another with the same producer number, because its client has come
    * back.
    */
-  void add(Session session, boolean duringChange) {
+  void add(Session session, boolean duringMove) {
     byNumber.put(session.identity().number(), session);
-    Session before = byProducer.put(session.producer(), session);
-    if (before != null && duringChange) {
-      firstDuringChange.put(session, before);
-    } else if (before != null) {
-      replaced(before);
+    Session previous = byProducer.put(session.producer(), session);
+    if (previous != null && duringMove) {
+      firstDuringMove.put(session, previous);
+    } else if (previous != null) {
+      replaced(previous);
     }
   }
 
   void remove(Session session) {
     byNumber.remove(session.identity().number(), session);
     byProducer.remove(session.producer(), session);
-    Session other = firstDuringChange.remove(session);
+    Session other = firstDuringMove.remove(session);
     if (other != null) {
-      // If the change came to nothing, the client is still here on its first connection. Looked at
-      // inside, because that one may end at this moment: it leaves its number before its producer.
+      // If the move failed, the client is still here on its first connection. Checked inside,
+      // because that session may end at this moment: it removes its number before its producer.
       byProducer.compute(
           session.producer(),
-          (producer, there) ->
-              there == null && find(other.identity().number()) != null ? other : there);
+          (producer, current) ->
+              current == null && find(other.identity().number()) != null ? other : current);
     }
   }
 
-  /**
-   * Says how many clients there are.
-   *
-   * @return 0 or more; a client with two connections counts once
-   */
+  /** Returns the number of clients; a client with two connections counts once. */
   public int size() {
     return byProducer.size();
   }
 
-  /**
-   * Finds a session.
-   *
-   * @return the session, or null
-   */
+  /** Returns a session, or null. */
   public @Nullable Session find(long number) {
     return byNumber.get(number);
   }

@@ -11,22 +11,25 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the subscriptions of one connection take of what all connections share, and how much they
- * may: no few of them can take everything, and one that wants little gets it while others sit on
- * all that they may have. Confined to the loop.
+ * Bounds of one connection in the subscription memory that all connections share: no few
+ * connections can use up everything, and a connection that needs little gets it although others use
+ * all that they may. Confined to the loop.
  *
- * <p>A subscription is charged as if it shared nothing with others, so that what is given back is
- * what was taken. The index counts what is really there. Two loops may pass a bound of the bus by
- * one subscription each: it is a bound, not an account.
+ * <p>A subscription is charged as if it shared nothing with others, so that releases equal
+ * acquisitions. The index counts the real memory. Two loops may exceed a bound of the bus by one
+ * subscription each: it is a bound, not an account.
  */
 final class SubscriptionShare {
-  /** One part of the bus's bytes in so many is for one connection. */
+  /** Divisor of the bus's bytes for the part of one connection. */
   private static final int CONNECTION_PART = 8;
 
-  /** What every connection may have while there is anything left. */
+  /** Bytes that every connection may have while any are left. */
   private static final long SMALL_BYTES = 32 << 10;
 
-  /** One part of the bus's patterns in so many is for one connection, but at least so many. */
+  /**
+   * Divisor of the bus's patterns for the part of one connection; {@link #MIN_PATTERNS} is the
+   * minimum.
+   */
   private static final int PATTERN_PART = 16;
 
   private static final int MIN_PATTERNS = 16;
@@ -37,7 +40,7 @@ final class SubscriptionShare {
   private final SubscriptionIndex index;
   private final LimitsConfig limits;
   private long bytes;
-  // How many subscriptions have each; without the short ones, which have no bound.
+  // Number of subscriptions of each pattern; without short patterns, which have no bound.
   private Map<WildcardPattern, Integer> patterns = Map.of();
 
   SubscriptionShare(ClientLink link, SubscriptionIndex index, LimitsConfig limits) {
@@ -47,12 +50,10 @@ final class SubscriptionShare {
   }
 
   /**
-   * Takes what a subscription needs.
-   *
-   * @param subscription is not in the index
-   * @return null, or which limit it would pass, to be shown to the client; then nothing was taken
+   * Acquires the resources of a subscription that is not in the index. Returns null, or the limit
+   * that it would exceed, as text for the client; then nothing was acquired.
    */
-  @Nullable String take(RoutedSubscription subscription, int groups) {
+  @Nullable String acquire(RoutedSubscription subscription, int groups) {
     WildcardPattern pattern = bounded(subscription);
     String problem = pattern == null ? null : problem(pattern);
     if (problem == null && subscription.group() != null) {
@@ -79,26 +80,26 @@ final class SubscriptionShare {
   }
 
   private @Nullable String problem(WildcardPattern pattern) {
-    // What is there already makes no look-up slower.
+    // A known pattern does not slow down look-ups.
     if (patterns.containsKey(pattern) || index.hasPattern(pattern)) {
       return null;
     }
-    int most = limits.wildcardPatterns();
-    int own = Math.max(MIN_PATTERNS, most / PATTERN_PART);
-    if (patterns.size() >= own) {
+    int max = limits.wildcardPatterns();
+    int ownMax = Math.max(MIN_PATTERNS, max / PATTERN_PART);
+    if (patterns.size() >= ownMax) {
       return "the filters of the connection have "
           + patterns.size()
           + " patterns of wildcards with more than four tokens (expected: at most "
-          + own
+          + ownMax
           + ", a sixteenth of limits.wildcard-patterns); put the wildcards at the same places, or"
           + " use shorter filters";
     }
     int all = index.patterns();
-    if (all >= most) {
+    if (all >= max) {
       return "the filters of all clients have "
           + all
           + " patterns of wildcards (expected: at most "
-          + most
+          + max
           + ", limits.wildcard-patterns); put the wildcards where other filters have them, use at"
           + " most four tokens, or another bus";
     }
@@ -107,29 +108,29 @@ final class SubscriptionShare {
 
   private @Nullable String problem(TopicFilter filter, String group, int own) {
     int others = index.otherGroups(filter, group);
-    int most = limits.topicGroups();
-    if (others < most / 2 || (others < most && own <= 1)) {
+    int max = limits.topicGroups();
+    if (others < max / 2 || (others < max && own <= 1)) {
       return null;
     }
     return "the "
         + (filter.isExact() ? "topic " + filter + " has " : "filters with wildcards have ")
         + others
         + " groups (expected: at most "
-        + most
-        + ", limits.topic-groups, or half of it where the connection has another group); use a"
-        + " group that is there, or another bus";
+        + max
+        + ", limits.topic-groups, or half of it where the connection has another group); use a group"
+        + " that is there, or another bus";
   }
 
   private @Nullable String problem(long cost) {
     long budget = limits.subscriptionBudget();
-    long own = Math.max(SMALL_BYTES, budget / CONNECTION_PART);
-    if (bytes + cost > own) {
+    long ownMax = Math.max(SMALL_BYTES, budget / CONNECTION_PART);
+    if (bytes + cost > ownMax) {
       return "the subscriptions of the connection take "
           + bytes
           + " bytes, and this one "
           + cost
           + " (expected: at most "
-          + own
+          + ownMax
           + " together, an eighth of limits.subscription-bytes)"
           + ADVICE;
     }
@@ -154,7 +155,7 @@ final class SubscriptionShare {
           + ", limits.subscription-bytes)"
           + ADVICE;
     }
-    if (!link.takeSubscriptionBytes(cost)) {
+    if (!link.acquireSubscriptionBytes(cost)) {
       return "the subscriptions of all connections from the client's address have no room for "
           + cost
           + " bytes more (expected: at most limits.address-memory-percent of "
@@ -165,21 +166,21 @@ final class SubscriptionShare {
     return null;
   }
 
-  /** Gives back what was taken for a subscription. */
-  void give(RoutedSubscription subscription) {
+  /** Releases the resources of a subscription. */
+  void release(RoutedSubscription subscription) {
     long cost = HeapBytes.ofAlone(subscription);
     bytes -= cost;
-    link.giveSubscriptionBytes(cost);
+    link.releaseSubscriptionBytes(cost);
     WildcardPattern pattern = bounded(subscription);
     if (pattern != null) {
       patterns.computeIfPresent(pattern, (p, n) -> n == 1 ? null : n - 1);
     }
   }
 
-  /** Gives back everything. */
-  void giveAll() {
+  /** Releases everything. */
+  void releaseAll() {
     if (bytes > 0) {
-      link.giveSubscriptionBytes(bytes);
+      link.releaseSubscriptionBytes(bytes);
     }
     bytes = 0;
     patterns = Map.of();

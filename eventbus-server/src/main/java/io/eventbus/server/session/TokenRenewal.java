@@ -16,17 +16,17 @@ import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the new tokens of a client that was let in, one at a time, while everything else goes on. A
- * token that is not good changes nothing. Confined to the loop of the client's connection.
+ * Renews the tokens of an admitted client, one at a time, while everything else goes on. An invalid
+ * token changes nothing. Confined to the loop of the client's connection.
  */
 final class TokenRenewal {
-  /** The most characters of a name that are shown in a line. */
-  private static final int MAX_SHOWN = 256;
+  /** Maximum characters of a name in a log line. */
+  private static final int MAX_NAME_CHARS = 256;
 
   private final Session session;
   private final ClientLink link;
   private final SessionAuthentication authentication;
-  // What is left to look at of the subscriptions; null where nothing is.
+  // Subscriptions left to review; null for none.
   private @Nullable Iterator<RoutedSubscription> unreviewed;
 
   TokenRenewal(Session session, ClientLink link, SessionAuthentication authentication) {
@@ -36,7 +36,7 @@ final class TokenRenewal {
   }
 
   /**
-   * Begins to check a token, unless one is being checked.
+   * Starts the check of a token, unless another is being checked.
    *
    * @param nowNanos {@link System#nanoTime} at the receipt
    */
@@ -107,7 +107,7 @@ final class TokenRenewal {
     String own =
         before.subject().isEmpty()
             ? "a client without a name"
-            : "'" + PrintableText.of(before.subject(), MAX_SHOWN) + "'";
+            : "'" + PrintableText.of(before.subject(), MAX_NAME_CHARS) + "'";
     return new FailedLogin(
         "showed credentials of another client in Authenticate on a connection of " + own,
         shown.account(),
@@ -117,7 +117,7 @@ final class TokenRenewal {
   private void take(Principal renewed) {
     Principal before = session.principal();
     Permissions granted = renewed.permissions();
-    session.become(renewed);
+    session.applyPrincipal(renewed);
     session.renewQuotas(renewed);
     if (granted == before.permissions()) {
       confirm();
@@ -127,17 +127,17 @@ final class TokenRenewal {
     review();
   }
 
-  /** Whether something was too much for one tick. */
+  /** Returns whether a review was too much for one tick. */
   boolean isReviewing() {
     return unreviewed != null;
   }
 
-  /** Goes on with what was too much for one tick. */
+  /** Continues a review that was too much for one tick. */
   void onTick() {
     review();
   }
 
-  /** Thousands of subscriptions may have to be held against thousands of rules. */
+  /** Reviews subscriptions in parts: thousands of them may meet thousands of rules. */
   private void review() {
     Iterator<RoutedSubscription> rest = unreviewed;
     if (rest == null || !session.isOpen()) {
@@ -149,7 +149,7 @@ final class TokenRenewal {
     }
   }
 
-  /** Behind all that was told because of the new token. */
+  /** Confirms the token after everything that was sent because of it. */
   private void confirm() {
     link.send(
         ControlFrames.encode(
@@ -158,6 +158,7 @@ final class TokenRenewal {
   }
 
   private void refuse(ErrorCode code, String message, boolean retryable) {
-    session.tell(new Problem(code, message, retryable, 0L, TypeCode.AUTHENTICATE.code(), ""));
+    session.sendProblem(
+        new Problem(code, message, retryable, 0L, TypeCode.AUTHENTICATE.code(), ""));
   }
 }

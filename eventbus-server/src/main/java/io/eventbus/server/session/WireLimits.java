@@ -3,7 +3,7 @@ package io.eventbus.server.session;
 import io.eventbus.schema.Limits;
 import io.eventbus.server.config.LimitsConfig;
 
-/** The limits as {@code Welcome} tells them. */
+/** Limits in the form of {@code Welcome}. */
 final class WireLimits {
   private WireLimits() {}
 

@@ -4,48 +4,48 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much work the clients of one loop may still cause in this turn of it. One message can hold a
- * great many small frames, each for a great many subscribers; a client that finds the turn used up
- * goes on in a later one, so that the others' frames, writes and deadlines come in between.
- * Confined to the loop.
+ * Work that the clients of one loop may still cause in the current turn. A message can hold a great
+ * many small frames, each for a great many subscribers; a client that finds the turn used up goes
+ * on in a later one, so that frames, writes and deadlines of others come in between. Confined to
+ * the loop.
  *
- * <p>Work is counted in units of about an eighth of a microsecond: what is frequent and cheap is
- * counted by the piece, what is rare or may be expensive by the clock.
+ * <p>A unit of work is about an eighth of a microsecond: frequent and cheap work is counted by the
+ * piece, rare or expensive work by the clock.
  *
  * <p>A client that has caused little work lately does not wait for those that cause much: it goes
- * on although the turn is used up. All such clients together may take a part of the time in this
- * way, so that a crowd of them cannot take all of it.
+ * on although the turn is used up. The time for all such clients together is bounded, so that a
+ * crowd of them cannot use all of it.
  */
 public final class WorkBudget {
-  /** A turn: a millisecond or so. */
+  /** Units of a turn: about a millisecond. */
   private static final int UNITS = 8192;
 
-  /** The shortest turn, when many clients wait for theirs. */
+  /** Minimum units of a turn, when many clients wait for theirs. */
   private static final int MIN_UNITS = 512;
 
-  /** What a client may cause in a window without being made to wait: an eighth of a millisecond. */
+  /** Units that a client may cause in a window without waiting: an eighth of a millisecond. */
   private static final int LIGHT_UNITS = 1024;
 
-  /** What all these clients together may cause in a window: 30 ms of 100. */
+  /** Units for all these clients together in a window: 30 ms of 100. */
   private static final int ALL_LIGHT_UNITS = 240 * 1024;
 
-  /** What looking after connections may cost in a window, beside deadlines: 20 ms of 100. */
+  /** Units for the upkeep of connections in a window, without deadlines: 20 ms of 100. */
   private static final int UPKEEP_UNITS = 160 * 1024;
 
   /**
-   * What clients with new tokens may cause in a window: 10 ms of 100. It is not part of the upkeep,
-   * so that no client holds up the end of others whose tokens have expired or are revoked.
+   * Units for clients with new tokens in a window: 10 ms of 100. Separate from the upkeep, so that
+   * no client delays the end of others whose tokens have expired or are revoked.
    */
   private static final int REVIEW_UNITS = 80 * 1024;
 
   private static final int NANOS_SHIFT = 7;
 
-  /** What one client has caused lately. Confined to its loop. */
+  /** Recent work of one client. Confined to its loop. */
   public static final class Share {
     private long window;
     private long units;
 
-    /** Makes the share of a client that has caused nothing. */
+    /** Creates the share of a client without work. */
     public Share() {}
   }
 
@@ -59,52 +59,48 @@ public final class WorkBudget {
   private @Nullable Share current;
   private long enteredAt;
 
-  /** Makes a budget that is not used yet. */
+  /** Creates an unused budget. */
   public WorkBudget() {
     this(System::nanoTime);
   }
 
   /**
-   * Makes a budget with a clock of its own, as tests do.
+   * Creates a budget with a given clock, for tests.
    *
-   * @param nanoTime as {@link System#nanoTime}
+   * @param nanoTime clock such as {@link System#nanoTime}
    */
   public WorkBudget(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 
-  /** Begins work that is counted by the clock. */
+  /** Returns the start time of work that is counted by the clock. */
   public long now() {
     return nanoTime.getAsLong();
   }
 
-  /** Notes work. */
+  /** Counts units of work. */
   public void spend(int units) {
     total += units;
   }
 
-  /** Notes work by the time that it took. */
+  /** Counts work by its duration. */
   public void spendSince(long began) {
     total += (nanoTime.getAsLong() - began) >> NANOS_SHIFT;
   }
 
-  /** Notes work by the time that it took, but for what was noted meanwhile already. */
+  /** Counts work by its duration, without the units already counted during it. */
   public long spendSince(long began, long noted) {
     long now = nanoTime.getAsLong();
     total = Math.max(total, noted + ((now - began) >> NANOS_SHIFT));
     return now;
   }
 
-  /** Returns all work that was noted. */
+  /** Returns all units counted so far. */
   public long total() {
     return total;
   }
 
-  /**
-   * From now on work is caused by this client.
-   *
-   * @param share the client's
-   */
+  /** Charges work to this client from now on. */
   public void enter(Share share) {
     current = share;
     enteredAt = total;
@@ -119,21 +115,20 @@ public final class WorkBudget {
   }
 
   /**
-   * Notes work that a client has caused, whoever is {@linkplain #enter entered} now.
+   * Charges work to a client, whichever is {@linkplain #enter entered}.
    *
-   * @param share the client's
-   * @param nanos how long it took
+   * @param nanos duration of the work
    */
   public void charge(Share share, long nanos) {
     long units = nanos >> NANOS_SHIFT;
     renew(share);
     share.units += units;
     total += units;
-    // Not by the client that is entered.
+    // Not caused by the entered client.
     enteredAt += units;
   }
 
-  /** What comes now is not caused by the client that was {@linkplain #enter entered}. */
+  /** Stops charging the client that was {@linkplain #enter entered}. */
   public void leave() {
     Share share = current;
     if (share == null) {
@@ -147,11 +142,7 @@ public final class WorkBudget {
     current = null;
   }
 
-  /**
-   * Says whether the client that was {@linkplain #enter entered} has to let others go first.
-   *
-   * @return true if it has to go on in another turn
-   */
+  /** Returns whether the {@linkplain #enter entered} client has to continue in another turn. */
   public boolean mustYield() {
     return isSpent() && !isLight();
   }
@@ -163,59 +154,49 @@ public final class WorkBudget {
         && share.units + (total - enteredAt) < LIGHT_UNITS;
   }
 
-  /**
-   * Says whether the turn is used up.
-   *
-   * @return true until {@link #renew}
-   */
+  /** Returns whether the turn is used up; true until {@link #renew}. */
   public boolean isSpent() {
     return total >= turnEnd;
   }
 
-  /** A new turn begins. */
+  /** Starts a new turn. */
   public void renew() {
     turnEnd = total + UNITS;
   }
 
-  /** The turn of one of several clients begins, which is the shorter the more of them wait. */
+  /** Starts the turn of a client: the more clients wait, the shorter it is. */
   public void renew(int waiting) {
     turnEnd = total + Math.max(MIN_UNITS, UNITS / Math.max(1, waiting));
   }
 
   /**
-   * Says whether there may be more work in this window that no client waits for and that thousands
-   * of connections can need at once, because their tokens expire together for instance.
-   *
-   * @return false if the rest has to be left for the next window
+   * Returns whether this window has time left for upkeep: work for which no client waits and that
+   * thousands of connections can need at once, for instance because their tokens expire together.
    */
   public boolean hasUpkeepLeft() {
     return upkeepUnits < UPKEEP_UNITS;
   }
 
-  /** Notes such work by the time that it took. */
+  /** Counts upkeep by its duration. */
   public void spendOnUpkeep(long began) {
     long units = (nanoTime.getAsLong() - began) >> NANOS_SHIFT;
     upkeepUnits += units;
     total += units;
   }
 
-  /**
-   * Says whether more subscriptions may be held against new permissions in this window.
-   *
-   * @return false if the rest has to be left for the next window
-   */
+  /** Returns whether this window has time left to review subscriptions under new permissions. */
   public boolean hasReviewLeft() {
     return reviewUnits < REVIEW_UNITS;
   }
 
-  /** Notes such work by the time that it took. */
+  /** Counts a review by its duration. */
   public void spendOnReview(long began) {
     long units = (nanoTime.getAsLong() - began) >> NANOS_SHIFT;
     reviewUnits += units;
     total += units;
   }
 
-  /** A new window begins, ten of them in a second: what was caused before no longer counts. */
+  /** Starts a new window, ten of them in a second: earlier work no longer counts. */
   public void nextWindow() {
     window++;
     lightUnits = 0;

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * Publishes who joins and leaves services, a bounded number a second; the next event counts those
  * that were left out. Called under the lock of {@link Presence}.
  */
-final class PresenceTopics implements Consumer<Presence.Told> {
+final class PresenceTopics implements Consumer<Presence.PresenceEvent> {
   /** A crowd that comes or goes must not cost more than what it comes for. */
   static final int MAX_PER_SECOND = 1_000;
 
@@ -68,7 +68,7 @@ final class PresenceTopics implements Consumer<Presence.Told> {
       Map<String, String> metadata) {}
 
   @Override
-  public void accept(Presence.Told told) {
+  public void accept(Presence.PresenceEvent told) {
     String topic = ServiceName.presenceTopic(told.service());
     if (!wanted.test(topic)) {
       return;
@@ -91,7 +91,7 @@ final class PresenceTopics implements Consumer<Presence.Told> {
     }
   }
 
-  private Message message(Presence.Told told) {
+  private Message message(Presence.PresenceEvent told) {
     Presence.Member member = told.member();
     return new Message(
         bus,

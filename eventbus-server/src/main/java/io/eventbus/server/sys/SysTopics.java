@@ -123,7 +123,7 @@ public final class SysTopics implements AutoCloseable {
   }
 
   /** Publishes who serves, to those who may see it. */
-  private static Consumer<Presence.Told> members(
+  private static Consumer<Presence.PresenceEvent> members(
       String bus, Observers observers, InternalClient client, Clock clock) {
     return new AccountEvents<>(
         told -> ServiceName.presenceTopic(told.service()),

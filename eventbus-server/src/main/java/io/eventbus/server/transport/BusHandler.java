@@ -201,7 +201,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   private void heldTooLong(String message) {
-    session.onHeldTooLong(message);
+    session.onStalledTooLong(message);
   }
 
   private void closeSlow(String why) {
@@ -273,7 +273,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public void caused(long nanos) {
+  public void chargeWork(long nanos) {
     connection.caused(nanos);
   }
 
@@ -383,7 +383,7 @@ final class BusHandler implements MessageHandler, ClientLink {
 
   /** Takes room for a subscription from the share of the client's address, if there is some. */
   @Override
-  public boolean takeSubscriptionBytes(long bytes) {
+  public boolean acquireSubscriptionBytes(long bytes) {
     return account.takeSubscriptionBytes(bytes);
   }
 
@@ -399,7 +399,7 @@ final class BusHandler implements MessageHandler, ClientLink {
 
   /** Gives back what a subscription took. */
   @Override
-  public void giveSubscriptionBytes(long bytes) {
+  public void releaseSubscriptionBytes(long bytes) {
     account.giveSubscriptionBytes(bytes);
   }
 

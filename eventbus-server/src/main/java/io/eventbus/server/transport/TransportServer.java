@@ -109,7 +109,8 @@ public final class TransportServer {
             ProxyNetworks.of(config.listen().proxies()),
             bus.stats());
     tlsTasks = new TlsTasks(door::tlsBusy);
-    MemoryPressure.relieve(bus.memory(), states, bus.cluster()::relieve, bus.advisories());
+    MemoryPressure.relieve(
+        bus.memory(), states, bus.cluster()::dropLargestBacklog, bus.advisories());
   }
 
   /** Makes the router of a loop. */

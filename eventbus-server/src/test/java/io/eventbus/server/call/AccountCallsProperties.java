@@ -21,14 +21,17 @@ class AccountCallsProperties {
 
   record Leave(int which) implements Step {}
 
-  /** {@code pinned}: to which of all members, of whatever account; -1 for any. */
+  /**
+   * Call of a member by the index {@code pinned} among all members, of whatever account; -1 for
+   * any.
+   */
   record Call(String account, int loop, boolean waits, int pinned) implements Step {}
 
   record Reply(int which) implements Step {}
 
-  private record Member(String account, CallKit.FakeMember fake) {}
+  private record Member(String account, CallFixture.FakeMember fake) {}
 
-  private record Caller(String account, CallKit.FakeCaller fake) {}
+  private record Caller(String account, CallFixture.FakeCaller fake) {}
 
   @Provide
   Arbitrary<List<Step>> steps() {
@@ -53,16 +56,16 @@ class AccountCallsProperties {
     new OneBus().run(steps);
   }
 
-  /** One try. */
+  /** State of one try. */
   private static final class OneBus {
-    private final CallKit kit = new CallKit(2);
+    private final CallFixture kit = new CallFixture(2);
     private final List<Member> members = new ArrayList<>();
     private final List<Caller> callers = new ArrayList<>();
     private final Map<Long, String> accountOfCaller = new HashMap<>();
     private long lastNumber;
 
     private void join(Join step) {
-      CallKit.FakeMember fake = kit.memberOf(step.account(), step.loop(), ++lastNumber, 2);
+      CallFixture.FakeMember fake = kit.memberOf(step.account(), step.loop(), ++lastNumber, 2);
       fake.onInvoke(
           given ->
               assertThat(accountOfCaller.get(given.caller()))
@@ -72,7 +75,7 @@ class AccountCallsProperties {
     }
 
     private void call(Call step) {
-      CallKit.FakeCaller fake = kit.callerOf(step.account(), step.loop());
+      CallFixture.FakeCaller fake = kit.callerOf(step.account(), step.loop());
       accountOfCaller.put(fake.info.producer(), step.account());
       callers.add(new Caller(step.account(), fake));
       boolean served = members.stream().anyMatch(m -> m.account().equals(step.account()));
@@ -103,17 +106,17 @@ class AccountCallsProperties {
         } else if (step instanceof Leave leave && !members.isEmpty()) {
           members.remove(leave.which() % members.size()).fake().close(Long.MAX_VALUE);
         } else if (step instanceof Reply reply && !members.isEmpty()) {
-          CallKit.FakeMember fake = members.get(reply.which() % members.size()).fake();
+          CallFixture.FakeMember fake = members.get(reply.which() % members.size()).fake();
           if (!fake.given.isEmpty()) {
             fake.reply();
           }
         }
-        kit.advance(CallKit.MILLIS);
+        kit.advance(CallFixture.MILLIS);
         checkFigures();
       }
       members.forEach(member -> member.fake().close(Long.MAX_VALUE));
       callers.forEach(caller -> caller.fake().close());
-      kit.advance(60_000 * CallKit.MILLIS);
+      kit.advance(60_000 * CallFixture.MILLIS);
       assertThat(kit.bus.services()).isEmpty();
       kit.loops.forEach(loop -> assertThat(loop.services().size()).isZero());
     }

@@ -1,14 +1,14 @@
 package io.eventbus.server.call;
 
-import static io.eventbus.server.call.CallKit.MILLIS;
+import static io.eventbus.server.call.CallFixture.MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.call.CallKit.FakeCaller;
-import io.eventbus.server.call.CallKit.FakeMember;
-import io.eventbus.server.call.CallKit.Given;
+import io.eventbus.server.call.CallFixture.FakeCaller;
+import io.eventbus.server.call.CallFixture.FakeMember;
+import io.eventbus.server.call.CallFixture.Given;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,19 +20,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Who gets how many calls, in a simulation of members with service times and a network. */
+/** Distribution of calls in a simulation of members with service times and a network. */
 class BalancingTest {
   private static final long SECOND = 1_000 * MILLIS;
 
-  /** One way, between a client and the bus. */
+  /** Nanoseconds one way, between a client and the bus. */
   private static final long NETWORK = 25_000;
 
-  private final CallKit kit = new CallKit(2);
+  private final CallFixture kit = new CallFixture(2);
   private final List<Server> servers = new ArrayList<>();
   private final List<FakeCaller> callers = new ArrayList<>();
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     callers.forEach(FakeCaller::close);
     servers.forEach(server -> server.member.close(Long.MAX_VALUE));
     assertThat(kit.memory.used()).isZero();
@@ -44,7 +44,7 @@ class BalancingTest {
     return caller;
   }
 
-  /** A client that works on some calls at once and lets the others wait. */
+  /** Client that works on a number of calls at once and lets the others wait. */
   private final class Server {
     private final FakeMember member;
     private final long serviceNanos;
@@ -102,7 +102,7 @@ class BalancingTest {
     }
   }
 
-  /** A client that has always so many calls open, and how long they took. */
+  /** Client that keeps a number of calls open, with their durations. */
   private final class Caller {
     private final FakeCaller caller;
     private final Map<Long, Long> began = new HashMap<>();
@@ -195,10 +195,10 @@ class BalancingTest {
     Caller caller = new Caller(1, "a", 32);
     kit.advance(2 * SECOND);
     servers.get(3).fails = true;
-    // What was on its way, and five.
+    // The calls on their way, and five.
     assertThat(doneIn(500 * MILLIS)[3]).isBetween(5L, 12L);
     long[] done = doneIn(10 * SECOND);
-    // One after each pause of 1, 2 and 4 seconds.
+    // A call after each pause of 1, 2 and 4 seconds.
     assertThat(done[3]).isEqualTo(3);
     assertThat(sum(done)).isGreaterThan((long) (0.95 * 3 * 10_000));
     servers.get(3).fails = false;
@@ -216,7 +216,7 @@ class BalancingTest {
     kit.advance(2 * SECOND);
     assertThat(servers.stream().filter(s -> s.member.window().isPaused())).hasSize(2);
     assertThat(sum(doneIn(SECOND))).isGreaterThan(1_000);
-    // Of those that are left, half would be too many.
+    // Half of the remaining members would be too many.
     for (Server server : servers) {
       if (!server.member.window().isPaused()) {
         server.member.close(Long.MAX_VALUE);
@@ -258,7 +258,7 @@ class BalancingTest {
   void aMemberThatStandsStillForAMomentCausesNoRefusal() {
     Server server = new Server(0, 16, MILLIS / 2);
     FakeCaller caller = caller(1, "a");
-    // One of 32,000 a second that it can do.
+    // Load of 1,000 a second for a capacity of 32,000.
     for (int i = 0; i < 14_000; i++) {
       kit.schedule(1, i * MILLIS, () -> caller.call(r -> r.timeoutMillis = 2_000));
     }
@@ -294,7 +294,7 @@ class BalancingTest {
                     began.put(r.call, kit.now);
                   }));
     }
-    // What waits when no more come is served as long as its time allows.
+    // Waiting calls are served after the last arrival as long as their time allows.
     kit.advance(10 * SECOND - 1);
     // 1,000 a second can be done.
     assertThat(replied).hasSizeGreaterThan(9_500);
@@ -317,7 +317,7 @@ class BalancingTest {
       hasty.call(r -> r.timeoutMillis = 1);
       kit.advance(MILLIS);
     }
-    // A share makes way once in the time that calls may wait.
+    // A group is shed once in the time that calls may wait.
     assertThat(patient.outcomes.values()).containsExactly("OVERLOADED NO");
     assertThat(patient.retryAfter).as("of its own limit").isEqualTo(1_001);
     assertThat(hasty.outcomes).hasSize(1_900);
@@ -339,7 +339,7 @@ class BalancingTest {
     long replied =
         crowd.stream().filter(c -> String.valueOf(c.outcome(1)).startsWith("reply")).count();
     assertThat(refused + replied).isEqualTo(2_000);
-    // All that were done in the 4 s in which they came, and what may wait behind.
+    // All that were done in the 4 s of arrivals, and those that may wait.
     assertThat(replied).isBetween(400L, 700L);
   }
 
@@ -389,7 +389,7 @@ class BalancingTest {
     for (int i = 0; i < 10; i++) {
       var unused = new Server(0, i == 0 ? 40 : 4, 4 * MILLIS);
     }
-    // Half of what they can do: 76 at once.
+    // Half of the capacity: 76 at once.
     var caller = new Caller(0, "a", 38);
     kit.advance(2 * SECOND);
     long[] done = doneIn(5 * SECOND);

@@ -23,14 +23,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * In steady state a call needs no object, also one that waits and one that goes to another loop.
- */
+/** Steady-state calls allocate nothing, including calls that wait and calls to another loop. */
 class CallAllocationTest {
   private static final int ROUNDS = 200;
   private static final int ATTEMPTS = 300;
 
-  /** Three times of what the members take at once. */
+  /** Three times the window of the members. */
   private static final int CALLS = 24;
 
   private static final class FakeLoop implements LoopPort, Executor {
@@ -147,7 +145,7 @@ class CallAllocationTest {
     assumeTrue(
         threads.isThreadAllocatedMemorySupported() && threads.isThreadAllocatedMemoryEnabled(),
         "this JVM does not count what a thread allocates");
-    BusCalls bus = new BusCalls(loops(), CallKit.SETTINGS, memory);
+    BusCalls bus = new BusCalls(loops(), CallFixture.SETTINGS, memory);
     for (int i = 0; i < 2; i++) {
       fakes.get(i).made = bus.start(i, fakes.get(i), new CallStats());
     }
@@ -164,8 +162,8 @@ class CallAllocationTest {
     request.service = ByteBuffer.wrap("service".getBytes(StandardCharsets.UTF_8));
     request.serviceLength = request.service.limit();
     request.body = body;
-    // The compiler adds or removes a few objects while it warms up: what counts is that a
-    // measurement without any comes, and comes soon.
+    // The compiler adds or removes a few objects while it warms up: a measurement without any has
+    // to occur, and soon.
     long least = Long.MAX_VALUE;
     long calls = 0;
     for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class CallHandOverQueueTest {
-  private final CallKit kit = new CallKit(2);
+  private final CallFixture kit = new CallFixture(2);
   private final List<Runnable> tasks = new ArrayList<>();
   private boolean fails;
   private final CallHandOverQueue queue =

@@ -15,14 +15,14 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * The heap of calls and services, as measured, is what is counted for their clients; the figures in
+ * Heap of calls and services: the measured growth is what clients are charged for; the figures in
  * docs/operations.md are printed here.
  */
 class CallHeapTest {
   private static final int MANY = 20_000;
   private static final int OF_ONE_CLIENT = 1_000;
 
-  private final CallKit kit = new CallKit(2);
+  private final CallFixture kit = new CallFixture(2);
   private final Delivery body = kit.delivery("body");
   private final List<CallerConnection> callers = new ArrayList<>();
   private final List<ServiceShare> shares = new ArrayList<>();
@@ -46,7 +46,7 @@ class CallHeapTest {
     }
   }
 
-  /** Keeps nothing of the calls that it gets. */
+  /** Member that keeps nothing of its calls. */
   private static final class Member implements MemberPort {
     @Override
     public void invoke(MemberInvocation call) {}
@@ -92,7 +92,7 @@ class CallHeapTest {
 
   @Test
   void callsThatMembersHave() {
-    // So many members that each call finds a place.
+    // Enough members for a place for each call.
     for (int i = 0; i < MANY / MemberWindow.MAX_FIRST; i++) {
       member(i, "s");
     }

@@ -2,8 +2,8 @@ package io.eventbus.server.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.server.call.CallKit.FakeCaller;
-import io.eventbus.server.call.CallKit.FakeMember;
+import io.eventbus.server.call.CallFixture.FakeCaller;
+import io.eventbus.server.call.CallFixture.FakeMember;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.ServiceShare;
 import java.nio.ByteBuffer;
@@ -11,11 +11,11 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The memory of calls is bounded for each connection and for all, and comes back. */
+/** Memory of calls: bounded for each connection and for all, and released. */
 class CallMemoryTest {
   private static final long MEMORY = 4 << 20;
 
-  private final CallKit kit = new CallKit(1, CallKit.SETTINGS, MEMORY);
+  private final CallFixture kit = new CallFixture(1, CallFixture.SETTINGS, MEMORY);
 
   @AfterEach
   void nothingIsHeldAtTheEnd() {
@@ -36,7 +36,7 @@ class CallMemoryTest {
         });
   }
 
-  /** How many calls wait, each for another service, when no more may. */
+  /** Returns how many calls wait, each for another service, when further calls are refused. */
   private static int waitForMany(FakeCaller caller, String prefix) {
     for (int i = 0; ; i++) {
       String refused = caller.outcome(waitFor(caller, prefix + i));
@@ -101,7 +101,7 @@ class CallMemoryTest {
     member.unregister();
     long unserved = caller.client.held().bytes();
     int service = CallHeap.ofWaitingService(1);
-    // The member has as many as its window takes.
+    // The member has as many as its window allows.
     long waiting = 10 - member.invoked;
     assertThat(waiting).isPositive();
     assertThat(unserved).isEqualTo(served + waiting * service);
@@ -160,17 +160,17 @@ class CallMemoryTest {
   @Test
   void aMemberThatAnswersNoCancelledCallsHasToGo() {
     FakeMember member = kit.member(0, 9, 10_000);
-    // The window grows with the work that it does.
-    member.onInvoke(given -> kit.schedule(0, CallKit.MILLIS / 100, () -> answer(member)));
+    // The window grows with completed work.
+    member.onInvoke(given -> kit.schedule(0, CallFixture.MILLIS / 100, () -> answer(member)));
     FakeCaller caller = kit.caller(0);
     while (member.window().limit() < 2_000) {
       for (int i = 0; i < 100; i++) {
         caller.call();
       }
-      kit.advance(CallKit.MILLIS);
+      kit.advance(CallFixture.MILLIS);
       kit.advance(member.window().limit() < 1_000 ? MemberWindow.GROWTH_NANOS / 10 : 0);
     }
-    kit.advance(1_000 * CallKit.MILLIS);
+    kit.advance(1_000 * CallFixture.MILLIS);
     member.onInvoke(given -> {});
     int cancelled = 0;
     while (member.owes == null) {
@@ -206,6 +206,6 @@ class CallMemoryTest {
         member.reply();
       }
     }
-    kit.advance(120_000 * CallKit.MILLIS);
+    kit.advance(120_000 * CallFixture.MILLIS);
   }
 }

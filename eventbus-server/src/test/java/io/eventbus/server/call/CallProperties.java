@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.call.CallKit.FakeCaller;
-import io.eventbus.server.call.CallKit.FakeMember;
-import io.eventbus.server.call.CallKit.Given;
+import io.eventbus.server.call.CallFixture.FakeCaller;
+import io.eventbus.server.call.CallFixture.FakeMember;
+import io.eventbus.server.call.CallFixture.Given;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -19,22 +19,22 @@ import net.jqwik.api.Property;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whatever callers, members and loops do, and in whatever order: each call ends once, what is said
- * of its execution is true, and nothing is left over.
+ * Random behaviour of callers, members and loops: each call ends once, the reported execution is
+ * true, and nothing is leaked.
  */
 class CallProperties {
   private static final int LOOPS = 3;
   private static final List<CallPriority> PRIORITIES = List.of(CallPriority.values());
 
-  /** One run: what is done next is drawn from a seed. */
+  /** Single run: the steps are drawn from a seed. */
   private static final class Run {
-    final CallKit kit = new CallKit(LOOPS);
+    final CallFixture kit = new CallFixture(LOOPS);
     final java.util.Random random;
     final List<FakeCaller> callers = new ArrayList<>();
     final List<FakeMember> members = new ArrayList<>();
     final List<FakeCaller> everyCaller = new ArrayList<>();
     final Set<String> idempotent = new HashSet<>();
-    // How often a member had a request, and has not said that it did nothing with it.
+    // Number of dispatches of a request whose member has not said that it did nothing.
     final Map<String, Integer> perhapsExecuted = new HashMap<>();
     long nextMember = 1;
 
@@ -84,7 +84,7 @@ class CallProperties {
         caller.close();
         callers.set(callers.indexOf(caller), caller());
       } else {
-        kit.advance(random.nextInt(40) * CallKit.MILLIS);
+        kit.advance(random.nextInt(40) * CallFixture.MILLIS);
       }
       for (int i = random.nextInt(4); i > 0; i--) {
         kit.step(random.nextInt(LOOPS));
@@ -134,7 +134,7 @@ class CallProperties {
       if (member != null) {
         members.remove(member);
         int answered = member.invocations.size() - member.given.size();
-        // Answers come in order, so what was answered was written.
+        // Answers come in order, so answered calls were written.
         int written = answered + random.nextInt(member.given.size() + 1);
         member.invocations.subList(answered, written).forEach(this::perhaps);
         member.close(written);
@@ -151,11 +151,11 @@ class CallProperties {
     /** Lets everything end that clients have left. */
     void settle() {
       while (!kit.loops.stream().allMatch(loop -> loop.slices().isEmpty())) {
-        kit.advance(CallKit.MILLIS);
+        kit.advance(CallFixture.MILLIS);
       }
     }
 
-    /** Nothing is on its way: no place is free for which a call waits. */
+    /** Checks a quiescent state: no call waits while a place is free. */
     void quiet() {
       kit.slow(false);
       kit.drain();
@@ -197,7 +197,9 @@ class CallProperties {
     endsOnce(new Run(seed));
   }
 
-  /** A slice ends after some steps, so that other things happen before what a client has left. */
+  /**
+   * Ends a slice after a few steps, so that other things happen before a closed client's calls end.
+   */
   @Property(tries = 150)
   void theSameWhereWhatClientsLeaveEndsInManySlices(@ForAll long seed) {
     Run run = new Run(seed);
@@ -215,11 +217,11 @@ class CallProperties {
     run.kit.slow(false);
     run.kit.drain();
     run.check();
-    // Members answer what they have, and time goes by.
+    // Members answer their calls, and time goes by.
     for (FakeMember member : run.members) {
       run.finish(member);
     }
-    run.kit.advance(31_000 * CallKit.MILLIS);
+    run.kit.advance(31_000 * CallFixture.MILLIS);
     for (FakeMember member : run.members) {
       run.finish(member);
       assertThat(member.window().outstanding()).as("places of %s", member.number).isZero();
@@ -240,7 +242,7 @@ class CallProperties {
       assertThat(loop.services().size()).isZero();
       assertThat(loop.deadlines().size()).isZero();
     }
-    // A stopped member that closes takes its deadline back, but not the tick that was asked for.
+    // A paused member that closes clears its deadline, but not the scheduled tick.
     run.kit.advance(TimerWheel.TICK_NANOS);
     assertThat(run.kit.hasTimers()).isFalse();
   }

@@ -25,13 +25,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Loops that are threads: no call is forgotten while a place is free, and no place is lost. */
+/** Loops on threads: no call is forgotten while a place is free, and no place is lost. */
 class CallStressTest {
   private static final int LOOPS = 3;
   private static final int CALLS = 5_000;
   private static final int AT_ONCE = 20;
 
-  /** None is refused because a slow machine makes members look slow. */
+  /** Long timeouts: no call is refused because a slow machine makes members look slow. */
   private static final CallSettings PATIENT =
       new CallSettings(
           4_096,
@@ -210,7 +210,7 @@ class CallStressTest {
       on(loop, () -> new Caller(loop, number));
     }
     assertThat(done.await(25, TimeUnit.SECONDS)).as("%d have not ended", done.getCount()).isTrue();
-    // What loops have told each other last has come after this.
+    // Notes between loops have arrived after this.
     for (int i = 0; i < 2 * LOOPS; i++) {
       on(loops.get(i % LOOPS), () -> {});
     }

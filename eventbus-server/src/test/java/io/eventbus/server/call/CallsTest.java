@@ -1,13 +1,13 @@
 package io.eventbus.server.call;
 
-import static io.eventbus.server.call.CallKit.MILLIS;
+import static io.eventbus.server.call.CallFixture.MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.call.CallKit.FakeCaller;
-import io.eventbus.server.call.CallKit.FakeMember;
+import io.eventbus.server.call.CallFixture.FakeCaller;
+import io.eventbus.server.call.CallFixture.FakeMember;
 import io.eventbus.server.stats.RetryReason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -15,12 +15,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls from their beginning to each of their ends, on one loop and on two. */
+/** Calls from start to each of their ends, on one loop and on two. */
 class CallsTest {
-  private CallKit kit = new CallKit(2);
+  private CallFixture kit = new CallFixture(2);
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     kit.advance(601_000 * MILLIS);
     assertThat(kit.sum(s -> s.queued.get())).as("queued").isZero();
     assertThat(kit.bus.queuedBytes()).as("bytes queued").isZero();
@@ -36,7 +36,7 @@ class CallsTest {
     return kit.caller(0);
   }
 
-  /** A member with a window of one, or as many as will be at work. */
+  /** Creates a member with a window of one, or of the given concurrency. */
   private FakeMember member(int loop, long number) {
     return kit.member(loop, number, 1);
   }
@@ -64,10 +64,10 @@ class CallsTest {
     FakeMember member = member(loop, 9);
     FakeCaller caller = caller();
     caller.call();
-    assertThat(caller.caused > 0).isEqualTo(loop == 1);
-    assertThat(member.caused).isZero();
+    assertThat(caller.chargedNanos > 0).isEqualTo(loop == 1);
+    assertThat(member.chargedNanos).isZero();
     member.reply();
-    assertThat(member.caused > 0).isEqualTo(loop == 1);
+    assertThat(member.chargedNanos > 0).isEqualTo(loop == 1);
   }
 
   @Test
@@ -167,7 +167,7 @@ class CallsTest {
     FakeCaller caller = caller();
     kit.slow(true);
     long call = caller.call(r -> r.timeoutMillis = 5);
-    // It has not yet come to the other loop.
+    // The note has not reached the other loop yet.
     kit.now += 6 * MILLIS;
     kit.slow(false);
     kit.drain();
@@ -269,12 +269,12 @@ class CallsTest {
     assertThat(caller.outcome(refused)).isEqualTo("REFUSED UNKNOWN of 2: why");
     long call = caller.call(r -> r.idempotent = true);
     FakeMember busy = member(0, 3);
-    busy.window().take();
+    busy.window().tryAcquire();
     second.close(Long.MAX_VALUE);
     assertThat(caller.outcome(call)).isNull();
     caller.cancel(call);
     assertThat(caller.outcome(call)).isEqualTo("CANCELLED UNKNOWN");
-    busy.window().giveBack();
+    busy.window().release();
   }
 
   @Test
@@ -292,7 +292,7 @@ class CallsTest {
     FakeMember second = kit.member(0, 2, 300);
     first.close(Long.MAX_VALUE);
     long repeated = kit.sum(s -> s.retries(RetryReason.LOST).get());
-    // The reserve of 100, and a tenth of what was asked for just now.
+    // The reserve of 100, and a tenth of the requests.
     assertThat(repeated).isBetween(115L, 116L);
     assertThat(kit.sum(s -> s.failures(FailureCode.MEMBER_LOST).get())).isEqualTo(150 - repeated);
     assertThat(second.invoked).isEqualTo(MemberWindow.MAX_FIRST);
@@ -388,9 +388,9 @@ class CallsTest {
 
   @Test
   void aConnectionHasABoundOfCalls() {
-    CallSettings s = CallKit.SETTINGS;
+    CallSettings s = CallFixture.SETTINGS;
     kit =
-        new CallKit(
+        new CallFixture(
             2,
             new CallSettings(
                 2,
@@ -429,9 +429,9 @@ class CallsTest {
 
   @Test
   void oneShareHasHalfOfTheRoomAndTheNextFindsSome() {
-    CallSettings s = CallKit.SETTINGS;
+    CallSettings s = CallFixture.SETTINGS;
     kit =
-        new CallKit(
+        new CallFixture(
             2,
             new CallSettings(
                 4_096,
@@ -457,7 +457,7 @@ class CallsTest {
     assertThat(flood.outcomes.values()).containsOnly("OVERLOADED NO");
     long call = other.call();
     assertThat(other.outcome(call)).isNull();
-    // Shares take turns, so one answer of the flood comes before it.
+    // Groups take turns, so a reply of the flood comes first.
     member.reply();
     member.reply();
     member.reply();
@@ -467,9 +467,9 @@ class CallsTest {
 
   @Test
   void bytesThatWaitAreBounded() {
-    CallSettings s = CallKit.SETTINGS;
+    CallSettings s = CallFixture.SETTINGS;
     kit =
-        new CallKit(
+        new CallFixture(
             1,
             new CallSettings(
                 4_096,
@@ -486,7 +486,7 @@ class CallsTest {
     for (int i = 0; i < 10; i++) {
       caller.call();
     }
-    // Each has a body of 142 bytes with what goes with it; one is with the member.
+    // Each has a body of 142 bytes with its overhead; the member has one.
     assertThat(kit.bus.queuedBytes()).isEqualTo(4 * 142);
     assertThat(caller.outcomes.values()).hasSize(5).containsOnly("OVERLOADED NO");
     member.close(0);
@@ -531,7 +531,7 @@ class CallsTest {
     kit.advance(800 * MILLIS);
     assertThat(outcomeOf(caller, CallPriority.NORMAL, 0)).isEqualTo("OVERLOADED NO");
     assertThat(outcomeOf(caller, CallPriority.HIGH, 0)).isEqualTo("null");
-    // A share of which nothing waits has its turn soon, but the turn has not come for a second.
+    // A group without waiting calls has its turn soon, but the turn has not come for a second.
     assertThat(outcomeOf(kit.caller(0, "other"), CallPriority.NORMAL, 0))
         .isEqualTo("OVERLOADED NO");
     for (int i = 0; i < 4; i++) {
@@ -602,13 +602,13 @@ class CallsTest {
       member.reply();
     }
     assertThat(member.invocations)
-        .extracting(CallKit.Given::request)
+        .extracting(CallFixture.Given::request)
         .containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
     member.close(0);
   }
 
-  /** Another bus, which answers nothing. */
-  private static final class FarEnd implements MemberPort {
+  /** Peer that answers nothing. */
+  private static final class PeerPort implements MemberPort {
     @Override
     public void invoke(MemberInvocation call) {}
 
@@ -621,7 +621,7 @@ class CallsTest {
     kit.on(
         0,
         () -> {
-          made[0] = kit.loops.get(0).bus(new FarEnd()).serve(1, new ServiceKey("", "s"));
+          made[0] = kit.loops.get(0).bus(new PeerPort()).serve(1, new ServiceKey("", "s"));
           grant(made[0], grant);
         });
     return made[0];
@@ -730,7 +730,7 @@ class CallsTest {
 
   @Test
   void aServiceThatEndsWhileAPlaceIsOnItsWayIsForgotten() {
-    kit = new CallKit(3);
+    kit = new CallFixture(3);
     FakeMember member = member(1, 9);
     FakeMember last = member(2, 8);
     FakeCaller caller = caller();
@@ -742,7 +742,7 @@ class CallsTest {
     member.capacity(0);
     last.capacity(0);
     kit.step(2);
-    // The service has no members any more, and a call waits; then comes the place.
+    // The service has no members any more, and a call waits; then the place arrives.
     kit.step(0);
     kit.slow(false);
     kit.drain();
@@ -797,7 +797,7 @@ class CallsTest {
         kit.advance((millis + 20) * MILLIS);
         assertThat(member.window().isPaused()).isFalse();
         while (!member.given.isEmpty()) {
-          // Late, which does not make it good.
+          // A late reply does not restore the member.
           member.reply();
         }
       }
@@ -825,7 +825,7 @@ class CallsTest {
     assertThat(kit.loops.get(loop).deadlines().size()).isEqualTo(1);
     member.close(Long.MAX_VALUE);
     assertThat(kit.loops.get(loop).deadlines().size()).isZero();
-    // The tick that was asked for is still to come, and is the last one.
+    // The scheduled tick is still to come, and is the last one.
     assertThat(kit.hasTimers()).isTrue();
     kit.advance(TimerWheel.TICK_NANOS);
     assertThat(kit.hasTimers()).isFalse();
@@ -836,15 +836,15 @@ class CallsTest {
   void usersAreForgottenWithTheirLastConnection() {
     FakeCaller one = kit.caller(0, "user");
     FakeCaller other = kit.caller(0, "user");
-    assertThat(one.client.share()).isSameAs(other.client.share());
-    FairnessGroup share = one.client.share();
+    assertThat(one.client.group()).isSameAs(other.client.group());
+    FairnessGroup group = one.client.group();
     one.close();
-    assertThat(kit.caller(0, "user").client.share()).isSameAs(share);
+    assertThat(kit.caller(0, "user").client.group()).isSameAs(group);
     other.close();
     FakeCaller last = kit.caller(1, "user");
-    assertThat(last.client.share()).isNotSameAs(share);
+    assertThat(last.client.group()).isNotSameAs(group);
     last.close();
-    assertThat(kit.caller(1, "user").client.share()).isNotSameAs(last.client.share());
+    assertThat(kit.caller(1, "user").client.group()).isNotSameAs(last.client.group());
   }
 
   @Test
@@ -870,12 +870,12 @@ class CallsTest {
     FakeMember member = member(1, 9);
     FakeMember other = member(0, 8);
     FakeCaller caller = caller();
-    other.window().take();
+    other.window().tryAcquire();
     kit.slow(true);
     long call = caller.call();
-    // It is on its way to the other loop when the member leaves.
+    // The call is on its way to the other loop when the member leaves.
     member.unregister();
-    other.window().giveBack();
+    other.window().release();
     kit.slow(false);
     kit.drain();
     assertThat(member.invoked).isZero();

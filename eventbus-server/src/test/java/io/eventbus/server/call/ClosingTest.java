@@ -1,10 +1,10 @@
 package io.eventbus.server.call;
 
-import static io.eventbus.server.call.CallKit.MILLIS;
+import static io.eventbus.server.call.CallFixture.MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.server.call.CallKit.FakeCaller;
-import io.eventbus.server.call.CallKit.FakeMember;
+import io.eventbus.server.call.CallFixture.FakeCaller;
+import io.eventbus.server.call.CallFixture.FakeMember;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections that end with a great deal to end: the loop does other things in between. */
+/** Closing of connections with a great many calls: the loop does other work in between. */
 class ClosingTest {
-  private final CallKit kit = new CallKit(2);
+  private final CallFixture kit = new CallFixture(2);
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     kit.cost = 0;
     kit.advance(700_000 * MILLIS);
     kit.members.values().forEach(m -> m.close(Long.MAX_VALUE));
@@ -39,7 +39,7 @@ class ClosingTest {
     return caller;
   }
 
-  /** Ends connections in one task of loop 0; returns how long that took. */
+  /** Closes connections in one task of loop 0; returns the duration. */
   private long closeAll(List<Runnable> closings) {
     kit.cost = 10_000;
     long began = kit.now;
@@ -111,7 +111,7 @@ class ClosingTest {
     kit.slow(true);
     kit.on(0, caller.client::close);
     members.forEach(FakeMember::reply);
-    // The members' calls of this one go nowhere.
+    // The calls of this member go nowhere.
     members.get(7).close(0);
     members.remove(7);
     kit.slow(false);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.call.CallKit.FakeMember;
+import io.eventbus.server.call.CallFixture.FakeMember;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.ServiceShare;
 import java.nio.ByteBuffer;
@@ -14,17 +14,17 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class GatheringTest {
-  private final CallKit kit = new CallKit(2);
+  private final CallFixture kit = new CallFixture(2);
   private final FakeGatherer caller = new FakeGatherer(kit);
 
-  /** A caller on loop 0. */
+  /** Caller on loop 0. */
   private static final class FakeGatherer implements GatherPort {
     final List<String> answers = new ArrayList<>();
     final GatheringClient client;
-    private final CallKit kit;
-    long caused;
+    private final CallFixture kit;
+    long chargedNanos;
 
-    FakeGatherer(CallKit kit) {
+    FakeGatherer(CallFixture kit) {
       this.kit = kit;
       CallerInfo info = new CallerInfo(77, new byte[0], "share");
       GatheringClient[] made = new GatheringClient[1];
@@ -49,8 +49,8 @@ class GatheringTest {
     }
 
     @Override
-    public void caused(long nanos) {
-      caused += nanos;
+    public void chargeWork(long nanos) {
+      chargedNanos += nanos;
     }
 
     private void add(long call, long member, boolean more, String what) {
@@ -60,12 +60,12 @@ class GatheringTest {
     @Override
     public void reply(
         long call, long member, int queued, int handled, boolean more, Delivery reply) {
-      add(call, member, more, CallKit.text(reply));
+      add(call, member, more, CallFixture.text(reply));
     }
 
     @Override
     public void failure(long call, long member, boolean more, Delivery failure) {
-      add(call, member, more, CallKit.text(failure));
+      add(call, member, more, CallFixture.text(failure));
     }
 
     @Override
@@ -146,7 +146,7 @@ class GatheringTest {
       assertThat(caller.ask(call, 1_000)).isEqualTo(1);
     }
     assertThat(member.given).hasSize(window);
-    kit.advance(2_000 * CallKit.MILLIS);
+    kit.advance(2_000 * CallFixture.MILLIS);
     assertThat(caller.answers).hasSize(window + 3);
     assertThat(caller.answers.stream().filter(a -> a.endsWith("TIMEOUT NO, the last"))).hasSize(3);
     assertThat(caller.answers.stream().filter(a -> a.endsWith("TIMEOUT UNKNOWN, the last")))
@@ -194,9 +194,9 @@ class GatheringTest {
 
   @Test
   void aConnectionWaitsForABoundedNumberOfMembers() {
-    CallSettings s = CallKit.SETTINGS;
-    CallKit small =
-        new CallKit(
+    CallSettings s = CallFixture.SETTINGS;
+    CallFixture small =
+        new CallFixture(
             1,
             new CallSettings(
                 s.callsInFlight(),
@@ -229,21 +229,21 @@ class GatheringTest {
     long began = kit.now;
     kit.slow(true);
     assertThat(caller.ask(1, 10_000)).isEqualTo(1_000);
-    assertThat(kit.now - began).isLessThan(4 * CallKit.MILLIS);
+    assertThat(kit.now - began).isLessThan(4 * CallFixture.MILLIS);
     kit.slow(false);
-    kit.advance(100 * CallKit.MILLIS);
+    kit.advance(100 * CallFixture.MILLIS);
     assertThat(members).allMatch(m -> m.given.size() == 1);
     assertThat(caller.client.inFlight()).isEqualTo(1_000);
     kit.slow(true);
     began = kit.now;
     kit.on(0, () -> caller.client.cancel(1, "no longer"));
-    assertThat(kit.now - began).isLessThan(4 * CallKit.MILLIS);
+    assertThat(kit.now - began).isLessThan(4 * CallFixture.MILLIS);
     assertThat(caller.answers).containsExactly("1 of 0: CANCELLED UNKNOWN, the last");
     kit.slow(false);
-    kit.advance(100 * CallKit.MILLIS);
+    kit.advance(100 * CallFixture.MILLIS);
     assertThat(members).allMatch(m -> m.cancelled.size() == 1);
     assertThat(caller.client.inFlight()).as("members have them still").isEqualTo(1_000);
-    assertThat(caller.caused).isGreaterThan(10 * CallKit.MILLIS);
+    assertThat(caller.chargedNanos).isGreaterThan(10 * CallFixture.MILLIS);
     members.forEach(FakeMember::reply);
     assertThat(caller.client.inFlight()).isZero();
     kit.cost = 0;
@@ -261,7 +261,7 @@ class GatheringTest {
     caller.ask(1, 10_000);
     kit.on(0, () -> caller.client.cancel(1, "no longer"));
     kit.slow(false);
-    kit.advance(100 * CallKit.MILLIS);
+    kit.advance(100 * CallFixture.MILLIS);
     long asked = members.stream().filter(m -> m.invoked > 0).count();
     assertThat(asked).isBetween(1L, 500L);
     assertThat(caller.client.inFlight()).isEqualTo((int) asked);

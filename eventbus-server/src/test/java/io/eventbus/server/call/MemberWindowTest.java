@@ -1,6 +1,6 @@
 package io.eventbus.server.call;
 
-import static io.eventbus.server.call.CallKit.MILLIS;
+import static io.eventbus.server.call.CallFixture.MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class MemberWindowTest {
   private long now = 5;
 
-  /** Completes calls at an even pace. */
+  /** Completes calls at an even rate. */
   private void complete(MemberWindow window, int calls, long eachNanos) {
     for (int i = 0; i < calls; i++) {
       now += eachNanos;
@@ -59,25 +59,25 @@ class MemberWindowTest {
   @Test
   void placesAreTakenAndGivenBack() {
     MemberWindow window = new MemberWindow(2, now);
-    assertThat(window.take()).isTrue();
+    assertThat(window.tryAcquire()).isTrue();
     assertThat(window.hasFree()).isTrue();
-    assertThat(window.take()).isTrue();
-    assertThat(window.take()).isFalse();
+    assertThat(window.tryAcquire()).isTrue();
+    assertThat(window.tryAcquire()).isFalse();
     assertThat(window.outstanding()).isEqualTo(2);
-    window.giveBack();
-    assertThat(window.take()).isTrue();
+    window.release();
+    assertThat(window.tryAcquire()).isTrue();
   }
 
   @Test
   void aWindowThatShrinksTakesBackWhatIsFree() {
     MemberWindow window = new MemberWindow(4, now);
-    window.take();
-    window.take();
+    window.tryAcquire();
+    window.tryAcquire();
     window.capacity(0);
-    assertThat(window.take()).isFalse();
+    assertThat(window.tryAcquire()).isFalse();
     assertThat(window.outstanding()).isEqualTo(2);
-    window.giveBack();
-    assertThat(window.take()).isFalse();
+    window.release();
+    assertThat(window.tryAcquire()).isFalse();
     window.capacity(3);
     assertThat(window.limit()).isEqualTo(3);
     assertThat(window.outstanding()).isEqualTo(1);
@@ -92,7 +92,7 @@ class MemberWindowTest {
     assertThat(window.failed()).isTrue();
     window.pause();
     assertThat(window.isPaused()).isTrue();
-    assertThat(window.take()).isFalse();
+    assertThat(window.tryAcquire()).isFalse();
     complete(window, 100, 10 * MILLIS);
     assertThat(window.limit()).isZero();
   }
@@ -131,6 +131,6 @@ class MemberWindowTest {
     complete(window, 10, 100 * MILLIS);
     window.capacity(8);
     window.resume();
-    assertThat(window.take()).isFalse();
+    assertThat(window.tryAcquire()).isFalse();
   }
 }

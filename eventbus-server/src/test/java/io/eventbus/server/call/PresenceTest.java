@@ -31,8 +31,8 @@ class PresenceTest {
         REJOIN);
   }
 
-  private void join(String service, long number, boolean fromElsewhere) {
-    presence.joined(service, new Presence.Member("", number, "c", 0, "1", Map.of()), fromElsewhere);
+  private void join(String service, long number, boolean fromPeer) {
+    presence.joined(service, new Presence.Member("", number, "c", 0, "1", Map.of()), fromPeer);
   }
 
   private void pass() {
@@ -79,12 +79,12 @@ class PresenceTest {
   @Test
   void oneThatGoesOnAtAnotherBusIsToldThere() {
     join("a", 1, false);
-    presence.left("a", 1, Departure.ELSEWHERE);
+    presence.left("a", 1, Departure.MOVED_AWAY);
     join("b", 2, false);
     presence.left("b", 2, Departure.LOST);
-    presence.wentElsewhere(2);
+    presence.movedAway(2);
     join("c", 3, false);
-    presence.wentElsewhere(3);
+    presence.movedAway(3);
     presence.left("c", 3, Departure.LOST);
     pass();
     join("d", 4, true);
@@ -94,7 +94,7 @@ class PresenceTest {
   @Test
   void oneThatHasComeBackIsHereAgain() {
     join("a", 1, false);
-    presence.wentElsewhere(1);
+    presence.movedAway(1);
     join("a", 1, true);
     presence.left("a", 1, Departure.LOST);
     presence.left("a", 1, Departure.LOST);
@@ -124,7 +124,10 @@ class PresenceTest {
     assertThat(memory.used()).isZero();
   }
 
-  /** Members of one account come and are lost, until one is told to have left at once. */
+  /**
+   * Lets members of an account come and get lost, until a loss is reported at once; returns its
+   * number.
+   */
   private long firstThatIsNotWaitedFor(String account, long number) {
     long next = number;
     do {

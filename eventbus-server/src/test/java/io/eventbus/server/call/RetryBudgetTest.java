@@ -1,6 +1,6 @@
 package io.eventbus.server.call;
 
-import static io.eventbus.server.call.CallKit.MILLIS;
+import static io.eventbus.server.call.CallFixture.MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class RetryBudgetTest {
   private static int takeAll(RetryBudget budget, long now) {
     int taken = 0;
-    while (budget.take(now)) {
+    while (budget.tryAcquire(now)) {
       taken++;
     }
     return taken;

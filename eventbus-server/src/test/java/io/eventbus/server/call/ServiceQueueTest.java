@@ -3,7 +3,7 @@ package io.eventbus.server.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.CallPriority;
-import io.eventbus.server.call.CallKit.FakeCaller;
+import io.eventbus.server.call.CallFixture.FakeCaller;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class ServiceQueueTest {
   private long now = 7;
-  private final CallKit kit = new CallKit(1);
+  private final CallFixture kit = new CallFixture(1);
   private final WaitingLoops waiting = new WaitingLoops(3);
   private final ServiceQueue queue = new ServiceQueue(waiting, 2);
   private final FakeCaller a = kit.caller(0, "a");
@@ -117,11 +117,11 @@ class ServiceQueueTest {
   }
 
   private long waited(FakeCaller caller) {
-    return queue.waited(caller.client.share(), CallPriority.NORMAL, now);
+    return queue.waited(caller.client.group(), CallPriority.NORMAL, now);
   }
 
-  private @Nullable Long makesWay(FakeCaller caller, long mostNanos) {
-    Call call = queue.makesWay(caller.client.share(), CallPriority.NORMAL, mostNanos, now);
+  private @Nullable Long nextToShed(FakeCaller caller, long mostNanos) {
+    Call call = queue.nextToShed(caller.client.group(), CallPriority.NORMAL, mostNanos, now);
     return call == null ? null : call.request();
   }
 
@@ -135,17 +135,17 @@ class ServiceQueueTest {
     add(b, 100, CallPriority.NORMAL);
     now += 20;
     assertThat(waited(a)).isEqualTo(30);
-    // The turn has not come for so long.
+    // Time since the turn of the group.
     assertThat(waited(b)).isEqualTo(30);
-    assertThat(makesWay(b, 30)).isEqualTo(100L);
-    assertThat(makesWay(c, 30)).as("the turn has come in time").isNull();
-    assertThat(makesWay(c, 29)).isEqualTo(0L);
+    assertThat(nextToShed(b, 30)).isEqualTo(100L);
+    assertThat(nextToShed(c, 30)).as("the turn has come in time").isNull();
+    assertThat(nextToShed(c, 29)).isEqualTo(0L);
     assertThat(queue.poll(now)).isNotNull();
     assertThat(queue.poll(now)).isNotNull();
     assertThat(waited(a)).isEqualTo(30);
-    // Another share has its turn at once.
+    // Another group has its turn at once.
     assertThat(waited(b)).isZero();
-    assertThat(queue.waited(b.client.share(), CallPriority.HIGH, now)).isZero();
+    assertThat(queue.waited(b.client.group(), CallPriority.HIGH, now)).isZero();
   }
 
   @Test

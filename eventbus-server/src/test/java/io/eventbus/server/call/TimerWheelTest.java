@@ -1,6 +1,6 @@
 package io.eventbus.server.call;
 
-import static io.eventbus.server.call.CallKit.MILLIS;
+import static io.eventbus.server.call.CallFixture.MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -88,7 +88,7 @@ class TimerWheelTest {
 
   @Test
   void eachIsToldAtItsTime() {
-    // Across the end of what nanoseconds count to, and over more than a turn of the wheel.
+    // Across the overflow of nanoseconds, and over more than a turn of the wheel.
     for (int millis : new int[] {0, 1, 10, 11, 999, 5_119, 5_120, 5_121, 30_000, 600_000}) {
       var unused = new Named(millis + "", millis * MILLIS);
     }
@@ -173,7 +173,7 @@ class TimerWheelTest {
     assertThat(told).filteredOn("late"::equals).hasSize(100);
   }
 
-  /** Tells what it has told, and how long that took by the clock of the loop. */
+  /** Entry that records its expiry, and how long that took by the clock of the loop. */
   private final class Slow extends TimerWheel.Entry {
     private final TimerWheel.Dues whose;
     private final String name;

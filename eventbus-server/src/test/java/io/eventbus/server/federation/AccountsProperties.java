@@ -31,8 +31,8 @@ import net.jqwik.api.Provide;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients of several accounts on two buses, with the same topics, filters and groups, against a
- * list that is walked: everybody gets what was published in its own account, and nothing else.
+ * Clients of several accounts on two buses, with the same topics, filters and groups, compared with
+ * a plain list: every client gets the events of its own account, and nothing else.
  */
 class AccountsProperties {
   private static final int MAX = 10;
@@ -46,7 +46,7 @@ class AccountsProperties {
 
   record Publish(int bus, String account, String topic) implements Step {}
 
-  /** A subscriber, with what it was to get and what it got. */
+  /** Subscriber with its expected and its received events. */
   private record Client(
       int bus,
       SubscriptionIndex index,
@@ -78,7 +78,7 @@ class AccountsProperties {
     new TwoBuses().run(steps);
   }
 
-  /** One try. */
+  /** State of one try. */
   private static final class TwoBuses {
     private final List<TestBus> buses = List.of(new TestBus(), new TestBus());
     private final List<EmbeddedChannel[]> lanes = new ArrayList<>();
@@ -89,7 +89,7 @@ class AccountsProperties {
       TestBus bus = buses.get(from);
       Peer peer = bus.peer("bus-" + to, to + 1);
       bus.exchange().onMembers(Set.of(peer), true);
-      bus.startGate().open();
+      bus.startLatch().open();
       peer.lane(0).connect();
       TestBus.Opening opening = bus.opening();
       EmbeddedChannel there =
@@ -98,7 +98,7 @@ class AccountsProperties {
       lanes.add(new EmbeddedChannel[] {opening.answer("bus-" + to, 7), there});
     }
 
-    /** Lets everything arrive that is under way. */
+    /** Lets everything under way arrive. */
     private void pump() {
       boolean moved = true;
       while (moved) {
@@ -161,7 +161,10 @@ class AccountsProperties {
       index.accounts().leave(index);
     }
 
-    /** Those without a group get it once, of each group in the cluster one. */
+    /**
+     * Checks that subscribers without a group get the event once, and each group in the cluster
+     * once.
+     */
     private void check(Publish step) {
       Map<String, Integer> groups = new LinkedHashMap<>();
       for (Client client : clients) {

@@ -19,7 +19,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
-/** The federation of one bus with one loop, for a simulation that is its clock and its network. */
+/** Federation of one bus with one loop, for a simulation that supplies clock and network. */
 public final class DrivenFederation {
   private static final int MAX_FRAME_BYTES = 1 << 20;
 
@@ -28,12 +28,12 @@ public final class DrivenFederation {
   /** Opens the connections of lanes. */
   @FunctionalInterface
   public interface Opener {
-    /** As {@code LinkNode.openStream}. */
+    /** Opens a stream as {@code LinkNode.openStream} does. */
     CompletableFuture<LinkPeer> open(
         InetSocketAddress address, String channel, Function<LinkPeer, ChannelHandler> handler);
   }
 
-  /** Makes it; nothing is opened yet. */
+  /** Creates the federation without opening anything. */
   public DrivenFederation(
       FederationConfig config,
       BusId self,
@@ -53,12 +53,12 @@ public final class DrivenFederation {
             new ClockAndRandom(nanoTime, () -> random));
   }
 
-  /** Where its router forwards to. */
+  /** Returns the forwarder for the router. */
   public RemoteForwarder forwarder() {
     return federation.forwarder(0);
   }
 
-  /** Begins to open lanes. */
+  /** Starts to open lanes. */
   public void start(Router router, Opener opener, Registry registry) {
     federation.start(
         List.of(router),
@@ -66,28 +66,28 @@ public final class DrivenFederation {
     federation.follow(registry);
   }
 
-  /** What handles a lane that another bus has opened. */
+  /** Returns the handler of a lane that another bus has opened. */
   public ChannelHandler receiver(LinkPeer from) {
     return federation.lanes().receiver(from);
   }
 
-  /** Whether there is a lane to a bus. */
+  /** Returns whether there is a lane to a bus. */
   public boolean reaches(BusId bus) {
     Peer peer = federation.lanes().peers().find(bus);
     return peer != null && peer.upLanes() > 0;
   }
 
-  /** Ends: nothing is held for other buses any more. */
+  /** Ends the federation: nothing is kept for peers any more. */
   public void end() {
     federation.lanes().loop(0).end(() -> {});
   }
 
-  /** Whether publishers have to wait because the bus has just started. */
+  /** Returns whether publishers have to wait because the bus has just started. */
   public boolean isStarting() {
-    return !federation.startGate().isOpen();
+    return !federation.startLatch().isOpen();
   }
 
-  /** What went between this bus and others. */
+  /** Returns the traffic counters. */
   public FederationFigures figures() {
     return federation.figures();
   }

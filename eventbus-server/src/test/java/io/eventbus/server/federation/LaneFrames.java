@@ -36,7 +36,10 @@ public final class LaneFrames {
     return Unpooled.wrappedBuffer(frames);
   }
 
-  /** What was written since the last call: the type code of each frame, and its number if any. */
+  /**
+   * Returns the frames written since the last call: the type code of each frame, and its number if
+   * any.
+   */
   public static List<String> written(EmbeddedChannel channel) {
     channel.flushOutbound();
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();

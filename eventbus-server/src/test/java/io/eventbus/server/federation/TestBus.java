@@ -39,7 +39,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** The federation of one bus, whose loops run when the test says so. For one thread. */
+/** Federation of one bus, whose loops run under control of the test. Confined to one thread. */
 public final class TestBus {
   public static final String SELF = "self";
 
@@ -56,17 +56,17 @@ public final class TestBus {
   public final Federation federation;
   public final List<Router> routers = new ArrayList<>();
 
-  /** A connection that the bus wants to open. */
+  /** Connection that the bus wants to open. */
   public record Opening(
       String channel,
       Function<LinkPeer, ChannelHandler> handler,
       CompletableFuture<LinkPeer> outcome) {
-    /** It is open, and this is who is there. */
+    /** Opens the connection to a peer. */
     public EmbeddedChannel answer(String bus, long instance) {
       return new EmbeddedChannel(handler.apply(new LinkPeer("", "", bus, instance, channel)));
     }
 
-    /** It cannot be opened. */
+    /** Fails the connection. */
     public void fail(Throwable error) {
       outcome.completeExceptionally(error);
     }
@@ -143,7 +143,7 @@ public final class TestBus {
         });
   }
 
-  /** The defaults, but for the fanout and the least room in lanes. */
+  /** Returns the default configuration with a given fanout and the minimum memory for lanes. */
   public static FederationConfig fanout(int fanout) {
     FederationConfig defaults = ServerConfig.defaults().federation();
     return new FederationConfig(
@@ -157,7 +157,7 @@ public final class TestBus {
         defaults.keepaliveTimeout());
   }
 
-  /** Another bus, which the registry knows by a number. */
+  /** Returns a peer that the registry knows by a number. */
   public Peer peer(String id, int number) {
     Peer peer = federation.lanes().peers().of(new BusId(id));
     if (peer == null) {
@@ -170,7 +170,7 @@ public final class TestBus {
     return peer;
   }
 
-  /** The connection that a lane has begun to open. */
+  /** Returns the connection that a lane has started to open. */
   public Opening opening() {
     return openings.remove();
   }
@@ -179,12 +179,12 @@ public final class TestBus {
     return !openings.isEmpty();
   }
 
-  /** Whether there is no memory to open connections. */
+  /** Sets whether there is no memory to open connections. */
   public void refuseOpening(boolean now) {
     refusing = now;
   }
 
-  /** What handles a lane that another bus has opened. */
+  /** Returns the handler of a lane that a peer has opened. */
   public LaneReceiver receiver(LinkPeer from) {
     return (LaneReceiver) federation.lanes().receiver(from);
   }
@@ -193,15 +193,15 @@ public final class TestBus {
     return federation.exchange();
   }
 
-  public OneShotLatch startGate() {
-    return federation.startGate();
+  public OneShotLatch startLatch() {
+    return federation.startLatch();
   }
 
   public FederationConfig config() {
     return federation.lanes().config();
   }
 
-  /** Where the router of a loop forwards to. */
+  /** Returns the forwarder of a loop, for its router. */
   public RemoteForwarder forwarder(int loop) {
     return federation.forwarder(loop);
   }
@@ -210,12 +210,12 @@ public final class TestBus {
     return federation.lanes().loop(number);
   }
 
-  /** So much time passes whenever somebody looks what time it is. */
+  /** Sets the time that passes with each reading of the clock. */
   public void work(long eachNanos) {
     workNanos = eachNanos;
   }
 
-  /** Some milliseconds pass, but not for the deadlines. */
+  /** Advances the clock by a few milliseconds, but not the deadlines. */
   public void later() {
     advance(TimeUnit.MILLISECONDS.toNanos(10));
   }
@@ -226,7 +226,7 @@ public final class TestBus {
     run();
   }
 
-  /** Time passes. */
+  /** Advances the clock and the deadlines. */
   public int pass(Duration time) {
     int wakes = 0;
     long left = time.toNanos();
@@ -248,13 +248,13 @@ public final class TestBus {
     }
   }
 
-  /** Gives back what the lanes hold. */
+  /** Releases the memory of the lanes. */
   public void close() {
     federation.lanes().loops().forEach(loop -> loop.end(() -> {}));
     run();
   }
 
-  /** Runs what the loops were given, and what comes of it. */
+  /** Runs the tasks of the loops, and the resulting ones. */
   public void run() {
     for (int i = 0; i < 4; i++) {
       clocks.forEach(EmbeddedChannel::runPendingTasks);
@@ -269,7 +269,7 @@ public final class TestBus {
     return s;
   }
 
-  /** Events with a letter of the text each. */
+  /** Returns events with a letter of the text each. */
   public Delivery delivery(String topic, long producer, long sequence, String payload) {
     return SampleFrames.delivery(
         allocator,
@@ -281,12 +281,12 @@ public final class TestBus {
         payload.chars().mapToObj(c -> new SampleFrames.Event(null, "" + (char) c)).toList());
   }
 
-  /** Gives a lane an event that is for the subscribers of its bus. */
+  /** Offers a lane an event for the subscribers of its bus. */
   public void offer(Lane lane, long sequence) {
     offer(lane, sequence, List.of());
   }
 
-  /** The same, to be passed on to further buses. */
+  /** Offers a lane an event to be passed on to further buses. */
   public void offer(Lane lane, long sequence, List<Peer> behind) {
     Delivery delivery = delivery("t", 1, sequence, "x");
     LanePath.of(lane, "", 1, true, List.of(), behind, List.of(), Overflow.BLOCK, null)
@@ -294,7 +294,7 @@ public final class TestBus {
     delivery.release();
   }
 
-  /** A whole Forward frame, as another bus sends it. */
+  /** Returns a whole Forward frame as a peer sends it. */
   public byte[] forward(String topic, long sequence, String payload, int... targets) {
     Delivery delivery = delivery(topic, 1, sequence, payload);
     byte[] frame = LaneFrames.forward(delivery, targets);

@@ -47,7 +47,7 @@ class ExpiringCrowdTest {
                   new Authentication.Accepted(
                       new Principal(
                           "", "u1", AuthenticationMethod.JWT, permissions, null, expires))));
-  // Each look at it takes so long.
+  // Nanoseconds of each reading of the clock.
   private long step;
   private long nanos;
   private final WorkBudget budget = new WorkBudget(() -> nanos += step);
@@ -99,7 +99,7 @@ class ExpiringCrowdTest {
       say(sessions.get(i), renewed);
     }
     clock.advance(60_000 + 40_001);
-    // What is closed takes a millisecond, and there are ten windows in a second.
+    // Closing takes a millisecond, and there are ten windows in a second.
     step = MILLI;
     long before = 0;
     while (before < CLIENTS / 2) {

@@ -13,73 +13,71 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A connection that notes what it is told. */
+/** Connection that records all calls. */
 final class FakeLink implements ClientLink {
   @Nullable Object address;
 
-  /** Who asked for a later turn. */
+  /** Retries scheduled for a later turn. */
   final List<Runnable> turns = new ArrayList<>();
 
-  /** How the session closed it. */
+  /** Close by the session. */
   record Closed(CloseReason reason, String message) {}
 
   final List<Object> sent = new ArrayList<>();
   final List<Closed> closed = new ArrayList<>();
 
-  /** Whether what is queued goes out before the close. */
+  /** True if the queue is written before the close. */
   boolean closedWhenWritten;
 
   final FakeSubscriber subscriber = new FakeSubscriber(0);
 
-  /** Whether the client is on the bus's machine. */
   boolean local = true;
 
-  /** Whether the client has answers to read. */
+  /** True if the client has unread answers. */
   boolean full;
 
-  /** Whether it may hold publishers back. */
   boolean mayBlock = true;
 
-  /** What waits for the client. */
+  /** Bytes that wait for the client. */
   long queued;
 
-  /** What the subscriptions of the client's address may take together, and take. */
+  /** Subscription bytes of the client's address: maximum and current. */
   long addressRoom = Long.MAX_VALUE;
 
   long addressTaken;
 
-  /** Filters and services that other buses are told of because of the connection. */
+  /** Filters and services that peers are told of because of the connection. */
   int interest;
 
-  /** Whether a client that could not prove who it is hears so only later. */
+  /** True if the refusal of a failed authentication is delayed. */
   boolean late;
 
-  /** Why it could not, each time. */
+  /** Messages of failed authentications. */
   final List<String> failures = new ArrayList<>();
 
-  /** The limits that the client has named. */
+  /** Credit limits of the client. */
   final List<Long> limits = new ArrayList<>();
 
-  /** How many calls were written to the client. */
+  /** Number of calls written to the client. */
   long invokesWritten;
 
-  /** Frames of tunnels that were sent. */
+  /** Number of tunnel frames sent. */
   long bulk;
 
   private LongConsumer bulkListener = frames -> {};
 
-  /** The longest frame of a call for which there is room. */
+  /** Maximum bytes of a call frame for which there is room. */
   int callRoom = Integer.MAX_VALUE;
 
   @Nullable Runnable retry;
 
-  /** For how long the session waits. */
+  /** Delay that the session asked for. */
   long laterNanos;
 
-  /** Who waits until the client has read what was sent. */
+  /** Task that waits until the client has read everything. */
   @Nullable Runnable reading;
 
-  /** What was sent since the last call. */
+  /** Returns the frames sent since the last call. */
   List<Object> taken() {
     List<Object> all = List.copyOf(sent);
     sent.clear();
@@ -112,7 +110,7 @@ final class FakeLink implements ClientLink {
     bulkListener = listener;
   }
 
-  /** What waits of tunnels is given to the socket. */
+  /** Writes the waiting tunnel frames to the socket. */
   void writeBulk() {
     bulkListener.accept(bulk);
   }
@@ -221,7 +219,7 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public boolean takeSubscriptionBytes(long bytes) {
+  public boolean acquireSubscriptionBytes(long bytes) {
     if (bytes <= 0 || addressTaken + bytes > addressRoom) {
       return false;
     }
@@ -235,7 +233,7 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public void giveSubscriptionBytes(long bytes) {
+  public void releaseSubscriptionBytes(long bytes) {
     if (bytes <= 0 || bytes > addressTaken) {
       throw new AssertionError("gives back " + bytes + " of " + addressTaken);
     }

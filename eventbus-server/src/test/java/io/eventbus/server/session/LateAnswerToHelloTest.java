@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A session whose client is known only some time after its Hello; and what it may do then. */
+/** Session whose client is authenticated some time after its Hello, with its permissions. */
 class LateAnswerToHelloTest {
   private static final long NOW = 77;
   private static final long MAX = Authentications.MAX.toNanos();
@@ -81,7 +81,7 @@ class LateAnswerToHelloTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
     assertThat(memory.used()).isZero();
@@ -113,7 +113,7 @@ class LateAnswerToHelloTest {
     handleAll(hello);
   }
 
-  private void letIn(Map<Action, FilterRules> limited) {
+  private void admit(Map<Action, FilterRules> limited) {
     park();
     answer(FakeAuthenticator.accepted(limited));
     assertThat(link.taken()).hasSize(1).first().isInstanceOf(Welcome.class);
@@ -169,7 +169,7 @@ class LateAnswerToHelloTest {
 
   @Test
   void aSecondHelloIsRefusedAfterALateAnswer() {
-    letIn(Map.of());
+    admit(Map.of());
     handleAll(hello);
     problem(ErrorCode.PROTOCOL_VIOLATION);
     assertThat(link.closed).hasSize(1);
@@ -233,7 +233,7 @@ class LateAnswerToHelloTest {
 
   @Test
   void onlySomeTopicsMayBePublishedTo() {
-    letIn(Map.of(Action.PUBLISH, rules("user.*", "user.root")));
+    admit(Map.of(Action.PUBLISH, rules("user.*", "user.root")));
     for (int i = 0; i < 3; i++) {
       handleAll(SampleFrames.publish("user.one", i + 1L, false, "x"));
       handleAll(SampleFrames.publish("user.two", i + 1L, false, "x"));
@@ -268,7 +268,7 @@ class LateAnswerToHelloTest {
   @ParameterizedTest
   @ValueSource(strings = {">", "*.one", "other", "user.>", "user.*", "user.root"})
   void aFilterHasToLieInWhatIsAllowed(String filter) {
-    letIn(Map.of(Action.SUBSCRIBE, rules("user.>", "user.root")));
+    admit(Map.of(Action.SUBSCRIBE, rules("user.>", "user.root")));
     assertThat(subscribe(filter, Overflow.DROP_OLDEST)).containsExactly(ErrorCode.FORBIDDEN);
     assertThat(subscribe("user.one", Overflow.DROP_OLDEST)).isEmpty();
     assertThat(session.subscriptions().size()).isEqualTo(1);
@@ -276,7 +276,7 @@ class LateAnswerToHelloTest {
 
   @Test
   void theSystemsTopicsAreAskedForByThemselves() {
-    letIn(
+    admit(
         Map.of(
             Action.SUBSCRIBE,
             FilterRules.nothing("role r"),
@@ -290,7 +290,7 @@ class LateAnswerToHelloTest {
 
   @Test
   void whoMayNotHoldPublishersBackMayNotForSomeTopics() {
-    letIn(Map.of(Action.BLOCK, rules("mine.>", "mine.not")));
+    admit(Map.of(Action.BLOCK, rules("mine.>", "mine.not")));
     assertThat(subscribe("other", Overflow.BLOCK)).containsExactly(ErrorCode.FORBIDDEN);
     assertThat(subscribe("mine.>", Overflow.BLOCK)).containsExactly(ErrorCode.FORBIDDEN);
     assertThat(subscribe("mine.a", Overflow.BLOCK)).isEmpty();
@@ -330,7 +330,7 @@ class LateAnswerToHelloTest {
     assertThat(link.closed).hasSize(1);
   }
 
-  /** Returns what a client with this name is welcomed with, on a connection of its own. */
+  /** Returns the welcome of a client with this name, on a separate connection. */
   private Welcome welcomed(FakeLink to, Session of, String subject, @Nullable String resume) {
     byte[] own =
         ControlFrames.encode(

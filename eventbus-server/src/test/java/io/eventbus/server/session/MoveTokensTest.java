@@ -84,7 +84,7 @@ class MoveTokensTest {
 
   @Test
   void thereIsABoundAndItIsGivenBack() {
-    for (int i = 0; i < MoveTokens.MAX; i++) {
+    for (int i = 0; i < MoveTokens.MAX_OUTSTANDING; i++) {
       issue(i + 1, "one", 1);
     }
     MoveTokens.Grant more = new MoveTokens.Grant(1, "one", 1);

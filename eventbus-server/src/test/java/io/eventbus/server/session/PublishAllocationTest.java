@@ -38,15 +38,12 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * In steady state a session publishes without an object, also where permissions and quotas are
- * asked.
- */
+/** Steady-state publishing allocates nothing, including checks of permissions and quotas. */
 class PublishAllocationTest {
   private static final int ROUNDS = 200;
   private static final int ATTEMPTS = 300;
 
-  /** More than are remembered. */
+  /** More than the cache holds. */
   private static final int TOPICS = 20;
 
   private final BusMemory memory = new BusMemory(1 << 30);
@@ -112,8 +109,8 @@ class PublishAllocationTest {
       frames.writeBytes(SampleFrames.publish("topic.t" + i, 1, false, "x", "y"));
     }
     ByteBuffer message = ByteBuffer.wrap(frames.toByteArray());
-    // The compiler adds or removes a few objects while it warms up: what counts is that a
-    // measurement without any comes, and comes soon.
+    // The compiler adds or removes a few objects while it warms up: a measurement without any has
+    // to occur, and soon.
     long least = Long.MAX_VALUE;
     long events = 0;
     for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {

@@ -90,8 +90,8 @@ class ResumeKeyTest {
   @Test
   void oneResumeHasOneText() {
     String resume = create();
-    // The last character has two bits to spare, which a lenient decoder does not look at; each of
-    // the texts would be another number.
+    // The last character has two spare bits, which a lenient decoder ignores; each of the texts
+    // would be another number.
     String alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     List<String> signed = new ArrayList<>();
     for (int i = 0; i < alphabet.length(); i++) {

@@ -49,7 +49,7 @@ class RevokedSessionTest {
   private final BusCounters counters = new BusCounters(1);
   private final TestClock clock = new TestClock(1_000_000);
   private final Sessions sessions = new Sessions("bus", clock);
-  // Each look at it takes so long.
+  // Nanoseconds of each reading of the clock.
   private long step;
   private long nanos;
   private final WorkBudget budget = new WorkBudget(() -> nanos += step);
@@ -86,7 +86,7 @@ class RevokedSessionTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
     assertThat(memory.used()).isZero();
@@ -100,7 +100,7 @@ class RevokedSessionTest {
         .isEqualTo(message.length);
   }
 
-  private void letIn(
+  private void admit(
       String account, String subject, AuthenticationMethod method, @Nullable Instant issuedAt) {
     advisories.audit(audited::add);
     Permissions all =
@@ -132,7 +132,7 @@ class RevokedSessionTest {
   @Test
   void aClientWhoseTokenWasIssuedBeforeIsClosedWithAProblem() {
     Instant issued = clock.instant().minusSeconds(10);
-    letIn("acme", "u1", AuthenticationMethod.JWT, issued);
+    admit("acme", "u1", AuthenticationMethod.JWT, issued);
     revoke("acme", "u2", clock.instant());
     tick();
     revoke("", "u1", clock.instant());
@@ -168,7 +168,7 @@ class RevokedSessionTest {
   @Test
   void aPasswordCountsAsIssuedWhenItWasShown() {
     Instant login = clock.instant();
-    letIn("", "u1", AuthenticationMethod.PASSWORD, null);
+    admit("", "u1", AuthenticationMethod.PASSWORD, null);
     clock.advance(5_000);
     revoke("", "u1", login);
     tick();
@@ -184,7 +184,7 @@ class RevokedSessionTest {
     clock.advance(500);
     revoke("", "u1", clock.instant());
     clock.advance(500);
-    letIn("", "u1", AuthenticationMethod.PASSWORD, null);
+    admit("", "u1", AuthenticationMethod.PASSWORD, null);
     tick();
     assertThat(link.closed).hasSize(1);
   }
@@ -194,14 +194,14 @@ class RevokedSessionTest {
     Instant now = clock.instant();
     revoke("", "u1", now);
     // Its token was checked just before that.
-    letIn("", "u1", AuthenticationMethod.JWT, now.minusSeconds(1));
+    admit("", "u1", AuthenticationMethod.JWT, now.minusSeconds(1));
     tick();
     assertThat(link.closed).hasSize(1);
   }
 
   @Test
   void aClientWithoutANameIsNotAsked() {
-    letIn("", "", AuthenticationMethod.SHARED_TOKEN, null);
+    admit("", "", AuthenticationMethod.SHARED_TOKEN, null);
     revocations.replace(
         (account, subject, issuedAt) -> {
           throw new AssertionError("asked");
@@ -212,7 +212,7 @@ class RevokedSessionTest {
 
   @Test
   void manyAreClosedInTheTimeThatUpkeepHas() {
-    letIn("", "u1", AuthenticationMethod.JWT, clock.instant());
+    admit("", "u1", AuthenticationMethod.JWT, clock.instant());
     revoke("", "u1", clock.instant().plusSeconds(1));
     step = 30 * MILLI;
     budget.nextWindow();
@@ -225,7 +225,7 @@ class RevokedSessionTest {
 
   @Test
   void clientsThatShowNewTokensHoldNothingUp() {
-    letIn("", "u1", AuthenticationMethod.JWT, clock.instant());
+    admit("", "u1", AuthenticationMethod.JWT, clock.instant());
     revoke("", "u1", clock.instant().plusSeconds(1));
     step = 30 * MILLI;
     budget.nextWindow();

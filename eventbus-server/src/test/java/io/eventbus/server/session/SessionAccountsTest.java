@@ -99,7 +99,7 @@ class SessionAccountsTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     all.forEach(client -> client.session.onClosed());
     assertThat(index.accounts().served()).isZero();
     assertThat(index.accounts().list("", 9)).isEmpty();
@@ -107,7 +107,7 @@ class SessionAccountsTest {
     assertThat(index.bytes()).isZero();
   }
 
-  /** A client of an account and what it was sent. */
+  /** Client of an account with its received frames. */
   private final class Client {
     final FakeLink link = new FakeLink();
     final Session session = new Session(context, link);

@@ -60,11 +60,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What clients that call and serve are told, with the calls of a bus behind them. */
+/** Frames of clients that call and serve, with the calls of a bus behind them. */
 class SessionCallsTest {
   private static final int PAYLOAD = 1000;
 
-  // Time, and what passes with each look at the clock.
+  // Current time, and the time that passes with each reading of the clock.
   private long nanos;
   private long cost;
   private final FakeLoops loops = new FakeLoops(1);
@@ -127,7 +127,7 @@ class SessionCallsTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     caller.onClosed();
     member.onClosed();
     context.trim();
@@ -305,7 +305,7 @@ class SessionCallsTest {
     port.pass(TimeUnit.MILLISECONDS.toNanos(200));
     assertFailed(1, FailureCode.TIMEOUT, Execution.UNKNOWN);
     assertThat(((Cancel) only(membersLink)).getCall()).isEqualTo(call);
-    // The answer that comes all the same is no mistake.
+    // The late answer is no mistake.
     say(member, SampleCalls.reply(call, "late"));
     assertThat(callersLink.sent).isEmpty();
   }
@@ -468,7 +468,7 @@ class SessionCallsTest {
   @Test
   void aMemberThatMayNotServeAnyMoreIsTakenOut() {
     serve("orders");
-    member.become(
+    member.applyPrincipal(
         new Principal(
             "", "subject", AuthenticationMethod.JWT, new Permissions(Map.of()), null, null));
     List<Object> told = membersLink.taken();
@@ -513,7 +513,7 @@ class SessionCallsTest {
     return ByteBuffer.allocate(0);
   }
 
-  /** A member that publishes to a topic that is full can still answer. */
+  /** A member that publishes to a full topic can still answer. */
   @Test
   void callsGoOnBehindAnEventThatWaitsForRoom() {
     serve("orders");

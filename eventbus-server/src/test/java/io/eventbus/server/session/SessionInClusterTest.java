@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a session says only when other buses have answered. */
+/** Answers of a session that depend on peers. */
 class SessionInClusterTest {
   private final FakeLoops loops = new FakeLoops(1);
   private final List<String> toldToOthers = new ArrayList<>();
@@ -61,7 +61,7 @@ class SessionInClusterTest {
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context(), link);
 
-  /** What other buses would be told of. */
+  /** Interest that peers would be told of. */
   private final class Told implements LocalSubscriptions {
     @Override
     public void added(RoutedSubscription s) {
@@ -79,7 +79,7 @@ class SessionInClusterTest {
     }
   }
 
-  /** Other buses, which answer when they are told to. */
+  /** Peers that answer under control of the test. */
   private static final class Others implements ClusterGuarantees {
     final Deque<Consumer<Boolean>> known = new ArrayDeque<>();
     final Deque<Consumer<Boolean>> arrived = new ArrayDeque<>();
@@ -89,7 +89,7 @@ class SessionInClusterTest {
     LongPredicate leavesHere = producer -> true;
 
     @Override
-    public boolean leavesOn(int loop, long producer) {
+    public boolean isLaneLocal(int loop, long producer) {
       return leavesHere.test(producer);
     }
 
@@ -106,22 +106,22 @@ class SessionInClusterTest {
     }
 
     @Override
-    public void afterInterestApplied(int loop, Consumer<Boolean> done) {
+    public void whenInterestPropagated(int loop, Consumer<Boolean> done) {
       known.add(done);
     }
 
     @Override
-    public void afterInboundDelivered(int loop, Consumer<Boolean> done) {
+    public void whenInboundDelivered(int loop, Consumer<Boolean> done) {
       arrived.add(done);
     }
 
     @Override
-    public void afterPublishedDelivered(int loop, long producer, Consumer<Boolean> done) {
+    public void whenPublishedDelivered(int loop, long producer, Consumer<Boolean> done) {
       reached.add(done);
     }
 
     @Override
-    public boolean relieve() {
+    public boolean dropLargestBacklog() {
       return false;
     }
   }
@@ -333,7 +333,7 @@ class SessionInClusterTest {
 
   @Test
   void aNewClientGetsANumberWhoseEventsLeaveOnItsOwnLoop() {
-    // One in four, as with four loops.
+    // A quarter of the producers, as with four loops.
     others.leavesHere = producer -> producer % 4 == 3;
     for (int i = 0; i < 20; i++) {
       assertThat(hello(null).getProducer() % 4).isEqualTo(3);
@@ -402,18 +402,17 @@ class SessionInClusterTest {
                 new MoveTokens.Grant(Resume.producer(resume, Principal.UNKNOWN), "one", 1),
                 Duration.ofHours(1));
     FakeLink there = new FakeLink();
-    Session arriving = new Session(context(), there);
+    Session isMovingHere = new Session(context(), there);
     Hello hello = new Hello("client", "agent/1", null, resume, Map.of(), token, null, null);
-    handle(arriving, ControlFrames.encode(TypeCode.HELLO, hello));
-    assertThat(arriving.arrival()).isNotNull();
+    handle(isMovingHere, ControlFrames.encode(TypeCode.HELLO, hello));
+    assertThat(isMovingHere.moveGrant()).isNotNull();
     there.taken();
-    // That it asks whether the bus is there, and says how much it takes, does not mean that it
-    // stays.
-    handle(arriving, ControlFrames.encode(TypeCode.ECHO, new Echo(9L)));
+    // An Echo and a Credit do not complete the move.
+    handle(isMovingHere, ControlFrames.encode(TypeCode.ECHO, new Echo(9L)));
     assertThat(there.taken()).containsExactly(new Echo(9L));
-    handle(arriving, ControlFrames.encode(TypeCode.CREDIT, new Credit(0L, 9L, 0L)));
+    handle(isMovingHere, ControlFrames.encode(TypeCode.CREDIT, new Credit(0L, 9L, 0L)));
     Subscribe request = new Subscribe(1L, "t", null, Overflow.BLOCK);
-    handle(arriving, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
+    handle(isMovingHere, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
     others.known.remove().accept(false);
     assertThat(index.size()).isZero();
     loops.runAll();
@@ -422,15 +421,15 @@ class SessionInClusterTest {
     assertThat(problem.getRetryable()).isTrue();
     assertThat(problem.getAbout()).isEqualTo(1);
     assertThat(problem.getTypeCode()).isEqualTo(TypeCode.SUBSCRIBE.code());
-    assertThat(arriving.subscriptions().size()).isZero();
-    // Once it is here it would rather have what comes, as any other client.
-    handle(arriving, ControlFrames.encode(TypeCode.BARRIER, new Barrier(5L)));
-    handle(arriving, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
+    assertThat(isMovingHere.subscriptions().size()).isZero();
+    // Once the move is complete it prefers events to a refusal, as any other client.
+    handle(isMovingHere, ControlFrames.encode(TypeCode.BARRIER, new Barrier(5L)));
+    handle(isMovingHere, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
     others.known.remove().accept(false);
     assertThat(there.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
   }
 
-  /** What a bus hears of a client that it has asked to go; nothing here. */
+  /** Listener that ignores the outcome of a move. */
   private static final class Unheard implements MoveListener {
     @Override
     public void progresses() {}
@@ -442,8 +441,8 @@ class SessionInClusterTest {
     public void declined(String why) {}
   }
 
-  private void askToChange() {
-    session.askToChange(
+  private void askToMove() {
+    session.askToMove(
         new ChangeBus(List.of("ws://two/bus"), ChangeReason.OVERLOAD, 1_000L, "tok", 1),
         new Unheard());
     link.taken();
@@ -452,7 +451,7 @@ class SessionInClusterTest {
   @Test
   void aClientThatChangesTheBusDoesNotLeaveBeforeEverythingIsHere() {
     subscribe(1);
-    askToChange();
+    askToMove();
     unsubscribe(1);
     link.taken();
     others.arrived.remove().accept(false);
@@ -467,22 +466,22 @@ class SessionInClusterTest {
   @Test
   void aClientThatOnlyReadsIsClosedAtTheEndOfItsTime() {
     subscribe(1);
-    askToChange();
+    askToMove();
     link.queued = 100;
-    session.endChange("tok", "ws://two/bus");
+    session.endMove("tok", "ws://two/bus");
     assertThat(link.closed).as("it has not left").hasSize(1);
   }
 
   @Test
   void aClientThatHasLeftReadsTheRestOfItsQueue() {
     subscribe(1);
-    askToChange();
+    askToMove();
     unsubscribe(1);
     link.queued = 100;
-    session.endChange("tok", "ws://two/bus");
+    session.endMove("tok", "ws://two/bus");
     assertThat(link.closed).isEmpty();
     link.queued = 0;
-    session.endChange("tok", "ws://two/bus");
+    session.endMove("tok", "ws://two/bus");
     assertThat(link.closed).hasSize(1);
   }
 

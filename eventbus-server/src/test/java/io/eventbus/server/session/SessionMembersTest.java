@@ -50,7 +50,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What reaches all members of a service: broadcasts, and requests to all. */
+/** Frames to all members of a service: broadcasts, and requests to all. */
 class SessionMembersTest {
   private final FakeLoops loops = new FakeLoops(1);
   private final SubscriptionIndex index = new SubscriptionIndex(1);
@@ -100,7 +100,7 @@ class SessionMembersTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     caller.onClosed();
     one.onClosed();
     other.onClosed();

@@ -57,7 +57,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a client meets that has used up its quotas. */
+/** Clients that have used up their quotas. */
 class SessionQuotaTest {
   private static final long SECOND = 1_000_000_000;
 
@@ -99,10 +99,10 @@ class SessionQuotaTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     all.forEach(Session::onClosed);
     now += 3600 * SECOND;
-    // Whoever comes has those looked at that linger.
+    // A new client triggers the check of lingering quotas.
     Principal other =
         new Principal(
             "x",
@@ -122,7 +122,7 @@ class SessionQuotaTest {
     return new ClientQuotas(new Quotas(Map.of(quota, limit)), Quotas.NONE);
   }
 
-  /** A client and what it was sent. */
+  /** Client with its received frames. */
   private final class Client {
     final FakeLink link = new FakeLink();
     final Session session = new Session(context, link);
@@ -213,7 +213,7 @@ class SessionQuotaTest {
         TypeCode.REQUEST, SampleCalls.request(call, service, "x".repeat(100)));
   }
 
-  /** Serves as many calls as there are, and returns their numbers. */
+  /** Serves all calls, and returns their numbers. */
   private static List<Long> invoked(Client member, Client caller, int calls) {
     member.say(
         ControlFrames.encode(
@@ -226,7 +226,7 @@ class SessionQuotaTest {
     return member.link.taken().stream().map(sent -> ((Invoke) sent).getCall()).toList();
   }
 
-  /** Says that a frame waits for the quota, and passes when it has. */
+  /** Asserts that a frame waits for the quota, and passes afterwards. */
   private void assertWaits(Client client, byte[] frame) {
     assertThat(client.say(frame)).as("nothing was handled").isZero();
     assertThat(client.session.awaitsRoom()).as("credit does not hold").isTrue();

@@ -111,7 +111,7 @@ class SessionTest {
     return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> 0));
   }
 
-  /** Lets something happen when a session has just been found by its number. */
+  /** Map that runs a task when a session was just found by its number. */
   private static final class LookedUp extends ConcurrentSkipListMap<Long, Session> {
     private static final long serialVersionUID = 1;
 
@@ -130,7 +130,7 @@ class SessionTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     session.onClosed();
     assertThat(memory.used()).isZero();
     assertThat(index.size()).isZero();
@@ -180,7 +180,10 @@ class SessionTest {
     assertThat(session.isWelcomed()).isTrue();
   }
 
-  /** Handles a message that does not start at the buffer's start; returns how many bytes of it. */
+  /**
+   * Handles a message that does not start at the buffer's start; returns how many bytes were
+   * handled.
+   */
   private int handle(Session by, byte[] message, int from) {
     ByteBuffer in = ByteBuffer.allocate(message.length + 10);
     in.put(5, message);
@@ -284,7 +287,7 @@ class SessionTest {
   @Test
   void theBusThatAClientComesFromIsAskedToEndItsSession() {
     List<String> asked = new ArrayList<>();
-    sessions.elsewhere((id, producer) -> asked.add(id + " " + producer));
+    sessions.setStaleSessions((id, producer) -> asked.add(id + " " + producer));
     handle(hello("s3cret", null));
     String resume = ((Welcome) link.taken().get(0)).getResume();
     Session second = new Session(context, new FakeLink());
@@ -336,7 +339,7 @@ class SessionTest {
     assertThat(link.closed).as("nobody is replaced by it").isEmpty();
     assertThat(sessions.after(0)).containsExactly(session, second);
     assertThat(counters.resumesRejected.sum()).isEqualTo(2);
-    // What it was given instead is as good as any.
+    // Its replacement is as good as any.
     Session third = new Session(context, new FakeLink());
     handle(third, hello("s3cret", first.getResume()), 0);
     assertThat(third.producer()).isEqualTo(first.getProducer());
@@ -375,12 +378,12 @@ class SessionTest {
         .doesNotContain(chosen);
     assertClosed(CloseReason.UNAUTHENTICATED);
     assertThat(session.isWelcomed()).isFalse();
-    assertThat(session.arrival()).isNull();
+    assertThat(session.moveGrant()).isNull();
     assertThat(sessions.tokens().outstanding()).as("it was not used up").isEqualTo(1);
     assertThat(counters.resumesRejected.sum()).as("no number was given").isZero();
   }
 
-  /** Hears what became of a change of bus. */
+  /** Listener that records the outcome of a move. */
   private static final class Hearer implements MoveListener {
     final List<String> heard = new ArrayList<>();
     int steps;
@@ -418,13 +421,13 @@ class SessionTest {
   void aClientIsAskedToGoAndGoes() {
     welcome();
     Hearer hearer = new Hearer();
-    session.askToChange(request("tok"), hearer);
+    session.askToMove(request("tok"), hearer);
     assertThat(link.taken()).containsExactly(request("tok"));
     assertThat(hearer.heard).isEmpty();
     session.onClosed();
     assertThat(hearer.heard).containsExactly("gone");
-    session.endChange("tok", "ws://two/bus");
-    session.askToChange(request("late"), hearer);
+    session.endMove("tok", "ws://two/bus");
+    session.askToMove(request("late"), hearer);
     assertThat(hearer.heard).containsExactly("gone", "gone");
     assertThat(link.closed).isEmpty();
   }
@@ -433,16 +436,16 @@ class SessionTest {
   void aClientThatStaysSaysSo() {
     welcome();
     Hearer hearer = new Hearer();
-    session.askToChange(request("tok"), hearer);
+    session.askToMove(request("tok"), hearer);
     link.taken();
     handle(failed("another", "x"));
     assertThat(hearer.heard).isEmpty();
     handle(failed("tok", "no connection"), failed("tok", "twice"));
     assertThat(hearer.heard).containsExactly("no connection");
     assertThat(link.taken()).as("one that nobody asked for is ignored").isEmpty();
-    session.endChange("tok", "ws://two/bus");
+    session.endMove("tok", "ws://two/bus");
     assertThat(link.closed).as("it has answered").isEmpty();
-    session.askToChange(request("tok2"), hearer);
+    session.askToMove(request("tok2"), hearer);
     assertThat(link.taken()).containsExactly(request("tok2"));
   }
 
@@ -451,7 +454,7 @@ class SessionTest {
     welcome();
     Hearer hearer = new Hearer();
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
-    session.askToChange(request("tok"), hearer);
+    session.askToMove(request("tok"), hearer);
     assertThat(hearer.steps).isZero();
     Runnable reading = link.reading;
     assertThat(reading).isNotNull();
@@ -472,7 +475,7 @@ class SessionTest {
     welcome();
     Hearer hearer = new Hearer();
     handle(subscribe(1, "a", null));
-    session.askToChange(request("tok"), hearer);
+    session.askToMove(request("tok"), hearer);
     session.onTick(1);
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
     session.onTick(2);
@@ -490,8 +493,8 @@ class SessionTest {
     welcome();
     Hearer first = new Hearer();
     Hearer second = new Hearer();
-    session.askToChange(request("tok"), first);
-    session.askToChange(request("tok2"), second);
+    session.askToMove(request("tok"), first);
+    session.askToMove(request("tok2"), second);
     assertThat(link.taken()).containsExactly(request("tok"));
     assertThat(second.heard).hasSize(1).first().asString().contains("was asked before");
     assertThat(first.heard).isEmpty();
@@ -501,10 +504,10 @@ class SessionTest {
   void whoDoesNotGoIsClosedWithTheAddress() {
     welcome();
     Hearer hearer = new Hearer();
-    session.askToChange(request("tok"), hearer);
-    session.endChange("another", "ws://two/bus");
+    session.askToMove(request("tok"), hearer);
+    session.endMove("another", "ws://two/bus");
     assertThat(link.closed).isEmpty();
-    session.endChange("tok", "ws://two/bus");
+    session.endMove("tok", "ws://two/bus");
     assertClosed(CloseReason.CHANGE_BUS);
     assertThat(link.closed.get(0).message()).isEqualTo("go on at ws://two/bus");
     assertThat(link.closedWhenWritten).as("it gets what is queued").isTrue();
@@ -525,11 +528,11 @@ class SessionTest {
     Session second = new Session(context, other);
     handle(second, hello, 0);
     assertThat(second.producer()).isEqualTo(first.getProducer());
-    assertThat(second.arrival()).isEqualTo(grant);
-    assertThat(session.arrival()).isNull();
+    assertThat(second.moveGrant()).isEqualTo(grant);
+    assertThat(session.moveGrant()).isNull();
     assertThat(link.closed).isEmpty();
     assertThat(sessions.after(0)).containsExactly(session, second);
-    // The change came to nothing: who resumes now replaces the first one.
+    // The move has failed: a resuming client replaces the first session.
     second.onClosed();
     FakeLink replayed = new FakeLink();
     Session third = new Session(context, replayed);
@@ -702,7 +705,7 @@ class SessionTest {
     welcome();
     handle(subscribe(1, "a", null));
     link.taken();
-    // A type code that never ends, behind a frame that was in order.
+    // An endless type code after a valid frame.
     handle(new byte[] {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1});
     List<Object> sent = link.taken();
     assertThat(sent).hasSize(1);
@@ -789,7 +792,7 @@ class SessionTest {
             problem(ErrorCode.TOO_BIG, TypeCode.PUBLISH, 7, "t".repeat(252) + "\u2026")
                 .getMessage())
         .isEqualTo("Publish.topic length: 256 at byte 0 (expected: at most 255)");
-    // The beginning does not end inside a character.
+    // The truncation does not split a character.
     handle(SampleFrames.publish("t" + "\u00e9".repeat(200), 8, true, "x"));
     problem(ErrorCode.TOO_BIG, TypeCode.PUBLISH, 8, "t" + "\u00e9".repeat(125) + "\u2026");
     assertThat(link.closed).isEmpty();
@@ -1147,7 +1150,7 @@ class SessionTest {
     assertThat(at).isPositive().isLessThan(message.length);
     assertThat(link.turns).hasSize(1);
     assertThat(session.published()).isLessThan(frames);
-    // Asked too early: it only waits.
+    // Retried too early: it only waits.
     assertThat(handle(session, message, at)).isEqualTo(at);
     int turns = 1;
     while (at < message.length) {

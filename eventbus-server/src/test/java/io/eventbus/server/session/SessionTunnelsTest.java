@@ -44,7 +44,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Streams and tunnels between two clients of a bus, frame by frame, also of hostile ones. */
+/** Streams and tunnels between two clients of a bus, frame by frame, including hostile clients. */
 class SessionTunnelsTest {
   /** Of the sample: half of 1 MiB, for three tunnels. */
   private static final long MIN = (1 << 20) / 2 / 3;
@@ -63,7 +63,7 @@ class SessionTunnelsTest {
   private final Session member = new Session(context, membersLink);
   private final CallStats stats = counters.loops().get(0).calls;
 
-  // Of the last tunnel that was opened.
+  // Number of the last tunnel.
   private long number;
 
   private LoopContext context() {
@@ -109,7 +109,7 @@ class SessionTunnelsTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     caller.onClosed();
     member.onClosed();
     context.trim();
@@ -218,7 +218,7 @@ class SessionTunnelsTest {
     int half = (int) (LIMIT / 2 - TunnelFrames.FRAME_COST);
     say(caller, data(5, 0, half), data(5, LIMIT / 2, half));
     membersLink.taken();
-    // Everything is written, and the member takes no more.
+    // Everything is written, and the member gives no more credit.
     membersLink.writeBulk();
     assertThat(callersLink.taken()).isEmpty();
     say(member, new Credit(number, LIMIT + 50_000, LIMIT));
@@ -247,7 +247,7 @@ class SessionTunnelsTest {
       }
     }
     membersLink.taken();
-    // Half of what is left over each time, and no more than the window.
+    // Half of the rest each time, and no more than the window.
     assertThat(sent).isBetween(MIN, 1L << 20);
     membersLink.writeBulk();
     assertThat(((Credit) only(callersLink)).getLimit()).isGreaterThan(told);
@@ -279,7 +279,7 @@ class SessionTunnelsTest {
     say(caller, new Data(10L, 0L, true, true, ByteBuffer.allocate(0)));
     assertFailed(callersLink, 10, FailureCode.INTERNAL, "Data.more");
     membersLink.taken();
-    // Foreign numbers, of others and of none.
+    // Numbers of other connections, and unknown ones.
     say(caller, data(other, 0, 1), data(99, 0, 1), new Credit(99L, 5L, 0L));
     assertThat(callersLink.closed).isEmpty();
     say(caller, data(5, 0, 1));
@@ -349,7 +349,7 @@ class SessionTunnelsTest {
     say(member, SampleCalls.reply(number, "too late"), data(number, 0, 1));
     assertThat(callersLink.sent).isEmpty();
     assertThat(stats.tunnels.get()).isZero();
-    // A member says no.
+    // A member refuses it.
     say(caller, request(9, CallKind.TUNNEL, LIMIT));
     number = ((Invoke) only(membersLink)).getCall();
     say(member, failure(number, "no"));

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What subscriptions take of the heap, as measured, is what the index counts; the figures in
+ * Heap of subscriptions: the measured growth is what the index counts; the figures in
  * docs/operations.md are printed here.
  */
 class SubscriptionHeapTest {
@@ -29,7 +29,7 @@ class SubscriptionHeapTest {
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
   private final List<Kept> sessions = new ArrayList<>();
 
-  /** What a session keeps. */
+  /** State kept by a session. */
   private record Kept(Map<Long, RoutedSubscription> byId, DeduplicatedSubscriptions equal) {}
 
   private void subscribe(long id, String filter) {
@@ -43,7 +43,7 @@ class SubscriptionHeapTest {
     session.equal.add(subscription);
   }
 
-  /** The filter with a number. */
+  /** Returns the filter with a number. */
   private static IntFunction<String> filters(String kind) {
     return switch (kind) {
       case "plain topic" -> i -> "flights." + i + ".landed";

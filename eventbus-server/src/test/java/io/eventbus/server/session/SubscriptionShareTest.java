@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What some clients' subscriptions leave for others. */
+/** Resources that the subscriptions of greedy clients leave for others. */
 class SubscriptionShareTest {
   private static final long POT = 512 << 10;
   private static final long OWN = POT / 8;
@@ -44,7 +44,7 @@ class SubscriptionShareTest {
   private static final int OWN_PATTERNS = 16;
   private static final int GROUPS = 16;
 
-  /** Time stands still. */
+  /** Constant time. */
   private static final long NOW = 77;
 
   private final FakeLoops loops = new FakeLoops(1);
@@ -79,7 +79,7 @@ class SubscriptionShareTest {
     return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> NOW));
   }
 
-  /** A client that was welcomed. */
+  /** Client that was welcomed. */
   private final class Client {
     final FakeLink link = new FakeLink();
     final Session session = new Session(context, link);
@@ -100,12 +100,12 @@ class SubscriptionShareTest {
       assertThat(end).isEqualTo(frame.length);
     }
 
-    /** Returns why it was refused; empty if it was not. */
+    /** Returns the reason of the refusal; empty if there was none. */
     String subscribe(String filter) {
       return subscribe(filter, null);
     }
 
-    /** Returns why it was refused; empty if it was not. */
+    /** Returns the reason of the refusal; empty if there was none. */
     String subscribe(String filter, @Nullable String group) {
       ids++;
       handle(
@@ -127,7 +127,7 @@ class SubscriptionShareTest {
       link.taken();
     }
 
-    /** Subscribes to topics of its own until it is refused; returns why. */
+    /** Adds subscriptions with distinct topics until one is refused; returns the reason. */
     String fill() {
       for (int i = 0; ; i++) {
         String refusal = subscribe("client" + clients.indexOf(this) + ".topic." + i);
@@ -148,7 +148,7 @@ class SubscriptionShareTest {
     assertThat(index.patterns()).isZero();
   }
 
-  /** Subscriptions to a topic of very many come and go, and events are published between. */
+  /** Adds and removes subscriptions of a topic with very many, and publishes events between. */
   private boolean makeRoutesAnew(Client publisher) {
     RoutedSubscription guest = other(">");
     for (long n = 1; n < 10_000; n++) {
@@ -292,7 +292,7 @@ class SubscriptionShareTest {
     assertThat(client.link.addressTaken).isEqualTo(full);
   }
 
-  /** A filter of eight tokens with wildcards where the bits are. */
+  /** Returns a filter of eight tokens with wildcards where the bits are set. */
   private static String filter(int bits) {
     StringBuilder filter = new StringBuilder("x");
     for (int i = 0; i < 7; i++) {

@@ -7,7 +7,7 @@ import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleCalls;
 import io.netty.buffer.ByteBufAllocator;
 
-/** The context of the first loop of a bus that has no other buses. */
+/** Context of the first loop of a bus without peers. */
 final class TestLoop {
   private TestLoop() {}
 

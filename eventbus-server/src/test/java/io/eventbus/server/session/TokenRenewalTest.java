@@ -43,7 +43,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A client that shows a new token while it is connected, and what it may do then. */
+/** Client that shows a new token while it is connected, with its permissions. */
 class TokenRenewalTest {
   private static final long NOW = 77;
   private static final long MILLI = 1_000_000;
@@ -56,7 +56,7 @@ class TokenRenewalTest {
   private final BusCounters counters = new BusCounters(1);
   private final TestClock clock = new TestClock(1_000_000);
   private final Sessions sessions = new Sessions("bus", clock);
-  // Each look at it takes so long.
+  // Nanoseconds of each reading of the clock.
   private long step;
   private long nanos;
   private final WorkBudget budget = new WorkBudget(() -> nanos += step);
@@ -85,7 +85,7 @@ class TokenRenewalTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
     assertThat(memory.used()).isZero();
@@ -119,15 +119,15 @@ class TokenRenewalTest {
     return client("acme", "u1", AuthenticationMethod.JWT, all.principal().permissions());
   }
 
-  private void letIn(Session of, Authentication as) {
+  private void admit(Session of, Authentication as) {
     of.onMessage(ByteBuffer.wrap(hello), 0, hello.length, NOW, () -> {});
     authenticator.last().complete(as);
     handle(of, hello);
     assertThat(of.isWelcomed()).isTrue();
   }
 
-  private void letIn(Authentication as) {
-    letIn(session, as);
+  private void admit(Authentication as) {
+    admit(session, as);
     assertThat(link.taken()).hasSize(1).first().isInstanceOf(Welcome.class);
   }
 
@@ -167,7 +167,7 @@ class TokenRenewalTest {
 
   @Test
   void aNewTokenLetsTheClientStayLonger() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     clock.advance(50_000);
     renew(client(Map.of()));
     assertThat(authenticator.asked)
@@ -188,7 +188,7 @@ class TokenRenewalTest {
 
   @Test
   void theClientGoesOnWhileItsTokenIsChecked() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     renew();
     handle(SampleFrames.publish("a", 1, true, "x"));
     assertThat(link.taken()).hasSize(1).first().isInstanceOf(Confirm.class);
@@ -198,7 +198,7 @@ class TokenRenewalTest {
 
   @Test
   void oneTokenIsCheckedAtATime() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     renew();
     renew();
     refused(ErrorCode.LIMIT_EXCEEDED, true);
@@ -212,7 +212,7 @@ class TokenRenewalTest {
   @Test
   void aWrongTokenChangesNothing() {
     Authentication.Accepted first = client(Map.of());
-    letIn(first);
+    admit(first);
     renew(new Authentication.Refused("no", "is on the list"));
     assertThat(refused(ErrorCode.UNAUTHENTICATED, false).getMessage())
         .contains("not ones that this bus accepts")
@@ -223,7 +223,7 @@ class TokenRenewalTest {
 
   @Test
   void whoGuessesHearsLateAndMayNotTryMeanwhile() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     link.late = true;
     renew(new Authentication.Refused("no", "is on the list"));
     assertThat(link.sent).isEmpty();
@@ -238,7 +238,7 @@ class TokenRenewalTest {
 
   @Test
   void aTokenThatCannotBeCheckedInTimeIsTriedAgain() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     renew();
     session.onTick(NOW + Authentications.MAX.toNanos() + 1);
     refused(ErrorCode.OVERLOADED, true);
@@ -248,7 +248,7 @@ class TokenRenewalTest {
 
   @Test
   void whereNewCredentialsComeFromIsKnownAsWithHello() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     link.address = "203.0.113.7";
     link.late = true;
     renew();
@@ -261,7 +261,7 @@ class TokenRenewalTest {
   void anotherClientsTokenIsNone() {
     Authentication.Accepted first = client(Map.of());
     Permissions all = first.principal().permissions();
-    letIn(first);
+    admit(first);
     for (Authentication other :
         List.of(
             client("other", "u1", AuthenticationMethod.JWT, all),
@@ -278,7 +278,7 @@ class TokenRenewalTest {
 
   @Test
   void whoTriesTokensOfOthersHearsLate() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     link.late = true;
     renew(client("acme", "u2", AuthenticationMethod.JWT, session.principal().permissions()));
     assertThat(link.sent).isEmpty();
@@ -292,7 +292,7 @@ class TokenRenewalTest {
 
   @Test
   void whatIsNotAllowedAnyMoreEnds() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     subscribe(1, "user.one", Overflow.DROP_OLDEST);
     subscribe(2, "other", Overflow.DROP_OLDEST);
     subscribe(3, "user.two", Overflow.BLOCK);
@@ -332,7 +332,7 @@ class TokenRenewalTest {
 
   @Test
   void manySubscriptionsAreLookedAtInSeveralTicks() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     for (int i = 0; i < 50; i++) {
       subscribe(i, "a" + i, Overflow.DROP_OLDEST);
     }
@@ -359,9 +359,9 @@ class TokenRenewalTest {
   void whoseTokenExpiresIsClosedAlthoughOthersShowNewOnes() {
     FakeLink other = new FakeLink();
     Session expires = new Session(context, other);
-    letIn(expires, client(Map.of()));
+    admit(expires, client(Map.of()));
     clock.advance(50_000);
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     for (int i = 0; i < 50; i++) {
       subscribe(i, "a" + i, Overflow.DROP_OLDEST);
     }
@@ -380,7 +380,7 @@ class TokenRenewalTest {
 
   @Test
   void theEndOfTheConnectionEndsTheCheck() {
-    letIn(client(Map.of()));
+    admit(client(Map.of()));
     renew();
     session.onClosed();
     assertThat(authenticator.last()).isCancelled();
@@ -396,7 +396,7 @@ class TokenRenewalTest {
     for (int i = 0; i < many; i++) {
       FakeLink each = new FakeLink();
       Session one = new Session(context, each);
-      letIn(one, as);
+      admit(one, as);
       links.add(each);
       all.add(one);
     }

@@ -9,7 +9,7 @@ class WorkBudgetTest {
   private final AtomicLong clock = new AtomicLong();
   private final WorkBudget budget = new WorkBudget(clock::get);
 
-  /** A client that causes work in one go. */
+  /** Lets a client cause work in one go. */
   private void work(WorkBudget.Share share, int units) {
     budget.enter(share);
     budget.spend(units);

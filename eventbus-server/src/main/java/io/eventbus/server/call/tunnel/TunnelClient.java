@@ -12,19 +12,22 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ends of streams and tunnels at one connection, of those that it has begun and of those that
- * it serves. Made with the first. Confined to the loop that owns the connection.
+ * Ends of streams and tunnels at one connection, both called and served. Created with the first.
+ * Confined to the loop that owns the connection.
  */
 public final class TunnelClient {
-  /** What became of a frame of the client. */
+  /** Result of handling a frame of the client. */
   public enum Outcome {
-    /** It was right, or came too late to be wrong. */
+    /** Valid, or too late to be wrong. */
     TAKEN,
-    /** It is of no tunnel of this connection, or has ended one: too many of these end it. */
+    /**
+     * For no tunnel of this connection, or it has ended one: too many of these close the
+     * connection.
+     */
     WRONG
   }
 
-  /** Heap of an end, in bytes, with its place among those of its connection. */
+  /** Heap bytes of an end, with its place in its connection. */
   static final int HALF_BYTES = 200;
 
   private static final TunnelEnding CALLER_GONE =
@@ -42,21 +45,21 @@ public final class TunnelClient {
   // By the numbers of this connection: positive for its own, negative for those that it serves.
   private final NumberMap<TunnelHalf> halves = new NumberMap<>();
   private final WrittenOrder order = new WrittenOrder();
-  // What may come for tunnels that have ended, because the client did not know.
+  // Allowance for late frames of ended tunnels, because the client did not know.
   private long late;
-  // Those that have ended, and of which something waits to be written.
+  // Ended tunnels with unwritten frames.
   private int draining;
-  // Of frames that say how tunnels have ended, and wait to be written.
+  // Bytes of unwritten end frames.
   private long endingBytes;
-  // Why there is no room for what was asked for last.
+  // Reason why there was no room for the last request.
   private @Nullable String refusal;
   private int opened;
   private boolean closed;
 
   /**
-   * Makes one.
+   * Creates an empty set of tunnels.
    *
-   * @param shortOfMemory whether the bus has so little memory that senders get only the least
+   * @param shortOfMemory whether the bus has so little memory that senders get only the minimum
    */
   public TunnelClient(
       TunnelLoop loop,
@@ -74,15 +77,14 @@ public final class TunnelClient {
   }
 
   /**
-   * Says why there was no room for the one that was {@linkplain #request requested} last.
-   *
-   * @return null if there was
+   * Returns why there was no room for the {@linkplain #request requested} tunnel; null if there
+   * was.
    */
   public @Nullable String refusal() {
     return refusal;
   }
 
-  /** Why there was no room for the one that was accepted last; null if there was. */
+  /** Returns why there was no room for the accepted tunnel; null if there was. */
   @Nullable String excess() {
     String full = excess(0);
     return full == null ? refusal : full;
@@ -97,9 +99,8 @@ public final class TunnelClient {
   }
 
   /**
-   * Begins one for a caller, which waits for a member to accept it.
-   *
-   * @return its end; null if there is one with that number, or no {@linkplain #refusal room}
+   * Creates a caller's end, which waits for a member to accept it. Returns null if its number is in
+   * use, or if there is no {@linkplain #refusal room}.
    */
   public @Nullable TunnelHalf request(long call, boolean stream, long limit) {
     assert loop.isCurrent();
@@ -127,17 +128,13 @@ public final class TunnelClient {
     return half;
   }
 
-  /**
-   * Returns the end of a call that waits for a member.
-   *
-   * @return null if there is none
-   */
+  /** Returns the end of a call that waits for a member, or null. */
   public @Nullable TunnelHalf requested(long call) {
     TunnelHalf half = halves.get(call);
     return half == null || half.isOpen() ? null : half;
   }
 
-  /** The call of a tunnel has ended before a member accepted it. */
+  /** Removes the end of a call that has ended before a member accepted it. */
   public void refused(long call) {
     TunnelHalf half = requested(call);
     if (half != null) {
@@ -146,14 +143,14 @@ public final class TunnelClient {
   }
 
   /**
-   * The client has accepted a tunnel; {@link TunnelHalf#endIfTooMany} has to follow when the caller
-   * is told.
+   * Creates the member's end; {@link TunnelHalf#endIfTooMany} has to follow when the caller is
+   * notified.
    */
   public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
     assert loop.isCurrent();
     refusal = held.take(HALF_BYTES, 0);
     if (refusal != null) {
-      // Until the caller is told.
+      // Until the caller is notified.
       held.add(HALF_BYTES);
     }
     TunnelHalf half = new TunnelHalf(this, call, limit, caller);
@@ -164,10 +161,10 @@ public final class TunnelClient {
   // ---- From the client
 
   /**
-   * Takes a {@code Data} of the client.
+   * Handles a {@code Data} of the client.
    *
-   * @param offset where it begins
-   * @param payload bytes
+   * @param offset offset of its first byte
+   * @param payload bytes of payload
    */
   public Outcome data(long call, long offset, boolean more, boolean last, int payload) {
     assert loop.isCurrent();
@@ -187,7 +184,7 @@ public final class TunnelClient {
     return Outcome.TAKEN;
   }
 
-  /** Takes a {@code Credit} of the client. One for a tunnel that has ended is right. */
+  /** Handles a {@code Credit} of the client; valid also for an ended tunnel. */
   public Outcome credit(long call, long limit, long received) {
     assert loop.isCurrent();
     TunnelHalf half = halves.get(call);
@@ -196,11 +193,7 @@ public final class TunnelClient {
         : Outcome.WRONG;
   }
 
-  /**
-   * Ends a tunnel that is open, as the client asks for.
-   *
-   * @return false if there is no such tunnel
-   */
+  /** Ends an open tunnel at the client's request. Returns false if there is none. */
   public boolean reset(long call, TunnelEnding end) {
     assert loop.isCurrent();
     TunnelHalf half = halves.get(call);
@@ -212,9 +205,8 @@ public final class TunnelClient {
   }
 
   /**
-   * Ends a tunnel because of what the client has sent; both ends are told.
-   *
-   * @return false if there is no such tunnel
+   * Ends a tunnel because of an invalid frame of the client; both ends are notified. Returns false
+   * if there is none.
    */
   public boolean fail(long call, TunnelEnding end) {
     TunnelHalf half = halves.get(call);
@@ -227,7 +219,7 @@ public final class TunnelClient {
 
   // ---- To the client
 
-  /** Sends a frame, and remembers whose it is until it is written. */
+  /** Sends a frame, and records its tunnel until it is written. */
   void send(TunnelHalf half, long end, Delivery frame) {
     if (closed) {
       frame.release();
@@ -237,10 +229,7 @@ public final class TunnelClient {
     ends.send(frame);
   }
 
-  /**
-   * Frames that were sent with {@link TunnelEnds#send} have been given to the socket, in their
-   * order.
-   */
+  /** Called when frames of {@link TunnelEnds#send} were written to the socket, in order. */
   public void written(long frames) {
     assert loop.isCurrent();
     TunnelHalf before = null;
@@ -252,7 +241,7 @@ public final class TunnelClient {
         endingBytes -= end;
       }
       if (before != null && before != half) {
-        before.tellSender();
+        before.sendGrant();
       }
       if (half != null) {
         half.wrote(end);
@@ -260,44 +249,40 @@ public final class TunnelClient {
       before = half;
     }
     if (before != null) {
-      // Once for all frames in a row.
-      before.tellSender();
+      // Once for all consecutive frames.
+      before.sendGrant();
     }
   }
 
   /**
-   * A frame that says how a tunnel has ended was sent in its place among them.
+   * Records that an end frame was sent in order with the others.
    *
-   * @param bytes of the frame
+   * @param bytes bytes of the frame
    */
   public void sentEnding(int bytes) {
     order.add(null, bytes);
     endingBytes += bytes;
   }
 
-  /** The other end of a tunnel has ended it. */
+  /** Called when the other end has ended a tunnel. */
   void ended(long call, TunnelEnding end) {
     long waiting = room.held() + endingBytes + end.details().length;
     ends.ended(call, waiting > settings.shared() / 2 ? end.inShort() : end);
   }
 
-  /** All of one that has ended is written. */
+  /** Called when a closed tunnel's last frame was written. */
   void drained() {
     draining--;
   }
 
-  /** A caller's end is open. */
+  /** Called when a caller's end opens. */
   void open() {
     stats.tunnels.add(1);
     opened++;
     ends.openedOrLeft();
   }
 
-  /**
-   * Returns how many are open that the client has begun.
-   *
-   * @return at least 0
-   */
+  /** Returns the number of open tunnels that the client has begun. */
   public int opened() {
     return opened;
   }
@@ -321,8 +306,8 @@ public final class TunnelClient {
   }
 
   /**
-   * The connection has ended: so do its tunnels, now or, where there are many, in later turns.
-   * Until then what comes for them is thrown away. A second call does nothing.
+   * Ends all tunnels with the connection, now or, if there are many, in later turns. Until then
+   * frames for them are discarded. A second call does nothing.
    */
   public void close() {
     assert loop.isCurrent();
@@ -344,11 +329,7 @@ public final class TunnelClient {
     }
   }
 
-  /**
-   * Returns how many are open or begun.
-   *
-   * @return at least 0
-   */
+  /** Returns the number of open or requested tunnels. */
   public int size() {
     return halves.size();
   }

@@ -6,22 +6,22 @@ import io.eventbus.schema.FailureCode;
 import java.nio.ByteBuffer;
 
 /**
- * Why a tunnel ends before its time. Immutable.
+ * Reason for the early end of a tunnel. Immutable.
  *
- * @param type the application's name for it; empty if the bus ends it
- * @param details more of it, not to be changed; empty if the bus ends it
+ * @param type type given by the application; empty if the bus ends it
+ * @param details details of the application, not to be changed; empty if the bus ends it
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record TunnelEnding(
     FailureCode code, Execution executed, String message, String type, byte[] details) {
   private static final byte[] NO_DETAILS = {};
 
-  /** The bus ends it. */
+  /** Creates the reason of the bus. */
   public static TunnelEnding of(FailureCode code, String message) {
     return new TunnelEnding(code, Execution.UNKNOWN, message, "", NO_DETAILS);
   }
 
-  /** A client ends it. */
+  /** Creates the reason of a client. */
   public static TunnelEnding of(Failure failure) {
     ByteBuffer details = failure.getDetails().duplicate();
     byte[] bytes = new byte[details.remaining()];
@@ -30,7 +30,7 @@ public record TunnelEnding(
         failure.getCode(), failure.getExecuted(), failure.getMessage(), failure.getType(), bytes);
   }
 
-  /** Without what may be long. */
+  /** Returns the reason without its parts of unbounded length. */
   TunnelEnding inShort() {
     return new TunnelEnding(code, executed, message, type, NO_DETAILS);
   }

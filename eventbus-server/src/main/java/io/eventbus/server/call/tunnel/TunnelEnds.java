@@ -3,35 +3,36 @@ package io.eventbus.server.call.tunnel;
 import io.eventbus.server.routing.Delivery;
 
 /**
- * A connection that has ends of tunnels, as these see it. The methods run on the loop that owns the
- * connection. An implementation must not block and must not throw; one for which there is no memory
- * ends its connection, and tells {@link TunnelClient#close} of it in a later task of the loop.
+ * Connection as its ends of tunnels see it. The methods run on the loop that owns the connection.
+ * An implementation must not block and must not throw; if memory is short it closes its connection,
+ * and calls {@link TunnelClient#close} in a later task of the loop.
  */
 public interface TunnelEnds {
   /**
-   * Makes a {@code Data} for another connection.
+   * Creates a {@code Data} for another connection, with one reference. Returns null if there is no
+   * memory; then the connection ends.
    *
-   * @param offset where the frame begins
-   * @param payload bytes of payload, of the frame that is being read
-   * @return the frame, with one reference; null if there is no memory, and the connection ends
+   * @param offset offset of the frame's first byte
+   * @param payload bytes of payload of the current frame
    */
   @org.jspecify.annotations.Nullable
   Delivery data(long to, long offset, boolean more, boolean last, int payload);
 
-  /** Sends a frame behind the others of tunnels. */
+  /** Sends a frame after the other frames of tunnels. */
   void send(Delivery frame);
 
-  /** Tells the client how much it may send. */
+  /** Sends the client credit. */
   void credit(long call, long limit, long received);
 
-  /** Notes that {@link TunnelClient#opened} has changed. */
+  /** Called when {@link TunnelClient#opened} has changed. */
   default void openedOrLeft() {}
 
   /**
-   * Tells the client that the other end has ended the tunnel, behind all that was sent to it.
+   * Notifies the client that the other end has ended the tunnel, after everything that was sent to
+   * it.
    *
-   * @param call its number for the tunnel: negative for a member, which is told with {@code Cancel}
-   *     if nobody has sent a {@code Failure}
+   * @param call its number for the tunnel: negative for a member, which gets {@code Cancel} if no
+   *     {@code Failure} was sent
    */
   void ended(long call, TunnelEnding end);
 }

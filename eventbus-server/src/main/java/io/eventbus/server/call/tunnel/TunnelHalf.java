@@ -7,15 +7,15 @@ import io.eventbus.server.routing.Delivery;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a stream or tunnel, at the connection of the caller or of the member. Confined to the
- * loop that owns the connection.
+ * End of a stream or tunnel, at the connection of the caller or of the member. Confined to the loop
+ * that owns the connection.
  *
  * <pre>
  *   REQUESTED ──► OPEN ──► ENDED
  *       └────────────────────▲
  * </pre>
  *
- * A caller's is requested until a member accepts it; a member's begins open.
+ * <p>A caller's end is requested until a member accepts it; a member's end starts open.
  */
 public final class TunnelHalf {
   private enum State {
@@ -31,7 +31,7 @@ public final class TunnelHalf {
   private @Nullable TunnelHalf peer;
   private long peerCall;
 
-  // From the client: where its next Data begins, and how far it may go.
+  // From the client: offset of its next Data, and the end of its credit.
   private long next;
   private long allowed;
   private boolean hasSentLast;
@@ -40,7 +40,7 @@ public final class TunnelHalf {
   private final TunnelWindow window;
   private boolean hasLast;
 
-  /** The caller's, which has said how much it takes. */
+  /** Creates the caller's end, with the credit that it gives. */
   TunnelHalf(TunnelClient client, long call, boolean stream, long limit) {
     this.client = client;
     this.call = call;
@@ -49,40 +49,38 @@ public final class TunnelHalf {
     this.state = State.REQUESTED;
   }
 
-  /** The member's. */
+  /** Creates the member's end. */
   TunnelHalf(TunnelClient client, long call, long limit, TunnelHalf caller) {
     this.client = client;
     this.call = call;
     this.stream = caller.stream;
-    // Nothing comes from the caller of a stream.
+    // The caller of a stream sends nothing.
     this.window = new TunnelWindow(client.room(), stream ? 0 : limit);
     this.hasLast = stream;
-    this.allowed = caller.toldAtFirst;
+    this.allowed = caller.initialGrant;
     this.peer = caller;
     this.peerCall = caller.call;
     this.state = State.OPEN;
-    this.toldAtFirst = window.told();
+    this.initialGrant = window.granted();
   }
 
-  // Read by the other end's loop, before it is open: what its client may send at first.
-  private long toldAtFirst;
+  // Read by the other end's loop before it is open: initial credit of its client.
+  private long initialGrant;
 
-  /** Says how much the member may send at first; any thread, before it has accepted. */
-  public long limitAtFirst() {
-    return toldAtFirst;
+  /** Returns the initial credit of the member; any thread, before it has accepted. */
+  public long initialLimit() {
+    return initialGrant;
   }
 
-  /** The caller's end is about to be read by the loops of members. */
+  /** Prepares the caller's end to be read by the loops of members. */
   TunnelHalf requested() {
-    toldAtFirst = window.told();
+    initialGrant = window.granted();
     return this;
   }
 
   /**
-   * A member has accepted; the caller's end is open.
-   *
-   * @return how much the caller may send at first: for {@code Reply.limit}; -1 if the caller's end
-   *     has ended, and the member is told
+   * Opens the caller's end after a member has accepted. Returns the caller's initial credit for
+   * {@code Reply.limit}; -1 if the caller's end has ended, and the member is notified.
    */
   public long accepted(TunnelHalf member) {
     assert client.loop().isCurrent();
@@ -92,7 +90,7 @@ public final class TunnelHalf {
     state = State.OPEN;
     peer = member;
     peerCall = member.call;
-    allowed = member.toldAtFirst;
+    allowed = member.initialGrant;
     hasSentLast = stream;
     client.open();
     return allowed;
@@ -102,7 +100,7 @@ public final class TunnelHalf {
     return call;
   }
 
-  /** Returns which loop it belongs to; any thread. */
+  /** Returns the number of its loop; any thread. */
   public int loop() {
     return client.loop().number();
   }
@@ -125,7 +123,7 @@ public final class TunnelHalf {
 
   // ---- From the client
 
-  /** The client sends a part of a message; returns false if it must not. */
+  /** Handles a part of a message from the client; returns false if it is not allowed. */
   boolean data(long offset, boolean more, boolean last, int payload) {
     String problem = problem(offset, more, last, payload);
     if (problem != null) {
@@ -171,7 +169,7 @@ public final class TunnelHalf {
             + ", as Credit.limit says, with 64 for the frame)";
   }
 
-  /** The client takes more; returns false if what it says of itself cannot be. */
+  /** Handles credit of the client; returns false if its numbers are impossible. */
   boolean credit(long limit, long received) {
     if (received > window.queued()) {
       fail(
@@ -186,19 +184,19 @@ public final class TunnelHalf {
     }
     this.received = Math.max(this.received, received);
     window.limit(limit);
-    tellSender();
+    sendGrant();
     return true;
   }
 
-  // What the client says that it has received.
+  // Bytes that the client reports as received.
   private long received;
 
-  /** Tells the sender how much it may send, if that is worth a frame. */
-  void tellSender() {
+  /** Sends the sender credit, if that is worth a frame. */
+  void sendGrant() {
     if (state != State.OPEN || hasLast || !window.isDue()) {
       return;
     }
-    long limit = window.tell();
+    long limit = window.grant();
     TunnelHalf to = peer();
     TunnelLoop loop = client.loop();
     if (to.client.loop().number() == loop.number()) {
@@ -208,7 +206,7 @@ public final class TunnelHalf {
     }
   }
 
-  /** The client ends it. */
+  /** Ends the tunnel at the client's request. */
   void reset(TunnelEnding end) {
     if (state == State.OPEN) {
       tellPeer(end);
@@ -216,7 +214,7 @@ public final class TunnelHalf {
     end();
   }
 
-  /** What the client does is wrong: both ends are told. */
+  /** Ends the tunnel because of an invalid frame of the client; both ends are notified. */
   void fail(TunnelEnding end) {
     client.ends().ended(call, end);
     reset(end);
@@ -235,9 +233,9 @@ public final class TunnelHalf {
   // ---- To the client
 
   /**
-   * Sends what the other end has sent; nothing if this one has ended.
+   * Sends a frame of the other end; discarded if this end has ended.
    *
-   * @param end where the frame ends
+   * @param end offset after the frame
    */
   public void sendData(long end, boolean last, Delivery frame) {
     assert client.loop().isCurrent();
@@ -251,7 +249,7 @@ public final class TunnelHalf {
     endIfDone();
   }
 
-  /** What waited for the client has been written to it. */
+  /** Called when waiting frames were written to the client. */
   void wrote(long end) {
     window.wrote(end);
     if (state == State.ENDED && window.isWritten()) {
@@ -259,7 +257,7 @@ public final class TunnelHalf {
     }
   }
 
-  /** Tells the client how much it may send. */
+  /** Sends the client credit. */
   public void sendCredit(long limit, long others) {
     assert client.loop().isCurrent();
     if (state == State.OPEN && !hasSentLast) {
@@ -268,7 +266,7 @@ public final class TunnelHalf {
     }
   }
 
-  /** Tells the client that the other end has ended it. */
+  /** Notifies the client that the other end has ended the tunnel. */
   public void sendEnd(TunnelEnding end) {
     assert client.loop().isCurrent();
     if (state == State.OPEN) {
@@ -279,14 +277,14 @@ public final class TunnelHalf {
 
   // ---- The end
 
-  /** Both directions have their last frame. */
+  /** Ends the tunnel if both directions have had their last frame. */
   private void endIfDone() {
     if (hasLast && hasSentLast) {
       end();
     }
   }
 
-  /** Forgets it. What its client may still send without knowing is let pass. */
+  /** Forgets the tunnel. Late frames of its client are tolerated. */
   void end() {
     if (state == State.ENDED) {
       return;
@@ -298,13 +296,16 @@ public final class TunnelHalf {
     peer = null;
   }
 
-  /** The client has accepted what nobody waits for any more, and was told so. */
+  /**
+   * Cancels a tunnel that the client has accepted too late: nobody waits for it any more, and the
+   * client was notified.
+   */
   public void acceptedTooLate() {
     assert client.loop().isCurrent();
     end();
   }
 
-  /** The client has accepted it; if it has too many, it ends at once. */
+  /** Ends an accepted tunnel at once if the client has too many. */
   public void endIfTooMany() {
     assert client.loop().isCurrent();
     String problem = state == State.OPEN ? client.excess() : null;
@@ -313,7 +314,7 @@ public final class TunnelHalf {
     }
   }
 
-  /** Says which kind of call it is; any thread. */
+  /** Returns the kind of the call; any thread. */
   public CallKind kind() {
     return stream ? CallKind.STREAM : CallKind.TUNNEL;
   }

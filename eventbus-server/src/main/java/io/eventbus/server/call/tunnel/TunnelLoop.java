@@ -4,31 +4,31 @@ import io.eventbus.server.routing.Delivery;
 import java.util.function.BooleanSupplier;
 
 /**
- * The loop that owns one end of a tunnel, on the way to the loop of the other end. What is given to
- * it is done in order there, behind the answer that has opened the tunnel. Confined to the loop; an
- * implementation must not block and must not throw.
+ * Loop that owns one end of a tunnel, as seen from the loop of the other end. Its tasks are done in
+ * order, after the answer that has opened the tunnel. Confined to the loop; an implementation must
+ * not block and must not throw.
  */
 public interface TunnelLoop {
-  /** Returns which loop this is. */
+  /** Returns the number of this loop. */
   int number();
 
-  /** Says whether the current thread is the loop's. */
+  /** Returns whether the current thread is the loop's. */
   boolean isCurrent();
 
-  /** Does something in steps, now or in later turns of the loop. */
+  /** Runs work in steps, now or in later turns of the loop. */
   void inSlices(BooleanSupplier step);
 
   /**
    * Calls {@link TunnelHalf#sendData} on another loop.
    *
-   * @param offset where the frame ends
+   * @param offset offset after the frame
    */
   void data(TunnelHalf to, long offset, boolean last, Delivery frame);
 
   /**
    * Calls {@link TunnelHalf#sendCredit} on another loop.
    *
-   * @param limit how far its client may send
+   * @param limit end of its client's credit
    */
   void credit(TunnelHalf to, long limit, long received);
 

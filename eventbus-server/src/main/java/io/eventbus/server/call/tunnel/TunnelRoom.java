@@ -3,16 +3,16 @@ package io.eventbus.server.call.tunnel;
 import java.util.function.BooleanSupplier;
 
 /**
- * What may be sent to one connection by way of all of its tunnels, in bytes: what is told to
- * senders is held here until it is written, so that no more can ever wait. Confined to its loop.
+ * Memory of one connection for all of its tunnels, in bytes: credit given to senders is reserved
+ * here until their frames are written, so that more can never wait. Confined to its loop.
  *
- * <p>A tunnel gets at most half of what is left ("dynamic thresholds"): none takes all, and there
- * is always something for the next one.
+ * <p>A tunnel gets at most half of the rest ("dynamic thresholds"): none uses up all, and there is
+ * always something for the next one.
  */
 final class TunnelRoom {
   private final TunnelSettings settings;
   private final BooleanSupplier shortOfMemory;
-  // Beyond the least of each tunnel; 0 <= held <= settings.shared().
+  // In addition to the minimum of each tunnel; 0 <= held <= settings.shared().
   private long held;
 
   TunnelRoom(TunnelSettings settings, BooleanSupplier shortOfMemory) {
@@ -24,7 +24,7 @@ final class TunnelRoom {
     return settings.least();
   }
 
-  /** How far a tunnel may be ahead that would like to be so far, and is so far already. */
+  /** Returns how far a tunnel may be ahead, given its wanted and current distance. */
   long fit(long wanted, long ahead) {
     long least = settings.least();
     if (shortOfMemory.getAsBoolean()) {
@@ -35,7 +35,7 @@ final class TunnelRoom {
     return Math.min(Math.min(wanted, settings.windowBytes()), least + free / 2);
   }
 
-  /** One tunnel holds so much more or less. */
+  /** Changes the reservation of one tunnel. */
   void change(long before, long after) {
     held += after - before;
     assert held >= 0 && held <= settings.shared() : held;

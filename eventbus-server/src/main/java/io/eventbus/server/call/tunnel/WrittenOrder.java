@@ -4,14 +4,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose frames wait for one client, in their order: a ring that grows by doubling, so that a frame
- * needs no object. Confined to one loop.
+ * Tunnels of the frames that wait for one client, in order: a ring that grows by doubling, so that
+ * a frame needs no object. Confined to one loop.
  */
 final class WrittenOrder {
-  private static final int MIN = 8;
+  private static final int MIN_CAPACITY = 8;
 
-  private @Nullable TunnelHalf[] halves = new TunnelHalf[MIN];
-  private long[] ends = new long[MIN];
+  private @Nullable TunnelHalf[] halves = new TunnelHalf[MIN_CAPACITY];
+  private long[] ends = new long[MIN_CAPACITY];
   private int head;
   private int size;
   private long taken;
@@ -30,7 +30,7 @@ final class WrittenOrder {
     int length = halves.length;
     @Nullable TunnelHalf[] more = Arrays.copyOf(halves, 2 * length);
     long[] moreEnds = Arrays.copyOf(ends, 2 * length);
-    // What was before the head goes behind the rest.
+    // The part before the head goes after the rest.
     System.arraycopy(halves, 0, more, length, head);
     System.arraycopy(ends, 0, moreEnds, length, head);
     Arrays.fill(more, 0, head, null);
@@ -42,7 +42,7 @@ final class WrittenOrder {
     return size == 0;
   }
 
-  /** Whose the first frame is; null for one that counts for no tunnel. */
+  /** Returns the tunnel of the first frame; null for a frame of no tunnel. */
   @Nullable TunnelHalf half() {
     return halves[head];
   }
@@ -56,20 +56,20 @@ final class WrittenOrder {
     head = (head + 1) & (halves.length - 1);
     size--;
     taken++;
-    if (size == 0 && halves.length > 32 * MIN) {
-      halves = new TunnelHalf[MIN];
-      ends = new long[MIN];
+    if (size == 0 && halves.length > 32 * MIN_CAPACITY) {
+      halves = new TunnelHalf[MIN_CAPACITY];
+      ends = new long[MIN_CAPACITY];
       head = 0;
     }
   }
 
-  /** How many were removed since the start. */
+  /** Returns how many were removed since the start. */
   long taken() {
     return taken;
   }
 
   void clear() {
-    halves = new TunnelHalf[MIN];
+    halves = new TunnelHalf[MIN_CAPACITY];
     head = 0;
     size = 0;
   }

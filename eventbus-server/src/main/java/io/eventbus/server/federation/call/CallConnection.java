@@ -22,48 +22,48 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** This bus's end of the connection of a stream of calls. Confined to its loop. */
-// A write that fails ends the channel, and that is what is acted on: not each future.
+/** Connection of a stream of calls at this bus. Confined to its loop. */
+// A failed write closes the channel, which is handled: single futures are not.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class CallConnection extends LaneDecoder implements StreamEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(CallConnection.class);
 
-  /** As much is copied together into one buffer. */
+  /** Bytes that are copied together into one buffer. */
   private static final int BATCH_BYTES = 64 * 1024;
 
-  /** Larger bodies are written by reference. */
-  private static final int LARGE = 8 * 1024;
+  /** Bytes from which bodies are written by reference. */
+  private static final int LARGE_BYTES = 8 * 1024;
 
-  /** What the connection is for: one end of a stream. Confined to the loop. */
+  /** Stream end that a connection belongs to. Confined to the loop. */
   interface End {
-    /** The connection is open; nothing was read yet. */
+    /** Called when the connection is open, before the first read. */
     void onOpen(CallConnection opened);
 
     /**
-     * A frame has come. What it throws ends the connection; the frame then counts as not taken.
+     * Handles a frame. An exception closes the connection; the frame then counts as not received.
      *
-     * @param begin the index of the first byte of its body
-     * @param end the index after the last byte of its body
+     * @param begin index of the first byte of its body
+     * @param end index after the last byte of its body
      */
     void onFrame(CallConnection from, ByteBuffer in, int typeCode, int begin, int end);
 
-    /** What had been received was handled. */
+    /** Called when all received frames were handled. */
     void onReadEnd(CallConnection from);
 
-    /** There is room to write more. */
+    /** Called when there is room to write more. */
     void onWritable();
 
-    /** The other bus ends in order. */
+    /** Called when the peer ends in order. */
     void onGoodbye(CallConnection from);
 
-    /** The connection has ended. */
+    /** Called when the connection has ended. */
     void onClosed(CallConnection closed);
   }
 
   private final LoopStreams loop;
   private final LinkPeer who;
   private final End end;
-  private final Keepalive signs;
+  private final Keepalive keepalive;
   private @Nullable Channel channel;
   private boolean ending;
 
@@ -72,7 +72,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
     this.loop = loop;
     this.who = who;
     this.end = end;
-    this.signs = new Keepalive(loop.lanes().config(), loop.now());
+    this.keepalive = new Keepalive(loop.lanes().config(), loop.now());
   }
 
   LinkPeer who() {
@@ -83,7 +83,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
   public void handlerAdded(ChannelHandlerContext ctx) {
     Channel opened = ctx.channel();
     channel = opened;
-    signs.heard(loop.now());
+    keepalive.heard(loop.now());
     opened
         .config()
         .setWriteBufferWaterMark(new WriteBufferWaterMark(256 * 1024, 1024 * 1024))
@@ -110,7 +110,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
   }
 
   void flush() {
-    signs.said(loop.now());
+    keepalive.said(loop.now());
     channel().flush();
   }
 
@@ -118,7 +118,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
     return channel().isWritable();
   }
 
-  /** Writes some of the frames that were not sent. */
+  /** Writes some of the unsent frames. */
   void write(RetransmitQueue kept) {
     int size = 0;
     long now = loop.now();
@@ -132,7 +132,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
         begin(out, frame, body, now);
         kept.sent();
         size = out.readableBytes();
-        if (body != null && body.frameBytes() > LARGE) {
+        if (body != null && body.frameBytes() > LARGE_BYTES) {
           large = body.slice(0);
           break;
         }
@@ -155,7 +155,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
       out.writeBytes(frame.head());
       return;
     }
-    // The time that is left may be less than when it was sent before.
+    // The remaining time may be less than when it was sent before.
     long left = (frame.deadlineNanos() - now) / 1_000_000;
     int timeout = (int) Math.max(1, Math.min(Integer.MAX_VALUE, left));
     int bytes = body == null ? 0 : body.frameBytes();
@@ -178,31 +178,31 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
 
   @Override
   protected void onReadEnd() {
-    signs.heard(loop.now());
+    keepalive.heard(loop.now());
     if (!ending) {
       end.onReadEnd(this);
     }
   }
 
   @Override
-  public Keepalive signs() {
-    return signs;
+  public Keepalive keepalive() {
+    return keepalive;
   }
 
   void onTick(long now) {
-    if (signs.isSilent(now)) {
+    if (keepalive.isSilent(now)) {
       LOG.info("The stream of calls {} with bus {} is silent", who.channel(), who.bus());
       close();
     }
   }
 
   @Override
-  public void showLife() {
+  public void sendKeepalive() {
     write(PeerFrames.encode(PeerFrames.ALIVE));
     flush();
   }
 
-  /** This bus ends: says so, and listens until the other bus has closed the connection. */
+  /** Says goodbye because this bus ends, and reads until the peer has closed the connection. */
   ChannelFuture end() {
     ending = true;
     write(PeerFrames.encode(PeerFrames.GOODBYE));
@@ -238,7 +238,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
     fail(cause);
   }
 
-  /** Something went wrong here: the connection ends, and all goes on as after a lost one. */
+  /** Closes the connection after an internal error; recovery is that of a lost one. */
   void fail(Throwable cause) {
     if (cause instanceof java.io.IOException) {
       LOG.debug("The stream of calls with bus {} failed", who.bus(), cause);

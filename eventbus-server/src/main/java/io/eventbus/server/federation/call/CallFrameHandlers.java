@@ -5,12 +5,11 @@ import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.lane.LaneFrameTable;
 
 /**
- * The numbered frames of a stream of calls, and what is done with them: a line for each type, for
- * each of the two directions. What else comes is looked at by {@link PeerCallStream} and {@link
- * InboundCallStream} themselves.
+ * Handlers of the numbered frames of a stream of calls: a line for each type, for each direction.
+ * {@link PeerCallStream} and {@link InboundCallStream} handle other frames themselves.
  */
 final class CallFrameHandlers {
-  /** What the bus that has opened a stream sends. */
+  /** Frames of the bus that has opened a stream. */
   static final LaneFrameTable<InboundCallStream> OF_INTAKE =
       new LaneFrameTable<InboundCallStream>()
           .with(
@@ -32,7 +31,7 @@ final class CallFrameHandlers {
                 return true;
               });
 
-  /** What comes back to it. */
+  /** Frames of the bus that has accepted it. */
   static final LaneFrameTable<PeerReplies> OF_OPENER =
       new LaneFrameTable<PeerReplies>()
           .with(

@@ -2,15 +2,15 @@ package io.eventbus.server.federation.call;
 
 import io.eventbus.server.stats.SingleWriterCounter;
 
-/** What the streams of calls of one loop have done. Only that loop writes; any thread reads. */
+/** Counters of the streams of calls of one loop. Only that loop writes; any thread reads. */
 final class CallStreamCounters {
-  /** Calls given to other buses. */
+  /** Calls given to peers. */
   final SingleWriterCounter callsOut = new SingleWriterCounter();
 
-  /** Calls that other buses have sent back because no place was free there. */
+  /** Calls that peers have sent back because no place was free there. */
   final SingleWriterCounter callsBack = new SingleWriterCounter();
 
-  /** Streams that came up, again or for the first time. */
+  /** Connects, including reconnects. */
   final SingleWriterCounter connects = new SingleWriterCounter();
 
   /** Frames sent again after a cut. */

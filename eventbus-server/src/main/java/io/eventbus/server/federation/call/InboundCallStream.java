@@ -31,13 +31,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The calls of another bus for members of this one, by one of its streams, over all connections of
- * that. To calls it is a caller. Confined to its loop.
+ * Calls of a peer for local members, by one of its streams, over all its connections. Acts as a
+ * caller. Confined to its loop.
  */
 final class InboundCallStream implements CallerPort {
   private static final Logger LOG = LoggerFactory.getLogger(InboundCallStream.class);
 
-  /** Calls that may be open: what the other bus is granted is far less. */
+  /** Maximum open calls: the grants of the peer are far less. */
   private static final int MAX_CALLS = 65_536;
 
   private static final ByteBuffer NO_DETAILS = ByteBuffer.allocate(0);
@@ -48,7 +48,7 @@ final class InboundCallStream implements CallerPort {
   private final ReliableStream stream;
   private final BusCallView call = new BusCallView();
   private final CallRequest request = new CallRequest();
-  private final Map<ServiceKey, PeerDemand> askers = new HashMap<>();
+  private final Map<ServiceKey, PeerDemand> demands = new HashMap<>();
   private final NumberMap<ServiceKey> open = new NumberMap<>();
   private @Nullable CallerConnection client;
   private @Nullable CallConnection connection;
@@ -62,12 +62,12 @@ final class InboundCallStream implements CallerPort {
     this.stream = new ReliableStream(loop, call -> {});
   }
 
-  /** Whether there is anything that is lost if the other bus does not come back. */
+  /** Returns whether it has state that is lost if the peer does not come back. */
   boolean isWaiting() {
     return client != null && connection == null;
   }
 
-  /** Whether nothing of it is needed any more. */
+  /** Returns whether it can be removed. */
   boolean isIdle() {
     return client == null && connection == null;
   }
@@ -103,20 +103,20 @@ final class InboundCallStream implements CallerPort {
     stream.up(from, hello.getTaken());
   }
 
-  boolean isBy(CallConnection asking) {
-    return asking == connection;
+  boolean isBy(CallConnection demands) {
+    return demands == connection;
   }
 
   void onFrame(ByteBuffer in, int typeCode, int from, int to) {
     if (client == null) {
-      // It was told that its session is not known.
+      // The peer was told that its session is unknown.
       return;
     }
     if (typeCode == PeerFrames.LANE_ACK) {
       stream.out().acknowledged(PeerFrames.number(in, from, to));
     } else {
-      CallFrameHandlers.OF_INTAKE.take(typeCode, this, in, from, to);
-      stream.took();
+      CallFrameHandlers.OF_INTAKE.handle(typeCode, this, in, from, to);
+      stream.onHandled();
     }
   }
 
@@ -133,7 +133,7 @@ final class InboundCallStream implements CallerPort {
       connection = null;
       stream.down();
       downSince = loop.now();
-      loop.lanes().lookSoon();
+      loop.lanes().checkSoon();
     }
   }
 
@@ -144,20 +144,20 @@ final class InboundCallStream implements CallerPort {
     }
   }
 
-  /** The calls of the session are given up: members are told that nobody waits for them. */
+  /** Cancels the calls of the session: members learn that nobody waits for them. */
   void drop() {
     CallerConnection ended = client;
     client = null;
     stream.clear();
     open.clear();
-    askers.values().forEach(PeerDemand::close);
-    askers.clear();
+    demands.values().forEach(PeerDemand::close);
+    demands.clear();
     if (ended != null) {
       ended.close();
     }
   }
 
-  /** This bus ends: nothing is sent again. */
+  /** Ends with this bus: nothing is sent again. */
   void end() {
     stream.end();
   }
@@ -179,7 +179,7 @@ final class InboundCallStream implements CallerPort {
       request.serviceStart = 0;
       request.serviceLength = name.length;
       request.call = call.call;
-      request.far = true;
+      request.fromPeer = true;
       request.caller = new CallerInfo(call.caller, call.identity, call.account, bus);
       request.request = call.request;
       request.returnable = call.returnable;
@@ -198,7 +198,7 @@ final class InboundCallStream implements CallerPort {
         throw new CorruptedFrameException("call " + call.call + " of bus " + bus + " twice");
       }
       open.put(call.call, service);
-      askers.computeIfAbsent(service, loop.calls()::asker).began(call.queued);
+      demands.computeIfAbsent(service, loop.calls()::demand).began(call.queued);
       client().begin(request);
     } finally {
       request.body = null;
@@ -211,33 +211,33 @@ final class InboundCallStream implements CallerPort {
     client().cancel(stop.getCall(), stop.getReason());
   }
 
-  void onDemand(Demand demand) {
-    ServiceKey service = new ServiceKey(demand.getAccount(), demand.getService());
-    PeerDemand asker = askers.get(service);
-    boolean passing = asker == null;
-    if (asker == null) {
-      asker = loop.calls().asker(service);
+  void onDemand(Demand frame) {
+    ServiceKey service = new ServiceKey(frame.getAccount(), frame.getService());
+    PeerDemand demand = demands.get(service);
+    boolean passing = demand == null;
+    if (demand == null) {
+      demand = loop.calls().demand(service);
     }
-    asker.queued(demand.getQueued());
-    Grant grant = new Grant(service.name(), asker.grant(), service.account());
+    demand.queued(frame.getQueued());
+    Grant grant = new Grant(service.name(), demand.grant(), service.account());
     send(PeerFrames.encode(PeerFrames.GRANT, grant), null);
     if (passing) {
-      asker.close();
+      demand.close();
     }
   }
 
-  /** A call ends: returns how many of its service the other bus may have open. */
+  /** Removes an ended call; returns the new grant of its service. */
   private int ended(long ended) {
     ServiceKey service = open.remove(ended);
-    PeerDemand asker = service == null ? null : askers.get(service);
-    if (service == null || asker == null) {
+    PeerDemand demand = service == null ? null : demands.get(service);
+    if (service == null || demand == null) {
       throw new IllegalStateException("call: " + ended + " (expected: one that is open)");
     }
-    int grant = asker.grant();
-    asker.ended();
-    if (asker.open() == 0) {
-      askers.remove(service);
-      asker.close();
+    int grant = demand.grant();
+    demand.ended();
+    if (demand.open() == 0) {
+      demands.remove(service);
+      demand.close();
     }
     return grant;
   }

@@ -25,8 +25,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams of calls of one event loop: those that it has opened to other buses, and those that
- * others have opened to it. Confined to the loop but for what says so.
+ * Streams of calls of one event loop, opened to peers and accepted from them. Confined to the loop
+ * except for methods marked otherwise.
  */
 final class LoopStreams implements AttachedStreams {
   private record Incoming(String bus, int number) {}
@@ -36,7 +36,7 @@ final class LoopStreams implements AttachedStreams {
   private final CallStreamCounters counters = new CallStreamCounters();
   private final DeliveryAllocator bodies;
   private final Map<Peer, PeerCallStream> buses = new LinkedHashMap<>();
-  private final Map<Incoming, InboundCallStream> intakes = new HashMap<>();
+  private final Map<Incoming, InboundCallStream> inboundStreams = new HashMap<>();
   private final Set<CallConnection> connections = new LinkedHashSet<>();
   private boolean ending;
   private volatile int up;
@@ -68,7 +68,7 @@ final class LoopStreams implements AttachedStreams {
     return lanes.nanoTime();
   }
 
-  /** Copies a body out of what was read; the caller has the only reference. */
+  /** Copies a body out of the read buffer; the caller has the only reference. */
   Delivery body(ByteBuffer in, int from, int length) {
     Delivery body = bodies.allocate(DeliveryKind.CALL, length, 0, 0);
     body.append(in, from, length);
@@ -76,13 +76,13 @@ final class LoopStreams implements AttachedStreams {
     return body;
   }
 
-  /** Returns false when the bus ends. */
+  /** Adds a connection; returns false if the bus ends. */
   boolean add(CallConnection connection) {
     if (ending || !connections.add(connection)) {
       return false;
     }
-    // Its first sign of life may be due before the next tick.
-    lanes.lookSoon();
+    // Its first keepalive may be due before the next tick.
+    lanes.checkSoon();
     return true;
   }
 
@@ -90,54 +90,54 @@ final class LoopStreams implements AttachedStreams {
     connections.remove(connection);
   }
 
-  /** Another bus serves a service, or does not any more. */
+  /** Adds or removes a service of a peer. */
   void serves(Peer bus, ServiceKey service, boolean serves, boolean drains) {
     if (serves) {
-      PeerCallStream far = buses.get(bus);
-      if (far == null) {
-        far = new PeerCallStream(this, bus);
-        far.draining(drains);
-        buses.put(bus, far);
+      PeerCallStream peerStream = buses.get(bus);
+      if (peerStream == null) {
+        peerStream = new PeerCallStream(this, bus);
+        peerStream.draining(drains);
+        buses.put(bus, peerStream);
       }
-      far.serves(service);
+      peerStream.serves(service);
     } else {
-      PeerCallStream far = buses.get(bus);
-      if (far != null) {
-        far.servesNoMore(service);
+      PeerCallStream peerStream = buses.get(bus);
+      if (peerStream != null) {
+        peerStream.servesNoMore(service);
       }
     }
   }
 
   void draining(Peer bus, boolean drains) {
-    PeerCallStream far = buses.get(bus);
-    if (far != null) {
-      far.draining(drains);
+    PeerCallStream peerStream = buses.get(bus);
+    if (peerStream != null) {
+      peerStream.draining(drains);
     }
   }
 
   void abandoned(Peer bus) {
-    PeerCallStream far = buses.get(bus);
-    if (far != null) {
-      far.abandon();
+    PeerCallStream peerStream = buses.get(bus);
+    if (peerStream != null) {
+      peerStream.abandon();
     }
   }
 
   void forget(Peer bus) {
-    PeerCallStream far = buses.remove(bus);
-    if (far != null) {
-      far.close();
+    PeerCallStream peerStream = buses.remove(bus);
+    if (peerStream != null) {
+      peerStream.close();
     }
   }
 
-  /** What handles a stream that another bus has opened. */
+  /** Returns the handler of a stream that a peer has opened. */
   CallConnection receiver(LinkPeer who) {
     return new CallConnection(this, who, new Accepted(who));
   }
 
-  /** A connection that another bus has opened: it says first which of its streams it is. */
+  /** Accepted connection whose stream is unknown until its first frame. */
   private final class Accepted implements CallConnection.End {
     private final LinkPeer who;
-    private @Nullable InboundCallStream intake;
+    private @Nullable InboundCallStream inbound;
 
     Accepted(LinkPeer who) {
       this.who = who;
@@ -148,7 +148,7 @@ final class LoopStreams implements AttachedStreams {
 
     @Override
     public void onFrame(CallConnection from, ByteBuffer in, int typeCode, int begin, int end) {
-      InboundCallStream known = intake;
+      InboundCallStream known = inbound;
       if (known != null) {
         if (known.isBy(from)) {
           known.onFrame(in, typeCode, begin, end);
@@ -163,16 +163,16 @@ final class LoopStreams implements AttachedStreams {
       }
       int number = LaneLoop.numberOf(PeerServices.KIND, who);
       InboundCallStream entered =
-          intakes.computeIfAbsent(
+          inboundStreams.computeIfAbsent(
               new Incoming(who.bus(), number),
               i -> new InboundCallStream(LoopStreams.this, i.bus(), number));
-      intake = entered;
+      inbound = entered;
       entered.onHello(from, BusCallFrames.hello(in, begin, end));
     }
 
     @Override
     public void onReadEnd(CallConnection from) {
-      InboundCallStream known = intake;
+      InboundCallStream known = inbound;
       if (known != null && known.isBy(from)) {
         known.onReadEnd();
       }
@@ -180,7 +180,7 @@ final class LoopStreams implements AttachedStreams {
 
     @Override
     public void onWritable() {
-      InboundCallStream known = intake;
+      InboundCallStream known = inbound;
       if (known != null) {
         known.onWritable();
       }
@@ -188,7 +188,7 @@ final class LoopStreams implements AttachedStreams {
 
     @Override
     public void onGoodbye(CallConnection from) {
-      InboundCallStream known = intake;
+      InboundCallStream known = inbound;
       if (known != null && known.isBy(from)) {
         known.drop();
       }
@@ -196,7 +196,7 @@ final class LoopStreams implements AttachedStreams {
 
     @Override
     public void onClosed(CallConnection closed) {
-      InboundCallStream known = intake;
+      InboundCallStream known = inbound;
       if (known != null) {
         known.onClosed(closed);
       }
@@ -212,11 +212,11 @@ final class LoopStreams implements AttachedStreams {
       nowUp += bus.isUp() ? 1 : 0;
       held += bus.bytes();
     }
-    for (InboundCallStream intake : new ArrayList<>(intakes.values())) {
-      intake.onTick(now);
-      held += intake.bytes();
+    for (InboundCallStream inbound : new ArrayList<>(inboundStreams.values())) {
+      inbound.onTick(now);
+      held += inbound.bytes();
     }
-    intakes.values().removeIf(InboundCallStream::isIdle);
+    inboundStreams.values().removeIf(InboundCallStream::isIdle);
     for (CallConnection connection : new ArrayList<>(connections)) {
       connection.onTick(now);
     }
@@ -226,9 +226,9 @@ final class LoopStreams implements AttachedStreams {
   }
 
   @Override
-  public boolean areNear() {
-    return buses.values().stream().anyMatch(PeerCallStream::isNear)
-        || intakes.values().stream().anyMatch(InboundCallStream::isWaiting);
+  public boolean areDueSoon() {
+    return buses.values().stream().anyMatch(PeerCallStream::isDueSoon)
+        || inboundStreams.values().stream().anyMatch(InboundCallStream::isWaiting);
   }
 
   @Override
@@ -244,17 +244,17 @@ final class LoopStreams implements AttachedStreams {
       closed.add(connection.end());
     }
     buses.values().forEach(PeerCallStream::end);
-    intakes.values().forEach(InboundCallStream::end);
+    inboundStreams.values().forEach(InboundCallStream::end);
     bodies.close();
     return closed;
   }
 
-  /** Streams to other buses that are up, a moment ago; any thread. */
+  /** Returns the number of connected streams to peers, a moment ago; any thread. */
   int up() {
     return up;
   }
 
-  /** Bytes that are kept for other buses, a moment ago; any thread. */
+  /** Returns the bytes that are kept for peers, a moment ago; any thread. */
   long bytes() {
     return bytes;
   }

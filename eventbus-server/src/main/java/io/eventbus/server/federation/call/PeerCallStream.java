@@ -28,29 +28,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Another bus that serves, as one loop calls it: by a stream that this bus opens. To the choice of
- * a member it is one, which says itself how many calls it may have, and has no places while there
- * is no connection: until then calls wait where they can go elsewhere. Confined to the loop.
+ * Peer that serves, as one loop calls it: by a stream that this bus opens. To the selection of
+ * members it is a member that grants its own calls, and it has no places while there is no
+ * connection: until then calls wait where they can go elsewhere. Confined to the loop.
  *
- * <p>A session is a set of calls that end together: where the other bus does not know it any more,
- * nobody has listened at its addresses twice in a row, or it cannot be reached for long, what was
- * sent is lost.
+ * <p>A session is a set of calls that end together: if the peer no longer knows it, nobody has
+ * listened at its addresses twice in a row, or it cannot be reached for long, everything sent is
+ * lost.
  *
  * <p>It is one class because the session, its connection and its members change together.
  */
 final class PeerCallStream implements MemberPort, CallConnection.End {
   private static final Logger LOG = LoggerFactory.getLogger(PeerCallStream.class);
 
-  /** Refused attempts in a row, with a pause between them, after which the bus has ended. */
+  /** Refused attempts in a row, with a pause between them, after which the peer counts as ended. */
   private static final int ENDED_REFUSALS = 2;
 
   private final LoopStreams loop;
   private final Peer peer;
   private final ReliableStream stream;
   private final Reconnect reconnect;
-  private final PeerReplies answers;
-  private final Map<ServiceKey, FarService> byKey = new LinkedHashMap<>();
-  private NumberMap<FarService> byNumber = new NumberMap<>();
+  private final PeerReplies replies;
+  private final Map<ServiceKey, ServiceGrant> byKey = new LinkedHashMap<>();
+  private NumberMap<ServiceGrant> byNumber = new NumberMap<>();
   private LaneState state = LaneState.DOWN;
   private MemberConnection serving;
   private long session;
@@ -60,7 +60,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   private long registrations;
   private long invocations;
   private long downSince;
-  // Attempts in a row that were refused.
+  // Refused attempts in a row.
   private int refusals;
 
   PeerCallStream(LoopStreams loop, Peer peer) {
@@ -68,7 +68,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     this.peer = peer;
     this.stream = new ReliableStream(loop, this::unsent);
     this.reconnect = new Reconnect(loop.lanes());
-    this.answers = new PeerReplies(loop, this);
+    this.replies = new PeerReplies(loop, this);
     this.serving = loop.calls().bus(this);
     this.session = loop.lanes().random().nextLong();
     this.downSince = loop.now();
@@ -82,8 +82,8 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     return stream.out().bytes();
   }
 
-  /** Whether it has to be looked at soon. */
-  boolean isNear() {
+  /** Returns whether it has a deadline soon. */
+  boolean isDueSoon() {
     return (state != LaneState.UP && isNeeded()) || wantsGrant();
   }
 
@@ -91,18 +91,18 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     return !byKey.isEmpty() || hasSession();
   }
 
-  /** The bus serves a service from now on. */
+  /** Adds a service of the peer. */
   void serves(ServiceKey service) {
     if (byKey.containsKey(service)) {
       return;
     }
-    FarService served = new FarService(service);
+    ServiceGrant served = new ServiceGrant(service);
     byKey.put(service, served);
     register(served);
     connect();
   }
 
-  private void register(FarService served) {
+  private void register(ServiceGrant served) {
     long number = ++registrations;
     byNumber.put(number, served);
     ServiceMember member = serving.serve(number, served.key);
@@ -113,9 +113,9 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     granted(served, PeerDemand.FIRST_GRANT);
   }
 
-  /** The bus does not serve a service any more. Calls of it that are there already go on. */
+  /** Removes a service of the peer. Calls that are there already go on. */
   void servesNoMore(ServiceKey service) {
-    FarService served = byKey.remove(service);
+    ServiceGrant served = byKey.remove(service);
     ServiceMember member = served == null ? null : served.member;
     if (member != null) {
       byNumber.remove(member.registration());
@@ -123,10 +123,10 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     }
   }
 
-  /** The bus sends its clients away, or does not any more. */
+  /** Sets whether the peer drains its clients. */
   void draining(boolean drains) {
     draining = drains;
-    for (FarService served : byKey.values()) {
+    for (ServiceGrant served : byKey.values()) {
       ServiceMember member = served.member;
       if (member != null) {
         member.draining(drains);
@@ -186,8 +186,8 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     } else if (typeCode == PeerFrames.LANE_ACK) {
       stream.out().acknowledged(PeerFrames.number(in, begin, end));
     } else {
-      CallFrameHandlers.OF_OPENER.take(typeCode, answers, in, begin, end);
-      stream.took();
+      CallFrameHandlers.OF_OPENER.handle(typeCode, replies, in, begin, end);
+      stream.onHandled();
     }
   }
 
@@ -210,7 +210,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     byKey.values().forEach(served -> granted(served, served.grant));
   }
 
-  /** All calls that are there are lost; what was not sent goes elsewhere. */
+  /** Fails all calls that are there; unsent calls go elsewhere. */
   private void lose() {
     MemberConnection before = serving;
     long written = stream.out().callsWritten();
@@ -220,7 +220,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     stream.clear();
     invocations = 0;
     byNumber = new NumberMap<>();
-    // Before the others go: those who wait must not find that nobody serves.
+    // Before the others go: waiting calls must not find the service unserved.
     byKey.values().forEach(this::register);
     before.close(written);
   }
@@ -268,15 +268,15 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     for (int i = unsent.size() - 1; i >= 0; i--) {
       unsent(unsent.get(i));
     }
-    loop.lanes().lookSoon();
+    loop.lanes().checkSoon();
   }
 
-  /** A call has not come to the other bus. */
+  /** Returns a call that has not reached the peer. */
   private void unsent(long call) {
     serving.sentBack(call, Undone.UNSENT);
   }
 
-  /** The bus is given up, or has ended. */
+  /** Called when the peer is given up, or has ended. */
   void abandon() {
     if (state != LaneState.UP && hasSession()) {
       giveUp();
@@ -286,14 +286,14 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   private void giveUp() {
     CallConnection greeted = connecting;
     if (greeted != null) {
-      // It was told of a session that ends.
+      // The peer knows a session that ends.
       down();
       greeted.close();
     }
     lose();
   }
 
-  /** Whether the other bus may have calls. */
+  /** Returns whether the peer may have calls. */
   private boolean hasSession() {
     return !begins || !stream.out().isEmpty();
   }
@@ -310,7 +310,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
       giveUp();
     }
     if (wantsGrant()) {
-      for (FarService served : byKey.values()) {
+      for (ServiceGrant served : byKey.values()) {
         if (served.grant == 0) {
           demand(served, 0);
         }
@@ -318,20 +318,23 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     }
   }
 
-  /** A bus that has said that nobody serves a service there, and not taken it back, is asked. */
+  /**
+   * Returns whether to ask for a grant: the peer has said that nobody serves a service there, and
+   * not revoked it.
+   */
   private boolean wantsGrant() {
     return state == LaneState.UP && byKey.values().stream().anyMatch(s -> s.grant == 0);
   }
 
   @Override
   public void invoke(MemberInvocation i) {
-    FarService served = served(i.registration());
+    ServiceGrant served = served(i.registration());
     boolean isUp = isUp();
     if (!isUp || stream.out().bytes() > loop.lanes().config().queueBytes()) {
       invocations++;
       long call = i.call();
       MemberConnection to = serving;
-      // A place may have been taken before the connection was lost.
+      // A place may have been acquired before the connection was lost.
       loop.lanes().execute(() -> to.sentBack(call, isUp ? Undone.BUSY : Undone.UNSENT));
       return;
     }
@@ -339,8 +342,8 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     stream.send(Kept.of(i, served.key, invocations++));
   }
 
-  private FarService served(long registration) {
-    FarService served = byNumber.get(registration);
+  private ServiceGrant served(long registration) {
+    ServiceGrant served = byNumber.get(registration);
     if (served == null) {
       throw new IllegalStateException("registration: " + registration + " (expected: a known one)");
     }
@@ -353,11 +356,11 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   }
 
   @Override
-  public void want(long registration, int queued) {
+  public void announceDemand(long registration, int queued) {
     demand(served(registration), queued);
   }
 
-  private void demand(FarService served, int queued) {
+  private void demand(ServiceGrant served, int queued) {
     if (state == LaneState.UP) {
       send(
           PeerFrames.encode(
@@ -373,26 +376,26 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     return serving;
   }
 
-  /** The other bus says how many calls of a member it may have. */
+  /** Sets the number of calls that the peer grants to a member. */
   void granted(ServiceMember member, int grant) {
-    FarService served = byNumber.get(member.registration());
+    ServiceGrant served = byNumber.get(member.registration());
     if (served != null) {
       granted(served, grant);
     }
   }
 
-  /** The other bus says how many calls of a service it may have. */
+  /** Sets the number of calls that the peer grants to a service. */
   void granted(ServiceKey service, int grant) {
-    FarService served = byKey.get(service);
+    ServiceGrant served = byKey.get(service);
     if (served != null) {
       granted(served, grant);
     }
   }
 
-  private void granted(FarService served, int grant) {
+  private void granted(ServiceGrant served, int grant) {
     served.grant = grant;
     if (grant == 0) {
-      loop.lanes().lookSoon();
+      loop.lanes().checkSoon();
     }
     ServiceMember member = served.member;
     if (member != null) {
@@ -400,12 +403,12 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     }
   }
 
-  /** This bus ends: nothing is sent again. */
+  /** Ends with this bus: nothing is sent again. */
   void end() {
     stream.end();
   }
 
-  /** The bus is forgotten for good. */
+  /** Closes the stream: the peer is forgotten. */
   void close() {
     CallConnection open = connecting;
     byKey.clear();

@@ -12,7 +12,7 @@ import io.eventbus.server.call.ServiceMember;
 import io.eventbus.server.routing.Delivery;
 import java.nio.ByteBuffer;
 
-/** What another bus answers to the calls that it was given. Confined to the loop. */
+/** Handles a peer's answers to calls. Confined to the loop. */
 final class PeerReplies {
   private final LoopStreams loop;
   private final PeerCallStream bus;

@@ -20,11 +20,11 @@ import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
 /**
- * The services of the other buses: which of them serves what, and the streams by which they are
- * called. Confined to the first loop but for what says so.
+ * Services of peers, and the streams by which they are called. Confined to the first loop except
+ * for methods marked otherwise.
  */
 public final class PeerServices implements BusServices {
-  /** The kind of stream, see {@code LinkNode.acceptStreams}. */
+  /** Kind of stream, see {@code LinkNode.acceptStreams}. */
   public static final String KIND = "call";
 
   private final Lanes lanes;
@@ -32,12 +32,12 @@ public final class PeerServices implements BusServices {
   private final Set<Peer> draining = new HashSet<>();
   private volatile List<LoopStreams> loops = List.of();
 
-  /** Prepares them; nothing is called yet. */
+  /** Prepares the streams without opening any. */
   public PeerServices(Lanes lanes) {
     this.lanes = lanes;
   }
 
-  /** Begins to call, and to be called; once, before any lane. */
+  /** Starts to make and accept calls; once, before any lane. */
   public void start(List<LoopCalls> calls) {
     List<LoopStreams> made = new ArrayList<>();
     for (LaneLoop loop : lanes.loops()) {
@@ -48,12 +48,12 @@ public final class PeerServices implements BusServices {
     loops = List.copyOf(made);
   }
 
-  /** The loop that owns a stream that another bus has opened; any thread. */
+  /** Returns the loop that owns a stream that a peer has opened; any thread. */
   public EventLoop loop(LinkPeer peer) {
     return lanes.loopFor(KIND, peer).eventLoop();
   }
 
-  /** What handles the bytes of a stream that another bus has opened; on the loop that owns it. */
+  /** Returns the handler of a stream that a peer has opened; on the loop that owns it. */
   public ChannelHandler receiver(LinkPeer peer) {
     return loops.get(lanes.loopFor(KIND, peer).number()).receiver(peer);
   }
@@ -73,7 +73,8 @@ public final class PeerServices implements BusServices {
           return now.isEmpty() ? null : Set.copyOf(now);
         });
     boolean drains = draining.contains(bus);
-    // First on this loop: from then on the service is served, and calls of others wait for theirs.
+    // First on this loop: from then on the service is served, and calls of other loops wait for
+    // theirs.
     everywhere(streams -> streams.serves(bus, service, serves, drains));
   }
 
@@ -82,14 +83,14 @@ public final class PeerServices implements BusServices {
     everywhere(streams -> streams.abandoned(bus));
   }
 
-  /** A bus sends its clients away, or does not any more. */
+  /** Sets whether a peer drains its clients. */
   public void draining(Peer bus, boolean drains) {
     if (drains ? draining.add(bus) : draining.remove(bus)) {
       everywhere(streams -> streams.draining(bus, drains));
     }
   }
 
-  /** A bus is forgotten for good. */
+  /** Forgets a peer for good. */
   public void forget(Peer bus) {
     draining.remove(bus);
     everywhere(streams -> streams.forget(bus));
@@ -105,12 +106,12 @@ public final class PeerServices implements BusServices {
     }
   }
 
-  /** Which other buses serve what; any thread. */
+  /** Returns the peers that serve each service; any thread. */
   public Map<ServiceKey, Set<BusId>> byKey() {
     return Map.copyOf(byKey);
   }
 
-  /** What went by the streams; any thread. */
+  /** Returns the counters of the streams; any thread. */
   public CallStreamFigures figures() {
     return new CallStreamFigures(
         sum(LoopStreams::up),

@@ -6,11 +6,11 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What both ends of a stream do alike over all its connections: send what is kept, count what was
- * taken, and say so. Confined to the loop.
+ * Reliable end of a stream over all its connections: sends kept frames, counts received ones, and
+ * acknowledges them. Confined to the loop.
  */
 final class ReliableStream {
-  /** Frames after which an acknowledgement does not wait for more. */
+  /** Frames after which an acknowledgement is sent at once. */
   private static final long DUE_FRAMES = 64;
 
   private final LoopStreams loop;
@@ -24,9 +24,9 @@ final class ReliableStream {
   private boolean ended;
 
   /**
-   * Makes one that has kept nothing.
+   * Creates a stream without frames.
    *
-   * @param late told of calls that are not sent, because their callers wait no more
+   * @param late called for calls that are not sent, because their callers wait no more
    */
   ReliableStream(LoopStreams loop, LongConsumer late) {
     this.loop = loop;
@@ -42,15 +42,15 @@ final class ReliableStream {
     return taken;
   }
 
-  /** The connection that frames go by; null if there is none, or it is not welcomed yet. */
+  /** Returns the connection in use; null if there is none, or it is not welcomed yet. */
   @Nullable CallConnection connection() {
     return connection;
   }
 
   /**
-   * A connection goes on where the other end is.
+   * Continues on a connection after the frames that the other end has received.
    *
-   * @throws IllegalArgumentException if the other end has taken what was not sent
+   * @throws IllegalArgumentException if the other end claims unsent frames
    */
   void up(CallConnection by, long otherTaken) {
     loop.counters().resent.add(out.resume(otherTaken));
@@ -64,20 +64,20 @@ final class ReliableStream {
     connection = null;
   }
 
-  /** Another session begins: nothing of this one is kept. */
+  /** Starts another session: nothing of this one is kept. */
   void clear() {
     out.clear();
     taken = 0;
     acknowledged = 0;
   }
 
-  /** This bus ends: nothing is kept from now on, because nothing is sent again. */
+  /** Ends with this bus: nothing is kept from now on, because nothing is sent again. */
   void end() {
     ended = true;
     clear();
   }
 
-  /** Keeps a frame, and sends it soon; does nothing when this bus ends. */
+  /** Keeps a frame, and sends it soon; does nothing while this bus ends. */
   void send(Kept frame) {
     if (!ended) {
       out.add(frame);
@@ -85,8 +85,8 @@ final class ReliableStream {
     }
   }
 
-  /** A numbered frame was done. */
-  void took() {
+  /** Counts a numbered frame that was handled. */
+  void onHandled() {
     taken++;
   }
 
@@ -111,7 +111,7 @@ final class ReliableStream {
       }
       out.takeLate().forEach(late::accept);
       if (taken > acknowledged) {
-        // It costs nothing to say it now.
+        // An acknowledgement now costs no extra write.
         wrote |= writeAcknowledgement(to);
       }
       if (wrote) {
@@ -128,7 +128,7 @@ final class ReliableStream {
     return true;
   }
 
-  /** What was received was handled: an acknowledgement may be due. */
+  /** Acknowledges, if due, when all received frames were handled. */
   void onReadEnd() {
     if (taken == acknowledged || ackScheduled || drainScheduled) {
       return;

@@ -12,43 +12,43 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames of one direction of a stream, numbered from 1 in the order in which they are added:
- * kept until they are acknowledged, to be sent again if a connection ends before that. Confined to
- * the loop.
+ * Frames of one direction of a stream, numbered from 1 in the order in which they are added: kept
+ * until they are acknowledged, to be sent again if a connection ends before that. Confined to the
+ * loop.
  *
- * <p>All of it counts as the bus's memory. How much there is, is for who adds to look at.
+ * <p>All bytes count as the bus's memory. Callers that add frames check how much there is.
  */
 final class RetransmitQueue {
-  /** What a frame takes besides its bytes, by estimate. */
+  /** Estimated bytes of a frame in addition to its content. */
   private static final int OVERHEAD = 96;
 
   /**
-   * A frame.
+   * Single frame.
    *
-   * @param head what comes before the body; of a call, what comes behind the time that is left
-   * @param body the last field; null for none
-   * @param call of a call, how many calls were added before it; else -1
+   * @param head bytes before the body; of a call, those after the remaining time
+   * @param body last field; null for none
+   * @param call of a call, the number of calls added before it; else -1
    */
   @SuppressWarnings("ArrayRecordComponent")
   record Kept(byte[] head, @Nullable Delivery body, long call, long number, long deadlineNanos) {
-    /** Makes a frame that is no call. */
+    /** Creates a frame that is no call. */
     Kept(byte[] head, @Nullable Delivery body) {
       this(head, body, -1, 0, 0);
     }
 
     /**
-     * Makes a call.
+     * Creates a call.
      *
-     * @param before how many calls were added before it
+     * @param before number of calls added before it
      */
     static Kept of(MemberInvocation i, ServiceKey service, long before) {
       byte[] head =
           BusCallFrames.callHead(
               i.call(),
               i.waiting(),
-              i.mayComeBack(),
-              i.urgency(),
-              i.mayRepeat(),
+              i.isReturnable(),
+              i.priority(),
+              i.isIdempotent(),
               i.attempt(),
               i.onlyMember(),
               i.caller().producer(),
@@ -80,7 +80,7 @@ final class RetransmitQueue {
   private final Deque<Kept> frames = new ArrayDeque<>();
   private final Deque<Kept> sentFrames = new ArrayDeque<>();
   private final List<Long> late = new ArrayList<>(0);
-  // The number of the first frame that is kept, or of the next one.
+  // Number of the first kept frame, or of the next one.
   private long first = 1;
   private long written;
   private long bytes;
@@ -89,7 +89,7 @@ final class RetransmitQueue {
     this.memory = memory;
   }
 
-  /** Adds one; the body gets a reference more. */
+  /** Adds a frame and retains its body. */
   void add(Kept frame) {
     Delivery body = frame.body();
     if (body != null) {
@@ -100,7 +100,7 @@ final class RetransmitQueue {
     frames.add(frame);
   }
 
-  /** Bytes that are kept. */
+  /** Returns the bytes of the kept frames. */
   long bytes() {
     return bytes;
   }
@@ -113,7 +113,9 @@ final class RetransmitQueue {
     return !frames.isEmpty();
   }
 
-  /** The next one to send, which is kept; calls whose callers wait no more are left out. */
+  /**
+   * Returns the next frame to send, which is kept; calls whose callers wait no more are left out.
+   */
   @Nullable Kept peek(long nowNanos) {
     Kept next = frames.peek();
     while (next != null && next.isCall() && next.deadlineNanos() - nowNanos <= 0) {
@@ -124,7 +126,7 @@ final class RetransmitQueue {
     return next;
   }
 
-  /** Returns the numbers of the calls that were left out since this was asked last. */
+  /** Returns the numbers of the calls left out since the last call. */
   List<Long> takeLate() {
     if (late.isEmpty()) {
       return List.of();
@@ -134,7 +136,7 @@ final class RetransmitQueue {
     return taken;
   }
 
-  /** Forgets the calls that were never sent, and returns their numbers. */
+  /** Removes the calls that were never sent, and returns their numbers. */
   List<Long> takeUnsent() {
     List<Long> unsent = new ArrayList<>();
     frames.removeIf(
@@ -149,7 +151,7 @@ final class RetransmitQueue {
     return unsent;
   }
 
-  /** What was peeked at is being sent. */
+  /** Marks the peeked frame as sent. */
   void sent() {
     Kept frame = frames.remove();
     sentFrames.add(frame);
@@ -158,18 +160,18 @@ final class RetransmitQueue {
     }
   }
 
-  /** So many of the calls that were added, from the first on, were sent. */
+  /** Returns how many of the added calls, from the first on, were sent. */
   long callsWritten() {
     return written;
   }
 
-  /** The number of the last one that was sent. */
+  /** Returns the number of the last sent frame. */
   private long lastSent() {
     return first + sentFrames.size() - 1;
   }
 
   /**
-   * The other end has all frames up to a number.
+   * Removes all frames up to a number.
    *
    * @throws IllegalArgumentException if they were not sent
    */
@@ -194,9 +196,10 @@ final class RetransmitQueue {
   }
 
   /**
-   * A connection goes on where the other end is: what it has not taken is to be sent again.
+   * Continues on a connection after the frames that the other end has received; the rest is sent
+   * again. Returns the number of frames to resend.
    *
-   * @throws IllegalArgumentException if it has taken what was not sent
+   * @throws IllegalArgumentException if the other end claims unsent frames
    */
   int resume(long taken) {
     acknowledged(taken);
@@ -208,7 +211,7 @@ final class RetransmitQueue {
     return again.size();
   }
 
-  /** Forgets everything, and begins at 1 again. */
+  /** Removes all frames, and restarts at 1. */
   void clear() {
     sentFrames.forEach(this::drop);
     frames.forEach(this::drop);

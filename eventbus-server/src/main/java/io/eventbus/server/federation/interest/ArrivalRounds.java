@@ -15,12 +15,12 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Questions to all other buses whether everything that they had sent has arrived. What is asked
- * while rounds are under way shares the next one. Confined to the first loop.
+ * Queries to all peers whether everything that they had sent has arrived. Callers that come while
+ * rounds are under way share the next one. Confined to the first loop.
  */
 final class ArrivalRounds {
   /** Rounds under way at a time. */
-  private static final int MAX = 4;
+  private static final int MAX_ROUNDS = 4;
 
   private static final class Round {
     final long id;
@@ -45,17 +45,17 @@ final class ArrivalRounds {
     next.add(done);
   }
 
-  /** Whether there are callers for another round, and room for it. */
+  /** Returns whether there are callers for another round, and room for it. */
   boolean mayBegin() {
-    return !next.isEmpty() && rounds.size() < MAX;
+    return !next.isEmpty() && rounds.size() < MAX_ROUNDS;
   }
 
-  /** Whether there is no caller that waits. */
+  /** Returns whether no caller waits. */
   boolean isEmpty() {
     return rounds.isEmpty() && next.isEmpty();
   }
 
-  /** Asks buses, those whose lanes are not up as soon as they are. */
+  /** Asks peers, those whose lanes are not up as soon as they are. */
   void begin(Collection<Peer> asked, long deadline) {
     Round round = new Round(++last, deadline, asked, next);
     next = new ArrayList<>();
@@ -69,7 +69,7 @@ final class ArrivalRounds {
     rounds.put(round.id, round);
   }
 
-  /** Writes again what a bus has not answered; the caller flushes. */
+  /** Writes the queries again that a peer has not answered; the caller flushes. */
   void askAgain(Peer peer, LaneSender sender) {
     for (Round round : rounds.values()) {
       if (round.left.contains(peer)) {
@@ -78,7 +78,7 @@ final class ArrivalRounds {
     }
   }
 
-  /** Notes an answer; false if it belongs to no round that is under way. */
+  /** Records an answer; returns false if it belongs to no round under way. */
   boolean answered(long id, Peer peer) {
     Round round = rounds.get(id);
     if (round == null) {
@@ -92,7 +92,7 @@ final class ArrivalRounds {
     rounds.values().forEach(round -> round.left.remove(peer));
   }
 
-  /** Ends the rounds that all have answered, or whose time is over. */
+  /** Ends the rounds that all have answered, or that have timed out. */
   void end(Predicate<Peer> awaited, long now, List<Runnable> due) {
     for (Iterator<Round> all = rounds.values().iterator(); all.hasNext(); ) {
       Round round = all.next();

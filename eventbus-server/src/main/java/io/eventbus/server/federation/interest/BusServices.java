@@ -3,11 +3,11 @@ package io.eventbus.server.federation.interest;
 import io.eventbus.server.federation.lane.Peer;
 
 /**
- * Is told which services other buses serve. Called on the first loop; an implementation must not
- * block and must not throw.
+ * Listener for services of peers. Called on the first loop; an implementation must not block and
+ * must not throw.
  */
 public interface BusServices {
-  /** For a bus that calls nobody elsewhere. */
+  /** Listener of a bus that calls no peers. */
   BusServices NONE =
       new BusServices() {
         @Override
@@ -18,13 +18,13 @@ public interface BusServices {
       };
 
   /**
-   * A bus serves a service from now on, or does not any more. When this returns, calls of every
-   * loop find the bus.
+   * Called when a peer starts or ceases to serve a service. When this returns, calls of every loop
+   * find the peer.
    *
-   * @param account whose service; empty for the default account
+   * @param account account of the service; empty for the default account
    */
   void serves(Peer bus, String account, String service, boolean serves);
 
-  /** A bus is given up, or has ended. */
+  /** Called when a peer is given up, or has ended. */
   void abandoned(Peer bus);
 }

@@ -21,18 +21,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the other buses what this one's clients subscribe to, hears the same from them, and knows
- * when all of them have heard. All of it goes by the lanes 0. Confined to the first loop.
+ * Exchange of interest: announces the local interest to peers, applies theirs, and knows when all
+ * of them have applied a version. All of it uses the lanes 0. Confined to the first loop.
  */
 public final class InterestExchange implements PeerListener {
   private static final Logger LOG = LoggerFactory.getLogger(InterestExchange.class);
 
-  /** A promise that all others know a version. */
+  /** Promise that all peers know a version. */
   private record Waiting(long version, long deadline, Consumer<Boolean> done) {}
 
   private final Lanes lanes;
   private final SubscriptionIndex index;
-  private final OneShotLatch startGate;
+  private final OneShotLatch startLatch;
   private final LocalInterest local;
   private final BusServices services;
   private final Map<Peer, PeerStatus> statuses = new HashMap<>();
@@ -43,24 +43,27 @@ public final class InterestExchange implements PeerListener {
   private boolean telling;
 
   /**
-   * Makes the exchange of a bus.
+   * Creates the exchange of a bus.
    *
-   * @param index where other buses' subscriptions are kept
+   * @param index index for the subscriptions of peers
    */
   public InterestExchange(
       Lanes lanes,
       SubscriptionIndex index,
       LocalInterest local,
-      OneShotLatch startGate,
+      OneShotLatch startLatch,
       BusServices services) {
     this.services = services;
     this.lanes = lanes;
     this.index = index;
     this.local = local;
-    this.startGate = startGate;
+    this.startLatch = startLatch;
   }
 
-  /** For what shows that the bus is there; what tells of its end must not make it known again. */
+  /**
+   * Returns the status of a peer, created on signs of its presence only: news of its end must not
+   * make it known again.
+   */
   private PeerStatus of(Peer peer) {
     return statuses.computeIfAbsent(
         peer,
@@ -73,7 +76,7 @@ public final class InterestExchange implements PeerListener {
                     (account, service, serves) -> services.serves(p, account, service, serves))));
   }
 
-  /** The registry says which buses belong to the cluster now, this bus among them or not. */
+  /** Sets the members of the cluster by the registry; this bus may be missing. */
   public void onMembers(Set<Peer> members, boolean selfRegistered) {
     registered |= selfRegistered;
     members.forEach(this::of);
@@ -86,7 +89,7 @@ public final class InterestExchange implements PeerListener {
     return status != null && status.member;
   }
 
-  /** A bus is forgotten for good. */
+  /** Forgets a peer for good. */
   public void onForgotten(Peer peer) {
     PeerStatus status = statuses.remove(peer);
     if (status != null) {
@@ -96,18 +99,18 @@ public final class InterestExchange implements PeerListener {
     recheck();
   }
 
-  /** How many buses are known. */
+  /** Returns the number of known peers. */
   int known() {
     return statuses.size();
   }
 
-  /** How many filters and services a bus has told of. */
+  /** Returns the number of filters and services that a peer has announced. */
   int filtersOf(Peer peer) {
     PeerStatus status = statuses.get(peer);
     return status == null ? 0 : status.interest.size();
   }
 
-  /** Whether everything that this bus has to know is known, so that its clients may publish. */
+  /** Returns whether this bus has the interest of all peers, so that its clients may publish. */
   private boolean isComplete() {
     return registered
         && statuses.entrySet().stream()
@@ -117,14 +120,14 @@ public final class InterestExchange implements PeerListener {
   @Override
   public void onLaneUp(Peer peer, LaneSender sender) {
     PeerStatus status = of(peer);
-    takeBack(peer, status);
+    resume(peer, status);
     sendWhole(status, sender);
     rounds.askAgain(peer, sender);
     sender.flush();
   }
 
   private void sendWhole(PeerStatus status, LaneSender sender) {
-    // First what others have not heard either, so that no later increment is before the whole.
+    // Changes first: peers have not heard of them, and no later increment may precede the whole.
     tellChanges();
     status.wholeSent = true;
     local.whole().forEach(sender::write);
@@ -145,7 +148,7 @@ public final class InterestExchange implements PeerListener {
     PeerStatus status = statuses.get(peer);
     if (status != null) {
       status.abandoned = true;
-      status.reviving = false;
+      status.resuming = false;
       status.interest.suspend();
     }
     services.abandoned(peer);
@@ -153,21 +156,22 @@ public final class InterestExchange implements PeerListener {
   }
 
   /**
-   * The bus is heard of: first all lanes keep what is for it again, then events are routed there.
+   * Resumes a peer that is heard of: first all lanes keep frames for it again, then events are
+   * routed there.
    */
-  private void takeBack(Peer peer, PeerStatus status) {
+  private void resume(Peer peer, PeerStatus status) {
     if (status.abandoned) {
       status.abandoned = false;
-      status.reviving = true;
-      peer.revive(() -> takenBack(status));
+      status.resuming = true;
+      peer.resume(() -> resumed(status));
     }
   }
 
-  private void takenBack(PeerStatus status) {
-    if (!status.reviving) {
+  private void resumed(PeerStatus status) {
+    if (!status.resuming) {
       return;
     }
-    status.reviving = false;
+    status.resuming = false;
     status.interest.resume();
     LaneReceiver to = status.receiver;
     if (status.deferredApplied >= 0 && to != null) {
@@ -182,7 +186,7 @@ public final class InterestExchange implements PeerListener {
     to.flush();
   }
 
-  /** Tells the changes of the local interest to all buses that know the whole. */
+  /** Announces changes of the local interest to all peers that know the whole. */
   void tellChanges() {
     List<byte[]> frames = local.increment();
     if (frames.isEmpty()) {
@@ -198,7 +202,7 @@ public final class InterestExchange implements PeerListener {
         });
   }
 
-  /** The same, once for all calls in this turn of the loop. */
+  /** Schedules {@link #tellChanges} once for all calls in this turn of the loop. */
   public void tellSoon() {
     if (!telling) {
       telling = true;
@@ -216,13 +220,13 @@ public final class InterestExchange implements PeerListener {
     PeerStatus status = of(peer);
     status.receiver = receiver;
     if (status.instance != receiver.who().instance()) {
-      // Another process, whose clients are others.
+      // Another process, with other clients.
       status.instance = receiver.who().instance();
       status.interest.clear();
       status.deferredApplied = -1;
     }
     lanes.peers().claim(peer, registryNumber);
-    takeBack(peer, status);
+    resume(peer, status);
   }
 
   @Override
@@ -240,7 +244,7 @@ public final class InterestExchange implements PeerListener {
     switch (outcome) {
       case INCOMPLETE -> {}
       case APPLIED -> {
-        if (status.reviving) {
+        if (status.resuming) {
           status.deferredApplied = interest.getVersion();
         } else {
           applied(from, interest.getVersion());
@@ -296,23 +300,23 @@ public final class InterestExchange implements PeerListener {
   }
 
   /**
-   * Waits until all others know a version of the local interest.
+   * Waits until all peers know a version of the local interest.
    *
-   * @param done gets false if it was given up, on this loop
+   * @param done called on this loop; gets false if the wait was given up
    */
-  public void afterInterestApplied(long version, Consumer<Boolean> done) {
+  public void whenInterestPropagated(long version, Consumer<Boolean> done) {
     tellSoon();
     if (knownToAll() >= version) {
       done.accept(true);
     } else {
       waiting.add(new Waiting(version, deadline(), done));
-      lanes.loop(0).lookSoon();
+      lanes.loop(0).checkSoon();
     }
   }
 
-  /** The newest version that all others know; none before it is known which there are. */
+  /** Returns the newest version that all peers know; none before the peers are known. */
   private long knownToAll() {
-    if (!startGate.isOpen()) {
+    if (!startLatch.isOpen()) {
       return -1;
     }
     long least = Long.MAX_VALUE;
@@ -329,18 +333,18 @@ public final class InterestExchange implements PeerListener {
   }
 
   /**
-   * Waits until all that others had sent to this bus is in the queues of its subscribers.
+   * Waits until all events that peers had sent to this bus are in the queues of its subscribers.
    *
-   * @param done gets false if it was given up, on this loop
+   * @param done called on this loop; gets false if the wait was given up
    */
-  public void afterInboundDelivered(Consumer<Boolean> done) {
+  public void whenInboundDelivered(Consumer<Boolean> done) {
     rounds.add(done);
     beginRound();
-    lanes.loop(0).lookSoon();
+    lanes.loop(0).checkSoon();
   }
 
   private void beginRound() {
-    if (rounds.mayBegin() && startGate.isOpen()) {
+    if (rounds.mayBegin() && startLatch.isOpen()) {
       rounds.begin(statuses.keySet().stream().filter(this::isAwaited).toList(), deadline());
       recheck();
     }
@@ -354,7 +358,7 @@ public final class InterestExchange implements PeerListener {
   /** Ends the waits that are over. */
   private void recheck() {
     if (isComplete()) {
-      startGate.open();
+      startLatch.open();
     }
     long now = lanes.nanoTime();
     long knownToAll = knownToAll();
@@ -373,19 +377,19 @@ public final class InterestExchange implements PeerListener {
     beginRound();
   }
 
-  /** Breaks the promises that are due. */
+  /** Breaks the promises that have timed out. */
   public void onTick() {
     if (isWaitedFor()) {
       recheck();
     }
   }
 
-  /** Whether a promise waits for other buses. */
+  /** Returns whether a promise waits for peers. */
   public boolean isWaitedFor() {
     return !waiting.isEmpty() || !rounds.isEmpty();
   }
 
-  /** Returns how often what another bus said of its subscriptions did not add up; any thread. */
+  /** Returns how often the interest of a peer was inconsistent; any thread. */
   public long mismatches() {
     return mismatches.sum();
   }

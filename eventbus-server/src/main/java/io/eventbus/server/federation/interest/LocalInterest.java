@@ -21,19 +21,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the clients of this bus subscribe to, as the other buses are told: which filters and groups
- * have subscribers. Only the first and the last of a filter change it, and those that change its
- * strictest policy. Any thread.
+ * Interest of the clients of this bus as announced to peers: filters and groups that have
+ * subscribers. Only the first and the last subscriber of a filter change it, and those that change
+ * its strictest policy. Any thread.
  */
 public final class LocalInterest implements LocalSubscriptions {
   private static final int CHUNK = 256;
 
   /**
-   * Key of an entry that other buses are told of. Comparable, because clients choose filters:
-   * tables in which all of them collide stay fast, here and at the other buses.
+   * Key of an announced entry. Comparable, because clients choose filters: tables in which all of
+   * them collide stay fast, here and at peers.
    *
-   * @param account whose subscribers; empty for the default account
-   * @param group the group, null for the subscribers without one
+   * @param account account of the subscribers; empty for the default account
+   * @param group group, null for subscribers without one
    */
   record Key(String account, String filter, @Nullable String group) implements Comparable<Key> {
     private static final Comparator<Key> ORDER =
@@ -54,14 +54,17 @@ public final class LocalInterest implements LocalSubscriptions {
       return account.isEmpty();
     }
 
-    /** Of the default account what it was before there were others: older buses add up the same. */
+    /**
+     * Returns the hash of an entry. That of the default account is as before accounts existed:
+     * older buses compute the same sum.
+     */
     long hash(int overflow) {
       long h = 1125899906842597L;
       for (int i = 0; i < account.length(); i++) {
         h = 31 * h + account.charAt(i);
       }
       if (!account.isEmpty()) {
-        // Where the account ends: no filter has this character.
+        // End of the account: no filter has this character.
         h = 31 * h + '\n';
       }
       for (int i = 0; i < filter.length(); i++) {
@@ -73,7 +76,7 @@ public final class LocalInterest implements LocalSubscriptions {
         h = 31 * h + g.charAt(i);
       }
       h = 31 * h + overflow;
-      // So that sums of hashes of similar filters do not cancel each other.
+      // Mixed, so that sums of hashes of similar filters do not cancel each other.
       h ^= h >>> 33;
       h *= 0xff51afd7ed558ccdL;
       return h ^ (h >>> 33);
@@ -88,7 +91,11 @@ public final class LocalInterest implements LocalSubscriptions {
   private long digest;
   private long accountDigest;
 
-  /** The task is run, under a lock, when there is something to tell after there was nothing. */
+  /**
+   * Creates an empty interest.
+   *
+   * @param changed run under a lock when there is the first change to announce
+   */
   public LocalInterest(Runnable changed) {
     this.changed = changed;
   }
@@ -98,7 +105,7 @@ public final class LocalInterest implements LocalSubscriptions {
     return new OfAccount(account);
   }
 
-  /** Hears of one account. */
+  /** Listener for one account. */
   private final class OfAccount implements LocalSubscriptions {
     private final String account;
 
@@ -156,7 +163,7 @@ public final class LocalInterest implements LocalSubscriptions {
     }
   }
 
-  /** Members here take calls of a service from now on, or do not any more. */
+  /** Adds or removes a service whose members here take calls. */
   public void serves(String account, String service, boolean serves) {
     change(ServiceEntry.key(account, service), Overflow.BLOCK, serves ? 1 : -1);
   }
@@ -200,7 +207,7 @@ public final class LocalInterest implements LocalSubscriptions {
     return strictest;
   }
 
-  /** Whether members here take calls of a service. */
+  /** Returns whether members here take calls of a service. */
   public synchronized boolean serves(String account, String service) {
     return counts.containsKey(ServiceEntry.key(account, service));
   }
@@ -217,7 +224,7 @@ public final class LocalInterest implements LocalSubscriptions {
     return counts.containsKey(new Key(account, filter, group));
   }
 
-  /** What has changed since it was last asked for, as frames; empty if nothing has. */
+  /** Returns the changes since the last call, as frames; empty for none. */
   synchronized List<byte[]> increment() {
     if (changes.isEmpty()) {
       return List.of();
@@ -227,7 +234,7 @@ public final class LocalInterest implements LocalSubscriptions {
     return frames(false, now);
   }
 
-  /** Everything, as frames. */
+  /** Returns the whole interest, as frames. */
   synchronized List<byte[]> whole() {
     Map<Key, Integer> all = new HashMap<>();
     counts.forEach((key, of) -> all.put(key, strictest(of)));

@@ -17,42 +17,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What another bus's clients subscribe to: kept in the index, where its entries stand for that bus.
- * Confined to the first loop.
+ * Interest of a peer's clients, kept in the index, where its entries stand for that peer. Confined
+ * to the first loop.
  */
 final class PeerInterest {
   private static final Logger LOG = LoggerFactory.getLogger(PeerInterest.class);
 
-  /** What a frame comes to. */
+  /** Result of applying a frame. */
   enum Outcome {
-    /** More is to come before anything can be said. */
+    /** Further frames are needed. */
     INCOMPLETE,
-    /** It holds from now on. */
+    /** Applied from now on. */
     APPLIED,
-    /** It does not fit what was said before: the whole is needed. */
+    /** Inconsistent with earlier frames: the whole is needed. */
     MISMATCH
   }
 
-  /** Is told of services. */
+  /** Listener for services. */
   @FunctionalInterface
   interface Services {
     void serves(String account, String service, boolean serves);
   }
 
-  /** What is kept. */
+  /** Entry that is kept. */
   private interface Entry {
     int overflow();
 
     void begin();
 
-    /** Whether another one of the same key stands in its place. */
+    /**
+     * Ends the entry.
+     *
+     * @param replaced whether another entry with its key takes its place
+     */
     void end(boolean replaced);
 
-    /** After its end, or where it has not begun. */
+    /** Releases its memory, after its end or before its start. */
     void release();
   }
 
-  /** Subscribers: where, and what stands there for the bus. */
+  /** Subscribers at the peer, represented in the index. */
   private record OfSubscribers(
       SubscriptionIndex index, RoutedSubscription subscription, int overflow) implements Entry {
     @Override
@@ -99,8 +103,8 @@ final class PeerInterest {
   private final RemoteBus bus;
   private final Accounts accounts;
   private final Services services;
-  // The other bus sees to the limit, but for those that pass it at the same time on several loops,
-  // and while the whole replaces what was told before.
+  // The peer enforces the limit, except for filters that exceed it at the same time on several
+  // loops, and while the whole replaces earlier entries.
   private final int most;
   private final Map<LocalInterest.Key, Entry> entries = new HashMap<>();
   private Set<LocalInterest.Key> stale = new HashSet<>();
@@ -112,9 +116,9 @@ final class PeerInterest {
   private boolean known;
 
   /**
-   * Knows nothing yet.
+   * Creates the empty interest of a peer.
    *
-   * @param services told of each service that the bus serves from now on, or not any more
+   * @param services called for each service that the peer starts or ceases to serve
    */
   PeerInterest(RemoteBus bus, Accounts accounts, int limit, Services services) {
     this.bus = bus;
@@ -123,7 +127,7 @@ final class PeerInterest {
     this.most = (int) Math.min(Integer.MAX_VALUE, 2L * limit);
   }
 
-  /** Whether the whole has come once. */
+  /** Returns whether the whole has arrived once. */
   boolean isKnown() {
     return known;
   }
@@ -140,7 +144,7 @@ final class PeerInterest {
     } else if (!known && !replacing) {
       return Outcome.MISMATCH;
     }
-    // First those that make room.
+    // Removals first, to make room.
     set(interest, true);
     set(interest, false);
     if (interest.getMore()) {
@@ -214,7 +218,7 @@ final class PeerInterest {
     }
     if (before != null) {
       addToDigest(key, -key.hash(policyBefore));
-      // After the other has come, so that no event finds neither.
+      // After the new entry is added, so that every event finds one of the two.
       if (!suspended) {
         before.end(overflow >= 0);
       }
@@ -247,7 +251,7 @@ final class PeerInterest {
     }
   }
 
-  /** Nothing is sent to the bus until it is heard of again. */
+  /** Suspends routing to the peer until it is heard of again. */
   void suspend() {
     if (!suspended) {
       suspended = true;
@@ -262,7 +266,7 @@ final class PeerInterest {
     }
   }
 
-  /** Forgets everything: the bus is another process, or gone. */
+  /** Removes everything: the peer is another process, or gone. */
   void clear() {
     if (!suspended) {
       entries.values().forEach(entry -> entry.end(false));

@@ -4,23 +4,20 @@ import io.eventbus.server.federation.lane.LaneReceiver;
 import io.eventbus.server.federation.lane.Peer;
 import org.jspecify.annotations.Nullable;
 
-/** What the {@link InterestExchange} knows of another bus. On its loop. */
+/** Status of a peer in the {@link InterestExchange}. Confined to its loop. */
 final class PeerStatus {
   final PeerInterest interest;
 
-  /** Whether the registry names it. */
+  /** True if the registry lists it. */
   boolean member;
 
-  /** Whether it is given up, or has said goodbye. */
+  /** True if it is given up, or has said goodbye. */
   boolean abandoned;
 
-  /** Whether it is heard of again, and the lanes to it are about to keep what is for it. */
-  boolean reviving;
+  /** True if it is heard of again, and its lanes are about to keep frames for it. */
+  boolean resuming;
 
-  /**
-   * The version that is acknowledged as applied once what is for the bus is kept again; -1 for
-   * none.
-   */
+  /** Version to acknowledge as applied once frames for the peer are kept again; -1 for none. */
   long deferredApplied = -1;
 
   boolean wholeSent;
@@ -32,7 +29,7 @@ final class PeerStatus {
     this.interest = interest;
   }
 
-  /** Whether promises wait for it. */
+  /** Returns whether promises wait for it. */
   boolean isAwaited(Peer peer) {
     boolean there = member || receiver != null || peer.lane(0).isUp();
     return there && !abandoned;

@@ -2,11 +2,11 @@ package io.eventbus.server.federation.interest;
 
 import io.eventbus.schema.Overflow;
 
-/** The numbers by which buses tell each other the policies of subscribers. Stateless. */
+/** Codes of overflow policies between buses. Stateless. */
 final class PolicyCode {
   static final int COUNT = 4;
 
-  /** There are no subscribers. */
+  /** Code for no subscribers. */
   static final int NONE = -1;
 
   private PolicyCode() {}
@@ -20,7 +20,11 @@ final class PolicyCode {
     };
   }
 
-  /** Throws for a number that is none. */
+  /**
+   * Returns the policy of a code.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
   static Overflow overflow(int code) {
     return switch (code) {
       case 0 -> Overflow.BLOCK;

@@ -3,8 +3,8 @@ package io.eventbus.server.federation.interest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a service is told of among the filters: as a group of members of its topic, which is the
- * system's. A client that subscribes so is not told of. Stateless.
+ * Announcement of a service among the filters: as a group of subscribers to a system topic of the
+ * service. A client that subscribes like this is not announced. Stateless.
  */
 final class ServiceEntry {
   private static final String TOPIC = "$SRV.";
@@ -16,7 +16,7 @@ final class ServiceEntry {
     return new LocalInterest.Key(account, TOPIC + service, MEMBERS);
   }
 
-  /** The service that an entry tells of; null if it is one of subscribers. */
+  /** Returns the service that an entry announces; null for an entry of subscribers. */
   static @Nullable String service(LocalInterest.Key key) {
     return MEMBERS.equals(key.group()) && key.filter().startsWith(TOPIC)
         ? key.filter().substring(TOPIC.length())

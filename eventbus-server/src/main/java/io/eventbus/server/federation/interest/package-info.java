@@ -1,5 +1,5 @@
 /**
- * What each bus tells the others of its clients' subscriptions, and when all of them know it. It
- * goes by the lanes 0.
+ * Interest of clients that each bus announces to its peers, and when all of them know it. Uses the
+ * lanes 0.
  */
 package io.eventbus.server.federation.interest;

@@ -13,13 +13,14 @@ final class AckWaiters {
   private final Deque<Waiting> waiting = new ArrayDeque<>();
   private long askedFor;
 
-  /** Adds one that waits for everything up to this frame, which is not before any other's. */
+  /** Adds a callback for everything up to this frame, which is not before any other's. */
   void add(long sequence, Runnable done) {
     waiting.add(new Waiting(sequence, done));
   }
 
   /**
-   * Whether the other side is to acknowledge soon, because the last one waits for what was sent.
+   * Returns whether to request an early acknowledgement, because the last callback waits for sent
+   * frames.
    */
   boolean mustAsk(long sent) {
     Waiting newest = waiting.peekLast();
@@ -30,12 +31,12 @@ final class AckWaiters {
     return true;
   }
 
-  /** What was asked is forgotten: the connection is another one. */
+  /** Forgets earlier requests, because the connection is another one. */
   void askAgain() {
     askedFor = 0;
   }
 
-  /** Everything before this frame is acknowledged or lost. */
+  /** Runs the callbacks for frames before this one, which are acknowledged or lost. */
   void runBefore(long first) {
     for (Waiting w = waiting.peek(); w != null && w.sequence() < first; w = waiting.peek()) {
       waiting.remove();

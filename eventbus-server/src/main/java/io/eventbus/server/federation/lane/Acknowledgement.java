@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells when what was forwarded until now is acknowledged, that is in the queues of the subscribers
- * at all buses that it was for; or given up. Any thread.
+ * Notifies when everything forwarded until now is acknowledged, that is in the queues of the
+ * subscribers at all buses that it was for; or given up. Any thread.
  */
 public final class Acknowledgement {
   private final List<LaneLoop> loops;
@@ -21,10 +21,10 @@ public final class Acknowledgement {
   }
 
   /**
-   * Waits for what one loop has forwarded.
+   * Waits for the frames that one loop has forwarded.
    *
-   * @param lane only by this lane; -1 for all
-   * @param only only to these buses; null for all
+   * @param lane lane to wait for; -1 for all
+   * @param only recipients to wait for; null for all
    */
   public void of(LaneLoop source, int lane, @Nullable Collection<Peer> only, Runnable done) {
     of(source, lane, only, false, done);
@@ -34,7 +34,7 @@ public final class Acknowledgement {
       LaneLoop source,
       int lane,
       @Nullable Collection<Peer> only,
-      boolean throughOthers,
+      boolean throughRelays,
       Runnable done) {
     source.router().flush();
     AtomicInteger left = new AtomicInteger(lane < 0 ? loops.size() : 1);
@@ -46,18 +46,18 @@ public final class Acknowledgement {
         };
     for (LaneLoop loop : loops) {
       if (lane < 0 || loop.number() == lane) {
-        // Behind what was handed over to it.
-        loop.execute(() -> here(loop, only, throughOthers, one));
+        // After the frames handed over to it.
+        loop.execute(() -> here(loop, only, throughRelays, one));
       }
     }
   }
 
   private void here(
-      LaneLoop loop, @Nullable Collection<Peer> only, boolean throughOthers, Runnable done) {
+      LaneLoop loop, @Nullable Collection<Peer> only, boolean throughRelays, Runnable done) {
     Set<Peer> concerned = new LinkedHashSet<>(only == null ? peers.all() : only);
-    if (throughOthers) {
+    if (throughRelays) {
       for (Peer peer : peers.all()) {
-        if (peer.lane(loop.number()).leadsOn()) {
+        if (peer.lane(loop.number()).hasRelayed()) {
           concerned.add(peer);
         }
       }
@@ -74,9 +74,9 @@ public final class Acknowledgement {
   }
 
   /**
-   * Waits for what all loops have forwarded.
+   * Waits for the frames that all loops have forwarded.
    *
-   * @param only only to these buses, also where others are to pass it on to them; null for all
+   * @param only recipients to wait for, also through relays; null for all
    */
   public void ofAll(@Nullable Collection<Peer> only, Runnable done) {
     AtomicInteger left = new AtomicInteger(loops.size());

@@ -5,21 +5,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bypass of a bus that cannot be reached, for what it was to pass on. Confined to the loop of
- * its lane but for {@link #isOn}.
+ * Bypass of an unreachable relay: of a peer that was to pass frames on. Confined to the loop of its
+ * lane except for {@link #isOn}.
  *
- * <p>What goes through the bus again must not overtake what has gone past it. So a bypass counts
- * its frames that have not arrived. When the bus is back, what it is to pass on goes into its lane
- * again at once, but that lane writes nothing of it until the count is zero: one round trip,
- * however many frames come meanwhile. Where it takes longer, because a bus behind reads slowly, the
- * frames that are held back are sent past the bus after all, in order, and the end is tried again
- * later.
+ * <p>Frames that use the relay again must not overtake frames that bypassed it. So a bypass counts
+ * its frames that have not arrived. When the peer is back, frames that it is to pass on go into its
+ * lane again at once, but that lane writes none of them until the count is zero: one round trip,
+ * however many frames come meanwhile. If it takes longer, because a bus behind reads slowly, the
+ * held frames bypass the peer after all, in order, and the end is tried again later.
  */
 final class Bypass {
-  /** How long frames are held back at most for those that went another way. */
+  /** Maximum time that frames are held for those that bypassed the peer. */
   static final long MAX_HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** When the end is tried again after that. */
+  /** Pause before the end is tried again after that. */
   static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final LaneLoop loop;
@@ -39,27 +38,27 @@ final class Bypass {
     this.ring = ring;
   }
 
-  /** Whether those behind the other bus are reached by their own lanes; any thread. */
+  /** Returns whether buses behind the peer are reached by their own lanes; any thread. */
   boolean isOn() {
     return on;
   }
 
-  /** Whether frames that the other bus is to pass on wait for those that went past it. */
+  /** Returns whether frames for the peer to pass on wait for those that bypassed it. */
   boolean isHolding() {
     return holding;
   }
 
-  /** The last frame that may be written, of those up to this one. */
+  /** Returns the last frame up to this one that may be written. */
   long writable(long last) {
     return holding ? Math.min(last, heldFrom - 1) : last;
   }
 
-  /** The other bus cannot be reached: from now on those behind it are, by their own lanes. */
+  /** Starts the bypass of an unreachable peer: buses behind it are reached by their own lanes. */
   void begin() {
     on = true;
   }
 
-  /** The other bus passes on again. */
+  /** Ends the bypass: the peer passes frames on again. */
   private void end(long next, long now) {
     on = false;
     paused = false;
@@ -67,11 +66,11 @@ final class Bypass {
       holding = true;
       heldFrom = next;
       heldSince = now;
-      loop.lookSoon();
+      loop.checkSoon();
     }
   }
 
-  /** The lane is up: looks whether the bypass can end. */
+  /** Checks, when the lane is up, whether the bypass can end. */
   void onUp(long next, long now) {
     if (holding) {
       if (now - heldSince >= MAX_HOLD_NANOS) {
@@ -93,7 +92,7 @@ final class Bypass {
     }
   }
 
-  /** Sends to those behind the other bus directly. */
+  /** Sends a frame directly to the buses behind the peer. */
   void send(LanePath path, Delivery delivery, @Nullable FrameToken token) {
     if (token != null) {
       token.add(path.behind().size());
@@ -106,13 +105,13 @@ final class Bypass {
   }
 
   /**
-   * The other bus cannot pass on what it was given: it is sent to those behind it directly, all
-   * that is not acknowledged and in order. What reaches them twice, subscribers drop.
+   * Sends all unacknowledged frames, in order, directly to the buses behind the peer, which cannot
+   * pass them on. Subscribers drop duplicates.
    */
   void resendDirectly() {
     on = true;
     holding = false;
-    if (!ring.leadsOn()) {
+    if (!ring.hasRelayed()) {
       return;
     }
     for (int i = 0; i < ring.size(); i++) {
@@ -124,7 +123,7 @@ final class Bypass {
     }
   }
 
-  /** Follows a frame that goes past the other bus. */
+  /** Token of a frame that bypasses the peer. */
   private final class Past implements FrameToken {
     private final @Nullable FrameToken token;
 

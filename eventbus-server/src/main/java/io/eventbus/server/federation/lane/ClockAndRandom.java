@@ -6,10 +6,9 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * What a federation takes from outside and does not decide itself, so that a simulation can give
- * others.
+ * Clock and randomness of a federation, replaced by simulations.
  *
- * @param nanoTime as {@link System#nanoTime}; any thread
+ * @param nanoTime clock such as {@link System#nanoTime}; any thread
  */
 public record ClockAndRandom(LongSupplier nanoTime, Supplier<RandomGenerator> random) {
   public static final ClockAndRandom REAL =

@@ -1,12 +1,10 @@
 package io.eventbus.server.federation.lane;
 
-/**
- * Deadlines that are looked at together with those of the lanes of the first loop, on that loop.
- */
+/** Deadlines that are checked together with those of the lanes of the first loop, on that loop. */
 public interface DeadlineScheduler {
-  /** Looks at all: every 50 ms while any {@link #areNear}, else about every second. */
+  /** Checks all: every 50 ms while any {@link #areDueSoon}, else about every second. */
   void onTick(long nowNanos);
 
-  /** Whether one may come within the next second. */
-  boolean areNear();
+  /** Returns whether one may come within the next second. */
+  boolean areDueSoon();
 }

@@ -3,17 +3,17 @@ package io.eventbus.server.federation.lane;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether full subscribers keep a connection from being read, and of which topic. One for each
+ * State of a connection that is not read because of full subscribers, with the topic. One for each
  * connection; confined to its loop.
  */
 public final class ForwardHold {
-  /** Is told for how long subscribers of a topic have kept a connection from being read. */
+  /** Receiver of the time for which subscribers of a topic have held a connection. */
   @FunctionalInterface
   public interface Charge {
     /**
-     * Charges them.
+     * Charges the subscribers.
      *
-     * @param nanos since it was charged last
+     * @param nanos nanoseconds since the last charge
      */
     void charge(String account, String topic, long nanos);
   }
@@ -26,14 +26,14 @@ public final class ForwardHold {
     return topic != null;
   }
 
-  /** From now on subscribers of a topic keep the connection from being read. */
+  /** Starts to hold the connection because of subscribers of a topic. */
   public void begin(String ofAccount, String fullTopic, long nowNanos) {
     account = ofAccount;
     topic = fullTopic;
     chargedUntil = nowNanos;
   }
 
-  /** Tells the topic and the nanoseconds that have passed since it was told last, if it is on. */
+  /** Charges the nanoseconds since the last charge to the topic, if the connection is held. */
   public void charge(Charge holds, long nowNanos) {
     String held = topic;
     if (held != null) {
@@ -42,7 +42,7 @@ public final class ForwardHold {
     }
   }
 
-  /** The connection is read again, or has ended. */
+  /** Ends the hold: the connection is read again, or has ended. */
   public void end() {
     topic = null;
   }

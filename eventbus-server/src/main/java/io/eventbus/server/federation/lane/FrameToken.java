@@ -1,10 +1,10 @@
 package io.eventbus.server.federation.lane;
 
-/** Follows a frame that lanes hold until it has arrived, or is lost. */
+/** Tracker of a frame that lanes keep until it has arrived, or is lost. */
 interface FrameToken {
-  /** More buses have to acknowledge it, because the one that was to pass it on cannot. */
+  /** Adds acknowledgements to wait for, because a relay cannot pass the frame on. */
   void add(int children);
 
-  /** One of them has acknowledged it, or was given up. */
+  /** Counts an acknowledgement, or a peer that was given up. */
   void done(LaneLoop on);
 }

@@ -9,10 +9,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lane that another bus has opened, over all its connections: what was taken, and how far it is
+ * Lane that a peer has opened, over all its connections: received frames, and how far they are
  * acknowledged.
  *
- * <p>A frame counts as taken when routing has it, and is acknowledged when all loops have run what
+ * <p>A frame counts as received when it is routed, and is acknowledged when all loops have run what
  * was handed over to them, so that it is in the queues of its subscribers, and all buses to which
  * it was passed on have acknowledged it. Confined to its loop.
  */
@@ -20,8 +20,8 @@ public final class IncomingLane {
   /** Frames after which an acknowledgement is due. */
   private static final long DUE_FRAMES = 256;
 
-  /** How often it is looked for a bus that is not known, each a few milliseconds apart. */
-  private static final int LOOKS = 200;
+  /** Maximum look-ups of an unknown bus, each a few milliseconds apart. */
+  private static final int MAX_LOOKUPS = 200;
 
   private static final int MAX_UNKNOWN = 1024;
 
@@ -32,7 +32,7 @@ public final class IncomingLane {
   private final Map<Integer, Integer> unknown = new HashMap<>();
   private long instance;
   private long taken;
-  // Everything up to here is in the queues of this bus.
+  // Last frame up to which everything is in the queues of this bus.
   private long settled;
   private long acked;
   private long settling;
@@ -50,7 +50,7 @@ public final class IncomingLane {
     return number;
   }
 
-  /** The process at the other end. */
+  /** Returns the process at the other end. */
   long instance() {
     return instance;
   }
@@ -77,27 +77,27 @@ public final class IncomingLane {
       settling = 0;
       relays.clear();
     } else {
-      // What is between was given up by the other side.
+      // The peer has given up the frames between.
       taken = Math.max(taken, hello.getNext() - 1);
-      // What was acknowledged on the old connection may not have arrived.
+      // Acknowledgements on the old connection may not have arrived.
       acked = Math.min(acked, hello.getNext() - 1);
     }
     from.write(PeerFrames.encode(PeerFrames.LANE_WELCOME, taken));
     from.flush();
-    // What was said on the old connection may not have arrived.
+    // Messages on the old connection may not have arrived.
     acknowledgeBehind(acked + 1);
     settle();
   }
 
-  /** Says, for a while, that a bus with a number that is not known yet may still be heard of. */
+  /** Returns, for a while, whether a bus with an unknown number may still become known. */
   public boolean waitsFor(int number) {
     if (unknown.size() >= MAX_UNKNOWN) {
       unknown.clear();
     }
-    return unknown.merge(number, 1, Integer::sum) <= LOOKS;
+    return unknown.merge(number, 1, Integer::sum) <= MAX_LOOKUPS;
   }
 
-  /** Whether this is its newest connection. */
+  /** Returns whether this is its newest connection. */
   boolean isBy(LaneReceiver asking) {
     return asking == receiver;
   }
@@ -108,7 +108,7 @@ public final class IncomingLane {
     }
   }
 
-  /** Routing has the next frame, or is about to. */
+  /** Counts the next frame, which is routed or about to be. */
   public void take() {
     taken++;
   }
@@ -121,7 +121,7 @@ public final class IncomingLane {
     relays.add(token);
   }
 
-  /** All buses that a frame was passed on to have acknowledged it. */
+  /** Called when all buses that a frame was passed on to have acknowledged it. */
   void relayed(RelayToken token) {
     if (token.instance != instance) {
       // Its number is that of another frame now.
@@ -135,7 +135,7 @@ public final class IncomingLane {
     }
   }
 
-  /** Acknowledges what need not wait for a frame before it that is still being passed on. */
+  /** Acknowledges frames after one that is still being passed on. */
   private void acknowledgeBehind(long from) {
     LaneReceiver to = receiver;
     if (to == null || relays.isEmpty()) {
@@ -161,7 +161,7 @@ public final class IncomingLane {
     }
   }
 
-  /** What was read has been routed. */
+  /** Called when all received frames were routed. */
   void onReadEnd() {
     if (taken == settled || settling != 0) {
       return;
@@ -178,7 +178,7 @@ public final class IncomingLane {
     }
   }
 
-  /** Finds out when what was taken is in the queues, and acknowledges it then. */
+  /** Finds out when the received frames are in the queues, and acknowledges them then. */
   void settle() {
     if (settling != 0) {
       again = true;

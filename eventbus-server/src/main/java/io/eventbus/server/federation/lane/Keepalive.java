@@ -2,7 +2,7 @@ package io.eventbus.server.federation.lane;
 
 import io.eventbus.server.config.FederationConfig;
 
-/** When one end of a lane was last heard of, and when it last said something. For one thread. */
+/** Times when one end of a lane last received and last sent something. Confined to one thread. */
 public final class Keepalive {
   private final long heartbeat;
   private final long silence;
@@ -24,25 +24,25 @@ public final class Keepalive {
     saidAt = now;
   }
 
-  /** Whether the other end has said nothing for too long. */
+  /** Returns whether the other end has been silent for too long. */
   public boolean isSilent(long now) {
     return now - heardAt > silence;
   }
 
-  /** For how long the other end may go on without a sign from here; none is due above zero. */
+  /** Returns the time until a keepalive from here is due. */
   long untilDue(long now) {
     return heartbeat - (now - saidAt);
   }
 
   /**
-   * Whether it is time for a sign when others are given one anyway. Those of a loop so come to be
-   * given together, and not each at a moment of its own, for which the loop would have to wake.
+   * Returns whether a keepalive may be sent early together with others. So the keepalives of a loop
+   * are sent together, and the loop does not wake for each.
    */
   boolean isNearlyDue(long now) {
     return untilDue(now) <= heartbeat / 2;
   }
 
-  /** For how long it need not be checked whether the other end is silent. */
+  /** Returns the time until the silence of the other end has to be checked. */
   long untilSilent(long now) {
     return silence - (now - heardAt);
   }

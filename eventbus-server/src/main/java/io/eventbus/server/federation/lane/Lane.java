@@ -12,28 +12,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What goes from this bus to another: what was sent and is not acknowledged yet, what is still to
- * be sent, and the connection, if there is one.
+ * Lane from this bus to a peer: unacknowledged frames, unsent frames, and the connection, if there
+ * is one.
  *
- * <p>Every frame has an implied sequence number. What is held is bounded in bytes: {@link #isFull}
- * makes publishers wait. Confined to its loop but for {@link #isFull}, {@link #isCrowded}, {@link
+ * <p>Every frame has an implied sequence number. The kept bytes are bounded: {@link #isFull} makes
+ * publishers wait. Confined to its loop except for {@link #isFull}, {@link #isCrowded}, {@link
  * #isUp} and {@link #whenNotFull}.
  *
  * <p>It is one class because the numbers of its frames and the state of its connection change
- * together: what ends a connection decides which frames are kept.
+ * together: the reason for the end of a connection decides which frames are kept.
  */
 public final class Lane {
   private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
 
-  /** Why nothing is held for a bus. */
+  /** Reason why nothing is kept for a peer. */
   private enum Abandoned {
-    /** It is not known which of its subscribers miss what is for it. */
+    /** Given up: its subscribers may miss frames. */
     GIVEN_UP,
-    /** It has ended in order: its clients have gone before, and get what comes where they are. */
+    /** Ended in order: its clients have moved before, and get their events at their new bus. */
     NOT_NEEDED
   }
 
-  /** What is held beyond this waits for acknowledgements, not for the socket. */
+  /** Bytes beyond which frames wait for acknowledgements, not for the socket. */
   private static final long LAGGING = 1024 * 1024;
 
   private final LaneLoop loop;
@@ -45,12 +45,12 @@ public final class Lane {
   private final Reconnect reconnect;
 
   private volatile LaneState state = LaneState.DOWN;
-  // The number of the first frame that is held, or of the next one.
+  // Number of the first kept frame, or of the next one.
   private long first = 1;
   private long sent;
   private boolean drainScheduled;
 
-  /** Why nothing is held for the other bus; null as long as what is for it is kept. */
+  /** Reason why nothing is kept for the peer; null while frames are kept. */
   private @Nullable Abandoned abandoned;
 
   private @Nullable LaneSender sender;
@@ -78,7 +78,7 @@ public final class Lane {
     return room.isFull();
   }
 
-  /** Whether those behind the other bus are reached by their own lanes; any thread. */
+  /** Returns whether buses behind the peer are reached by their own lanes; any thread. */
   boolean isBypassing() {
     return bypass.isOn();
   }
@@ -95,7 +95,7 @@ public final class Lane {
     return ring.size() == 0;
   }
 
-  /** What waits or is not acknowledged; any thread. */
+  /** Returns the bytes of unsent and unacknowledged frames; any thread. */
   public long bytes() {
     return room.bytes();
   }
@@ -109,14 +109,14 @@ public final class Lane {
   }
 
   void offer(LanePath path, Delivery delivery, Overflow overflow, @Nullable FrameToken token) {
-    if (!path.behind().isEmpty() && mustGoPast()) {
+    if (!path.behind().isEmpty() && shouldBypass()) {
       bypass.send(path, delivery, token);
       LanePath alone = path.alone();
       offer(alone, delivery, alone.overflow(), token);
       return;
     }
     if (abandoned != null || state == LaneState.CLOSED) {
-      forgo(path, delivery);
+      drop(path, delivery);
       done(token);
       return;
     }
@@ -134,7 +134,8 @@ public final class Lane {
   private Delivery toKeep(Delivery delivery) {
     if (delivery.isInSlab() && mayWaitForLong()) {
       try {
-        // What may wait for long must not keep what others have long been given.
+        // Copied: a delivery that may wait for long must not keep memory alive that others have
+        // released.
         return delivery.copy(loop.allocator(), loop.memory());
       } catch (OutOfMemoryError e) {
         RefusedMemory.rethrowOthers(e);
@@ -145,8 +146,8 @@ public final class Lane {
     return delivery;
   }
 
-  /** Whether those behind the other bus are to be reached directly. */
-  private boolean mustGoPast() {
+  /** Returns whether to bypass the peer and send directly to those behind it. */
+  private boolean shouldBypass() {
     if (abandoned != null || !isUp()) {
       bypass.begin();
     }
@@ -159,12 +160,10 @@ public final class Lane {
   }
 
   /**
-   * Counts what is not kept for the other bus.
-   *
-   * @return whether subscribers may miss it. The members of a group that are left may: this frame
-   *     was for one of the other bus
+   * Counts a frame that is not kept for the peer. Returns whether subscribers may miss it: the
+   * remaining members of a group may, because the frame was for a member at the peer.
    */
-  private boolean forgo(LanePath path, Delivery delivery) {
+  private boolean drop(LanePath path, Delivery delivery) {
     if (abandoned == Abandoned.NOT_NEEDED && !path.isForGroups()) {
       loop.counters().notNeeded.add(delivery.events());
       return false;
@@ -211,7 +210,7 @@ public final class Lane {
     }
   }
 
-  /** Something went wrong here: the connection ends, and all goes on as after a lost one. */
+  /** Closes the connection after an internal error; recovery is that of a lost one. */
   void fail() {
     LaneSender open = sender;
     if (open != null) {
@@ -219,17 +218,17 @@ public final class Lane {
     }
   }
 
-  /** Whether any of the frames that are held is to be passed on to further buses. */
-  boolean leadsOn() {
-    return ring.leadsOn();
+  /** Returns whether any of the kept frames is to be passed on to further buses. */
+  boolean hasRelayed() {
+    return ring.hasRelayed();
   }
 
-  /** Whether it waits for frames that went past the other bus. */
+  /** Returns whether it waits for frames that bypassed the peer. */
   boolean isHolding() {
     return bypass.isHolding();
   }
 
-  /** Runs a task on this loop when everything that was offered before is acknowledged, or lost. */
+  /** Runs a task on this loop when everything offered before is acknowledged, or lost. */
   void whenAcknowledged(Runnable done) {
     if (ring.size() == 0) {
       done.run();
@@ -251,7 +250,8 @@ public final class Lane {
   }
 
   /**
-   * Frames behind one that is not acknowledged are: the bus that has passed them on need not wait.
+   * Handles acknowledgements of frames after an unacknowledged one: the bus that has passed them on
+   * need not wait.
    */
   void onAckRange(long from, long to) {
     if (from > to || to > sent) {
@@ -267,7 +267,7 @@ public final class Lane {
     }
   }
 
-  /** Returns its bytes. */
+  /** Removes the first frame; returns its bytes. */
   private long forgetFirst() {
     Delivery delivery = ring.delivery(0);
     FrameToken token = ring.token(0);
@@ -284,7 +284,7 @@ public final class Lane {
     acknowledged.runBefore(first);
   }
 
-  /** Begins to connect, if there is no connection and it is known where to. */
+  /** Starts to connect, if there is no connection and an address is known. */
   public void connect() {
     InetSocketAddress address = peer.address();
     if (state != LaneState.DOWN || address == null || !reconnect.isDue(loop.nanoTime())) {
@@ -307,9 +307,8 @@ public final class Lane {
   }
 
   /**
-   * The connection is open and authenticated; it has to be welcomed yet.
-   *
-   * @return false if it is of no use and is closed
+   * Called when the connection is open and authenticated, before the welcome. Returns false if it
+   * is of no use and is closed.
    */
   boolean onOpen(LaneSender opened, LinkPeer who) {
     if (state != LaneState.CONNECTING) {
@@ -317,7 +316,7 @@ public final class Lane {
       return false;
     }
     if (!who.bus().equals(peer.id().value())) {
-      // The address has gone to another bus, which has lanes of its own.
+      // The address belongs to another bus now, which has lanes of its own.
       LOG.debug("Lane {} to bus {} led to bus \"{}\"", number(), peer.id(), who.bus());
       opened.close();
       down();
@@ -332,7 +331,7 @@ public final class Lane {
     return true;
   }
 
-  /** The other side is another process now: what was for the one before went with it. */
+  /** Handles another process at the other end: frames for its predecessor are lost with it. */
   private void restarted() {
     long freed = 0;
     bypass.resendDirectly();
@@ -379,7 +378,7 @@ public final class Lane {
     state = state.to(LaneState.DOWN);
     sender = null;
     reconnect.failed(loop.nanoTime());
-    loop.lookSoon();
+    loop.checkSoon();
     if (wasUp) {
       downSince = loop.nanoTime();
       LOG.info("Lane {} to bus {} is down", number(), peer.id());
@@ -409,7 +408,7 @@ public final class Lane {
     }
   }
 
-  /** Nothing more is held for the other bus, which may still need it. */
+  /** Stops keeping frames for a peer, which may still need them. */
   public void abandon(String why) {
     if (abandoned == null) {
       abandon(Abandoned.GIVEN_UP, why);
@@ -418,15 +417,15 @@ public final class Lane {
 
   private void abandon(Abandoned as, String why) {
     abandoned = as;
-    // Those behind it are still there.
+    // Buses behind it are still there.
     bypass.resendDirectly();
-    forgoAll(why);
+    dropAll(why);
   }
 
-  private void forgoAll(String why) {
+  private void dropAll(String why) {
     LaneSender greeted = sender;
     if (greeted != null && state == LaneState.CONNECTING) {
-      // It was told a first number that does not hold any more.
+      // Its first number is no longer valid.
       greeted.close();
       if (state == LaneState.CONNECTING) {
         down();
@@ -438,7 +437,7 @@ public final class Lane {
     while (ring.size() > 0) {
       Delivery delivery = ring.delivery(0);
       int events = delivery.events();
-      if (forgo(ring.path(0), delivery)) {
+      if (drop(ring.path(0), delivery)) {
         lost += events;
       } else {
         notNeeded += events;
@@ -461,8 +460,8 @@ public final class Lane {
     peer.onAbandoned(this);
   }
 
-  /** The other bus is heard of again: what is for it is kept, and it is tried at once. */
-  public void revive() {
+  /** Keeps frames for a peer that is heard of again, and connects at once. */
+  public void resume() {
     if (abandoned != null && state != LaneState.CLOSED) {
       abandoned = null;
       downSince = loop.nanoTime();
@@ -471,7 +470,7 @@ public final class Lane {
     }
   }
 
-  /** The process at the other end has ended in order, unless there is another one by now. */
+  /** Handles the ordered end of the process at the other end, unless it was replaced by now. */
   void onGoodbye(long otherInstance) {
     Long known = instance;
     if (known != null && known != otherInstance) {
@@ -484,7 +483,7 @@ public final class Lane {
     }
   }
 
-  /** Its connection, also before the other bus has welcomed it. */
+  /** Returns the connection, also before the peer has welcomed it. */
   @Nullable LaneSender connection() {
     return sender;
   }
@@ -494,10 +493,8 @@ public final class Lane {
   }
 
   /**
-   * Ends.
-   *
-   * @return completes when the other bus has been told and has closed the connection; null if there
-   *     is none
+   * Closes the lane. Returns the future of the end: the peer was notified and has closed the
+   * connection; null if there is no connection.
    */
   @Nullable ChannelFuture end() {
     LaneSender open = sender();
@@ -515,7 +512,7 @@ public final class Lane {
     }
     if (abandoned == null) {
       abandoned = Abandoned.GIVEN_UP;
-      forgoAll("its lane is closed");
+      dropAll("its lane is closed");
     }
     boolean wasUp = isUp();
     state = state.to(LaneState.CLOSED);

@@ -2,9 +2,9 @@ package io.eventbus.server.federation.lane;
 
 import io.eventbus.server.stats.SingleWriterCounter;
 
-/** What the lanes of one loop have done. Only that loop writes; any thread reads. */
+/** Counters of the lanes of one loop. Only that loop writes; any thread reads. */
 public final class LaneCounters {
-  /** Frames that have come by more links count with the last. */
+  /** Links of a frame's path; longer paths count as this many. */
   public static final int MAX_HOPS = 8;
 
   public final SingleWriterCounter eventsOut = new SingleWriterCounter();
@@ -15,7 +15,7 @@ public final class LaneCounters {
   public final SingleWriterCounter eventsRelayed = new SingleWriterCounter();
   public final SingleWriterCounter lostGivenUp = new SingleWriterCounter();
 
-  /** Was for a bus that had ended in order, and for no group there. */
+  /** For a peer that had ended in order, and for no group there. */
   public final SingleWriterCounter notNeeded = new SingleWriterCounter();
 
   public final SingleWriterCounter lostRestarted = new SingleWriterCounter();

@@ -9,16 +9,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the deadlines of the lanes of one loop: often while there are any that are near, else
- * when the next heartbeat is due. Confined to the loop.
+ * Deadlines of the lanes of one loop: checked often while any are near, else when the next
+ * keepalive is due. Confined to the loop.
  */
 final class LaneDeadlines {
   private static final Logger LOG = LoggerFactory.getLogger(LaneDeadlines.class);
 
-  /** How often deadlines are looked at while there are any but those of heartbeats. */
+  /** Interval of checks while there are deadlines other than keepalives. */
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /** How often they are looked at in any case. */
+  /** Maximum interval of checks. */
   private static final long MAX_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final LaneLoop loop;
@@ -34,8 +34,8 @@ final class LaneDeadlines {
     tickIn(TICK_NANOS);
   }
 
-  /** There is a deadline that may come before the next tick. */
-  void lookSoon() {
+  /** Schedules a check for a deadline that may come before the next tick. */
+  void checkSoon() {
     if (nextTickAt - loop.nanoTime() > TICK_NANOS) {
       tickIn(TICK_NANOS);
     }
@@ -64,17 +64,17 @@ final class LaneDeadlines {
   private void tick() {
     long next = TICK_NANOS;
     try {
-      next = Math.max(next, look(loop.nanoTime()));
+      next = Math.max(next, check(loop.nanoTime()));
     } catch (RuntimeException | Error e) {
       LOG.error("the deadlines of the lanes could not be checked", e);
     } finally {
-      // Without another tick no deadline would hold any more.
+      // Without another tick no deadline would be checked any more.
       tickIn(next);
     }
   }
 
-  /** Looks at all deadlines; returns for how long it need not be done again. */
-  private long look(long now) {
+  /** Checks all deadlines; returns the time until the next check. */
+  private long check(long now) {
     boolean quiet = true;
     List<StreamEndpoint> ends = new ArrayList<>();
     for (Peer peer : loop.peers().all()) {
@@ -94,15 +94,15 @@ final class LaneDeadlines {
     if (loop.number() == 0) {
       DeadlineScheduler others = loop.otherDeadlines();
       check(others, now);
-      quiet &= !others.areNear();
+      quiet &= !others.areDueSoon();
     }
     AttachedStreams streams = loop.others();
     if (streams != null) {
       check(streams, now);
-      quiet &= !streams.areNear();
+      quiet &= !streams.areDueSoon();
       ends.addAll(streams.ends());
     }
-    long next = showLife(ends, now);
+    long next = sendKeepalive(ends, now);
     return quiet ? next : 0;
   }
 
@@ -140,25 +140,25 @@ final class LaneDeadlines {
     }
   }
 
-  private static void showLife(StreamEndpoint end) {
+  private static void sendKeepalive(StreamEndpoint end) {
     try {
-      end.showLife();
+      end.sendKeepalive();
     } catch (RuntimeException | Error e) {
       LaneLoop.failed("a sign of life could not be sent", e);
       end.close();
     }
   }
 
-  /** Says on the lanes where it is time that this bus lives; returns when it is next. */
-  private static long showLife(List<StreamEndpoint> ends, long now) {
-    boolean due = ends.stream().anyMatch(end -> end.signs().untilDue(now) <= 0);
+  /** Sends due keepalives; returns the time until the next one. */
+  private static long sendKeepalive(List<StreamEndpoint> ends, long now) {
+    boolean due = ends.stream().anyMatch(end -> end.keepalive().untilDue(now) <= 0);
     long next = MAX_TICK_NANOS;
     for (StreamEndpoint end : ends) {
-      Keepalive signs = end.signs();
-      if (due && signs.isNearlyDue(now) && !signs.isSilent(now)) {
-        showLife(end);
+      Keepalive keepalive = end.keepalive();
+      if (due && keepalive.isNearlyDue(now) && !keepalive.isSilent(now)) {
+        sendKeepalive(end);
       }
-      next = Math.min(next, Math.min(signs.untilDue(now), signs.untilSilent(now)));
+      next = Math.min(next, Math.min(keepalive.untilDue(now), keepalive.untilSilent(now)));
     }
     return next;
   }

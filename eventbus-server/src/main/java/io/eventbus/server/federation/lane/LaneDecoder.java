@@ -19,21 +19,17 @@ public abstract class LaneDecoder extends ByteToMessageDecoder {
   private final int maxFrameBytes;
   private boolean paused;
   private boolean failed;
-  // Where the number that was read last ends.
+  // Index after the number that was read last.
   private int end;
 
   protected LaneDecoder(int maxFrameBytes) {
     this.maxFrameBytes = maxFrameBytes;
   }
 
-  /**
-   * Takes a frame.
-   *
-   * @return false if it has to come again after {@link #resume}
-   */
+  /** Handles a frame. Returns false if it has to come again after {@link #resume}. */
   protected abstract boolean onFrame(ByteBuffer in, int typeCode, int from, int to);
 
-  /** All that had been received was handled, or the lane is paused. */
+  /** Called when all received frames were handled, or the lane is paused. */
   protected abstract void onReadEnd();
 
   final boolean isPaused() {
@@ -50,8 +46,8 @@ public abstract class LaneDecoder extends ByteToMessageDecoder {
       in.skipBytes(readable);
       return;
     }
-    // If a frame throws, those before it are not to come again at the end of the connection, and
-    // those behind it must not come without it.
+    // If a frame throws, those before it must not come again at the end of the connection, and
+    // those after it must not come without it.
     failed = true;
     int taken = 0;
     try {
@@ -62,7 +58,7 @@ public abstract class LaneDecoder extends ByteToMessageDecoder {
     }
   }
 
-  /** Takes whole frames; returns where the first one starts that was not taken. */
+  /** Handles whole frames; returns the start of the first one that was not handled. */
   private int frames(ChannelHandlerContext ctx, ByteBuffer view, int readable) {
     int at = 0;
     while (at < readable) {
@@ -89,7 +85,7 @@ public abstract class LaneDecoder extends ByteToMessageDecoder {
     return at;
   }
 
-  /** A number of at most five bytes; MORE if its end has not come. */
+  /** Reads a number of at most five bytes; MORE if its end has not come. */
   private int number(ByteBuffer in, int from, int to) {
     int raw = 0;
     for (int i = from; i < to; i++) {
@@ -107,11 +103,11 @@ public abstract class LaneDecoder extends ByteToMessageDecoder {
     return MORE;
   }
 
-  /** Goes on after a pause; on the loop. */
+  /** Resumes after a pause; on the loop. */
   final void resume(ChannelHandlerContext ctx) throws Exception {
     if (paused && !ctx.isRemoved()) {
       paused = false;
-      // Looks at what has been kept.
+      // Handles the kept bytes.
       channelRead(ctx, Unpooled.EMPTY_BUFFER);
       if (!paused) {
         ctx.channel().config().setAutoRead(true);
@@ -123,7 +119,8 @@ public abstract class LaneDecoder extends ByteToMessageDecoder {
   @Override
   public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
     if (paused) {
-      // Netty's decoder would read on, because it passes nothing on and so seems to need more.
+      // Otherwise Netty's decoder would read on, because nothing is passed on and more seems to
+      // be needed.
       ctx.fireChannelReadComplete();
     } else {
       super.channelReadComplete(ctx);

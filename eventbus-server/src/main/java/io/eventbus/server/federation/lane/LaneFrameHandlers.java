@@ -4,11 +4,11 @@ import io.eventbus.protocol.PeerFrames;
 import java.nio.ByteBuffer;
 
 /**
- * What may come by a lane, and what is done with it: a line for each type of frame, for each of the
- * two directions. {@code LaneHello} is not here: nothing comes before it, and it comes once.
+ * Frames of lanes and their handlers: a line for each type of frame, for each direction. {@code
+ * LaneHello} is absent: nothing comes before it, and it comes once.
  */
 final class LaneFrameHandlers {
-  /** What the bus that has opened a lane sends. */
+  /** Frames of the bus that has opened a lane. */
   static final LaneFrameTable<LaneReceiver> OF_RECEIVER =
       new LaneFrameTable<LaneReceiver>()
           .with(PeerFrames.FORWARD, LaneReceiver::forward)
@@ -19,7 +19,7 @@ final class LaneFrameHandlers {
                 receiver.onSync(PeerFrames.number(in, from, to));
                 return true;
               })
-          .with(PeerFrames.ALIVE, LaneFrameHandlers::showsLife)
+          .with(PeerFrames.ALIVE, LaneFrameHandlers::ignoreKeepalive)
           .with(
               PeerFrames.GOODBYE,
               (receiver, in, from, to) -> {
@@ -27,7 +27,7 @@ final class LaneFrameHandlers {
                 return true;
               });
 
-  /** What comes back to it. */
+  /** Frames of the bus that has accepted it. */
   static final LaneFrameTable<LaneSender> OF_SENDER =
       new LaneFrameTable<LaneSender>()
           .with(
@@ -70,7 +70,7 @@ final class LaneFrameHandlers {
                 lane.peer().onSynced(lane, PeerFrames.number(in, from, to));
                 return true;
               })
-          .with(PeerFrames.ALIVE, LaneFrameHandlers::showsLife)
+          .with(PeerFrames.ALIVE, LaneFrameHandlers::ignoreKeepalive)
           .with(
               PeerFrames.GOODBYE,
               (sender, in, from, to) -> {
@@ -80,8 +80,8 @@ final class LaneFrameHandlers {
 
   private LaneFrameHandlers() {}
 
-  /** That something was read is noted whatever it is. */
-  private static boolean showsLife(LaneDecoder end, ByteBuffer in, int from, int to) {
+  /** Ignores a frame whose only meaning is that the other end is alive. */
+  private static boolean ignoreKeepalive(LaneDecoder end, ByteBuffer in, int from, int to) {
     return true;
   }
 }

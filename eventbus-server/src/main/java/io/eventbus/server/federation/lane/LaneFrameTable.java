@@ -8,31 +8,30 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one end of a lane does with each type of frame. A frame of another type ends the connection:
- * were it skipped, the two ends could count differently from then on, and acknowledgements would be
- * for other frames than those that were taken. Immutable once it is filled; any thread.
+ * Handlers of one end of a lane by type of frame. A frame of another type ends the connection: if
+ * it were skipped, the two ends could count differently from then on, and acknowledgements would be
+ * for other frames than those received. Immutable once it is filled; any thread.
  */
 public final class LaneFrameTable<E> {
-  /** Takes the frames of one type. Called on the lane's loop; must not block. */
+  /** Handler of frames of one type. Called on the lane's loop; must not block. */
   @FunctionalInterface
   public interface Handler<E> {
     /**
-     * Takes the body of a frame.
-     *
-     * @return false if it has to come again after {@link LaneDecoder#resume}; then nothing was done
+     * Handles the body of a frame. Returns false if it has to come again after {@link
+     * LaneDecoder#resume}; then nothing was done.
      */
-    boolean take(E end, ByteBuffer in, int from, int to);
+    boolean handle(E end, ByteBuffer in, int from, int to);
   }
 
   private @Nullable Handler<E>[] byType = empty(0);
 
-  // An array of a generic type cannot be made otherwise.
+  // Java cannot create an array of a generic type otherwise.
   @SuppressWarnings({"unchecked", "rawtypes"})
   private static <E> @Nullable Handler<E>[] empty(int size) {
     return new Handler[size];
   }
 
-  /** Adds what handles a type; returns this. */
+  /** Adds the handler of a type; returns this. */
   public LaneFrameTable<E> with(int typeCode, Handler<E> handler) {
     if (typeCode >= byType.length) {
       byType = Arrays.copyOf(byType, typeCode + 1);
@@ -42,16 +41,16 @@ public final class LaneFrameTable<E> {
   }
 
   /**
-   * Takes a frame.
+   * Handles a frame.
    *
-   * @throws CorruptedFrameException if no handler takes its type
+   * @throws CorruptedFrameException if no handler has its type
    */
-  public boolean take(int typeCode, E end, ByteBuffer in, int from, int to) {
+  public boolean handle(int typeCode, E end, ByteBuffer in, int from, int to) {
     Handler<E> handler = typeCode >= 0 && typeCode < byType.length ? byType[typeCode] : null;
     if (handler == null) {
       throw new CorruptedFrameException("typeCode: " + typeCode + " (expected: " + known() + ")");
     }
-    return handler.take(end, in, from, to);
+    return handler.handle(end, in, from, to);
   }
 
   private String known() {

@@ -29,13 +29,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What belongs to the lanes of one event loop. Confined to it but for {@link #execute} and what
- * never changes.
+ * State of the lanes of one event loop. Confined to it except for {@link #execute} and immutable
+ * state.
  */
 public final class LaneLoop {
   private static final Logger LOG = LoggerFactory.getLogger(LaneLoop.class);
 
-  /** How long an acknowledgement waits for more to acknowledge. */
+  /** Time that an acknowledgement waits for more to acknowledge. */
   private static final long ACK_MILLIS = 5;
 
   private final int number;
@@ -63,14 +63,14 @@ public final class LaneLoop {
     this.laneShare = lanes.laneMemory().share();
   }
 
-  /** Completes it: the router needs it, and it the router. Before any lane. */
+  /** Completes the circular dependency with the router, before any lane. */
   public void start(Router made, ForwardHandler handler) {
     router = made;
     forwards = handler;
     execute(deadlines::start);
   }
 
-  /** Has streams of another kind looked after together with the lanes; once, on the loop. */
+  /** Attaches streams of another kind, to be checked together with the lanes; once, on the loop. */
   public void with(AttachedStreams streams) {
     others = streams;
   }
@@ -115,7 +115,7 @@ public final class LaneLoop {
     return laneShare;
   }
 
-  /** What each lane may hold while memory for lanes is scarce. */
+  /** Returns the bytes that each lane may keep while memory for lanes is scarce. */
   long lanePart() {
     return laneMemory().part(peers().all().size() * count());
   }
@@ -148,7 +148,7 @@ public final class LaneLoop {
     return lanes.deadlines();
   }
 
-  /** The connections of lanes that other buses have opened, now. */
+  /** Returns the current connections of lanes that peers have opened. */
   List<LaneReceiver> receivers() {
     return List.copyOf(receivers);
   }
@@ -169,7 +169,7 @@ public final class LaneLoop {
     return r;
   }
 
-  /** Room for the head of a frame. */
+  /** Returns a buffer for the head of a frame. */
   ByteBuffer scratch(int headBytes) {
     if (scratch.capacity() < headBytes) {
       scratch = ByteBuffer.allocate(2 * headBytes);
@@ -177,7 +177,7 @@ public final class LaneLoop {
     return scratch.clear();
   }
 
-  /** Any thread; not run after the end of the bus. */
+  /** Runs a task on the loop; any thread. Discarded after the end of the bus. */
   public void execute(Runnable task) {
     try {
       eventLoop.execute(task);
@@ -199,24 +199,24 @@ public final class LaneLoop {
     return h ^ (h >>> 32);
   }
 
-  /** The lanes that a producer's frames go by. */
+  /** Returns the lane for a producer's frames. */
   public int lane(long producer) {
     return (int) ((mix(producer) >>> 1) % lanes.loops().size());
   }
 
   /**
-   * The number of a lane, by the name of its channel.
+   * Returns the number of a lane from the name of its channel.
    *
-   * @throws IllegalArgumentException if another bus has given it a name that has none
+   * @throws IllegalArgumentException if a peer has given it an invalid name
    */
   static int laneOf(LinkPeer who) {
     return numberOf(Lanes.KIND, who);
   }
 
   /**
-   * The number of a stream of a kind, by the name of its channel.
+   * Returns the number of a stream of a kind from the name of its channel.
    *
-   * @throws IllegalArgumentException if another bus has given it a name that has none
+   * @throws IllegalArgumentException if a peer has given it an invalid name
    */
   public static int numberOf(String kind, LinkPeer who) {
     String channel = who.channel();
@@ -244,11 +244,14 @@ public final class LaneLoop {
     return lane;
   }
 
-  /** Opens when all that this loop has sent to some buses until now has arrived. */
-  public OneShotLatch gateBehind(Collection<Peer> buses) {
-    OneShotLatch gate = new OneShotLatch();
-    lanes.acknowledgement().of(this, -1, buses, gate::open);
-    return gate;
+  /**
+   * Returns a latch that opens when everything that this loop has sent to some peers until now has
+   * arrived.
+   */
+  public OneShotLatch latchAfter(Collection<Peer> buses) {
+    OneShotLatch latch = new OneShotLatch();
+    lanes.acknowledgement().of(this, -1, buses, latch::open);
+    return latch;
   }
 
   void open(
@@ -259,7 +262,7 @@ public final class LaneLoop {
   }
 
   /** Opens a connection of a kind, which this loop is to own. */
-  // What the future of the link comes to is told to the error handler.
+  // The error handler gets the outcome of the link's future.
   @SuppressWarnings("FutureReturnValueIgnored")
   public void open(
       String kind,
@@ -311,17 +314,20 @@ public final class LaneLoop {
     }
   }
 
-  /** One lane fails; all others go on. */
+  /** Logs the failure of one lane; all others go on. */
   static void failed(String what, Throwable e) {
     if (RefusedMemory.isRefused(e)) {
-      // It may be many of them, for the same reason, and again and again.
+      // Many lanes may fail for the same reason, again and again.
       LOG.warn("{}; its connection ends: {}", what, e.toString());
     } else {
       LOG.error("{}; its connection ends", what, e);
     }
   }
 
-  /** Runs a task on this loop when the others have run what this one had collected for them. */
+  /**
+   * Runs a task on this loop when other loops have run the work that this one had collected for
+   * them.
+   */
   public void whenHandedOver(Runnable done) {
     router().flush();
     if (count() == 1) {
@@ -343,13 +349,13 @@ public final class LaneLoop {
     }
   }
 
-  /** Returns false when the bus ends. */
+  /** Adds a connection; returns false if the bus ends. */
   boolean add(LaneReceiver receiver) {
     if (ending || !receivers.add(receiver)) {
       return false;
     }
-    // Its first sign of life may be due before the next tick.
-    lookSoon();
+    // Its first keepalive may be due before the next tick.
+    checkSoon();
     return true;
   }
 
@@ -357,12 +363,12 @@ public final class LaneLoop {
     receivers.remove(receiver);
   }
 
-  /** There is a deadline that may come before the next tick. */
-  public void lookSoon() {
-    deadlines.lookSoon();
+  /** Schedules a check for a deadline that may come before the next tick. */
+  public void checkSoon() {
+    deadlines.checkSoon();
   }
 
-  /** Ends everything; on this loop. */
+  /** Closes everything; on this loop. */
   public void end(Runnable ended) {
     ending = true;
     deadlines.end();

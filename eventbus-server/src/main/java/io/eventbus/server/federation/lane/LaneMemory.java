@@ -3,46 +3,46 @@ package io.eventbus.server.federation.lane;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bytes that all lanes together hold, and how many they may: so that buses that cannot be
- * reached, or are slow, do not use up what clients need. Any thread, but for a {@link Share}.
+ * Memory of all lanes together, and its bound: unreachable or slow peers must not use up the memory
+ * that clients need. Any thread, except for a {@link Share}.
  *
- * <p>From half of the bound on, each lane may hold no more than its part of that half; so what all
- * hold stays within the bound, and a lane that has little goes on.
+ * <p>Above half of the bound, each lane may keep no more than its part of that half; so the total
+ * stays within the bound, and a lane that has little goes on.
  */
 final class LaneMemory {
-  /** Loops report in steps, because a counter that all of them change is slow. */
+  /** Bytes between reports of a loop, because a counter that all loops change is slow. */
   private static final long STEP = 16 * 1024;
 
   private final long bound;
-  private final AtomicLong told = new AtomicLong();
+  private final AtomicLong reported = new AtomicLong();
 
   LaneMemory(long bound) {
     this.bound = bound;
   }
 
   boolean isScarce() {
-    return told.get() > bound / 2;
+    return reported.get() > bound / 2;
   }
 
-  /** What one of so many may hold while it is scarce. */
+  /** Returns the bytes of each of this many lanes while memory is scarce. */
   long part(int count) {
     return bound / 2 / Math.max(1, count);
   }
 
-  /** Makes the account of a loop. */
+  /** Creates the account of a loop. */
   Share share() {
     return new Share();
   }
 
-  /** What the lanes of one loop hold. Confined to it. */
+  /** Memory of the lanes of one loop. Confined to it. */
   final class Share {
-    private long untold;
+    private long unreported;
 
     void change(long bytes) {
-      untold += bytes;
-      if (untold >= STEP || untold <= -STEP) {
-        told.addAndGet(untold);
-        untold = 0;
+      unreported += bytes;
+      if (unreported >= STEP || unreported <= -STEP) {
+        reported.addAndGet(unreported);
+        unreported = 0;
       }
     }
   }

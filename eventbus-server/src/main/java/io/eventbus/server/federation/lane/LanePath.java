@@ -9,20 +9,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A path to another bus, and through it to further ones: what routing takes for a subscriber.
- * Immutable; what it leads to is confined to the loop of its lane.
+ * Path to a peer, and through it to further ones, in the role of a subscriber for routing.
+ * Immutable; the lane behind it is confined to its loop.
  */
 public final class LanePath implements Subscriber {
   private static final int[] NONE = {};
   private static final byte[] NO_TAIL = {};
 
-  /** What the type code and the lengths in a frame's head take at most. */
+  /** Maximum bytes of the type code and the lengths in a frame's head. */
   private static final int MAX_NUMBERS = 32;
 
   /**
-   * Groups at buses behind this one.
+   * Group at a bus behind this one.
    *
-   * @param bus where
+   * @param bus bus with the group
    */
   public record Pick(Peer bus, String group) {}
 
@@ -64,12 +64,12 @@ public final class LanePath implements Subscriber {
   }
 
   /**
-   * Makes a path.
+   * Creates a path.
    *
-   * @param lane where it begins
-   * @param account whose events go by it, empty for the default account
-   * @param apart the policy where they go apart: for buses without a group that they are for
-   * @param token follows them, if something waits for it
+   * @param lane first lane of the path
+   * @param account account of the events, empty for the default account
+   * @param apart policy on separate lanes: for buses without a selected group
+   * @param token tracker of the frames, if anything waits for it
    */
   public static LanePath of(
       Lane lane,
@@ -100,12 +100,12 @@ public final class LanePath implements Subscriber {
         lane, account, head, tail, behind, ungrouped, groups, picks, hops, apart, token);
   }
 
-  /** The same without the buses behind, for when those are reached by another path. */
+  /** Returns the path without the buses behind, for when those are reached by another path. */
   LanePath alone() {
     return of(lane, account, hops, ungrouped, groups, List.of(), List.of(), apart, token);
   }
 
-  /** The path of the same frames to one of the buses behind, past the first one. */
+  /** Returns the path of the same frames to a bus behind, bypassing the first one. */
   LanePath past(Peer bus, FrameToken follows) {
     return of(
         bus.lane(lane.number()),
@@ -120,25 +120,25 @@ public final class LanePath implements Subscriber {
   }
 
   /**
-   * What a full lane does with the frames when each bus is reached by its own: none must be lost
-   * for a group, whose members' policies are known at their own bus only; for the others the
-   * strictest policy of the branch is what the publisher has waited for.
+   * Returns the policy of a full lane when each bus is reached by its own: none must be lost for a
+   * group, whose members' policies are known at their own bus only; for the others the strictest
+   * policy of the branch is what the publisher has waited for.
    */
   Overflow overflow() {
     return groups.isEmpty() ? apart : Overflow.BLOCK;
   }
 
-  /** The lane by which frames reach a bus of this path now. */
+  /** Returns the lane by which frames reach a bus of this path now. */
   public Lane laneTo(Peer bus) {
     return bus != lane.peer() && lane.isBypassing() ? bus.lane(lane.number()) : lane;
   }
 
-  /** The groups at one of the buses behind. */
+  /** Returns the groups at a bus behind. */
   List<String> groupsOf(Peer bus) {
     return picks.stream().filter(pick -> pick.bus() == bus).map(Pick::group).toList();
   }
 
-  /** The first bus. */
+  /** Returns the first bus. */
   public Peer child() {
     return lane.peer();
   }
@@ -147,22 +147,22 @@ public final class LanePath implements Subscriber {
     return behind;
   }
 
-  /** How many bytes {@link #writeHead} takes at most, whatever the delivery. */
+  /** Returns the maximum bytes of {@link #writeHead}, whatever the delivery. */
   int mostHeadBytes() {
     return head.length + MAX_NUMBERS;
   }
 
-  /** How many bytes go before a delivery where it leaves by this path. */
+  /** Returns the bytes before a delivery on this path. */
   int headBytes(Delivery delivery) {
     return PeerFrames.forwardHeadSize(head, delivery.frameBytes(), tail.length);
   }
 
-  /** Writes them. */
+  /** Writes the head. */
   void writeHead(ByteBuffer out, Delivery delivery) {
     PeerFrames.writeForwardHead(out, head, delivery.frameBytes(), tail.length);
   }
 
-  /** What goes behind a delivery; empty for the default account. Not to be changed. */
+  /** Returns the bytes after a delivery; empty for the default account. Not to be changed. */
   byte[] tail() {
     return tail;
   }
@@ -171,7 +171,10 @@ public final class LanePath implements Subscriber {
     return hops;
   }
 
-  /** Whether the frames are for members of groups at the first bus, which no other bus serves. */
+  /**
+   * Returns whether the frames are for members of groups at the first bus, which no other bus
+   * serves.
+   */
   boolean isForGroups() {
     return !groups.isEmpty();
   }
@@ -191,7 +194,7 @@ public final class LanePath implements Subscriber {
     return full() != null;
   }
 
-  /** The lane that has no room, of those that a frame would take now; null if all have. */
+  /** Returns a lane without room among those that a frame would take now; null if all have room. */
   private @Nullable Lane full() {
     if (lane.isFull()) {
       return lane;

@@ -6,15 +6,15 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How much a lane holds, and whether there is room for more. Changed by the lane's loop only; read
+ * Bytes kept by a lane, and whether there is room for more. Changed by the lane's loop only; read
  * by any thread.
  */
 final class LaneQuota {
   private final LaneLoop loop;
   private final long most;
   private final SingleWriterCounter held = new SingleWriterCounter();
-  // What waits for any of several lanes comes again to those that were not the first to have room:
-  // a set keeps each of them once.
+  // A publisher that waits for several lanes comes again to those that were not the first to have
+  // room: a set keeps each of them once.
   private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
   private volatile boolean full;
 
@@ -43,7 +43,7 @@ final class LaneQuota {
     }
   }
 
-  /** Nothing is held any more, or what comes is not held. */
+  /** Opens: nothing is kept any more, or new frames are not kept. */
   void open() {
     full = false;
     wake();
@@ -72,7 +72,7 @@ final class LaneQuota {
     if (waiting.isEmpty()) {
       return;
     }
-    // Those that have to wait again come back, and are not called twice.
+    // Callers that have to wait again come back, and are not called twice.
     for (Runnable retry : List.copyOf(waiting)) {
       if (waiting.remove(retry)) {
         retry.run();

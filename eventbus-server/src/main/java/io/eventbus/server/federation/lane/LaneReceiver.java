@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of a lane at the bus that it was opened to: reads frames, of which {@link
- * LaneFrameHandlers} says what is done with them. Confined to its loop.
+ * Connection of a lane at the bus that has accepted it; {@link LaneFrameHandlers} handles its
+ * frames. Confined to its loop.
  */
-// A write that fails ends the channel, and that is what is acted on: not each future.
+// A failed write closes the channel, which is handled: single futures are not.
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(LaneReceiver.class);
@@ -29,25 +29,25 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   private final LinkPeer who;
   private final Runnable retry = this::retry;
   private @Nullable ChannelHandlerContext context;
-  private final Keepalive signs;
+  private final Keepalive keepalive;
   private final ForwardHandler forwards;
   private final ForwardHold hold = new ForwardHold();
   private @Nullable IncomingLane lane;
   private boolean ending;
 
-  /** Makes what handles the bytes of a connection. */
+  /** Creates the handler of a connection. */
   public LaneReceiver(LaneLoop loop, LinkPeer who, ForwardHandler forwards) {
     super(loop.maxFrameBytes());
     this.loop = loop;
     this.who = who;
     this.forwards = forwards;
-    this.signs = new Keepalive(loop.config(), loop.nanoTime());
+    this.keepalive = new Keepalive(loop.config(), loop.nanoTime());
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     context = ctx;
-    signs.heard(loop.nanoTime());
+    keepalive.heard(loop.nanoTime());
     if (!loop.add(this)) {
       close();
       return;
@@ -77,7 +77,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   }
 
   public void flush() {
-    signs.said(loop.nanoTime());
+    keepalive.said(loop.nanoTime());
     channel().flush();
   }
 
@@ -99,10 +99,10 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
       return true;
     }
     if (!known.isBy(this)) {
-      // What it has kept comes again on the connection that has replaced it.
+      // Its kept bytes come again on the connection that has replaced it.
       return true;
     }
-    return LaneFrameHandlers.OF_RECEIVER.take(typeCode, this, in, from, to);
+    return LaneFrameHandlers.OF_RECEIVER.handle(typeCode, this, in, from, to);
   }
 
   private IncomingLane lane() {
@@ -172,14 +172,14 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
 
   @Override
   protected void onReadEnd() {
-    signs.heard(loop.nanoTime());
+    keepalive.heard(loop.nanoTime());
     IncomingLane known = lane;
     if (known != null) {
       known.onReadEnd();
     }
   }
 
-  /** Any thread: what the lane waited for may be there. */
+  /** Retries on the loop; any thread: the lane may have got what it waited for. */
   private void retry() {
     loop.execute(
         () -> {
@@ -196,34 +196,34 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   }
 
   @Override
-  public Keepalive signs() {
-    return signs;
+  public Keepalive keepalive() {
+    return keepalive;
   }
 
   void onTick(long now) {
     if (isPaused()) {
       // Nothing is read, so nothing is heard.
-      signs.heard(now);
+      keepalive.heard(now);
       forwards.onTick(hold, now);
     }
-    if (signs.isSilent(now)) {
+    if (keepalive.isSilent(now)) {
       LOG.info("The lane of bus {} is silent", who.bus());
       close();
     }
   }
 
-  /** Whether full subscribers keep it from being read. */
+  /** Returns whether full subscribers keep it from being read. */
   boolean isHeld() {
     return hold.isOn();
   }
 
   @Override
-  public void showLife() {
+  public void sendKeepalive() {
     write(PeerFrames.encode(PeerFrames.ALIVE));
     flush();
   }
 
-  /** This bus ends: says so, and listens until the other bus has closed the connection. */
+  /** Says goodbye because this bus ends, and reads until the peer has closed the connection. */
   ChannelFuture end() {
     ending = true;
     write(PeerFrames.encode(PeerFrames.GOODBYE));
@@ -243,7 +243,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
     IncomingLane known = lane;
     try {
       if (known != null && !isPaused()) {
-        // What came before the end still counts.
+        // Frames before the end still count.
         super.channelInactive(ctx);
       }
     } finally {

@@ -4,15 +4,15 @@ import io.eventbus.server.routing.Delivery;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a lane holds until it is acknowledged: a queue of frames and the paths that they take; it
- * grows by doubling. Confined to one loop.
+ * Frames that a lane keeps until they are acknowledged, with their paths: a queue that grows by
+ * doubling. Confined to one loop.
  */
 final class LaneRing {
   private static final int SLOT = 4;
-  private static final int MIN = 16 * SLOT;
+  private static final int MIN_CAPACITY = 16 * SLOT;
 
   // A delivery, its path, its token, and an empty slot: a power of two is cheap to wrap.
-  private @Nullable Object[] ring = new Object[MIN];
+  private @Nullable Object[] ring = new Object[MIN_CAPACITY];
   private int head;
   private int size;
   private int passing;
@@ -21,8 +21,8 @@ final class LaneRing {
     return size;
   }
 
-  /** Whether any of the frames is to be passed on to further buses. */
-  boolean leadsOn() {
+  /** Returns whether any of the frames is to be passed on to further buses. */
+  boolean hasRelayed() {
     return passing > 0;
   }
 
@@ -75,7 +75,7 @@ final class LaneRing {
     ring[index(i) + 1] = path;
   }
 
-  /** Removes the first; what was read of it before keeps its reference. */
+  /** Removes the first frame; earlier readers keep their reference. */
   void removeFirst() {
     passing -= passes(path(0));
     ring[head] = null;
@@ -85,10 +85,10 @@ final class LaneRing {
     size--;
   }
 
-  /** Gives back the room of an empty ring that has grown. */
+  /** Shrinks an empty ring that has grown. */
   void trim() {
-    if (size == 0 && ring.length > MIN) {
-      ring = new Object[MIN];
+    if (size == 0 && ring.length > MIN_CAPACITY) {
+      ring = new Object[MIN_CAPACITY];
       head = 0;
     }
   }

@@ -17,25 +17,25 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The connection of a lane at the bus that has opened it. Confined to its loop. */
-// A write that fails ends the channel, and that is what is acted on: not each future.
+/** Connection of a lane at the bus that has opened it. Confined to its loop. */
+// A failed write closes the channel, which is handled: single futures are not.
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class LaneSender extends LaneDecoder implements StreamEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(LaneSender.class);
 
-  /** Answers are small. */
+  /** Maximum bytes of an answer. */
   private static final int MAX_ANSWER = 64 * 1024;
 
-  /** As much is copied together into one buffer. */
+  /** Bytes that are copied together into one buffer. */
   private static final int BATCH_BYTES = 64 * 1024;
 
-  /** Larger frames are written by reference. */
-  private static final int LARGE = 8 * 1024;
+  /** Bytes from which frames are written by reference. */
+  private static final int LARGE_BYTES = 8 * 1024;
 
   private final LaneLoop loop;
   private final Lane lane;
   private final LinkPeer who;
-  private final Keepalive signs;
+  private final Keepalive keepalive;
   private @Nullable Channel channel;
 
   LaneSender(LaneLoop loop, Lane lane, LinkPeer who) {
@@ -43,13 +43,13 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
     this.loop = loop;
     this.lane = lane;
     this.who = who;
-    this.signs = new Keepalive(loop.config(), loop.nanoTime());
+    this.keepalive = new Keepalive(loop.config(), loop.nanoTime());
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     channel = ctx.channel();
-    signs.heard(loop.nanoTime());
+    keepalive.heard(loop.nanoTime());
     ctx.channel()
         .config()
         .setWriteBufferWaterMark(new WriteBufferWaterMark(256 * 1024, 1024 * 1024));
@@ -77,7 +77,7 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
   public void flush() {
     Channel c = channel;
     if (c != null) {
-      signs.said(loop.nanoTime());
+      keepalive.said(loop.nanoTime());
       c.flush();
     }
   }
@@ -94,7 +94,7 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
       Delivery delivery = ring.delivery(to);
       LanePath path = ring.path(to);
       int size = path.headBytes(delivery) + delivery.frameBytes() + path.tail().length;
-      if (delivery.frameBytes() > LARGE || (bytes > 0 && bytes + size > BATCH_BYTES)) {
+      if (delivery.frameBytes() > LARGE_BYTES || (bytes > 0 && bytes + size > BATCH_BYTES)) {
         break;
       }
       bytes += size;
@@ -145,7 +145,7 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
 
   @Override
   protected boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
-    return LaneFrameHandlers.OF_SENDER.take(typeCode, this, in, from, to);
+    return LaneFrameHandlers.OF_SENDER.handle(typeCode, this, in, from, to);
   }
 
   Lane lane() {
@@ -159,28 +159,28 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
 
   @Override
   protected void onReadEnd() {
-    signs.heard(loop.nanoTime());
+    keepalive.heard(loop.nanoTime());
   }
 
   @Override
-  public Keepalive signs() {
-    return signs;
+  public Keepalive keepalive() {
+    return keepalive;
   }
 
   void onTick(long now) {
-    if (signs.isSilent(now)) {
+    if (keepalive.isSilent(now)) {
       LOG.info("Lane {} to bus {} is silent", lane.number(), who.bus());
       close();
     }
   }
 
   @Override
-  public void showLife() {
+  public void sendKeepalive() {
     write(PeerFrames.encode(PeerFrames.ALIVE));
     flush();
   }
 
-  /** This bus ends: says so, and listens until the other bus has closed the connection. */
+  /** Says goodbye because this bus ends, and reads until the peer has closed the connection. */
   @Nullable ChannelFuture end() {
     write(PeerFrames.encode(PeerFrames.GOODBYE));
     flush();

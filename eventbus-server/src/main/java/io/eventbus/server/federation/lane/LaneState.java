@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The life of a lane at the bus that opens it.
+ * Life cycle of a lane at the bus that opens it.
  *
  * <pre>
  *   DOWN --&gt; CONNECTING --&gt; UP
@@ -13,13 +13,13 @@ import java.util.Set;
  * </pre>
  */
 public enum LaneState {
-  /** There is no connection; the next attempt comes after a pause. */
+  /** No connection; the next attempt comes after a pause. */
   DOWN,
-  /** A connection is being opened, or the other side has not welcomed it yet. */
+  /** Connection is being opened, or the other side has not welcomed it yet. */
   CONNECTING,
   /** Events flow. */
   UP,
-  /** The lane has ended. */
+  /** Lane has ended. */
   CLOSED;
 
   private Set<LaneState> next() {
@@ -31,7 +31,11 @@ public enum LaneState {
     };
   }
 
-  /** Returns the new state, or throws if the table above has no such arrow. */
+  /**
+   * Returns the new state.
+   *
+   * @throws IllegalStateException if the table above has no such transition
+   */
   public LaneState to(LaneState state) {
     if (!next().contains(state)) {
       throw new IllegalStateException(

@@ -18,17 +18,17 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All lanes of this bus, to other buses and from them: their loops, the buses, and what they share.
- * Any thread.
+ * All lanes of this bus, to and from peers: their loops, the peers, and their shared state. Any
+ * thread.
  */
 public final class Lanes {
-  /** The kind of stream, see {@link LinkNode#acceptStreams}. */
+  /** Kind of stream, see {@link LinkNode#acceptStreams}. */
   public static final String KIND = "lane";
 
   /** Opens the connections of lanes, as {@link LinkNode#openStream} does. */
   @FunctionalInterface
   public interface Opener {
-    /** As {@link LinkNode#openStream}. */
+    /** Opens a stream as {@link LinkNode#openStream} does. */
     CompletableFuture<LinkPeer> open(
         InetSocketAddress address,
         String channel,
@@ -49,9 +49,9 @@ public final class Lanes {
   private volatile @Nullable Opener opener;
 
   /**
-   * Prepares the lanes; opens none yet.
+   * Prepares the lanes without opening any.
    *
-   * @param maxFrameBytes the largest frame that another bus may send
+   * @param maxFrameBytes maximum bytes of a peer's frame
    */
   public Lanes(
       FederationConfig config,
@@ -73,64 +73,62 @@ public final class Lanes {
     acknowledgement = new Acknowledgement(loops, peers);
   }
 
-  /** Completes them, before any lane. */
+  /** Sets the listener and the deadlines, before any lane. */
   public void listen(PeerListener told, DeadlineScheduler others) {
     listener = told;
     deadlines = others;
   }
 
-  /** From now on lanes can be opened. After the start of each loop. */
+  /** Allows lanes to be opened. After the start of each loop. */
   public void open(Opener streams) {
     opener = streams;
   }
 
-  /** Whether lanes can be opened. */
+  /** Returns whether lanes can be opened. */
   public boolean isOpen() {
     return opener != null;
   }
 
-  /** What handles the bytes of a lane that another bus has opened; on the loop that owns it. */
+  /** Returns the handler of a lane that a peer has opened; on the loop that owns it. */
   public ChannelHandler receiver(LinkPeer peer) {
     LaneLoop loop = loopFor(peer);
     return new LaneReceiver(loop, peer, loop.forwards());
   }
 
-  /** The loop that owns a lane that another bus has opened. */
+  /** Returns the loop that owns a lane that a peer has opened. */
   public LaneLoop loopFor(LinkPeer peer) {
     return loopFor(KIND, peer);
   }
 
-  /** The loop that owns a stream of a kind that another bus has opened. */
+  /** Returns the loop that owns a stream of a kind that a peer has opened. */
   public LaneLoop loopFor(String kind, LinkPeer peer) {
     return loops.get(Math.floorMod(LaneLoop.numberOf(kind, peer), loops.size()));
   }
 
-  /** All loops, in the order of their numbers. */
+  /** Returns all loops, in the order of their numbers. */
   public List<LaneLoop> loops() {
     return loops;
   }
 
-  /** The loop with a number. */
+  /** Returns the loop with a number. */
   public LaneLoop loop(int number) {
     return loops.get(number);
   }
 
-  /** The other buses. */
   public Peers peers() {
     return peers;
   }
 
-  /** Tells when what was sent is acknowledged. */
+  /** Returns the acknowledgement of sent frames. */
   public Acknowledgement acknowledgement() {
     return acknowledgement;
   }
 
-  /** Bounds and times. */
   public FederationConfig config() {
     return config;
   }
 
-  /** Nanoseconds, as {@link System#nanoTime}. */
+  /** Returns the nanoseconds of a clock such as {@link System#nanoTime}. */
   public long nanoTime() {
     return clock.nanoTime().getAsLong();
   }
@@ -180,9 +178,10 @@ public final class Lanes {
   }
 
   /**
-   * Gives up the bus for which most is kept, of those that cannot be reached: there is no memory.
+   * Gives up the unreachable peer with the most kept bytes, because memory is short. Returns false
+   * if there is none.
    */
-  public boolean giveUpFullest() {
+  public boolean giveUpLargestBacklog() {
     Peer fullest = null;
     long bytes = 0;
     for (Peer peer : peers.all()) {

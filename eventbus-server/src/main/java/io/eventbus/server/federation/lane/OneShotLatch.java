@@ -3,25 +3,26 @@ package io.eventbus.server.federation.lane;
 import io.eventbus.server.routing.WakeupList;
 
 /**
- * Keeps publishers back until it opens, which it does once: at the start of the bus, or where
- * frames of a topic must not overtake those that went before by other lanes. Any thread.
+ * Latch that makes publishers wait until it opens, once: at the start of the bus, or if frames of a
+ * topic must not overtake earlier ones on other lanes. Any thread.
  */
 public final class OneShotLatch {
   private final WakeupList waiters = new WakeupList();
   private volatile boolean open;
 
-  /** Opens it for good, and runs what waits. */
+  /** Opens the latch for good, and runs the waiting tasks. */
   public void open() {
     open = true;
     waiters.wake();
   }
 
-  /** Whether it is open. */
   public boolean isOpen() {
     return open;
   }
 
-  /** Whether it is closed; then the task is run when it opens, by the thread that opens it. */
+  /**
+   * Returns whether it is closed; then the task is run when it opens, by the thread that opens it.
+   */
   public boolean mustWait(Runnable retry) {
     if (open) {
       return false;

@@ -12,11 +12,11 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another bus: the lanes to it and those from it. What happens on its lanes 0 is told to the {@link
- * PeerListener}. Any thread, but for what a lane's loop owns.
+ * Peer: another bus, with the lanes to it and from it. {@link PeerListener} gets the events of its
+ * lanes 0. Any thread, except for state owned by a lane's loop.
  */
 public final class Peer implements RemoteBus {
-  /** Lanes that another bus may open: so many event loops. */
+  /** Maximum lanes that a peer may open: one for each of its event loops. */
   static final int MAX_INCOMING = 1024;
 
   private final BusId id;
@@ -50,11 +50,11 @@ public final class Peer implements RemoteBus {
     InetSocketAddress before = address;
     address = now;
     if (!now.equals(before)) {
-      all.loops().forEach(loop -> loop.execute(loop::lookSoon));
+      all.loops().forEach(loop -> loop.execute(loop::checkSoon));
     }
   }
 
-  /** The number of its life, by which others are told to pass frames on to it. */
+  /** Returns the number of its current life, by which relays are told to pass frames on to it. */
   public int registryNumber() {
     return number;
   }
@@ -83,7 +83,7 @@ public final class Peer implements RemoteBus {
     return lost.sum();
   }
 
-  /** On the loop that owns the lane. */
+  /** Returns the incoming lane with a number; on the loop that owns it. */
   IncomingLane incoming(int lane, LaneLoop loop) {
     if (lane >= MAX_INCOMING) {
       throw new IllegalArgumentException("lane: " + lane + " (expected: < " + MAX_INCOMING + ")");
@@ -129,7 +129,7 @@ public final class Peer implements RemoteBus {
     }
   }
 
-  /** What is held for it is lost, by all lanes that do not lead there. Any thread. */
+  /** Gives up the frames kept for it, on all lanes that do not lead there. Any thread. */
   public void giveUp(String why) {
     for (LaneLoop loop : all.loops()) {
       loop.execute(
@@ -142,20 +142,20 @@ public final class Peer implements RemoteBus {
     }
   }
 
-  /** The other bus has ended in order: nothing is sent to it nor waited for any more. Any loop. */
+  /** Handles the ordered end of the peer: nothing is sent to it or awaited any more. Any loop. */
   void onGoodbye(long instance) {
     for (LaneLoop loop : all.loops()) {
       loop.execute(() -> lane(loop.number()).onGoodbye(instance));
     }
   }
 
-  /** The bus is heard of again: all lanes keep what is for it, connected or not. */
-  public void revive(Runnable done) {
+  /** Resumes a peer that is heard of again: all lanes keep frames for it, connected or not. */
+  public void resume(Runnable done) {
     AtomicInteger left = new AtomicInteger(lanes.size());
     for (LaneLoop loop : all.loops()) {
       loop.execute(
           () -> {
-            lane(loop.number()).revive();
+            lane(loop.number()).resume();
             if (left.decrementAndGet() == 0) {
               all.loop(0).execute(done);
             }

@@ -3,38 +3,38 @@ package io.eventbus.server.federation.lane;
 import io.eventbus.schema.Interest;
 
 /**
- * Is told what happens between this bus and others that is no event: all of it goes by the lanes 0.
- * Called on the first loop. An implementation must not block, and must not throw but for what a
- * lane's frame has wrong, which ends the lane's connection.
+ * Listener for control frames and connections of peers; all of them use the lanes 0. Called on the
+ * first loop. An implementation must not block, and must not throw except for an invalid frame,
+ * which ends the lane's connection.
  */
 public interface PeerListener {
-  /** The lane 0 to another bus is up. */
+  /** Called when the lane 0 to a peer is up. */
   void onLaneUp(Peer peer, LaneSender sender);
 
-  /** It is not any more. */
+  /** Called when it is no longer up. */
   void onLaneDown(Peer peer);
 
-  /** Nothing is kept for the other bus any more, until {@link Peer#revive}. */
+  /** Called when nothing is kept for the peer any more, until {@link Peer#resume}. */
   void onAbandoned(Peer peer);
 
-  /** The other bus has applied a version of this bus's interest. */
+  /** Called when the peer has applied a version of this bus's interest. */
   void onApplied(Peer peer, long version);
 
-  /** The other bus asks for all of this bus's interest again. */
+  /** Called when the peer asks for all of this bus's interest again. */
   void onWanted(Peer peer, LaneSender sender);
 
-  /** All that the other bus had sent when it was asked has arrived. */
+  /** Called when everything that the peer had sent when it was asked has arrived. */
   void onSynced(Peer peer, long round);
 
-  /** The other bus has opened its lane 0. */
+  /** Called when the peer has opened its lane 0. */
   void onOpened(Peer peer, LaneReceiver receiver, int registryNumber);
 
-  /** The other bus tells what its clients subscribe to. */
+  /** Called with interest of the peer's clients. */
   void onInterest(Peer peer, LaneReceiver from, Interest interest);
 
-  /** The other bus asks whether all that this one has sent to it has arrived. */
+  /** Called when the peer asks whether everything that this bus has sent to it has arrived. */
   void onSync(Peer peer, LaneReceiver from, long round);
 
-  /** A connection of the other bus's lane 0 has ended. */
+  /** Called when a connection of the peer's lane 0 has ended. */
   void onGone(Peer peer, LaneReceiver receiver);
 }

@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The other buses that this one knows. Any thread. */
+/** Known peers of this bus. Any thread. */
 public final class Peers {
-  private static final int MAX = 4096;
+  private static final int MAX_PEERS = 4096;
 
   private final BusId self;
   private final Lanes lanes;
@@ -53,13 +53,13 @@ public final class Peers {
     return byNumber.get(number);
   }
 
-  /** The registry says what number a bus has. */
+  /** Sets the number of a peer, from the registry. */
   public void number(Peer peer, int number) {
     byNumber.put(number, peer);
     renumber(peer, number);
   }
 
-  /** A bus says what number it has, perhaps before the registry does. */
+  /** Sets the number that a peer claims, perhaps before the registry lists it. */
   public void claim(Peer peer, int number) {
     if (number > 0 && byNumber.putIfAbsent(number, peer) == null) {
       renumber(peer, number);
@@ -70,18 +70,18 @@ public final class Peers {
     // Later lives have greater numbers.
     if (number > peer.registryNumber()) {
       peer.registryNumber(number);
-      // Ways that lead through other buses name it by its number.
+      // Paths through peers name it by its number.
       renumbered.run();
     }
   }
 
-  /** The bus at the other end of a link; null for this one, and if there are too many. */
+  /** Returns the peer at the other end of a link; null for this bus, and if there are too many. */
   public @Nullable Peer of(LinkPeer who) {
     return who.bus().isEmpty() ? null : of(new BusId(who.bus()));
   }
 
   public @Nullable Peer of(BusId id) {
-    if (id.equals(self) || (byId.size() >= MAX && !byId.containsKey(id))) {
+    if (id.equals(self) || (byId.size() >= MAX_PEERS && !byId.containsKey(id))) {
       return null;
     }
     return byId.computeIfAbsent(id, i -> new Peer(i, lanes));

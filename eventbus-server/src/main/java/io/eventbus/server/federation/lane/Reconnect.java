@@ -1,12 +1,15 @@
 package io.eventbus.server.federation.lane;
 
-/** When a lane tries again: 50 ms to 2 s after a failure, with jitter. Confined to its loop. */
+/**
+ * Schedule of a lane's connection attempts: 50 ms to 2 s after a failure, with jitter. Confined to
+ * its loop.
+ */
 public final class Reconnect {
-  private static final long MIN = 50_000_000;
-  private static final long MAX = 2_000_000_000;
+  private static final long MIN_PAUSE_NANOS = 50_000_000;
+  private static final long MAX_PAUSE_NANOS = 2_000_000_000;
 
   private final LaneLoop loop;
-  private long pause = MIN;
+  private long pause = MIN_PAUSE_NANOS;
   private long dueAt;
   private boolean waiting;
 
@@ -20,13 +23,13 @@ public final class Reconnect {
 
   public void failed(long now) {
     waiting = true;
-    // Between half of the pause and all of it, so that many do not come back at once.
+    // Between half of the pause and all of it, so that many do not reconnect at once.
     dueAt = now + pause / 2 + (long) (loop.random().nextDouble() * pause / 2);
-    pause = Math.min(MAX, pause * 2);
+    pause = Math.min(MAX_PAUSE_NANOS, pause * 2);
   }
 
   public void succeeded() {
     waiting = false;
-    pause = MIN;
+    pause = MIN_PAUSE_NANOS;
   }
 }

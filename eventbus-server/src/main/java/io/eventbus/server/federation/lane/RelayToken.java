@@ -4,14 +4,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A frame that came in on a lane and was passed on: it is acknowledged when all to whom it was
- * passed on have acknowledged it. The lanes that it leaves by belong to another loop than the one
- * that it came in on, where the buses have different numbers of loops. Any thread.
+ * Token of a frame that arrived on a lane and was passed on: the frame is acknowledged when all
+ * recipients have acknowledged it. The lanes that it leaves by belong to another loop than the one
+ * that it arrived on, if the buses have different numbers of loops. Any thread.
  */
 public final class RelayToken implements FrameToken {
   final long sequence;
 
-  /** The process that has sent it: another one counts from the beginning. */
+  /** Process that has sent it: another one restarts the count. */
   final long instance;
 
   private final @Nullable IncomingLane lane;

@@ -1,13 +1,13 @@
 package io.eventbus.server.federation.lane;
 
-/** This bus's end of the connection of a lane. Confined to its loop. */
+/** End of the connection of a lane at this bus. Confined to its loop. */
 public interface StreamEndpoint {
-  /** When it was last heard of the other end, and the other end of it. */
-  Keepalive signs();
+  /** Returns the times of the last signs of life in both directions. */
+  Keepalive keepalive();
 
-  /** Says that this bus lives. */
-  void showLife();
+  /** Sends a keepalive. */
+  void sendKeepalive();
 
-  /** Ends the connection. */
+  /** Closes the connection. */
   void close();
 }

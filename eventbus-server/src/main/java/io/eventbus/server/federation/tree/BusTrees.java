@@ -16,24 +16,24 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The trees by which frames reach one set of buses, and the paths that begin them. They are the
- * same for all topics that these buses want under the same policies, and are made when they are
- * first needed. Confined to one loop.
+ * Trees by which frames reach one set of buses, and the paths that start them. They are the same
+ * for all topics that these buses want under the same policies, and are created on first use.
+ * Confined to one loop.
  */
 final class BusTrees {
-  /** The object, its place in the {@link TreeTable}, and its arrays. */
+  /** Object, its place in the {@link TreeTable}, and its arrays. */
   private static final int FIXED_BYTES = 800;
 
-  /** A bus in the maps and lists. */
+  /** Bus in the maps and lists. */
   private static final int BUS_BYTES = 130;
 
-  /** A branch of a tree, its lists, and a reference for each bus behind its child. */
+  /** Branch of a tree, its lists, and a reference for each bus behind its child. */
   private static final int BRANCH_BYTES = 64;
 
-  /** A path with its head, without the numbers of the buses behind its child. */
+  /** Path with its head, without the numbers of the buses behind its child. */
   private static final int PATH_BYTES = 152;
 
-  /** One of {@link #paths}, and a bus in it. */
+  /** Map of {@link #paths}, and a bus in it. */
   private static final int MAP_BYTES = 128;
 
   private static final int ENTRY_BYTES = 44;
@@ -43,16 +43,16 @@ final class BusTrees {
   private final LaneLoop loop;
   private final Map<Peer, Overflow> policies;
   private final List<Peer> ungrouped;
-  // Those that others can be told to pass frames on to.
+  // Buses that relays can be told to pass frames on to.
   private final Set<Peer> numbered;
   private final int rotations;
-  // For each rotation of the tree and each lane, made when it is first needed.
+  // For each rotation of the tree and each lane, created on first use.
   private final RouteTarget[] @Nullable [] known;
   private final @Nullable Map<Peer, LanePath>[] paths;
   private final @Nullable List<Tree.Branch<Peer>>[] branches;
   private long bytes;
 
-  /** Where the {@link TreeTable} finds it, and how many topics use it. */
+  /** Key in the {@link TreeTable}, and the number of topics that use the trees. */
   final TreeTable.Key key;
 
   int shares;
@@ -61,7 +61,7 @@ final class BusTrees {
     this.loop = loop;
     this.key = key;
     this.policies = key.policies();
-    // Everywhere the same order.
+    // Same order on all buses.
     this.ungrouped = policies.keySet().stream().sorted(Comparator.comparing(Peer::id)).toList();
     this.numbered =
         ungrouped.stream()
@@ -78,7 +78,7 @@ final class BusTrees {
             + (long) REFERENCE_BYTES * (2 * slots + rotations);
   }
 
-  // An array of a generic type cannot be made otherwise.
+  // Java cannot create an array of a generic type otherwise.
   @SuppressWarnings({"unchecked", "rawtypes"})
   private static @Nullable List<Tree.Branch<Peer>>[] newBranches(int size) {
     return new List[size];
@@ -90,12 +90,12 @@ final class BusTrees {
     return new Map[size];
   }
 
-  /** What it takes of the heap now, by estimate. */
+  /** Returns the estimated heap bytes. */
   long bytes() {
     return bytes;
   }
 
-  /** The buses, in an order that is the same everywhere. */
+  /** Returns the buses, in an order that is the same everywhere. */
   List<Peer> buses() {
     return ungrouped;
   }
@@ -104,24 +104,24 @@ final class BusTrees {
     return policies.containsKey(bus);
   }
 
-  /** Whether each bus is reached by its own lane. */
+  /** Returns whether each bus is reached by its own lane. */
   boolean isFlat() {
     return ungrouped.size() <= loop.config().fanout();
   }
 
-  /** Whether frames take the same paths as by others, whatever the policies. */
+  /** Returns whether frames take the same paths as in other trees, whatever the policies. */
   boolean hasPathsOf(BusTrees other) {
     return ungrouped.equals(other.ungrouped) && numbered.equals(other.numbered);
   }
 
-  /** Which of its buses comes first in the tree of a producer and a topic. */
+  /** Returns the index of the first bus in the tree of a producer and a topic. */
   int rotation(long producer, int topicHash) {
     return rotations == 1
         ? 0
         : (int) Math.floorMod(LaneLoop.mix(producer + topicHash) >>> 1, (long) rotations);
   }
 
-  /** The paths that begin a tree, for frames that are for no group. */
+  /** Returns the paths that start a tree, for frames without a group. */
   RouteTarget[] targets(int rotation, int lane) {
     int at = rotation * loop.count() + lane;
     RouteTarget[] targets = known[at];
@@ -156,7 +156,7 @@ final class BusTrees {
     return tree;
   }
 
-  /** Makes a path for a branch, with the groups at each of its buses that it is for. */
+  /** Creates a path for a branch, with the groups at each of its buses that it is for. */
   RouteTarget target(Tree.Branch<Peer> branch, int lane, Map<Peer, List<String>> picked) {
     Overflow strictest = policies.getOrDefault(branch.child(), Overflow.BLOCK);
     List<LanePath.Pick> picks = new ArrayList<>();
@@ -183,7 +183,7 @@ final class BusTrees {
     return new RouteTarget(path, hasPicks ? Overflow.BLOCK : strictest);
   }
 
-  /** The path by which each bus is reached in a tree. */
+  /** Returns the path by which each bus is reached in a tree. */
   Map<Peer, LanePath> paths(int rotation, int lane) {
     int at = rotation * loop.count() + lane;
     Map<Peer, LanePath> found = paths[at];

@@ -22,8 +22,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the events that other buses send: gives them to this bus's subscribers, and passes them on.
- * Confined to its loop.
+ * Relay of events from peers: delivers them to this bus's subscribers, and passes them on. Confined
+ * to its loop.
  */
 public final class ForwardRelay implements ForwardHandler {
   private static final RouteTarget[] NOWHERE = {};
@@ -37,9 +37,9 @@ public final class ForwardRelay implements ForwardHandler {
   private final ForwardHold.Charge holds;
 
   /**
-   * Makes the handler of a loop.
+   * Creates the handler of a loop.
    *
-   * @param holds told which topics' subscribers keep lanes from being read; on the loop, several
+   * @param holds gets the topics whose subscribers keep lanes from being read; on the loop, several
    *     times a second while it lasts
    */
   public ForwardRelay(LaneLoop loop, Router router, ForwardHold.Charge holds) {
@@ -62,7 +62,7 @@ public final class ForwardRelay implements ForwardHandler {
 
   private void begin(ForwardHold hold) {
     hold.begin(forward.account(), deliver.topic(), loop.nanoTime());
-    loop.lookSoon();
+    loop.checkSoon();
   }
 
   @Override
@@ -96,10 +96,9 @@ public final class ForwardRelay implements ForwardHandler {
       if (relay.mustWait(numbers, lane, retry)) {
         return false;
       }
-      // The lanes by which it goes on take it also when they are full: a relay that waited for room
-      // could wait for itself in a circle. The bus that it was published on keeps and counts it
-      // until it is
-      // acknowledged, and so the lanes together hold no more than their openers do.
+      // Outgoing lanes accept it also when they are full: a relay that waited for room could wait
+      // for itself in a circle. The bus that it was published on keeps and counts it until it is
+      // acknowledged, and so the lanes together keep no more than their openers do.
       List<Tree.Branch<Peer>> branches =
           relay.branches(numbers, deliver.producer(), deliver.eventCount());
       token = new RelayToken(lane, lane.nextSequence(), branches.size());
@@ -153,7 +152,10 @@ public final class ForwardRelay implements ForwardHandler {
       return Tree.split(buses, loop.config().fanout(), rotation);
     }
 
-    /** The registry may be slower here than at the bus that has named a new one. */
+    /**
+     * Returns whether the frame has to wait: the registry may be slower here than at the bus that
+     * has named a new one.
+     */
     boolean mustWait(int[] numbers, IncomingLane lane, Runnable retry) {
       for (int number : numbers) {
         if (loop.peers().numbered(number) == null && lane.waitsFor(number)) {

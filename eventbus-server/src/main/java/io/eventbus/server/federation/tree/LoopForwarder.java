@@ -14,22 +14,22 @@ import org.jspecify.annotations.Nullable;
 public final class LoopForwarder implements RemoteForwarder {
   private final LaneLoop loop;
   private final TreeTable trees;
-  private final OneShotLatch startGate;
+  private final OneShotLatch startLatch;
 
   /**
-   * Makes the forwarder of a loop.
+   * Creates the forwarder of a loop.
    *
-   * @param startGate closed until this bus knows what the others subscribe to
+   * @param startLatch closed until this bus knows the interest of its peers
    */
-  public LoopForwarder(LaneLoop loop, OneShotLatch startGate) {
+  public LoopForwarder(LaneLoop loop, OneShotLatch startLatch) {
     this.loop = loop;
     this.trees = new TreeTable(loop);
-    this.startGate = startGate;
+    this.startLatch = startLatch;
   }
 
   @Override
   public boolean mustWait(Runnable retry) {
-    return startGate.mustWait(retry);
+    return startLatch.mustWait(retry);
   }
 
   @Override

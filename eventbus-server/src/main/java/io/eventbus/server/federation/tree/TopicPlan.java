@@ -19,18 +19,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the frames of one topic leave this bus. Which bus passes frames on to which is chosen by
- * topic and producer, and so is the same for all frames of a producer as long as the plan holds.
- * Confined to one loop.
+ * Plan for the frames of one topic that leave this bus. The relays are chosen by topic and
+ * producer, and so are the same for all frames of a producer as long as the plan is valid. Confined
+ * to one loop.
  */
 final class TopicPlan implements RemotePlan {
-  /** The object. */
+  /** Heap bytes of the object. */
   private static final int OWN_BYTES = 48;
 
-  /** A gate that is not open yet, with what opens it. */
-  private static final int GATE_BYTES = 240;
+  /** Closed latch, with the task that opens it. */
+  private static final int LATCH_BYTES = 240;
 
-  /** A map of groups; one of them, without its name; and a bus of it. */
+  /** Map of groups; a group in it, without its name; and a bus of it. */
   private static final int GROUPS_BYTES = 136;
 
   private static final int GROUP_BYTES = 104;
@@ -43,7 +43,7 @@ final class TopicPlan implements RemotePlan {
   private final int topicHash;
   private final Map<String, List<Peer>> groups;
   private final int ownBytes;
-  private @Nullable OneShotLatch gate;
+  private @Nullable OneShotLatch latch;
   private int reached;
 
   TopicPlan(
@@ -57,10 +57,10 @@ final class TopicPlan implements RemotePlan {
     this.loop = loop;
     this.table = table;
     this.topicHash = topic.hashCode();
-    this.trees = table.take(account, ungroupedBuses);
+    this.trees = table.acquire(account, ungroupedBuses);
     this.groups = groupBuses.isEmpty() ? Map.of() : sorted(groupBuses);
     this.ownBytes = OWN_BYTES + bytesOf(groups);
-    this.gate = gate(before instanceof TopicPlan old ? old : null);
+    this.latch = latch(before instanceof TopicPlan old ? old : null);
   }
 
   private static Map<String, List<Peer>> sorted(Map<String, List<RemoteBus>> groupBuses) {
@@ -76,23 +76,23 @@ final class TopicPlan implements RemotePlan {
     return groups;
   }
 
-  private @Nullable OneShotLatch gate(@Nullable TopicPlan old) {
+  private @Nullable OneShotLatch latch(@Nullable TopicPlan old) {
     if (old == null) {
       // The producers may have come from another loop, or the plan was forgotten.
-      return trees.isFlat() ? null : loop.gateBehind(trees.buses());
+      return trees.isFlat() ? null : loop.latchAfter(trees.buses());
     }
-    OneShotLatch before = old.gate;
+    OneShotLatch before = old.latch;
     if (before != null && !before.isOpen()) {
-      // Nothing has gone by the old plan: what went before that one is what counts.
+      // Nothing has used the old plan: the frames before that one count.
       return before;
     }
     if (trees.hasPathsOf(old.trees) || (trees.isFlat() && old.trees.isFlat())) {
       return null;
     }
-    // Every one of them is the first to some producer.
+    // Every bus is the first for some producer.
     Set<Peer> firsts = new LinkedHashSet<>(old.trees.buses());
     firsts.addAll(trees.buses());
-    return loop.gateBehind(firsts);
+    return loop.latchAfter(firsts);
   }
 
   @Override
@@ -157,7 +157,7 @@ final class TopicPlan implements RemotePlan {
     return reached;
   }
 
-  /** In roundRobin, preferring those that take what they get. */
+  /** Picks a bus by roundRobin, preferring those that accept frames. */
   private Peer pick(List<Peer> buses, int roundRobin, long producer) {
     int first = Math.floorMod(roundRobin, buses.size());
     Peer notFull = null;
@@ -175,8 +175,8 @@ final class TopicPlan implements RemotePlan {
   }
 
   /**
-   * The lane by which frames of a producer reach a bus now: its own, or in a tree that of the bus
-   * that passes them on.
+   * Returns the lane by which frames of a producer reach a bus now: its own, or in a tree that of
+   * the relay.
    */
   private Lane laneTo(Peer bus, long producer) {
     int lane = loop.lane(producer);
@@ -186,12 +186,12 @@ final class TopicPlan implements RemotePlan {
 
   @Override
   public boolean mustWait(long producer, Runnable retry) {
-    OneShotLatch before = gate;
+    OneShotLatch before = latch;
     if (before != null) {
       if (before.mustWait(retry)) {
         return true;
       }
-      gate = null;
+      latch = null;
     }
     for (RouteTarget target : base(producer)) {
       if (target.overflow() == Overflow.BLOCK && target.subscriber().isFull()) {
@@ -204,7 +204,7 @@ final class TopicPlan implements RemotePlan {
     }
     for (List<Peer> buses : groups.values()) {
       if (allFull(buses, producer)) {
-        // Whichever has room first is the next to get a frame.
+        // The first one with room is the next to get a frame.
         buses.forEach(peer -> laneTo(peer, producer).whenNotFull(retry));
         return true;
       }
@@ -223,7 +223,7 @@ final class TopicPlan implements RemotePlan {
 
   @Override
   public long heapBytes() {
-    return ownBytes + trees.bytes() / trees.shares + (gate == null ? 0 : GATE_BYTES);
+    return ownBytes + trees.bytes() / trees.shares + (latch == null ? 0 : LATCH_BYTES);
   }
 
   private static int bytesOf(Map<String, List<Peer>> groups) {
@@ -236,6 +236,6 @@ final class TopicPlan implements RemotePlan {
 
   @Override
   public void close() {
-    table.give(trees);
+    table.release(trees);
   }
 }

@@ -8,19 +8,19 @@ import java.util.List;
  * to, and buses that the child passes it on to. The same inputs give the same branches. Stateless.
  */
 final class Tree {
-  /** A part of a tree. */
+  /** Part of a tree. */
   record Branch<B>(B child, List<B> behind) {}
 
   private Tree() {}
 
   /**
-   * Splits.
+   * Splits the buses.
    *
-   * @param fanout at most so many children, from 1
+   * @param fanout maximum number of children, from 1
    */
   static <B> List<Branch<B>> split(List<B> buses, int fanout, int rotation) {
     int n = buses.size();
-    // So that the sums below stay in range.
+    // Reduced, so that the sums below stay in range.
     int first = n == 0 ? 0 : Math.floorMod(rotation, n);
     int children = Math.min(fanout, n);
     List<Branch<B>> branches = new ArrayList<>(children);

@@ -11,13 +11,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The trees of one loop, each once for all topics that have the same, as long as one of them uses
- * it. Confined to the loop.
+ * Trees of one loop, shared by all topics with the same key while any of them uses it. Confined to
+ * the loop.
  */
 final class TreeTable {
   /**
-   * What trees are made of, for one account, which paths name. The numbers of the buses belong to
-   * it, because paths name buses by them; each number is given once.
+   * Key of trees, for one account, which paths name. The numbers of the buses belong to it, because
+   * paths name buses by them; each number is assigned once.
    */
   record Key(String account, Map<Peer, Overflow> policies, Set<Integer> numbers) {
     static Key of(String account, Map<RemoteBus, Overflow> buses) {
@@ -40,15 +40,15 @@ final class TreeTable {
     this.loop = loop;
   }
 
-  /** Takes a share in the trees to some buses. */
-  BusTrees take(String account, Map<RemoteBus, Overflow> buses) {
+  /** Acquires the trees to some buses. */
+  BusTrees acquire(String account, Map<RemoteBus, Overflow> buses) {
     BusTrees found = trees.computeIfAbsent(Key.of(account, buses), key -> new BusTrees(loop, key));
     found.shares++;
     return found;
   }
 
-  /** Gives a share back. */
-  void give(BusTrees shared) {
+  /** Releases the trees. */
+  void release(BusTrees shared) {
     if (--shared.shares == 0) {
       trees.remove(shared.key);
     }

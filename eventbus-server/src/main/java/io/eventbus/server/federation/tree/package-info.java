@@ -1,5 +1,5 @@
 /**
- * The trees along which events are passed on from bus to bus: which bus each topic and producer
- * reaches by which lane, and what this bus passes on of what it gets.
+ * Trees along which events are passed on from bus to bus: the lane by which each topic and producer
+ * reaches each bus, and the part that this bus relays.
  */
 package io.eventbus.server.federation.tree;

@@ -15,9 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What tunnels cost the bus: nothing for a frame, and little where nothing is sent. */
+/** Cost of tunnels for the bus: nothing for a frame, and little for an idle tunnel. */
 class TunnelCostTest {
-  // Few: of each buffer in 128 the leak detector notes where it was made, which allocates.
+  // Few: for every 128th buffer the leak detector records the allocation, which itself allocates.
   private static final int ROUNDS = 20;
   private static final int ATTEMPTS = 300;
   private static final int IDLE = 10_000;
@@ -35,7 +35,7 @@ class TunnelCostTest {
   void aFrameAllocatesNothing() throws Exception {
     ThreadMXBean threads = threads();
     CompletableFuture<Long> least = new CompletableFuture<>();
-    // As an event loop's: other threads get no cache from the allocator.
+    // Thread like an event loop's: other threads get no cache from the allocator.
     Thread thread =
         new FastThreadLocalThread(
             () -> {
@@ -50,17 +50,18 @@ class TunnelCostTest {
   }
 
   private static long measure(ThreadMXBean threads) {
-    TunnelKit kit = new TunnelKit(TunnelSettings.of(1_024, 8 << 20));
-    TunnelKit.Connection caller = kit.connection();
-    TunnelKit.Connection member = kit.connection();
+    TunnelFixture kit = new TunnelFixture(TunnelSettings.of(1_024, 8 << 20));
+    TunnelFixture.Connection caller = kit.connection();
+    TunnelFixture.Connection member = kit.connection();
     kit.open(caller, member, 1, 1 << 20, 1 << 20);
     caller.withoutMaps();
-    // With a buffer of its own: small ones share slabs, of which there are new ones now and then.
+    // Large enough for a buffer of its own: small ones share slabs, which are allocated now and
+    // then.
     ByteBuffer payload = ByteBuffer.allocate(4_000);
     int cost = TunnelFrames.cost(payload.remaining());
     long offset = 0;
     long limit = 4_096;
-    // As with calls: a measurement without any comes, and comes soon.
+    // As with calls: a measurement without any allocation has to occur, and soon.
     long least = Long.MAX_VALUE;
     for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
       long before = threads.getCurrentThreadAllocatedBytes();
@@ -83,8 +84,8 @@ class TunnelCostTest {
 
   @Test
   void theCountOfIdleTunnelsIsWhatTheHeapGrowsBy() {
-    TunnelKit kit = new TunnelKit(TunnelSettings.of(1_024, 8 << 20));
-    List<TunnelKit.Connection> all = new ArrayList<>();
+    TunnelFixture kit = new TunnelFixture(TunnelSettings.of(1_024, 8 << 20));
+    List<TunnelFixture.Connection> all = new ArrayList<>();
     for (int i = 0; i < 2 * CONNECTIONS; i++) {
       all.add(kit.connection());
       all.get(i).withoutMaps();
@@ -106,7 +107,7 @@ class TunnelCostTest {
   }
 
   private static void openIdle(
-      List<TunnelKit.Connection> callers, List<TunnelKit.Connection> members, int tunnels) {
+      List<TunnelFixture.Connection> callers, List<TunnelFixture.Connection> members, int tunnels) {
     for (int i = 0; i < tunnels; i++) {
       int at = i % CONNECTIONS;
       TunnelHalf half = callers.get(at).tunnels.request(1 + i, false, 1 << 18);
@@ -118,21 +119,21 @@ class TunnelCostTest {
   @Test
   void tenThousandIdleTunnelsTakeLessThanTenMegabytes() {
     ThreadMXBean threads = threads();
-    TunnelKit kit = new TunnelKit(TunnelSettings.of(1_024, 8 << 20));
-    List<TunnelKit.Connection> callers = new ArrayList<>();
-    List<TunnelKit.Connection> members = new ArrayList<>();
+    TunnelFixture kit = new TunnelFixture(TunnelSettings.of(1_024, 8 << 20));
+    List<TunnelFixture.Connection> callers = new ArrayList<>();
+    List<TunnelFixture.Connection> members = new ArrayList<>();
     for (int i = 0; i < CONNECTIONS; i++) {
       callers.add(kit.connection());
       members.add(kit.connection());
     }
-    // What is made once for all is not a tunnel's.
+    // Shared objects are allocated before the measurement.
     openIdle(callers, members, CONNECTIONS);
     callers.forEach(caller -> caller.tunnels.close());
     callers.replaceAll(caller -> kit.connection());
     members.replaceAll(member -> kit.connection());
     long before = threads.getCurrentThreadAllocatedBytes();
     openIdle(callers, members, IDLE);
-    // All that was allocated, also what is garbage already.
+    // All allocations, including garbage.
     long each = (threads.getCurrentThreadAllocatedBytes() - before) / IDLE;
     assertThat(kit.stats.tunnels.get()).isEqualTo(IDLE);
     assertThat(each).as("bytes of heap for each").isLessThanOrEqualTo(1_024);

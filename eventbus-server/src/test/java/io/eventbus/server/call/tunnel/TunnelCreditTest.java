@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** How often the sender of a tunnel is told that it may send more. */
+/** Frequency of credit to the sender of a tunnel. */
 class TunnelCreditTest {
-  private final TunnelKit kit = new TunnelKit(TunnelSettings.of(64, 1 << 20));
-  private final TunnelKit.Connection caller = kit.connection();
-  private final TunnelKit.Connection member = kit.connection();
+  private final TunnelFixture kit = new TunnelFixture(TunnelSettings.of(64, 1 << 20));
+  private final TunnelFixture.Connection caller = kit.connection();
+  private final TunnelFixture.Connection member = kit.connection();
 
   @Test
   void aLimitThatGrowsByteByByteCausesFewFrames() {
@@ -29,7 +29,7 @@ class TunnelCreditTest {
     kit.open(caller, member, 1, 1_000, 150);
     long end = 0;
     for (int message = 0; message < 100; message++) {
-      // Each needs all that the client takes: 86 bytes and the frame.
+      // Each needs all credit of the client: 86 bytes and the frame.
       assertThat(caller.data(1, end, false, false, ByteBuffer.allocate(86)))
           .isEqualTo(TunnelClient.Outcome.TAKEN);
       end += 150;

@@ -7,17 +7,19 @@ import io.eventbus.schema.FailureCode;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** How tunnels have ended waits for a client that does not read, within bounds. */
+/** Tunnel ends that wait for a client that does not read are bounded. */
 class TunnelEndingsTest {
   private static final int MAX = 64;
   private static final long BULK_BYTES = 1 << 20;
   private static final int FRAME_BYTES = 40;
 
-  private final TunnelKit kit = new TunnelKit(TunnelSettings.of(MAX, BULK_BYTES));
-  private final TunnelKit.Connection caller = kit.connection();
-  private final TunnelKit.Connection member = kit.connection();
+  private final TunnelFixture kit = new TunnelFixture(TunnelSettings.of(MAX, BULK_BYTES));
+  private final TunnelFixture.Connection caller = kit.connection();
+  private final TunnelFixture.Connection member = kit.connection();
 
-  /** A tunnel that its member ends at once; returns how many details its caller is sent. */
+  /**
+   * Opens a tunnel that its member ends at once; returns the number of details sent to its caller.
+   */
   private int endedDetails(long call) {
     TunnelHalf half = Objects.requireNonNull(caller.tunnels.request(call, false, 1_000));
     TunnelHalf accepted = member.tunnels.accept(-call, 1_000, half);

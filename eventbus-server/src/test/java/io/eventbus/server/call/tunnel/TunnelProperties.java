@@ -14,18 +14,18 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
 /**
- * The bus between senders that cut as they like and receivers that take as they like: what arrives
- * is what was sent, and never more waits than is allowed.
+ * Tunnels between senders and receivers with random frames and credit: data arrives as it was sent,
+ * and the waiting bytes are bounded.
  */
 class TunnelProperties {
   private static final int BYTES = 30_000;
 
-  /** One direction of one tunnel, against an array of bytes. */
+  /** Single direction of a tunnel, compared with an array of bytes. */
   private static final class Flow {
     final byte[] sent = new byte[BYTES];
     final ByteArrayOutputStream received = new ByteArrayOutputStream();
-    final TunnelKit.Connection from;
-    final TunnelKit.Connection to;
+    final TunnelFixture.Connection from;
+    final TunnelFixture.Connection to;
     final long fromCall;
     final long toCall;
     int at;
@@ -36,8 +36,8 @@ class TunnelProperties {
 
     Flow(
         Random random,
-        TunnelKit.Connection from,
-        TunnelKit.Connection to,
+        TunnelFixture.Connection from,
+        TunnelFixture.Connection to,
         long fromCall,
         long toCall) {
       random.nextBytes(sent);
@@ -81,9 +81,9 @@ class TunnelProperties {
       @ForAll @IntRange(min = 130, max = 100_000) int window) {
     Random random = new Random(seed);
     TunnelSettings settings = new TunnelSettings(4, 64 << 10, 32 << 10);
-    TunnelKit kit = new TunnelKit(settings);
-    TunnelKit.Connection a = kit.connection();
-    TunnelKit.Connection b = kit.connection();
+    TunnelFixture kit = new TunnelFixture(settings);
+    TunnelFixture.Connection a = kit.connection();
+    TunnelFixture.Connection b = kit.connection();
     Flow[] flows = new Flow[2 * tunnels];
     for (int i = 0; i < tunnels; i++) {
       long call = i + 1L;
@@ -99,12 +99,12 @@ class TunnelProperties {
       switch (random.nextInt(3)) {
         case 0 -> flow.send(random);
         case 1 -> {
-          TunnelKit.Connection at = random.nextBoolean() ? a : b;
+          TunnelFixture.Connection at = random.nextBoolean() ? a : b;
           at.take(frame -> receive(flows, at, frame));
         }
         default -> {
           if (!flow.hasLast) {
-            // A reader takes what it has read and the window.
+            // A reader gives credit for the bytes that it has read, and the window.
             flow.to.tunnels.credit(flow.toCall, flow.receivedOffset + window, flow.receivedOffset);
           }
         }
@@ -125,7 +125,7 @@ class TunnelProperties {
     assertThat(kit.memory.used()).isZero();
   }
 
-  private static void receive(Flow[] flows, TunnelKit.Connection at, ByteBuffer frame) {
+  private static void receive(Flow[] flows, TunnelFixture.Connection at, ByteBuffer frame) {
     FrameCursor cursor = new FrameCursor().wrap(frame, frame.position(), frame.limit());
     assertThat(cursor.next()).isTrue();
     DataView data = new DataView();

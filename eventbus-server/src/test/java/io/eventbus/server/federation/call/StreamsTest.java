@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Both ends of a stream of calls, the other end of which is the test. */
+/** Both ends of a stream of calls; the test plays the peer. */
 class StreamsTest {
   private static final byte[] EVENT = {0, 0, 0, 2, 'x'};
 
@@ -119,7 +119,7 @@ class StreamsTest {
     return read(channel).stream().map(Read::typeCode).toList();
   }
 
-  /** A caller at this bus. */
+  /** Caller at this bus. */
   private final class Caller implements CallerPort {
     final List<String> ended = new ArrayList<>();
     final CallerConnection client =
@@ -163,7 +163,7 @@ class StreamsTest {
     }
   }
 
-  /** A member at this bus. */
+  /** Member at this bus. */
   private final class Member implements MemberPort {
     final List<Long> invoked = new ArrayList<>();
     final List<String> cancelled = new ArrayList<>();
@@ -231,7 +231,7 @@ class StreamsTest {
     return view.call;
   }
 
-  /** The other bus serves; its end of the stream, before it has said anything. */
+  /** Lets a peer serve; returns its end of the stream, before it has said anything. */
   private EmbeddedChannel serve(String id, long instance) {
     Peer peer = bus.peer(id, 2);
     streams.serves(peer, new ServiceKey("", "s"), true, false);
@@ -239,7 +239,7 @@ class StreamsTest {
     return reconnect(id, instance);
   }
 
-  /** The next stream that is opened; lanes are not. */
+  /** Returns the next stream that is opened; lanes are skipped. */
   private EmbeddedChannel reconnect(String id, long instance) {
     return opened(opening().answer(id, instance));
   }
@@ -536,7 +536,7 @@ class StreamsTest {
     cut(second);
     EmbeddedChannel third = accept(new CallHello(0, 11L, false, 0L));
     List<Read> said = read(third);
-    // So the other bus sends none of the two again.
+    // So the peer sends neither of the two again.
     assertThat(PeerFrames.number(said.get(0).in(), said.get(0).from(), said.get(0).to()))
         .isEqualTo(2);
     assertThat(said.get(1).typeCode()).as("not acknowledged").isEqualTo(PeerFrames.RETURN);
@@ -583,7 +583,7 @@ class StreamsTest {
         .doesNotContain(PeerFrames.RETURN);
   }
 
-  /** Memory of the loop in buffers that were not released. */
+  /** Returns the loop's memory in unreleased buffers. */
   private long pinned() {
     return ((PooledByteBufAllocator) bus.loop(0).allocator()).pinnedDirectMemory();
   }
@@ -596,7 +596,7 @@ class StreamsTest {
     in(channel, callFrame(-1), callFrame(-2));
     member.reply();
     bus.close();
-    // A reply that was under way when the bus began to end.
+    // A reply under way when the bus starts to end.
     member.reply();
     assertThat(pinned()).isEqualTo(before);
     assertThat(memory.used()).isZero();

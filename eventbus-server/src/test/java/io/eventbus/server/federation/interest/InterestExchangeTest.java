@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What one bus promises for all. */
+/** Guarantees of a bus for all buses. */
 class InterestExchangeTest {
   private final TestBus bus = new TestBus();
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
@@ -29,9 +29,9 @@ class InterestExchangeTest {
   @Test
   void aBusThatStartsDoesNotTakeItselfForAlone() {
     assertThat(bus.federation.isAlone()).isFalse();
-    bus.federation.afterInterestApplied(0, answers::add);
-    bus.federation.afterInboundDelivered(0, answers::add);
-    bus.federation.afterPublishedDelivered(0, 1, answers::add);
+    bus.federation.whenInterestPropagated(0, answers::add);
+    bus.federation.whenInboundDelivered(0, answers::add);
+    bus.federation.whenPublishedDelivered(0, 1, answers::add);
     bus.run();
     assertThat(answers).isEmpty();
     bus.exchange().onMembers(Set.of(), true);
@@ -40,7 +40,7 @@ class InterestExchangeTest {
     assertThat(bus.federation.isAlone()).isTrue();
   }
 
-  /** A bus asks whether all that was sent to it has arrived. */
+  /** Lets a peer ask whether everything sent to it has arrived. */
   private EmbeddedChannel asks(String who) {
     EmbeddedChannel channel =
         new EmbeddedChannel(bus.receiver(new LinkPeer("", "", who, 7, "lane.0")));
@@ -58,7 +58,7 @@ class InterestExchangeTest {
     EmbeddedChannel toB = bus.opening().answer("b", 7);
     toB.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));
     bus.run();
-    // There were more buses a moment ago, and the way to c led through b.
+    // There were more buses a moment ago, and the path to c led through b.
     bus.offer(b.lane(0), 1, List.of(c));
     bus.run();
     EmbeddedChannel fromC = asks("c");
@@ -125,7 +125,7 @@ class InterestExchangeTest {
     Peer b = bus.peer("b", 2);
     InterestExchange exchange = bus.exchange();
     exchange.onMembers(Set.of(b), true);
-    bus.startGate().open();
+    bus.startLatch().open();
     b.lane(0).connect();
     EmbeddedChannel channel = bus.opening().answer("b", 7);
     channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));
@@ -133,7 +133,7 @@ class InterestExchangeTest {
     LaneFrames.written(channel);
     for (int i = 1; i <= 3; i++) {
       bus.subscribe(subscriber, "t" + i);
-      exchange.afterInterestApplied(i, answers::add);
+      exchange.whenInterestPropagated(i, answers::add);
     }
     bus.run();
     assertThat(LaneFrames.written(channel)).containsExactly("interest");

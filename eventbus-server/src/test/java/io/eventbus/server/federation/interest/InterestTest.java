@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What one bus tells of its subscriptions is what the other one knows. */
+/** Interest announced by one bus is the interest known by the other. */
 class InterestTest {
   private static final RemoteBus BUS =
       new RemoteBus() {
@@ -242,7 +242,7 @@ class InterestTest {
     assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
     assertThat(peer.size()).isEqualTo(2_000);
     local.increment();
-    // The new filter has a place in the increment before the one that makes room.
+    // The new filter precedes, in the increment, the removal that makes room.
     local.added(subscription("new", null, Overflow.BLOCK));
     local.removed(all.get(0));
     local.removed(all.get(1));

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Frames go past a bus that was to pass them on, and through it again. */
+/** Frames bypass a bus that was to pass them on, and use it again. */
 class BypassTest {
   private final TestBus bus = new TestBus();
   private final Peer b = bus.peer("b", 2);
@@ -39,7 +39,9 @@ class BypassTest {
     return channel;
   }
 
-  /** The lane to b breaks and comes back; c gets directly what b is to pass on meanwhile. */
+  /**
+   * Cuts and restores the lane to b; c gets directly the frames that b was to pass on meanwhile.
+   */
   private void reconnect(long taken) {
     var unused = fromB.close();
     bus.run();

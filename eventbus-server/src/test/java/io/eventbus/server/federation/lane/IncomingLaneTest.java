@@ -9,7 +9,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How frames that are passed on are acknowledged. */
+/** Acknowledgement of frames that are passed on. */
 class IncomingLaneTest {
   private final TestBus bus = new TestBus();
   private final Peer c = bus.peer("c", 3);

@@ -64,7 +64,7 @@ class LaneDecoderTest {
                     LaneFrames.of(frame(1), frame(2), frame(BAD), frame(3), frame(4))))
         .hasMessageContaining("bad");
     assertThat(taken).containsExactly(1L, 2L);
-    // The end of a connection reads what is left.
+    // The end of a connection reads the remaining bytes.
     var unused = channel.close();
     assertThat(taken).as("and nothing behind it").containsExactly(1L, 2L);
   }

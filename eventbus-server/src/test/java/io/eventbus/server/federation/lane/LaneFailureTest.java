@@ -14,7 +14,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A lane that fails, for want of memory above all, ends alone and comes back. */
+/** Failing lanes, above all for lack of memory: each fails alone and recovers. */
 class LaneFailureTest {
   private final TestBus bus = new TestBus();
   private final Lane toB = bus.peer("b", 2).lane(0);
@@ -86,7 +86,7 @@ class LaneFailureTest {
         });
     var unused = b.close();
     bus.run();
-    // The lane is given up in one of the ticks, and who waits for it fails.
+    // The peer is given up in a tick, and callers that wait for it fail.
     long seconds = bus.config().peerTimeout().toSeconds() + 1;
     for (int i = 0; i < seconds; i++) {
       c.writeInbound(LaneFrames.of(PeerFrames.encode(PeerFrames.ALIVE)));

@@ -27,16 +27,16 @@ class LaneFrameTableTest {
 
   @Test
   void eachTypeHasAHandlerOfItsOwn() {
-    assertThat(table.take(5, "here", IN, 1, 4)).isTrue();
+    assertThat(table.handle(5, "here", IN, 1, 4)).isTrue();
     assertThat(taken).containsExactly("here 1 4");
-    assertThat(table.take(3, "here", IN, 4, 8)).as("it has to wait").isFalse();
+    assertThat(table.handle(3, "here", IN, 4, 8)).as("it has to wait").isFalse();
     assertThat(taken).hasSize(1);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 0, 4, 6, Integer.MAX_VALUE, Integer.MIN_VALUE})
   void aTypeWithoutAHandlerIsNamed(int typeCode) {
-    assertThatThrownBy(() -> table.take(typeCode, "here", IN, 0, 8))
+    assertThatThrownBy(() -> table.handle(typeCode, "here", IN, 0, 8))
         .isInstanceOf(CorruptedFrameException.class)
         .hasMessage("typeCode: " + typeCode + " (expected: 3, 5)");
   }

@@ -18,7 +18,7 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What lanes do with time: as little as possible, and nothing too late. */
+/** Timing of lanes: as few wake-ups as possible, and nothing too late. */
 class LaneHeartbeatTest {
   private static final String ALIVE = "type " + PeerFrames.ALIVE;
   private static final Duration HALF = Duration.ofMillis(500);
@@ -31,7 +31,7 @@ class LaneHeartbeatTest {
     bus.close();
   }
 
-  /** The bus's lane to another one. */
+  /** Connects the bus's lane to a peer. */
   private EmbeddedChannel up(String name, int number) {
     Lane lane = bus.peer(name, number).lane(0);
     lane.connect();
@@ -43,7 +43,7 @@ class LaneHeartbeatTest {
     return channel;
   }
 
-  /** The other bus's lane. */
+  /** Connects a peer's lane to the bus. */
   private EmbeddedChannel receiver(String name, int instance) {
     EmbeddedChannel channel =
         new EmbeddedChannel(bus.receiver(new LinkPeer("", "", name, instance, "lane.0")));
@@ -52,7 +52,7 @@ class LaneHeartbeatTest {
     return channel;
   }
 
-  /** The other bus says that it lives. */
+  /** Sends keepalives of peers. */
   private static void live(EmbeddedChannel... channels) {
     for (EmbeddedChannel channel : channels) {
       channel.writeInbound(LaneFrames.of(PeerFrames.encode(PeerFrames.ALIVE)));
@@ -61,7 +61,7 @@ class LaneHeartbeatTest {
 
   @Test
   void quietLanesOfALoopWakeItOnceForEachHeartbeat() {
-    // They come up one after the other, and say so together all the same.
+    // They come up one after the other, and send keepalives together all the same.
     List<EmbeddedChannel> lanes = new ArrayList<>();
     lanes.add(up("b", 2));
     bus.pass(Duration.ofMillis(300));
@@ -145,17 +145,17 @@ class LaneHeartbeatTest {
                 defaults.keepaliveTimeout()));
     InterestExchange exchange = bus.exchange();
     exchange.onMembers(Set.of(bus.peer("b", 2)), true);
-    bus.startGate().open();
+    bus.startLatch().open();
     up("b", 2);
     bus.pass(Duration.ofMillis(1_300));
     List<Boolean> answers = new ArrayList<>();
-    exchange.afterInterestApplied(1, answers::add);
+    exchange.whenInterestPropagated(1, answers::add);
     bus.pass(confirm.minusMillis(1));
     assertThat(answers).isEmpty();
     bus.pass(SOON);
     assertThat(answers).containsExactly(false);
     bus.pass(Duration.ofMillis(1_300));
-    exchange.afterInboundDelivered(answers::add);
+    exchange.whenInboundDelivered(answers::add);
     bus.pass(confirm.minusMillis(1));
     assertThat(answers).hasSize(1);
     bus.pass(SOON);

@@ -14,11 +14,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What all lanes of a bus hold together. */
+/** Memory of all lanes of a bus together. */
 class LaneMemoryTest {
   private static final int LANES = 16;
 
-  /** A quarter is for lanes: less than all of them may hold by themselves. */
+  /** A quarter is for lanes: less than all of them may keep by themselves. */
   private static final long MEMORY = 2 * 1024 * 1024;
 
   private final TestBus bus = new TestBus(1, TestBus.fanout(LANES), MEMORY);
@@ -83,7 +83,7 @@ class LaneMemoryTest {
     assertThat(bus.loop(0).laneMemory().isScarce()).isTrue();
     bus.pass(Duration.ofSeconds(1));
     assertThat(lanes.get(2).bytes()).as("publishers wait, and nothing is lost").isPositive();
-    assertThat(bus.federation.relieve()).isTrue();
+    assertThat(bus.federation.dropLargestBacklog()).isTrue();
     bus.run();
     assertThat(lanes.get(0).bytes()).as("it can be reached").isGreaterThan(64 * 1024);
     assertThat(lanes.get(1).bytes()).as("there is less for it").isGreaterThan(64 * 1024);
@@ -96,13 +96,13 @@ class LaneMemoryTest {
   void whoIsOutOfMemoryGetsBackWhatWaitsForABusThatCannotBeReached() {
     up(lanes.get(0));
     offer(lanes.get(0));
-    assertThat(bus.federation.relieve()).as("only what is on its way").isFalse();
+    assertThat(bus.federation.dropLargestBacklog()).as("only what is on its way").isFalse();
     offer(lanes.get(1));
-    assertThat(bus.federation.relieve()).isTrue();
+    assertThat(bus.federation.dropLargestBacklog()).isTrue();
     bus.run();
     assertThat(lanes.get(1).isIdle()).isTrue();
     assertThat(lanes.get(1).peer().lost()).isEqualTo(100);
     assertThat(lanes.get(0).bytes()).isPositive();
-    assertThat(bus.federation.relieve()).as("there is none any more").isFalse();
+    assertThat(bus.federation.dropLargestBacklog()).as("there is none any more").isFalse();
   }
 }

@@ -14,14 +14,14 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The end of a lane that another bus has opened. */
+/** End of a lane that a peer has opened. */
 class LaneReceiverTest {
   private static final LinkPeer B = new LinkPeer("", "", "b", 7, "lane.0");
 
   private final TestBus bus = new TestBus();
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
 
-  /** A connection that takes its time to close. */
+  /** Connection that closes slowly. */
   private static final class SlowToClose extends ChannelOutboundHandlerAdapter {
     @Override
     public void close(ChannelHandlerContext ctx, ChannelPromise promise) {}
@@ -124,7 +124,7 @@ class LaneReceiverTest {
     EmbeddedChannel second = new EmbeddedChannel(receiver());
     second.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));
     assertThat(LaneFrames.written(second)).contains("welcome 0");
-    // What the first one has kept is sent again on the second one.
+    // The bytes kept by the first connection are sent again on the second one.
     subscriber.full(false);
     bus.run();
     second.writeInbound(LaneFrames.of(bus.forward("t", 1, "x")));

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The end of a lane that opens it. */
+/** End of a lane that opens it. */
 class LaneTest {
   private final TestBus bus = new TestBus();
   private final Peer b = bus.peer("b", 2);
@@ -88,8 +88,8 @@ class LaneTest {
     assertThat(notNeeded()).isEqualTo(2);
     assertThat(lost()).isZero();
     assertThat(b.lost()).isZero();
-    // It is another process from now on, which may well need what is for it.
-    lane.revive();
+    // From now on another process, which may well need its frames.
+    lane.resume();
     bus.offer(lane, 3);
     lane.abandon("it takes too long");
     assertThat(lost()).isEqualTo(1);

@@ -6,7 +6,7 @@ import io.eventbus.server.federation.TestBus;
 import org.junit.jupiter.api.Test;
 
 class RelayTokenTest {
-  /** The loops count without each other: what one adds and another ends must not wait for turns. */
+  /** The loops count independently: an end on one loop must not wait for a turn of the other. */
   @Test
   void whatAnotherLoopEndsCountsAtOnce() {
     TestBus bus = new TestBus(2, TestBus.fanout(8));

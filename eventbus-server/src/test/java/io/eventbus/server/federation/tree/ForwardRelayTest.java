@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Who is charged while a lane is not read. */
+/** Charging of subscribers while a lane is not read. */
 class ForwardRelayTest {
   private record Charge(String topic, long nanos) {}
 
@@ -39,7 +39,7 @@ class ForwardRelayTest {
     fromB.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));
     bus.subscribe(subscriber, "t");
     bus.run();
-    // The lane to b is up as well, and deadlines are looked at seldom.
+    // The lane to b is up as well, and deadlines are checked seldom.
     bus.peer("b", 2).lane(0).connect();
     EmbeddedChannel toB = bus.opening().answer("b", 7);
     toB.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is kept of how topics leave for other buses: counted as it is, shared, and bounded. */
+/** Memory of plans and trees: counted correctly, shared, and bounded. */
 class TopicPlanMemoryTest {
   private static final int FANOUT = 8;
 
@@ -95,7 +95,7 @@ class TopicPlanMemoryTest {
     for (int i = 0; i < each; i++) {
       Map<RemoteBus, Overflow> wanted = new LinkedHashMap<>();
       for (int b = 0; b < buses; b++) {
-        // A bus more that no other topic has, in place of the first.
+        // Another bus that no other topic has, in place of the first.
         int number = b == 0 ? 1_000 + i : b;
         wanted.put(bus.peer("bus-" + number, number + 2), Overflow.BLOCK);
       }
@@ -126,21 +126,21 @@ class TopicPlanMemoryTest {
     TestBus bus = new TestBus(1, TestBus.fanout(FANOUT));
     TreeTable table = new TreeTable(bus.loop(0));
     Map<RemoteBus, Overflow> some = wanted(bus, 3);
-    BusTrees first = table.take("", some);
-    assertThat(table.take("", new LinkedHashMap<>(some))).isSameAs(first);
+    BusTrees first = table.acquire("", some);
+    assertThat(table.acquire("", new LinkedHashMap<>(some))).isSameAs(first);
     Map<RemoteBus, Overflow> otherPolicy = new LinkedHashMap<>(some);
     otherPolicy.replaceAll((peer, overflow) -> Overflow.CONFLATE);
-    assertThat(table.take("", otherPolicy)).isNotSameAs(first);
-    // A bus that has come back, as another one to those that are to pass frames on to it.
+    assertThat(table.acquire("", otherPolicy)).isNotSameAs(first);
+    // A restarted bus has another number for its relays.
     bus.peer("bus-1", 77);
-    assertThat(table.take("", some)).isNotSameAs(first);
+    assertThat(table.acquire("", some)).isNotSameAs(first);
     assertThat(table.size()).isEqualTo(3);
-    BusTrees ofAccount = table.take("acme", some);
+    BusTrees ofAccount = table.acquire("acme", some);
     assertThat(ofAccount).as("paths name the account").isNotSameAs(first);
-    table.give(ofAccount);
-    table.give(first);
+    table.release(ofAccount);
+    table.release(first);
     assertThat(table.size()).isEqualTo(3);
-    table.give(first);
+    table.release(first);
     assertThat(table.size()).isEqualTo(2);
     bus.close();
   }
@@ -152,14 +152,14 @@ class TopicPlanMemoryTest {
     TestBus bus = new TestBus(1, TestBus.fanout(FANOUT), 1 << 30, index);
     for (int i = 0; i < 20; i++) {
       Peer peer = bus.peer("bus-" + i, i + 2);
-      // Each topic is wanted by other buses than the next one.
+      // Each topic has other interested buses than the next one.
       index.add(subscription(peer, "user." + "*.".repeat(i % 3 + 1) + ">"));
       for (int topic = 0; topic < 1_000; topic += i + 1) {
         index.add(subscription(peer, "user." + topic + ".inbox"));
       }
     }
     Router router = bus.routers.get(0);
-    bus.startGate().open();
+    bus.startLatch().open();
     for (int topic = 0; topic < 20_000; topic++) {
       publish(router, "user." + topic % 5_000 + ".inbox", topic);
       bus.run();

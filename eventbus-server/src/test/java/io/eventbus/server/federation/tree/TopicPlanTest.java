@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** When the publishers of a topic wait because its ways change. */
+/** Waiting of publishers when the paths of a topic change. */
 class TopicPlanTest {
   private static final long PRODUCER = 42;
 
@@ -72,7 +72,7 @@ class TopicPlanTest {
     RemotePlan first = plan(null, b, c);
     assertThat(mustWait(first)).isFalse();
     sent(c);
-    // Nobody wants the topic there.
+    // The topic has no subscribers there.
     sent(d);
     RemotePlan second = plan(first, b, c, bus.peer("e", 5));
     assertThat(mustWait(second)).isTrue();
@@ -115,7 +115,7 @@ class TopicPlanTest {
       RemotePlan plan = three.forwarder(at).plan(null, "", "t", plain, Map.of());
       for (long producer = 1; producer < 100; producer++) {
         for (int loop = 0; loop < 3; loop++) {
-          assertThat(three.federation.leavesOn(loop, producer))
+          assertThat(three.federation.isLaneLocal(loop, producer))
               .isEqualTo(plan.loop(producer) == loop);
         }
       }
@@ -123,7 +123,7 @@ class TopicPlanTest {
     three.close();
   }
 
-  /** Fills the lanes to some buses. */
+  /** Fills the lanes to a set of buses. */
   private void fill(TestBus at, Peer... peers) {
     for (Peer peer : peers) {
       for (int i = 1; !peer.lane(0).isFull(); i++) {
@@ -170,7 +170,7 @@ class TopicPlanTest {
       fill(flat, quick);
       assertThat(plan.mustWait(PRODUCER, retry)).isTrue();
       makeRoom(quick);
-      quick.lane(0).revive();
+      quick.lane(0).resume();
     }
     assertThat(retries).hasValue(5);
     makeRoom(slow);
@@ -241,7 +241,7 @@ class TopicPlanTest {
     EmbeddedChannel channel = at.opening().answer(peer.id().value(), 7);
     channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));
     at.run();
-    // It takes nothing more from now on.
+    // The channel accepts nothing more from now on.
     channel.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
   }
 

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class TreeTest {
-  /** Follows a frame as the buses would pass it on; returns for each bus its hops. */
+  /** Follows a frame along the buses; returns the hops of each bus. */
   private static Map<Integer, Integer> spread(List<Integer> buses, int fanout, int turn) {
     Map<Integer, Integer> hops = new HashMap<>();
     spread(buses, fanout, turn, 1, hops);

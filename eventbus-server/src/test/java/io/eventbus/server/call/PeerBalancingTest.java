@@ -1,27 +1,27 @@
 package io.eventbus.server.call;
 
-import static io.eventbus.server.call.FarKit.MILLIS;
-import static io.eventbus.server.call.FarKit.SECOND;
+import static io.eventbus.server.call.PeerFixture.MILLIS;
+import static io.eventbus.server.call.PeerFixture.SECOND;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.server.call.FarKit.Bus;
-import io.eventbus.server.call.FarKit.Caller;
-import io.eventbus.server.call.FarKit.Link;
-import io.eventbus.server.call.FarKit.Server;
+import io.eventbus.server.call.PeerFixture.Bus;
+import io.eventbus.server.call.PeerFixture.Caller;
+import io.eventbus.server.call.PeerFixture.Link;
+import io.eventbus.server.call.PeerFixture.Server;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Who gets how many calls where callers and members are at different buses, in a simulation. */
-class FarBalancingTest {
-  private final FarKit kit = new FarKit();
+/** Distribution of calls between callers and members at different buses, in a simulation. */
+class PeerBalancingTest {
+  private final PeerFixture kit = new PeerFixture();
   private final List<Link> links = new ArrayList<>();
   private final List<Caller> callers = new ArrayList<>();
   private final List<Server> servers = new ArrayList<>();
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     callers.forEach(Caller::close);
     kit.advance(60 * SECOND);
     links.forEach(Link::close);
@@ -85,14 +85,14 @@ class FarBalancingTest {
     for (int i = 0; i < 50; i++) {
       Bus asking = kit.bus();
       link(asking, serving);
-      // One that floods, and others with a few.
+      // A flooding caller, and others with a few calls.
       caller(asking, i == 0 ? 500 : 2);
     }
     kit.advance(5 * SECOND);
     callers.forEach(caller -> caller.nanos.clear());
     long[] done = doneIn(20 * SECOND);
     assertThat(done[0]).isGreaterThan((long) (0.97 * 20_000));
-    // Its window is its bound, whoever asks.
+    // Its window is its bound, whoever calls.
     assertThat(server.most).isLessThanOrEqualTo(3);
     for (int i = 0; i < callers.size(); i++) {
       assertThat(callers.get(i).nanos.size()).as("bus %s", i).isGreaterThan(200);
@@ -183,7 +183,7 @@ class FarBalancingTest {
     Link second = link(asking, two);
     Caller caller = caller(asking, 8);
     kit.advance(SECOND);
-    // Its bus still tells that it serves: what comes there goes back.
+    // Its bus still announces the service: calls to it come back.
     first.client.close(0);
     kit.advance(5 * SECOND);
     assertThat(caller.outcomes).containsOnlyKeys("reply");

@@ -5,15 +5,15 @@ import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.call.ServiceMember;
 import org.jspecify.annotations.Nullable;
 
-/** A service that another bus serves. Confined to the loop. */
-final class FarService {
+/** Service that a peer serves. Confined to the loop. */
+final class ServiceGrant {
   final ServiceKey key;
   @Nullable ServiceMember member;
 
-  /** How many calls may be open there; 0 if the bus has said that nobody serves it. */
+  /** Calls that may be open there; 0 if the peer has said that nobody serves it. */
   int grant = PeerDemand.FIRST_GRANT;
 
-  FarService(ServiceKey key) {
+  ServiceGrant(ServiceKey key) {
     this.key = key;
   }
 }

@@ -18,8 +18,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Connections of a bus without sessions and sockets: frames wait until they are taken. */
-final class TunnelKit {
+/** Connections of a bus without sessions and sockets: frames wait until the test removes them. */
+final class TunnelFixture {
   final BusMemory memory = new BusMemory(1L << 30);
   final CallStats stats = new CallStats();
   private final ServiceMemory.OfLoop heldByAll = memory.services().ofLoop();
@@ -28,11 +28,11 @@ final class TunnelKit {
   final TunnelSettings settings;
   boolean shortOfMemory;
 
-  TunnelKit(TunnelSettings settings) {
+  TunnelFixture(TunnelSettings settings) {
     this.settings = settings;
   }
 
-  /** All are on one loop. */
+  /** Loop of all connections. */
   private static final TunnelLoop ONE =
       new TunnelLoop() {
         @Override
@@ -69,7 +69,7 @@ final class TunnelKit {
         }
       };
 
-  /** One connection. */
+  /** Single connection. */
   final class Connection implements TunnelEnds {
     final ServiceShare held = new ServiceShare(heldByAll, ServiceShare.Address.UNBOUNDED);
     final TunnelClient tunnels =
@@ -94,7 +94,7 @@ final class TunnelKit {
       return tunnels.data(call, offset, more, last, content.remaining());
     }
 
-    /** The next frame goes to the socket. */
+    /** Writes the next frame to the socket. */
     boolean take(@Nullable Consumer<ByteBuffer> reader) {
       Delivery frame = waiting.pollFirst();
       if (frame == null) {
@@ -150,13 +150,13 @@ final class TunnelKit {
     return new Connection();
   }
 
-  /** Opens a tunnel; the member's number is that of the caller, negative. */
+  /** Opens a tunnel; the member's number is that of the caller, negated. */
   void open(Connection caller, Connection member, long call, long takes, long memberTakes) {
     TunnelHalf half = caller.tunnels.request(call, false, takes);
     if (half == null) {
       throw new AssertionError("not begun");
     }
-    member.limits.put(-call, half.limitAtFirst());
+    member.limits.put(-call, half.initialLimit());
     TunnelHalf accepted = member.tunnels.accept(-call, memberTakes, half);
     caller.limits.put(call, half.accepted(accepted));
     accepted.endIfTooMany();

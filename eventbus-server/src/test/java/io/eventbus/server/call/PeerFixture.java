@@ -24,15 +24,15 @@ import java.util.concurrent.Executor;
 import java.util.function.LongConsumer;
 
 /**
- * Buses of one loop each that call each other, with a clock that does what the test says and links
- * that take their time. For one thread.
+ * Buses of one loop each that call each other, with a clock controlled by the test and links with
+ * latency. Confined to one thread.
  */
-final class FarKit {
+final class PeerFixture {
   private static final ServiceKey SERVICE = new ServiceKey("", "s");
-  static final long MILLIS = CallKit.MILLIS;
+  static final long MILLIS = CallFixture.MILLIS;
   static final long SECOND = 1_000 * MILLIS;
 
-  /** One way, between buses as between a bus and a client. */
+  /** Nanoseconds one way, between buses as between a bus and a client. */
   static final long NETWORK = 25_000;
 
   private record Task(long at, long order, Runnable action) {}
@@ -73,7 +73,7 @@ final class FarKit {
         now);
   }
 
-  /** A bus with one loop. */
+  /** Bus with one loop. */
   final class Bus {
     final CallStats fromBuses = new CallStats();
     final LoopCalls calls;
@@ -119,16 +119,17 @@ final class FarKit {
             }
           };
       calls =
-          new BusCalls(loops, CallKit.SETTINGS, memory).start(0, port, new CallStats(), fromBuses);
+          new BusCalls(loops, CallFixture.SETTINGS, memory)
+              .start(0, port, new CallStats(), fromBuses);
     }
 
-    /** From now on members of another bus may be called from here. */
+    /** Allows calls from here to members of another bus. */
     Link serve(Bus other) {
       return new Link(this, other);
     }
   }
 
-  /** One bus as another one calls it: what federation does with streams that are never cut. */
+  /** Link to a peer: the work of federation with streams that are never cut. */
   final class Link implements MemberPort, CallerPort {
     final MemberConnection serving;
     final ServiceMember member;
@@ -141,7 +142,7 @@ final class FarKit {
 
     Link(Bus from, Bus to) {
       calling = to.calls.bus(this, "bus " + order++, 65_536);
-      asker = to.calls.asker(SERVICE);
+      asker = to.calls.demand(SERVICE);
       serving = from.calls.bus(this);
       ServiceMember made = serving.serve(1, SERVICE);
       if (made == null) {
@@ -156,7 +157,7 @@ final class FarKit {
       sent++;
       long call = i.call();
       int queued = i.waiting();
-      boolean returnable = i.mayComeBack();
+      boolean returnable = i.isReturnable();
       int timeout = i.timeoutMillis();
       long caller = i.caller().producer();
       long number = i.request();
@@ -170,7 +171,7 @@ final class FarKit {
             request.service = ByteBuffer.wrap("s".getBytes(StandardCharsets.UTF_8));
             request.serviceLength = 1;
             request.call = call;
-            request.far = true;
+            request.fromPeer = true;
             request.caller = new CallerInfo(caller, new byte[0], "");
             request.request = number;
             request.returnable = returnable;
@@ -187,7 +188,7 @@ final class FarKit {
     }
 
     @Override
-    public void want(long registration, int queued) {
+    public void announceDemand(long registration, int queued) {
       schedule(
           NETWORK,
           () -> {
@@ -255,7 +256,7 @@ final class FarKit {
     }
 
     @Override
-    public void caused(long nanos) {}
+    public void chargeWork(long nanos) {}
 
     void close() {
       serving.close(Long.MAX_VALUE);
@@ -264,7 +265,7 @@ final class FarKit {
     }
   }
 
-  /** A member that works on some calls at once. */
+  /** Member that works on a number of calls at once. */
   final class Server implements MemberPort {
     private final long serviceNanos;
     final MemberConnection client;
@@ -322,7 +323,7 @@ final class FarKit {
     public void cancel(long call, String reason) {}
   }
 
-  /** A client with always so many calls open. */
+  /** Client that keeps a number of calls open. */
   final class Caller implements CallerPort {
     final CallerConnection client;
     final CallRequest request = new CallRequest();

@@ -24,8 +24,8 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of a bus with loops and a clock that do what the test says. For one thread. */
-final class CallKit {
+/** Calls of a bus with loops and a clock controlled by the test. Confined to one thread. */
+final class CallFixture {
   static final long MILLIS = 1_000_000;
   static final CallSettings SETTINGS =
       new CallSettings(
@@ -82,27 +82,27 @@ final class CallKit {
   final Map<Long, FakeMember> members = new HashMap<>();
   long now = 7;
 
-  /** Time that passes with each look at the clock: with it work takes time. */
+  /** Time that passes with each reading of the clock: work takes time. */
   long cost;
 
   private final PriorityQueue<Task> scheduled =
       new PriorityQueue<>(Comparator.comparingLong(Task::at).thenComparingLong(Task::order));
-  // What each loop has been given to do.
+  // Tasks of each loop.
   private final List<Queue<Runnable>> ready = new ArrayList<>();
   private long order;
   private int current;
   private boolean inTask;
   private boolean slow;
 
-  CallKit(int loopCount) {
+  CallFixture(int loopCount) {
     this(loopCount, SETTINGS);
   }
 
-  CallKit(int loopCount, CallSettings settings) {
+  CallFixture(int loopCount, CallSettings settings) {
     this(loopCount, settings, 1L << 30);
   }
 
-  CallKit(int loopCount, CallSettings settings, long memoryBytes) {
+  CallFixture(int loopCount, CallSettings settings, long memoryBytes) {
     memory = new BusMemory(memoryBytes);
     List<FakeLoop> fakes = new ArrayList<>();
     for (int i = 0; i < loopCount; i++) {
@@ -134,12 +134,12 @@ final class CallKit {
     }
   }
 
-  /** Runs a task on a loop after some time. */
+  /** Runs a task on a loop after a delay. */
   void schedule(int loop, long nanos, Runnable task) {
     scheduled.add(new Task(now + nanos, order++, loop, task));
   }
 
-  /** Does something on a loop, and then what comes of it on others, unless that has to wait. */
+  /** Runs a task on a loop, and then the resulting tasks of others, unless they have to wait. */
   void on(int loop, Runnable task) {
     boolean outermost = !inTask;
     inTask = true;
@@ -155,12 +155,12 @@ final class CallKit {
     }
   }
 
-  /** Says whether what loops tell each other waits for {@link #step}. */
+  /** Sets whether notes between loops wait for {@link #step}. */
   void slow(boolean waits) {
     slow = waits;
   }
 
-  /** Runs what every loop has been given to do, and what comes of it. */
+  /** Runs the tasks of all loops, and the resulting ones. */
   void drain() {
     boolean ran = true;
     while (ran) {
@@ -171,7 +171,7 @@ final class CallKit {
     }
   }
 
-  /** Runs the next thing that a loop has been given to do; false if there is none. */
+  /** Runs the next task of a loop; returns false if there is none. */
   boolean step(int loop) {
     Runnable task = ready.get(loop).poll();
     if (task == null) {
@@ -184,7 +184,7 @@ final class CallKit {
     return true;
   }
 
-  /** Lets time pass. */
+  /** Advances the clock. */
   void advance(long nanos) {
     if (!slow) {
       drain();
@@ -215,7 +215,7 @@ final class CallKit {
     return StandardCharsets.UTF_8.decode(delivery.frame()).toString();
   }
 
-  /** A caller with its connection. */
+  /** Caller with its connection. */
   final class FakeCaller implements CallerPort {
     final int loop;
     final CallerInfo info;
@@ -223,7 +223,7 @@ final class CallKit {
     final Map<Long, String> outcomes = new HashMap<>();
     final CallRequest request = new CallRequest();
     long retryAfter;
-    long caused;
+    long chargedNanos;
     private long last;
     private Consumer<Long> listener = call -> {};
 
@@ -240,8 +240,8 @@ final class CallKit {
     }
 
     @Override
-    public void caused(long nanos) {
-      caused += nanos;
+    public void chargeWork(long nanos) {
+      chargedNanos += nanos;
     }
 
     private void outcome(long call, String text) {
@@ -281,7 +281,7 @@ final class CallKit {
       outcome(call, code + " " + executed);
     }
 
-    /** Begins a call of the service "s", changed as a test wants. */
+    /** Starts a call of the service "s", changed by the test. */
     long call(Consumer<CallRequest> change) {
       ByteBuffer frame = ByteBuffer.wrap("..s..".getBytes(StandardCharsets.UTF_8));
       request.service = frame;
@@ -331,26 +331,26 @@ final class CallKit {
     return new FakeCaller(loop, account, "share" + order++);
   }
 
-  /** A call as its member has it. */
+  /** Call as its member got it. */
   record Given(long call, long caller, long request, int attempt, int timeoutMillis) {
-    /** Which request it is, however often it is given to members. */
+    /** Returns the identity of the request, however often it is dispatched. */
     String id() {
       return caller + "/" + request;
     }
   }
 
-  /** A member of the service "s" with its connection. */
+  /** Member of the service "s" with its connection. */
   final class FakeMember implements MemberPort {
     final int loop;
     final long number;
     final MemberConnection client;
     final List<Given> given = new ArrayList<>();
-    // From the first on.
+    // All invocations since the start.
     final List<Given> invocations = new ArrayList<>();
     final Map<Long, String> cancelled = new HashMap<>();
     @Nullable ServiceMember member;
     long invoked;
-    long caused;
+    long chargedNanos;
     private Consumer<Given> handler = g -> {};
     @Nullable String owes;
 
@@ -378,8 +378,8 @@ final class CallKit {
     }
 
     @Override
-    public void caused(long nanos) {
-      caused += nanos;
+    public void chargeWork(long nanos) {
+      chargedNanos += nanos;
     }
 
     void onInvoke(Consumer<Given> action) {
@@ -408,11 +408,11 @@ final class CallKit {
     }
 
     @Override
-    public void owesTooMuch(String message) {
+    public void closeUnresponsive(String message) {
       owes = message;
     }
 
-    /** Replies to the first call that it has. */
+    /** Replies to its first call. */
     boolean reply() {
       return reply(given.remove(0).call());
     }

@@ -1,9 +1,6 @@
 package io.eventbus.loadtest;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.eventbus.loadtest.coordination.report.CoordinationPage;
-import io.eventbus.loadtest.coordination.report.CoordinationReport;
-import io.eventbus.loadtest.coordination.report.CoordinationTable;
 import io.eventbus.loadtest.report.Chapter;
 import io.eventbus.loadtest.report.HtmlReport;
 import io.eventbus.loadtest.report.Report;
@@ -58,13 +55,10 @@ interface ResultFile {
     if (tree.has("workloads")) {
       return new Run(ResultsJson.report(tree));
     }
-    if (tree.has("phases")) {
-      return new Coordination(ResultsJson.as(CoordinationReport.class, tree));
-    }
     if (tree.has("plan") && tree.has("results")) {
       return new Switch(ResultsJson.as(SwitchReport.class, tree));
     }
-    throw new IOException("not of run, switch or coordination");
+    throw new IOException("not of run, coordination or switch");
   }
 
   /** Of {@code run}. */
@@ -87,24 +81,6 @@ interface ResultFile {
     @Override
     public List<Summary> summaries() {
       return report.summaries();
-    }
-  }
-
-  /** Of {@code coordination}. */
-  record Coordination(CoordinationReport report) implements ResultFile {
-    @Override
-    public String tables() {
-      return CoordinationTable.of(report);
-    }
-
-    @Override
-    public void writePage(Path html) throws IOException {
-      CoordinationPage.write(html, report);
-    }
-
-    @Override
-    public Chapter chapter() {
-      return CoordinationTable.chapter(report);
     }
   }
 

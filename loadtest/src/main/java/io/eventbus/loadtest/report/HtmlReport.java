@@ -126,6 +126,9 @@ public final class HtmlReport {
     if (w.idle() > 0) {
       return w.description() + ": " + w.idle() + ".";
     }
+    if (w.registers() != null) {
+      return w.description() + ".";
+    }
     String rate = w.rate() == 0 ? "as fast as possible" : w.rate() + " events/s";
     String window = w.window() == 0 ? "no window" : "window " + w.window();
     return String.format(

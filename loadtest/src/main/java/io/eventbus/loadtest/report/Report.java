@@ -64,6 +64,11 @@ public record Report(
     return SpeedTargets.of(this);
   }
 
+  /** Returns whether a workload is one of registers. */
+  boolean hasRegisters(String workload) {
+    return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.registers() != null);
+  }
+
   /** Says whether a workload is one of calls. */
   boolean hasCalls(String workload) {
     return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.calls() > 0);

@@ -93,6 +93,7 @@ public final class ResultTable {
     report.summaries().stream()
         .filter(summary -> summary.idleConnectsPerSecond() < 0)
         .filter(summary -> !report.hasCalls(summary.workload()))
+        .filter(summary -> !report.hasRegisters(summary.workload()))
         .forEach(summary -> rows.add(row(summary)));
     return rows;
   }
@@ -101,6 +102,8 @@ public final class ResultTable {
   static List<Section> sections(Report report) {
     return List.of(
         new Section("Calls", calls(report), TEXT_COLUMNS),
+        new Section("Registers", RegisterTable.rows(report), TEXT_COLUMNS),
+        new Section("Attempts that failed and were repeated", RegisterTable.attempts(report), 3),
         new Section("The bus and the older one", Baseline.rows(report), TEXT_COLUMNS),
         new Section("Idle connections", idle(report), TEXT_COLUMNS),
         new Section("The paper's figures", PaperTable.rows(report), 1),
@@ -144,13 +147,13 @@ public final class ResultTable {
     return rows;
   }
 
-  private static String runs(Summary summary) {
+  static String runs(Summary summary) {
     return summary.failed() == 0
         ? Integer.toString(summary.runs())
         : summary.runs() + " of " + (summary.runs() + summary.failed());
   }
 
-  private static String range(Summary summary) {
+  static String range(Summary summary) {
     return summary.runs() < 2
         ? ""
         : Figures.rate(summary.deliveredLeast()) + "-" + Figures.rate(summary.deliveredMost());

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.workload;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One piece of work for a system under test.
@@ -26,6 +27,8 @@ import java.util.List;
  *     load test fail: those that are known to lose some when they are pushed like this
  * @param calls requests in flight from one caller to one member, instead of publishers and
  *     subscribers; 0 for an ordinary workload
+ * @param registers registers that clients write, instead of publishers and subscribers; null for an
+ *     ordinary workload
  */
 public record Workload(
     String name,
@@ -48,7 +51,8 @@ public record Workload(
     Cluster cluster,
     boolean takeTurns,
     Login login,
-    int calls) {
+    int calls,
+    @Nullable Registers registers) {
 
   /** What identifies an event takes this much of its payload. */
   public static final int MIN_PAYLOAD_BYTES = 16;
@@ -96,6 +100,10 @@ public record Workload(
     if (calls > 0 && (idle > 0 || messages > 0 || rate > 0 || cluster.servers() > 1)) {
       throw new IllegalArgumentException(
           "calls: " + calls + " (expected: without idle, messages, rate and cluster)");
+    }
+    if (registers != null && (calls > 0 || idle > 0 || messages > 0 || rate > 0)) {
+      throw new IllegalArgumentException(
+          "registers: there (expected: without calls, idle, messages and rate)");
     }
     require("runs", runs, 1, 1000);
     require("latencyEvery", latencyEvery, 1, 1_000_000);
@@ -157,7 +165,8 @@ public record Workload(
         cluster,
         takeTurns,
         login,
-        calls);
+        calls,
+        registers);
   }
 
   /**

@@ -35,6 +35,7 @@ class BaselineTest {
         List.of(),
         null,
         null,
+        null,
         null);
   }
 

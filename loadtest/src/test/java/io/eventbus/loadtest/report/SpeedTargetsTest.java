@@ -44,6 +44,7 @@ class SpeedTargetsTest {
         List.of(delivered),
         pass,
         idle,
+        null,
         null);
   }
 

@@ -79,8 +79,6 @@ class ArchitectureTest {
           .consideringOnlyDependenciesInLayers()
           .layer("command")
           .definedBy(ROOT)
-          .layer("report")
-          .definedBy(ROOT + ".switching.report")
           .layer("run")
           .definedBy(ROOT + ".switching.run")
           .layer("systems")
@@ -89,10 +87,8 @@ class ArchitectureTest {
           .definedBy(ROOT + ".switching")
           .whereLayer("command")
           .mayNotBeAccessedByAnyLayer()
-          .whereLayer("report")
-          .mayOnlyBeAccessedByLayers("command")
           .whereLayer("run")
-          .mayOnlyBeAccessedByLayers("command", "report")
+          .mayOnlyBeAccessedByLayers("command")
           .whereLayer("systems")
           .mayOnlyBeAccessedByLayers("command");
 

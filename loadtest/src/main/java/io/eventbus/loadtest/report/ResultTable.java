@@ -94,12 +94,19 @@ public final class ResultTable {
         .filter(summary -> summary.idleConnectsPerSecond() < 0)
         .filter(summary -> !report.hasCalls(summary.workload()))
         .filter(summary -> !report.hasRegisters(summary.workload()))
+        .filter(summary -> !report.hasMoves(summary.workload()))
         .forEach(summary -> rows.add(row(summary)));
     return rows;
   }
 
   /** The tables of single kinds of workloads; those that were not run have a head only. */
   static List<Section> sections(Report report) {
+    List<Section> sections = new ArrayList<>(MoveTable.sections(report));
+    sections.addAll(workloadSections(report));
+    return sections;
+  }
+
+  private static List<Section> workloadSections(Report report) {
     return List.of(
         new Section("Calls", calls(report), TEXT_COLUMNS),
         new Section("Registers", RegisterTable.rows(report), TEXT_COLUMNS),

@@ -162,6 +162,7 @@ final class CallRun {
         null,
         null,
         outages,
+        null,
         failed > called * MAX_FAILED
             ? failed + " of " + called + " calls failed, the first with " + after.failure()
             : null);

@@ -37,6 +37,7 @@ public record RunResult(
     @Nullable PassTimes pass,
     @Nullable IdleCost idle,
     @Nullable Outages outages,
+    @Nullable MoveFigures moves,
     @Nullable String problem) {
 
   /** Takes a copy of the timeline. */
@@ -101,6 +102,7 @@ public record RunResult(
         0,
         0,
         List.of(),
+        null,
         null,
         null,
         null,

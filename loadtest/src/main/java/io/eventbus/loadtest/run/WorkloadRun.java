@@ -214,6 +214,7 @@ public final class WorkloadRun {
         null,
         cost,
         null,
+        null,
         null);
   }
 
@@ -344,6 +345,7 @@ public final class WorkloadRun {
         verdict.reportedLost(),
         List.copyOf(timeline),
         passTimes,
+        null,
         null,
         null,
         failure == null ? null : describe(failure));

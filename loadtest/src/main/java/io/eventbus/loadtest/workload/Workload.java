@@ -142,6 +142,33 @@ public record Workload(
     return "load." + topic;
   }
 
+  /** Returns a workload that a report names and that {@code run} does not know. */
+  public static Workload described(String name, String description) {
+    return new Workload(
+        name,
+        description,
+        1,
+        1,
+        1,
+        MIN_PAYLOAD_BYTES,
+        0,
+        0,
+        0,
+        Duration.ZERO,
+        Duration.ofSeconds(1),
+        1,
+        1,
+        List.of(),
+        Slowness.NONE,
+        0,
+        List.of(),
+        Cluster.ALONE,
+        false,
+        Login.NONE,
+        0,
+        null);
+  }
+
   /** Makes the same workload with other times. */
   public Workload lasting(Duration newWarmUp, Duration newDuration) {
     return new Workload(

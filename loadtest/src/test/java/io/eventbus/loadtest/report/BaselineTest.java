@@ -36,6 +36,7 @@ class BaselineTest {
         null,
         null,
         null,
+        null,
         null);
   }
 

@@ -87,6 +87,7 @@ class ReportTest {
         new PassTimes(612, 532, 620.5),
         null,
         null,
+        null,
         problem);
   }
 
@@ -155,6 +156,7 @@ class ReportTest {
         List.of(eachSecond),
         serverCpuMicros < 0 ? null : new PassTimes(10, -1, 10),
         idle,
+        null,
         null,
         null);
   }

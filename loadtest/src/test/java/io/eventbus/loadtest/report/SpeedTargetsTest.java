@@ -45,6 +45,7 @@ class SpeedTargetsTest {
         pass,
         idle,
         null,
+        null,
         null);
   }
 

@@ -1,33 +1,19 @@
 package io.eventbus.loadtest;
 
-import io.eventbus.loadtest.coordination.CoordinationSystem;
-import io.eventbus.loadtest.coordination.report.CoordinationPage;
-import io.eventbus.loadtest.coordination.report.CoordinationReport;
-import io.eventbus.loadtest.coordination.report.CoordinationTable;
-import io.eventbus.loadtest.coordination.run.CoordinationExperiment;
 import io.eventbus.loadtest.coordination.run.Disk;
-import io.eventbus.loadtest.coordination.run.Findings;
-import io.eventbus.loadtest.coordination.run.Plan;
-import io.eventbus.loadtest.driver.Availability;
-import io.eventbus.loadtest.driver.Directories;
-import io.eventbus.loadtest.driver.DriverStopHook;
+import io.eventbus.loadtest.report.Report;
 import io.eventbus.loadtest.report.ResultsJson;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,17 +24,24 @@ import picocli.CommandLine.Spec;
 /** Compares the registry with other systems that keep small data safe on several servers. */
 @Command(
     name = "coordination",
-    description = "Compares the registry with ZooKeeper and etcd.",
+    description = {
+      "Compares the registry with ZooKeeper and etcd.",
+      "Writes workloads with registers to coordination.yaml in --output, and runs them as"
+          + " 'run coordination.yaml --keep' does."
+    },
     mixinStandardHelpOptions = true)
 final class CoordinationCommand implements Callable<Integer> {
-  /** More than a server that is asked to end has. */
-  private static final long SERVERS_END_SECONDS = 12;
+  private static final int SMALL = 3;
+  private static final int CLIENTS = 10;
+  private static final int JOINS = 3;
+  private static final double FAILURE_SECONDS = 5;
+  private static final double KILL_SECONDS = 3;
+  private static final double MOMENT = 0.1;
 
-  private final CoordinationSystems known;
-  private final Clock clock = Clock.systemUTC();
+  private final Drivers drivers;
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  /** What can be done, in the order of the paper. */
+  /** Kinds of experiments, in the order of the paper. */
   enum Kind {
     /** Closed-loop clients. */
     TABLE,
@@ -76,6 +69,18 @@ final class CoordinationCommand implements Callable<Integer> {
     }
   }
 
+  /** Servers that the paper kills, by its names: followers (F) first, then the leader (L). */
+  private static final Map<String, List<String>> FAILURES = failures();
+
+  private static Map<String, List<String>> failures() {
+    Map<String, List<String>> failures = new LinkedHashMap<>();
+    failures.put("1F", List.of("follower"));
+    failures.put("1L", List.of("leader"));
+    failures.put("2F", List.of("follower", "follower"));
+    failures.put("1F1L", List.of("follower", "leader"));
+    return failures;
+  }
+
   @Parameters(
       arity = "0..*",
       paramLabel = "EXPERIMENT",
@@ -85,144 +90,118 @@ final class CoordinationCommand implements Callable<Integer> {
 
   @Mixin private CoordinationOptions options = new CoordinationOptions();
 
-  CoordinationCommand(CoordinationSystems known) {
-    this.known = known;
+  CoordinationCommand(Drivers drivers) {
+    this.drivers = drivers;
   }
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  public Integer call() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
-    List<Kind> kinds = checked(this::kinds);
-    Plan plan = checked(options::plan);
-    List<CoordinationSystem> chosen = checked(() -> options.chosen(known));
-    String startedAt = clock.instant().toString();
-    Map<String, String> versions = new LinkedHashMap<>();
-    Map<String, String> absent = new LinkedHashMap<>();
-    List<CoordinationSystem> present = new ArrayList<>();
-    for (CoordinationSystem system : chosen) {
-      Availability found = system.availability();
-      if (found.present()) {
-        present.add(system);
-        versions.put(system.name(), found.detail());
-      } else {
-        absent.put(system.name(), found.detail());
-        out.println(system.name() + ": absent: " + found.detail());
-      }
-    }
-    Findings findings = new Findings();
-    Files.createDirectories(options.data());
-    Path directory = Files.createTempDirectory(options.data(), "loadtest-coordination-");
-    CoordinationExperiment experiment =
-        new CoordinationExperiment(present, plan, directory, line -> tell(out, line), findings);
-    CoordinationReport report;
-    DriverStopHook hook = DriverStopHook.add("data", () -> deleteOnceServersEnded(directory, out));
+    PrintWriter err = spec.commandLine().getErr();
+    List<Map<String, Object>> variants = new ArrayList<>();
+    List<String> systems;
     try {
-      Disk disk = Disk.of(directory);
-      tell(out, "data on " + disk);
-      if (!disk.warning().isEmpty()) {
-        tell(out, "WARNING: " + disk.warning());
-      }
-      Supplier<CoordinationReport> sofar =
-          () ->
-              CoordinationReport.of(
-                  startedAt,
-                  "loadtest " + String.join(" ", arguments()),
-                  disk,
-                  versions,
-                  absent,
-                  plan,
-                  findings);
-      for (Kind kind : kinds) {
-        try {
-          run(kind, experiment);
-        } finally {
-          // What comes later may take hours, or fail.
-          write(sofar.get());
-        }
-      }
-      report = sofar.get();
-    } finally {
-      delete(directory, out);
-      hook.close();
-    }
-    out.print(CoordinationTable.of(report));
-    tell(out, "Written: " + json() + " and " + html());
-    return exitCode(report);
-  }
-
-  private <T> T checked(Supplier<T> input) {
-    try {
-      return input.get();
+      Stream<Kind> kinds =
+          words.isEmpty() ? Stream.of(Kind.values()) : words.stream().map(Kind::of);
+      kinds.forEach(kind -> add(variants, kind));
+      systems = options.drivers();
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
-  }
-
-  private List<String> arguments() {
-    return spec.commandLine().getParseResult().originalArgs();
-  }
-
-  private List<Kind> kinds() {
-    return words.isEmpty() ? List.of(Kind.values()) : words.stream().map(Kind::of).toList();
-  }
-
-  private static void run(Kind kind, CoordinationExperiment experiment)
-      throws InterruptedException {
-    switch (kind) {
-      case TABLE -> experiment.table();
-      case FAILURES -> experiment.failures();
-      case PIPELINED -> experiment.pipelined();
-      case TRANSACTIONS -> experiment.transactions();
-      case LEADER_KILLS -> experiment.leaderKills();
-      case VISIBILITY -> experiment.visibility();
-    }
-  }
-
-  private static void tell(PrintWriter out, String line) {
-    out.println(line);
-    out.flush();
-  }
-
-  private static void delete(Path directory, PrintWriter out) {
-    try {
-      Directories.delete(directory);
-    } catch (IOException e) {
-      tell(out, directory + " is not emptied: " + e);
-    }
-  }
-
-  /** Other hooks end the servers at the same time, and servers write until they have ended. */
-  private static void deleteOnceServersEnded(Path directory, PrintWriter out) {
-    try {
-      CompletableFuture.allOf(
-              ProcessHandle.current()
-                  .children()
-                  .map(ProcessHandle::onExit)
-                  .toArray(CompletableFuture<?>[]::new))
-          .get(SERVERS_END_SECONDS, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
-      tell(out, "a server still runs: " + e);
-    }
-    delete(directory, out);
-  }
-
-  private Path json() {
-    return options.output().resolve("results.json");
-  }
-
-  private Path html() {
-    return options.output().resolve("report.html");
-  }
-
-  private void write(CoordinationReport report) throws IOException {
     Files.createDirectories(options.output());
-    ResultsJson.write(json(), report);
-    CoordinationPage.write(html(), report);
+    Files.createDirectories(options.data());
+    Disk disk = Disk.of(options.data());
+    out.println("data on " + disk);
+    if (!disk.warning().isEmpty()) {
+      out.println("WARNING: " + disk.warning());
+    }
+    out.flush();
+    Path file = options.output().resolve("coordination.yaml");
+    Map<String, Object> family = new LinkedHashMap<>();
+    family.put("name", "coordination");
+    family.put("payloadBytes", options.payload());
+    family.put("warmUp", options.warmUp());
+    family.put("variants", variants);
+    ResultsJson.write(file, family);
+    List<String> run = new ArrayList<>(List.of("run", file.toString(), "--keep"));
+    run.add("--drivers=" + String.join(",", systems));
+    run.add("--server-jvm=" + options.serverJvm());
+    run.add("--output=" + options.output());
+    int code =
+        LoadTest.commandLine(drivers).setOut(out).setErr(err).execute(run.toArray(new String[0]));
+    return code == LoadTestExitCode.INTEGRITY ? own(code) : code;
   }
 
-  private static int exitCode(CoordinationReport report) {
-    return LoadTestExitCode.of(report.whole(), report.complete(), report.phases().isEmpty());
+  /** Returns the exit code: what other systems lose is a figure, not a failure of the load test. */
+  private int own(int code) throws IOException {
+    Report report = ResultsJson.report(ResultsJson.read(options.output().resolve("results.json")));
+    boolean whole =
+        report.results().stream()
+            .filter(result -> result.driver().equals(CoordinationOptions.REGISTRY))
+            .allMatch(result -> result.integrity().whole());
+    return whole ? LoadTestExitCode.of(true, report.complete(), false) : code;
+  }
+
+  private void add(List<Map<String, Object>> variants, Kind kind) {
+    switch (kind) {
+      case TABLE -> {
+        for (int servers : options.servers()) {
+          for (int clients : options.clients()) {
+            variants.add(
+                options.variant(
+                    "table-" + servers + "x" + clients,
+                    options.duration(),
+                    options.rounds(),
+                    options.registers(servers, clients, "leader")));
+          }
+        }
+      }
+      case FAILURES -> {
+        for (int servers : options.servers()) {
+          FAILURES.forEach((name, kills) -> addFailure(variants, name, servers, kills));
+        }
+      }
+      case PIPELINED -> {
+        Map<String, Object> registers = options.registers(SMALL, options.pipelines(), "leader");
+        registers.put("inFlight", options.inFlight());
+        variants.add(
+            options.variant("pipelined", options.pipelinedDuration(), options.rounds(), registers));
+      }
+      case TRANSACTIONS -> {
+        for (int servers : options.servers()) {
+          Map<String, Object> registers =
+              options.registers(servers, options.maxClients(), "leader");
+          registers.put("operation", "transaction");
+          variants.add(
+              options.variant(
+                  "transactions-" + servers, options.duration(), options.rounds(), registers));
+        }
+      }
+      case LEADER_KILLS -> {
+        Map<String, Object> registers = options.registers(SMALL, CLIENTS, "spread");
+        registers.put("kills", List.of("leader"));
+        variants.add(options.variant("leader-kills", KILL_SECONDS, options.kills(), registers));
+      }
+      case VISIBILITY -> {
+        for (String operation : List.of("join", "visibility")) {
+          Map<String, Object> registers = options.registers(SMALL, CLIENTS, "leader");
+          registers.put("operation", operation);
+          registers.put("changes", options.changes());
+          int runs = operation.equals("join") ? JOINS : options.rounds();
+          variants.add(options.variant(operation, MOMENT, runs, registers));
+        }
+      }
+    }
+  }
+
+  /** Adds a scenario of failures where a majority stays. */
+  private void addFailure(
+      List<Map<String, Object>> variants, String name, int servers, List<String> kills) {
+    if (2 * kills.size() < servers) {
+      Map<String, Object> registers = options.registers(servers, CLIENTS, "spread");
+      registers.put("kills", kills);
+      variants.add(
+          options.variant(name + "-" + servers, FAILURE_SECONDS, options.rounds(), registers));
+    }
   }
 }

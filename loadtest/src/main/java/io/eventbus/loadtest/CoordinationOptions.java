@@ -1,16 +1,18 @@
 package io.eventbus.loadtest;
 
-import io.eventbus.loadtest.coordination.CoordinationSystem;
-import io.eventbus.loadtest.coordination.Placement;
-import io.eventbus.loadtest.coordination.run.Plan;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How the registry is compared with other systems. */
+/** Options of {@link CoordinationCommand}. */
 final class CoordinationOptions {
+  /** Driver of this product's registry. */
+  static final String REGISTRY = "registry";
+
   private static final double MAX_RECOVERY = 5;
   private static final double MIN = 0.1;
   private static final double MAX = 3_600;
@@ -122,53 +124,94 @@ final class CoordinationOptions {
       description = "Takes results.json and report.html (default: ${DEFAULT-VALUE}).")
   private Path output = Path.of("results");
 
-  /**
-   * Puts the plan together.
-   *
-   * @throws IllegalArgumentException if a value is out of its range
-   */
-  Plan plan() {
-    return new Plan(
-        servers,
-        clients,
-        payload,
-        Seconds.of("--warm-up", warmUp, MIN, MAX),
-        Seconds.of("--duration", duration, MIN, MAX),
-        rounds,
-        pipelines,
-        inFlight,
-        Seconds.of("--pipelined-duration", pipelinedDuration, MIN, MAX),
-        kills,
-        changes,
-        Seconds.of(
-            "--recovery-warm-up",
-            recovery == null ? Math.min(warmUp, MAX_RECOVERY) : recovery,
-            0,
-            MAX),
-        placement());
+  /** Returns the names of the drivers of the systems. */
+  List<String> drivers() {
+    return names.stream().map(name -> name.equals("eventbus") ? REGISTRY : name).toList();
   }
 
-  private @Nullable Placement placement() {
-    return switch (placement) {
-      case "" -> null;
-      case "leader" -> Placement.LEADER;
-      case "spread" -> Placement.SPREAD;
-      default ->
-          throw new IllegalArgumentException(
-              "--placement: " + placement + " (expected: leader or spread)");
-    };
+  /** Returns the keys of a workload. */
+  Map<String, Object> variant(
+      String name, double seconds, int runs, Map<String, Object> registers) {
+    Map<String, Object> variant = new LinkedHashMap<>();
+    variant.put("name", name);
+    variant.put(
+        "description",
+        registers.get("servers") + " servers, " + registers.get("clients") + " clients");
+    variant.put("duration", millis("--duration", seconds, MIN));
+    variant.put("runs", runs);
+    variant.put("registers", registers);
+    return variant;
   }
 
-  /**
-   * Returns the systems that were asked for.
-   *
-   * @throws IllegalArgumentException if there is none of a name
-   */
-  List<CoordinationSystem> chosen(CoordinationSystems known) {
-    return names.stream()
-        .distinct()
-        .map(name -> known.create(name, RunOptions.words(serverJvm)))
-        .toList();
+  /** Returns the keys of registers; more may be added. */
+  Map<String, Object> registers(int ofServers, int ofClients, String usualPlacement) {
+    Map<String, Object> keys = new LinkedHashMap<>();
+    keys.put("servers", ofServers);
+    keys.put("clients", ofClients);
+    keys.put("placement", placement.isEmpty() ? usualPlacement : placement);
+    keys.put("recovery", millis("--recovery-warm-up", recoverySeconds(), 0));
+    keys.put("data", data.toAbsolutePath().toString());
+    return keys;
+  }
+
+  private double recoverySeconds() {
+    return recovery == null ? Math.min(warmUp, MAX_RECOVERY) : recovery;
+  }
+
+  private static String millis(String option, double seconds, double min) {
+    return Seconds.of(option, seconds, min, MAX).toMillis() + "ms";
+  }
+
+  List<Integer> servers() {
+    return servers;
+  }
+
+  List<Integer> clients() {
+    return clients;
+  }
+
+  int maxClients() {
+    return clients.stream().mapToInt(Integer::intValue).max().orElse(1);
+  }
+
+  int payload() {
+    return payload;
+  }
+
+  String warmUp() {
+    return millis("--warm-up", warmUp, MIN);
+  }
+
+  double duration() {
+    return duration;
+  }
+
+  int rounds() {
+    return rounds;
+  }
+
+  int pipelines() {
+    return pipelines;
+  }
+
+  int inFlight() {
+    return inFlight;
+  }
+
+  double pipelinedDuration() {
+    return pipelinedDuration;
+  }
+
+  int kills() {
+    return kills;
+  }
+
+  int changes() {
+    return changes;
+  }
+
+  String serverJvm() {
+    return serverJvm;
   }
 
   Path data() {

@@ -1,5 +1,10 @@
 package io.eventbus.loadtest;
 
+import io.eventbus.loadtest.coordination.CoordinationSystem;
+import io.eventbus.loadtest.coordination.etcd.EtcdSystem;
+import io.eventbus.loadtest.coordination.eventbus.EventBusRegistry;
+import io.eventbus.loadtest.coordination.run.CoordinationDriver;
+import io.eventbus.loadtest.coordination.zookeeper.ZooKeeperSystem;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
 import io.eventbus.loadtest.driver.mqtt.ArtemisDriver;
@@ -11,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The systems that can be measured, by name. */
@@ -26,6 +32,22 @@ final class Drivers {
     byName.put("tyrus-paper", TyrusPaperDriver::new);
     byName.put("mosquitto", options -> new MosquittoDriver());
     byName.put("artemis", ArtemisDriver::new);
+    byName.put(
+        "registry", options -> coordination("registry", new EventBusRegistry(quiet(options))));
+    byName.put(
+        "zookeeper", options -> coordination("zookeeper", new ZooKeeperSystem(quiet(options))));
+    byName.put("etcd", options -> coordination("etcd", new EtcdSystem()));
+  }
+
+  private static Driver coordination(String name, CoordinationSystem system) {
+    return new CoordinationDriver(name, system);
+  }
+
+  /** Has servers on a JVM log warnings only; without a configuration logback writes everything. */
+  private static List<String> quiet(List<String> serverJvm) {
+    return Stream.concat(
+            serverJvm.stream(), Stream.of("-Dlogback.configurationFile=loadtest-logback.xml"))
+        .toList();
   }
 
   /** Adds a system, or replaces one. */

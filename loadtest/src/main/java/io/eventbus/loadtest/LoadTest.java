@@ -60,7 +60,7 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new ReportCommand());
     line.addSubcommand(new PageCommand());
     line.addSubcommand(new SwitchCommand());
-    line.addSubcommand(new CoordinationCommand(new CoordinationSystems()));
+    line.addSubcommand(new CoordinationCommand(drivers));
     line.addSubcommand(new AttackCommand());
     line.addSubcommand(new JmhCommand());
     line.setExecutionExceptionHandler(

@@ -1,6 +1,8 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.report.MarkdownPage;
+import io.eventbus.loadtest.report.Report;
+import io.eventbus.loadtest.report.ResultTable;
 import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.report.WholeFile;
 import java.io.IOException;
@@ -33,7 +35,7 @@ final class PageCommand implements Callable<Integer> {
   @Parameters(
       arity = "1..*",
       paramLabel = "FILE",
-      description = "Files results.json of run, switch or coordination, under any name.")
+      description = "Files results.json of run, coordination or switch, under any name.")
   private List<Path> files = List.of();
 
   @Option(
@@ -56,12 +58,12 @@ final class PageCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
-    List<ResultFile> results = files.stream().map(file -> ResultFile.read(file, spec)).toList();
+    List<Report> reports = files.stream().map(file -> ReportCommand.read(file, spec)).toList();
     String figures =
-        MarkdownPage.figures(results.stream().map(ResultFile::chapter).toList(), link());
+        MarkdownPage.figures(reports.stream().map(ResultTable::chapter).toList(), link());
     if (medians != null) {
       ResultsJson.writeMedians(
-          medians, results.stream().flatMap(result -> result.summaries().stream()).toList());
+          medians, reports.stream().flatMap(report -> report.summaries().stream()).toList());
     }
     if (into == null) {
       out.print(figures);

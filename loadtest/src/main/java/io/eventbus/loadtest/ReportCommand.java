@@ -1,5 +1,10 @@
 package io.eventbus.loadtest;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import io.eventbus.loadtest.report.HtmlReport;
+import io.eventbus.loadtest.report.Report;
+import io.eventbus.loadtest.report.ResultTable;
+import io.eventbus.loadtest.report.ResultsJson;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -8,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -21,7 +27,7 @@ final class ReportCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "FILE",
-      description = "A results.json of run, switch or coordination, also of one that was stopped.")
+      description = "A results.json of run, coordination or switch, also of one that was stopped.")
   private Path file = Path.of("");
 
   @Option(
@@ -33,12 +39,30 @@ final class ReportCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
-    ResultFile results = ResultFile.read(file, spec);
+    Report report = read(file, spec);
     Path page = html == null ? file.resolveSibling("report.html") : html;
-    results.writePage(page);
-    out.print(results.tables());
+    HtmlReport.write(page, report);
+    out.print(ResultTable.of(report));
     out.println("Written: " + page);
     out.flush();
     return LoadTestExitCode.OK;
+  }
+
+  /**
+   * Reads a result file that was named on the command line.
+   *
+   * @throws ParameterException if it is none
+   */
+  static Report read(Path file, CommandSpec spec) {
+    try {
+      JsonNode tree = ResultsJson.read(file);
+      if (!tree.has("workloads")) {
+        throw new IOException("not of run, coordination or switch");
+      }
+      return ResultsJson.report(tree);
+    } catch (IOException e) {
+      throw new ParameterException(
+          spec.commandLine(), "FILE: " + file + " (expected: a result file): " + e.getMessage(), e);
+    }
   }
 }

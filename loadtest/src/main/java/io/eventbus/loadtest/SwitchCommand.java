@@ -2,15 +2,16 @@ package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
 import io.eventbus.loadtest.driver.eventbus.SwitchingBuses;
+import io.eventbus.loadtest.report.HtmlReport;
 import io.eventbus.loadtest.report.Machine;
+import io.eventbus.loadtest.report.Report;
+import io.eventbus.loadtest.report.ResultTable;
 import io.eventbus.loadtest.report.ResultsJson;
-import io.eventbus.loadtest.switching.report.SwitchPage;
-import io.eventbus.loadtest.switching.report.SwitchReport;
-import io.eventbus.loadtest.switching.report.SwitchTable;
+import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.switching.run.SwitchExperiments;
 import io.eventbus.loadtest.switching.run.SwitchExperiments.Kind;
 import io.eventbus.loadtest.switching.run.SwitchPlan;
-import io.eventbus.loadtest.switching.run.SwitchResult;
+import io.eventbus.loadtest.workload.Workload;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -56,21 +57,26 @@ final class SwitchCommand implements Callable<Integer> {
     }
     PrintWriter out = spec.commandLine().getOut();
     String startedAt = clock.instant().toString();
-    String command = "loadtest " + String.join(" ", arguments());
-    List<SwitchResult> results = new ArrayList<>();
-    SwitchReport report = report(startedAt, command, plan, results);
+    String version = new EventBusDriver(List.of()).availability().detail();
+    List<Workload> workloads =
+        kinds.stream().flatMap(k -> SwitchExperiments.workloads(k, plan).stream()).toList();
+    List<RunResult> results = new ArrayList<>();
+    Files.createDirectories(options.output());
+    Report report = report(startedAt, workloads, results);
     for (Kind kind : kinds) {
       results.addAll(
           SwitchExperiments.play(
               kind,
               plan,
               count -> SwitchingBuses.start(count, options.serverJvm(), options.settings()),
-              line -> tell(out, line)));
-      report = report(startedAt, command, plan, results);
-      // What comes later may fail.
-      write(report);
+              line -> tell(out, line),
+              version));
+      report = report(startedAt, workloads, results);
+      // Later experiments may fail.
+      ResultsJson.write(json(), report);
+      HtmlReport.write(html(), report);
     }
-    out.print(SwitchTable.of(report));
+    out.print(ResultTable.of(report));
     tell(out, "Written: " + json() + " and " + html());
     return LoadTestExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
   }
@@ -79,10 +85,10 @@ final class SwitchCommand implements Callable<Integer> {
     return spec.commandLine().getParseResult().originalArgs();
   }
 
-  private static SwitchReport report(
-      String startedAt, String command, SwitchPlan plan, List<SwitchResult> results) {
-    String version = new EventBusDriver(List.of()).availability().detail();
-    return new SwitchReport(startedAt, Machine.here(), command, version, plan, results);
+  private Report report(String startedAt, List<Workload> workloads, List<RunResult> results) {
+    String command = "loadtest " + String.join(" ", arguments());
+    return new Report(
+        startedAt, command, Machine.here(), workloads.size(), List.of(), workloads, results);
   }
 
   private static void tell(PrintWriter out, String line) {
@@ -96,11 +102,5 @@ final class SwitchCommand implements Callable<Integer> {
 
   private Path html() {
     return options.output().resolve("report.html");
-  }
-
-  private void write(SwitchReport report) throws IOException {
-    Files.createDirectories(options.output());
-    ResultsJson.write(json(), report, report.targets());
-    SwitchPage.write(html(), report);
   }
 }

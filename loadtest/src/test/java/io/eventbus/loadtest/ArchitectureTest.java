@@ -57,8 +57,6 @@ class ArchitectureTest {
           .consideringOnlyDependenciesInLayers()
           .layer("command")
           .definedBy(ROOT)
-          .layer("report")
-          .definedBy(ROOT + ".coordination.report")
           .layer("run")
           .definedBy(ROOT + ".coordination.run")
           .layer("systems")
@@ -70,10 +68,8 @@ class ArchitectureTest {
           .definedBy(ROOT + ".coordination")
           .whereLayer("command")
           .mayNotBeAccessedByAnyLayer()
-          .whereLayer("report")
-          .mayOnlyBeAccessedByLayers("command")
           .whereLayer("run")
-          .mayOnlyBeAccessedByLayers("command", "report")
+          .mayOnlyBeAccessedByLayers("command")
           .whereLayer("systems")
           .mayOnlyBeAccessedByLayers("command");
 
@@ -83,8 +79,6 @@ class ArchitectureTest {
           .consideringOnlyDependenciesInLayers()
           .layer("command")
           .definedBy(ROOT)
-          .layer("report")
-          .definedBy(ROOT + ".switching.report")
           .layer("run")
           .definedBy(ROOT + ".switching.run")
           .layer("systems")
@@ -93,10 +87,8 @@ class ArchitectureTest {
           .definedBy(ROOT + ".switching")
           .whereLayer("command")
           .mayNotBeAccessedByAnyLayer()
-          .whereLayer("report")
-          .mayOnlyBeAccessedByLayers("command")
           .whereLayer("run")
-          .mayOnlyBeAccessedByLayers("command", "report")
+          .mayOnlyBeAccessedByLayers("command")
           .whereLayer("systems")
           .mayOnlyBeAccessedByLayers("command");
 
@@ -147,11 +139,7 @@ class ArchitectureTest {
   static final ArchRule COORDINATION_SYSTEMS_KEEP_THEIR_LIBRARIES =
       noClasses()
           .that()
-          .resideInAnyPackage(
-              ROOT,
-              ROOT + ".coordination",
-              ROOT + ".coordination.run",
-              ROOT + ".coordination.report")
+          .resideInAnyPackage(ROOT, ROOT + ".coordination", ROOT + ".coordination.run")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

@@ -42,9 +42,9 @@ class CoordinationSystemIT {
   @Test
   void closedLoopClientsOfEverySystem() throws Exception {
     assertThat(run("table", "--servers=3", "--clients=2")).as(out::toString).isZero();
-    assertThat(out.toString()).contains("eventbus", "zookeeper", "etcd").doesNotContain("failed");
-    assertThat(Files.readString(output.resolve("report.html"))).contains("Throughput, 3 servers");
-    assertThat(Files.readString(output.resolve("results.json"))).contains("\"phases\"");
+    assertThat(out.toString()).contains("registry", "zookeeper", "etcd").doesNotContain("failed:");
+    assertThat(Files.readString(output.resolve("report.html"))).contains("coordination/table-3x2");
+    assertThat(Files.readString(output.resolve("results.json"))).contains("\"outages\"");
   }
 
   /** A cluster of three is started once for most of it. */
@@ -68,8 +68,9 @@ class CoordinationSystemIT {
         .as(out::toString)
         .isZero();
     assertThat(out.toString())
-        .contains("1F", "1L", "leader-kill", "Transactions", "A bus joins")
-        .doesNotContain("failed");
+        .contains(
+            "1F-3", "1L-3", "leader-kills", "transactions-3", "coordination/join", "visibility")
+        .doesNotContain("failed:");
   }
 
   @Test

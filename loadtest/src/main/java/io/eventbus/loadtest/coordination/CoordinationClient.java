@@ -1,7 +1,6 @@
 package io.eventbus.loadtest.coordination;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 
 /**
  * A client with a connection of its own. Any thread may call any method; no two of them write the
@@ -12,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface CoordinationClient extends AutoCloseable {
   /**
-   * The longest time that {@link #write}, {@link #writeLater}, {@link #replace} and the reads of
-   * every system may take. A client that asks one server after the other does it within that time.
+   * The longest time that {@link #write}, {@link #replace} and the reads of every system may take.
+   * A client that asks one server after the other does it within that time.
    */
   Duration DEADLINE = Duration.ofSeconds(2);
 
@@ -29,13 +28,6 @@ public interface CoordinationClient extends AutoCloseable {
    * @param put what to write where; the same object again to repeat it
    */
   void write(Put put);
-
-  /**
-   * Writes a register.
-   *
-   * @param put what to write where; the same object again to repeat it
-   */
-  CompletableFuture<Void> writeLater(Put put);
 
   /** Reads what the server that this client talks to knows; it may be behind. */
   Register read(String register);

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.coordination;
 
+import io.eventbus.loadtest.workload.Registers.Placement;
 import java.util.List;
 
 /** Running servers. For one thread, which may wait in any method. */

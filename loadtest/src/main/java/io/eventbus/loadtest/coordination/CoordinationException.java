@@ -1,7 +1,9 @@
 package io.eventbus.loadtest.coordination;
 
+import io.eventbus.loadtest.driver.DriverException;
+
 /** A system did not do what it was asked for. What was to be written may have been written. */
-public final class CoordinationException extends RuntimeException {
+public final class CoordinationException extends DriverException {
   /** The kind of error that says: a register was changed by somebody else than its one writer. */
   public static final String FOREIGN = "foreign";
 

@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.coordination;
 
 import io.eventbus.loadtest.driver.ServerProcess;
+import io.eventbus.loadtest.workload.Registers.Placement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

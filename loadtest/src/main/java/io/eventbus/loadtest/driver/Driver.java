@@ -67,6 +67,9 @@ public interface Driver {
     if (workload.login() != Login.NONE && !hasLogins()) {
       return "logins";
     }
+    if (workload.registers() != null) {
+      return "registers";
+    }
     if (workload.calls() > 0 && !hasCalls()) {
       return "calls";
     }

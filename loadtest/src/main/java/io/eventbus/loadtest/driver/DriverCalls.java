@@ -2,6 +2,7 @@ package io.eventbus.loadtest.driver;
 
 import java.util.List;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A caller and a member of one service, each with a connection of its own, and so many calls in
@@ -36,6 +37,14 @@ public interface DriverCalls extends AutoCloseable {
    * @throws DriverException if answers are missing then
    */
   Histogram stop();
+
+  /**
+   * Returns the interruptions in the last measured part; null for calls that are not repeated.
+   * Called after {@link #stop}.
+   */
+  default @Nullable Outages outages() {
+    return null;
+  }
 
   @Override
   void close();

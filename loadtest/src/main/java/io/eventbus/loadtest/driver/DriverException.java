@@ -4,7 +4,7 @@ package io.eventbus.loadtest.driver;
  * A system under test did not do what was asked of it: it did not start, or its client failed. The
  * run is over; another one may succeed.
  */
-public final class DriverException extends RuntimeException {
+public class DriverException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /** Makes one. */

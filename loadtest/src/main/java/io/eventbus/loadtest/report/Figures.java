@@ -24,6 +24,11 @@ final class Figures {
     return millis < 0 ? "?" : digits(millis);
   }
 
+  /** Writes a ratio. */
+  static String ratio(double ratio) {
+    return String.format(Locale.ROOT, "%.2f", ratio);
+  }
+
   /** Writes bytes as kibibytes; may be negative, where memory was given back. */
   static String kibibytes(double bytes) {
     return digits(bytes / 1024);

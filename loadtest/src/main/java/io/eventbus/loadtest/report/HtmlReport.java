@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.report;
 
+import io.eventbus.loadtest.run.MoveFigures;
 import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.workload.Workload;
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /** The page with plots: one file that needs nothing else, in light and dark. */
 public final class HtmlReport {
@@ -77,6 +79,12 @@ public final class HtmlReport {
       page.paragraph("No run.");
       return;
     }
+    @Nullable MoveFigures moves = results.get(0).moves();
+    if (moves != null) {
+      problems(page, results);
+      page.picture(MoveTable.chart(moves));
+      return;
+    }
     if (workload.idle() > 0) {
       problems(page, results);
       page.subheading("Resident memory for each connection, KiB");
@@ -125,6 +133,9 @@ public final class HtmlReport {
   private static String describe(Workload w) {
     if (w.idle() > 0) {
       return w.description() + ": " + w.idle() + ".";
+    }
+    if (w.registers() != null || w.name().startsWith("switch/")) {
+      return w.description() + ".";
     }
     String rate = w.rate() == 0 ? "as fast as possible" : w.rate() + " events/s";
     String window = w.window() == 0 ? "no window" : "window " + w.window();

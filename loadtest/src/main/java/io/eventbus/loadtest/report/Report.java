@@ -61,7 +61,18 @@ public record Report(
    * @return a line for each target, also for those of which something was not measured
    */
   public List<SpeedTarget> targets() {
-    return SpeedTargets.of(this);
+    List<SpeedTarget> moves = MoveTable.targets(this);
+    return moves.isEmpty() ? SpeedTargets.of(this) : moves;
+  }
+
+  /** Returns whether a workload is an experiment with clients that move. */
+  boolean hasMoves(String workload) {
+    return results.stream().anyMatch(r -> r.workload().equals(workload) && r.moves() != null);
+  }
+
+  /** Returns whether a workload is one of registers. */
+  boolean hasRegisters(String workload) {
+    return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.registers() != null);
   }
 
   /** Says whether a workload is one of calls. */

@@ -93,14 +93,24 @@ public final class ResultTable {
     report.summaries().stream()
         .filter(summary -> summary.idleConnectsPerSecond() < 0)
         .filter(summary -> !report.hasCalls(summary.workload()))
+        .filter(summary -> !report.hasRegisters(summary.workload()))
+        .filter(summary -> !report.hasMoves(summary.workload()))
         .forEach(summary -> rows.add(row(summary)));
     return rows;
   }
 
   /** The tables of single kinds of workloads; those that were not run have a head only. */
   static List<Section> sections(Report report) {
+    List<Section> sections = new ArrayList<>(MoveTable.sections(report));
+    sections.addAll(workloadSections(report));
+    return sections;
+  }
+
+  private static List<Section> workloadSections(Report report) {
     return List.of(
         new Section("Calls", calls(report), TEXT_COLUMNS),
+        new Section("Registers", RegisterTable.rows(report), TEXT_COLUMNS),
+        new Section("Attempts that failed and were repeated", RegisterTable.attempts(report), 3),
         new Section("The bus and the older one", Baseline.rows(report), TEXT_COLUMNS),
         new Section("Idle connections", idle(report), TEXT_COLUMNS),
         new Section("The paper's figures", PaperTable.rows(report), 1),
@@ -144,13 +154,13 @@ public final class ResultTable {
     return rows;
   }
 
-  private static String runs(Summary summary) {
+  static String runs(Summary summary) {
     return summary.failed() == 0
         ? Integer.toString(summary.runs())
         : summary.runs() + " of " + (summary.runs() + summary.failed());
   }
 
-  private static String range(Summary summary) {
+  static String range(Summary summary) {
     return summary.runs() < 2
         ? ""
         : Figures.rate(summary.deliveredLeast()) + "-" + Figures.rate(summary.deliveredMost());

@@ -55,23 +55,12 @@ public final class ResultsJson {
   }
 
   /**
-   * Writes a report of another kind.
+   * Writes any value.
    *
    * @throws IOException if it cannot be written
    */
-  public static void write(Path file, Object report) throws IOException {
-    WholeFile.write(file, JSON.writeValueAsBytes(report));
-  }
-
-  /**
-   * Writes a report of another kind.
-   *
-   * @throws IOException if it cannot be written
-   */
-  public static void write(Path file, Object report, List<SpeedTarget> targets) throws IOException {
-    ObjectNode tree = JSON.valueToTree(report);
-    tree.set("targets", JSON.valueToTree(targets));
-    WholeFile.write(file, JSON.writeValueAsBytes(tree));
+  public static void write(Path file, Object value) throws IOException {
+    WholeFile.write(file, JSON.writeValueAsBytes(value));
   }
 
   /**
@@ -89,7 +78,7 @@ public final class ResultsJson {
   }
 
   /**
-   * Reads a file that was written by any of the methods above.
+   * Reads a file.
    *
    * @throws IOException if it cannot be read or is no JSON
    */
@@ -107,19 +96,10 @@ public final class ResultsJson {
       // Versions before this field was added.
       fields.put("command", "");
     }
-    return as(Report.class, tree);
-  }
-
-  /**
-   * Makes a report of another kind.
-   *
-   * @throws IOException if it is no such report
-   */
-  public static <T> T as(Class<T> type, JsonNode tree) throws IOException {
     try {
-      return JSON.treeToValue(tree, type);
+      return JSON.treeToValue(tree, Report.class);
     } catch (JsonMappingException e) {
-      // What says where: the whole message repeats the file.
+      // The reference says where; the whole message repeats the file.
       throw new IOException(e.getOriginalMessage() + " at " + e.getPathReference(), e);
     }
   }

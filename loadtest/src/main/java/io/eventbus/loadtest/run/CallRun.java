@@ -3,6 +3,8 @@ package io.eventbus.loadtest.run;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverCalls;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.Outages;
+import io.eventbus.loadtest.workload.Registers;
 import io.eventbus.loadtest.workload.Workload;
 import java.time.Clock;
 import java.time.Duration;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A caller and a member at work, once or several times: so many calls are in flight from the
@@ -48,7 +51,6 @@ final class CallRun {
     int run = first;
     String startedAt = clock.instant().toString();
     try (DriverCalls calls = session.calls()) {
-      ProcessMeter server = new ProcessMeter(session.serverPids());
       ProcessMeter client = new ProcessMeter(calls.clientPids());
       Duration warmUp = workload.warmUp();
       while (run > 0) {
@@ -57,6 +59,8 @@ final class CallRun {
         timeline.clear();
         calls.start();
         spend(Progress.Phase.WARM_UP, warmUp, calls);
+        // Servers that were killed are other processes since.
+        ProcessMeter server = new ProcessMeter(session.serverPids());
         calls.measure();
         Snapshot begin = snapshot(calls, server, client);
         spend(Progress.Phase.MEASURE, workload.duration(), calls);
@@ -74,9 +78,10 @@ final class CallRun {
                 serverRss,
                 clientRss,
                 before,
-                calls.counts()));
+                calls.counts(),
+                calls.outages()));
         run = rounds.next();
-        warmUp = WARM_UP_AGAIN;
+        warmUp = warmUpAgain();
       }
     } catch (DriverException e) {
       rounds.done(
@@ -88,6 +93,11 @@ final class CallRun {
               startedAt,
               String.valueOf(e.getMessage())));
     }
+  }
+
+  private Duration warmUpAgain() {
+    @Nullable Registers registers = workload.registers();
+    return registers == null ? WARM_UP_AGAIN : registers.recovery();
   }
 
   private Snapshot snapshot(DriverCalls calls, ProcessMeter server, ProcessMeter client) {
@@ -126,7 +136,8 @@ final class CallRun {
       long serverRss,
       long clientRss,
       DriverCalls.Counts before,
-      DriverCalls.Counts after) {
+      DriverCalls.Counts after,
+      @Nullable Outages outages) {
     long called = after.called() - before.called();
     long failed = after.failed() - before.failed();
     return new RunResult(
@@ -149,6 +160,8 @@ final class CallRun {
         0,
         List.copyOf(timeline),
         null,
+        null,
+        outages,
         null,
         failed > called * MAX_FAILED
             ? failed + " of " + called + " calls failed, the first with " + after.failure()

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.run;
 
+import io.eventbus.loadtest.driver.Outages;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,8 @@ public record RunResult(
     List<Long> deliveredEachSecond,
     @Nullable PassTimes pass,
     @Nullable IdleCost idle,
+    @Nullable Outages outages,
+    @Nullable MoveFigures moves,
     @Nullable String problem) {
 
   /** Takes a copy of the timeline. */
@@ -99,6 +102,8 @@ public record RunResult(
         0,
         0,
         List.of(),
+        null,
+        null,
         null,
         null,
         problem);

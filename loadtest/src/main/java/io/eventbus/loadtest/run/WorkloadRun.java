@@ -112,7 +112,7 @@ public final class WorkloadRun {
         rounds.done(idle(session, run, version, startedAt));
         return;
       }
-      if (workload.calls() > 0) {
+      if (workload.calls() > 0 || workload.registers() != null) {
         new CallRun(driver, workload, progress, version, clock).run(session, run, rounds);
         return;
       }
@@ -213,6 +213,8 @@ public final class WorkloadRun {
         List.of(),
         null,
         cost,
+        null,
+        null,
         null);
   }
 
@@ -343,6 +345,8 @@ public final class WorkloadRun {
         verdict.reportedLost(),
         List.copyOf(timeline),
         passTimes,
+        null,
+        null,
         null,
         failure == null ? null : describe(failure));
   }

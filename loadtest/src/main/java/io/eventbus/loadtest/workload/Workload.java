@@ -3,6 +3,7 @@ package io.eventbus.loadtest.workload;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One piece of work for a system under test.
@@ -26,6 +27,8 @@ import java.util.List;
  *     load test fail: those that are known to lose some when they are pushed like this
  * @param calls requests in flight from one caller to one member, instead of publishers and
  *     subscribers; 0 for an ordinary workload
+ * @param registers registers that clients write, instead of publishers and subscribers; null for an
+ *     ordinary workload
  */
 public record Workload(
     String name,
@@ -48,7 +51,8 @@ public record Workload(
     Cluster cluster,
     boolean takeTurns,
     Login login,
-    int calls) {
+    int calls,
+    @Nullable Registers registers) {
 
   /** What identifies an event takes this much of its payload. */
   public static final int MIN_PAYLOAD_BYTES = 16;
@@ -97,6 +101,10 @@ public record Workload(
       throw new IllegalArgumentException(
           "calls: " + calls + " (expected: without idle, messages, rate and cluster)");
     }
+    if (registers != null && (calls > 0 || idle > 0 || messages > 0 || rate > 0)) {
+      throw new IllegalArgumentException(
+          "registers: there (expected: without calls, idle, messages and rate)");
+    }
     require("runs", runs, 1, 1000);
     require("latencyEvery", latencyEvery, 1, 1_000_000);
     filters = List.copyOf(filters);
@@ -134,6 +142,33 @@ public record Workload(
     return "load." + topic;
   }
 
+  /** Returns a workload that a report names and that {@code run} does not know. */
+  public static Workload described(String name, String description) {
+    return new Workload(
+        name,
+        description,
+        1,
+        1,
+        1,
+        MIN_PAYLOAD_BYTES,
+        0,
+        0,
+        0,
+        Duration.ZERO,
+        Duration.ofSeconds(1),
+        1,
+        1,
+        List.of(),
+        Slowness.NONE,
+        0,
+        List.of(),
+        Cluster.ALONE,
+        false,
+        Login.NONE,
+        0,
+        null);
+  }
+
   /** Makes the same workload with other times. */
   public Workload lasting(Duration newWarmUp, Duration newDuration) {
     return new Workload(
@@ -157,7 +192,8 @@ public record Workload(
         cluster,
         takeTurns,
         login,
-        calls);
+        calls,
+        registers);
   }
 
   /**

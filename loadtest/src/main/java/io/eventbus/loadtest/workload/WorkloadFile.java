@@ -63,7 +63,19 @@ final class WorkloadFile {
       @Nullable ClusterKeys cluster,
       @Nullable Boolean takeTurns,
       @Nullable String login,
-      @Nullable Integer calls) {}
+      @Nullable Integer calls,
+      @Nullable RegisterKeys registers) {}
+
+  private record RegisterKeys(
+      @Nullable Integer servers,
+      @Nullable Integer clients,
+      @Nullable Integer inFlight,
+      @Nullable String operation,
+      @Nullable List<String> kills,
+      @Nullable String placement,
+      @Nullable Integer changes,
+      @Nullable String recovery,
+      @Nullable String data) {}
 
   private record ClusterKeys(
       @Nullable Integer servers,
@@ -176,16 +188,49 @@ final class WorkloadFile {
         cluster(keys.cluster),
         or(keys.takeTurns, false),
         login(or(keys.login, "none")),
-        or(keys.calls, 0));
+        or(keys.calls, 0),
+        registers(keys.registers));
   }
 
   private static Login login(String text) {
-    for (Login login : Login.values()) {
-      if (login.name().toLowerCase(Locale.ROOT).equals(text)) {
-        return login;
+    return word("login", Login.values(), text);
+  }
+
+  private static <T extends Enum<T>> T word(String key, T[] values, String text) {
+    List<String> words = new ArrayList<>();
+    for (T value : values) {
+      String word = value.name().toLowerCase(Locale.ROOT);
+      if (word.equals(text)) {
+        return value;
       }
+      words.add(word);
     }
-    throw new IllegalArgumentException("login: " + text + " (expected: none, tokens or roles)");
+    throw new IllegalArgumentException(
+        key
+            + ": "
+            + text
+            + " (expected: "
+            + String.join(", ", words.subList(0, words.size() - 1))
+            + " or "
+            + words.get(words.size() - 1)
+            + ")");
+  }
+
+  private static @Nullable Registers registers(@Nullable RegisterKeys keys) {
+    return keys == null
+        ? null
+        : new Registers(
+            or(keys.servers, 3),
+            or(keys.clients, 1),
+            or(keys.inFlight, 1),
+            word("registers.operation", Registers.Operation.values(), or(keys.operation, "write")),
+            or(keys.kills, List.<String>of()).stream()
+                .map(kill -> word("registers.kills", Registers.Victim.values(), kill))
+                .toList(),
+            word("registers.placement", Registers.Placement.values(), or(keys.placement, "leader")),
+            or(keys.changes, 1_000),
+            duration("registers.recovery", or(keys.recovery, "1s")),
+            or(keys.data, System.getProperty("java.io.tmpdir")));
   }
 
   private static Cluster cluster(@Nullable ClusterKeys keys) {

@@ -35,6 +35,8 @@ class BaselineTest {
         List.of(),
         null,
         null,
+        null,
+        null,
         null);
   }
 

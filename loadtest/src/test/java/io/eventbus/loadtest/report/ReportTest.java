@@ -52,7 +52,8 @@ class ReportTest {
           Cluster.ALONE,
           false,
           Login.NONE,
-          0);
+          0,
+          null);
 
   private static RunResult result(
       String driver, int run, long delivered, Integrity integrity, @Nullable String problem) {
@@ -84,6 +85,8 @@ class ReportTest {
         0,
         List.of(delivered / 10, delivered / 10),
         new PassTimes(612, 532, 620.5),
+        null,
+        null,
         null,
         problem);
   }
@@ -153,6 +156,8 @@ class ReportTest {
         List.of(eachSecond),
         serverCpuMicros < 0 ? null : new PassTimes(10, -1, 10),
         idle,
+        null,
+        null,
         null);
   }
 

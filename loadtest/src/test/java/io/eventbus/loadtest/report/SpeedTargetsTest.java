@@ -44,6 +44,8 @@ class SpeedTargetsTest {
         List.of(delivered),
         pass,
         idle,
+        null,
+        null,
         null);
   }
 

@@ -51,7 +51,8 @@ class WorkloadRunTest {
         Cluster.ALONE,
         false,
         Login.NONE,
-        0);
+        0,
+        null);
   }
 
   private static RunResult run(Driver driver, Workload workload) throws InterruptedException {

@@ -63,7 +63,8 @@ class WorkloadFileTest {
                 new Cluster(1, 2, List.of(0), List.of(0, 0)),
                 true,
                 Login.ROLES,
-                0));
+                0,
+                null));
   }
 
   @Test

@@ -4,13 +4,11 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.ClientCalls;
-import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** The calls of etcd's gRPC interface that the load test makes; messages are bytes. */
@@ -34,30 +32,6 @@ final class EtcdCall {
 
   byte[] call(Channel channel, byte[] request, Duration deadline) {
     return ClientCalls.blockingUnaryCall(channel, method, options(deadline), request);
-  }
-
-  CompletableFuture<byte[]> callLater(Channel channel, byte[] request, Duration deadline) {
-    CompletableFuture<byte[]> answer = new CompletableFuture<>();
-    ClientCalls.asyncUnaryCall(
-        channel.newCall(method, options(deadline)),
-        request,
-        new StreamObserver<byte[]>() {
-          @Override
-          public void onNext(byte[] value) {
-            answer.complete(value);
-          }
-
-          @Override
-          public void onError(Throwable error) {
-            answer.completeExceptionally(error);
-          }
-
-          @Override
-          public void onCompleted() {
-            // The answer has come before.
-          }
-        });
-    return answer;
   }
 
   private static CallOptions options(Duration deadline) {

@@ -5,16 +5,12 @@ import io.eventbus.loadtest.coordination.CoordinationException;
 import io.eventbus.loadtest.coordination.Put;
 import io.eventbus.loadtest.coordination.Register;
 import io.grpc.ManagedChannel;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -31,9 +27,6 @@ final class EtcdWriter implements CoordinationClient {
   private static final Duration TRY = Duration.ofSeconds(1);
 
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
-  private static final Executor LATER =
-      CompletableFuture.delayedExecutor(PAUSE_NANOS, TimeUnit.NANOSECONDS);
-
   private static final int CLOSE_MILLIS = 500;
 
   private final List<ManagedChannel> channels;
@@ -71,19 +64,6 @@ final class EtcdWriter implements CoordinationClient {
     }
   }
 
-  private CompletableFuture<byte[]> callLater(EtcdCall call, byte[] request, long end) {
-    int server = current.get();
-    return call.callLater(channels.get(server), request, left(end))
-        .exceptionallyCompose(
-            error -> {
-              leave(server);
-              return isOver(end)
-                  ? CompletableFuture.failedFuture(told(error))
-                  : CompletableFuture.runAsync(() -> {}, LATER)
-                      .thenCompose(nothing -> callLater(call, request, end));
-            });
-  }
-
   private static Duration left(long end) {
     long left = Math.max(PAUSE_NANOS, end - System.nanoTime());
     return Duration.ofNanos(Math.min(left, TRY.toNanos()));
@@ -99,10 +79,8 @@ final class EtcdWriter implements CoordinationClient {
     current.compareAndSet(server, (server + 1) % channels.size());
   }
 
-  private static CoordinationException told(Throwable error) {
-    Throwable cause =
-        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-    return new CoordinationException(Status.fromThrowable(cause).getCode().name(), cause);
+  private static CoordinationException told(StatusRuntimeException error) {
+    return new CoordinationException(error.getStatus().getCode().name(), error);
   }
 
   private static ProtoWriter put(String register, String value) {
@@ -120,13 +98,6 @@ final class EtcdWriter implements CoordinationClient {
   @Override
   public void write(Put put) {
     call(EtcdCall.PUT, put(put.register(), put.value()));
-  }
-
-  @Override
-  public CompletableFuture<Void> writeLater(Put put) {
-    byte[] request = put(put.register(), put.value()).toByteArray();
-    return callLater(EtcdCall.PUT, request, System.nanoTime() + DEADLINE.toNanos())
-        .thenAccept(answer -> {});
   }
 
   @Override

@@ -100,8 +100,7 @@ final class RegistryWriter implements CoordinationClient {
     await(writeLater(put), DEADLINE);
   }
 
-  @Override
-  public CompletableFuture<Void> writeLater(Put put) {
+  private CompletableFuture<Void> writeLater(Put put) {
     Attempt noted = (Attempt) put.identity();
     Attempt attempt =
         noted == null ? attempt(put, revisions.getOrDefault(put.register(), 0L), false) : noted;

@@ -5,6 +5,7 @@ import io.eventbus.loadtest.coordination.CoordinationException;
 import io.eventbus.loadtest.coordination.Counter;
 import io.eventbus.loadtest.coordination.Put;
 import io.eventbus.loadtest.coordination.Register;
+import io.eventbus.loadtest.run.Integrity;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +20,7 @@ final class Slot {
   private volatile long acknowledged;
   private volatile @Nullable Put pending;
   private long foreign;
-  private CoordinationIntegrity worst = CoordinationIntegrity.NONE;
+  private Integrity worst = Integrity.WHOLE;
 
   Slot(CoordinationClient client, String register, int payloadBytes) {
     this.client = client;
@@ -31,8 +32,14 @@ final class Slot {
     return client;
   }
 
-  void create() {
+  /** Creates the register and returns this slot. */
+  Slot create() {
     client.create(register, value(0));
+    return this;
+  }
+
+  long acknowledgedCount() {
+    return acknowledged;
   }
 
   /** The write that is due: the one without an answer, or a new one. */
@@ -61,16 +68,16 @@ final class Slot {
    * Compares what the system holds with what it has acknowledged; nothing may be in flight. What an
    * earlier check has found wrong stays wrong.
    */
-  CoordinationIntegrity check() {
+  Integrity check() {
     long expected = acknowledged;
     long uncertain = pending == null ? 0 : 1;
     Register found = client.readNewest(register);
-    CoordinationIntegrity now =
+    Integrity now =
         found.isAbsent()
-            ? CoordinationIntegrity.absent(expected)
-            : CoordinationIntegrity.of(
+            ? RegisterVerdict.absent(expected)
+            : RegisterVerdict.of(
                 expected, Math.max(0, Counter.of(found.value())), found.writes(), uncertain);
-    worst = now.plus(new CoordinationIntegrity(0, 0, 0, foreign)).after(worst);
+    worst = RegisterVerdict.worse(now.plus(new Integrity(0, 0, 0, foreign)), worst);
     return worst;
   }
 

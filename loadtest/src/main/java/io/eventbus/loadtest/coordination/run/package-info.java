@@ -1,2 +1,4 @@
-/** The experiments: who writes what when, who is killed, and what came of it. */
+/**
+ * The driver for workloads with registers: clients in closed loops, and servers that are killed.
+ */
 package io.eventbus.loadtest.coordination.run;

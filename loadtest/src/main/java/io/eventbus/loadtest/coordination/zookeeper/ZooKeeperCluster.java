@@ -2,10 +2,10 @@ package io.eventbus.loadtest.coordination.zookeeper;
 
 import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationCluster;
-import io.eventbus.loadtest.coordination.Placement;
 import io.eventbus.loadtest.coordination.ServerGroup;
 import io.eventbus.loadtest.driver.FreePorts;
 import io.eventbus.loadtest.driver.ServerProcess;
+import io.eventbus.loadtest.workload.Registers.Placement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

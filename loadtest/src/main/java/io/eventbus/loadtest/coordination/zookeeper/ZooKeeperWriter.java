@@ -138,39 +138,6 @@ final class ZooKeeperWriter implements CoordinationClient {
   }
 
   @Override
-  public CompletableFuture<Void> writeLater(Put put) {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    ZooKeeper zooKeeper;
-    try {
-      zooKeeper = current();
-    } catch (CoordinationException e) {
-      done.completeExceptionally(e);
-      return done;
-    }
-    zooKeeper.setData(
-        path(put.register()),
-        bytes(put.value()),
-        -1,
-        (code, path, context, stat) -> {
-          KeeperException.Code told = KeeperException.Code.get(code);
-          if (told == KeeperException.Code.OK) {
-            done.complete(null);
-          } else {
-            done.completeExceptionally(new CoordinationException(told.name(), path));
-          }
-        },
-        null);
-    // Its own timeout is for calls that wait.
-    return done.orTimeout(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
-        .exceptionallyCompose(
-            error ->
-                CompletableFuture.failedFuture(
-                    error instanceof TimeoutException
-                        ? new CoordinationException("timeout", put.register())
-                        : error));
-  }
-
-  @Override
   public Register read(String register) {
     Stat stat = new Stat();
     return call(

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.switching.run;
 
+import io.eventbus.loadtest.run.Spread;
 import io.eventbus.loadtest.switching.Client;
 import java.time.Duration;
 import java.util.List;
@@ -85,7 +86,7 @@ final class Drain implements Script {
         "%d clients went in %.0f ms, the longest pause was %.1f ms%s",
         clients.size(), millis, Spread.of(pauses).at(100), counts ? "" : " (warm-up)");
     if (counts) {
-      stage.changed(clients.size());
+      stage.moved(clients.size());
       stage.round(millis);
       stage.still(still);
       pauses.forEach(stage::paused);

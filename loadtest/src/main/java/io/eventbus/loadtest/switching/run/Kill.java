@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.switching.run;
 
 import io.eventbus.loadtest.run.Integrity;
+import io.eventbus.loadtest.run.Spread;
 import io.eventbus.loadtest.switching.Client;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,14 +95,14 @@ final class Kill implements Script {
       served.add(Stage.millis(watch.resumedAt(living, publishers) - killed));
       stage.paused(Stage.millis(watch.pause(living, publishers, crowd.intervalNanos())));
     }
-    served.forEach(stage::switched);
+    served.forEach(stage::arrived);
     List<Double> unaffected = new ArrayList<>();
     for (Before other : others) {
       unaffected.add(
           Stage.millis(other.member().watch().pause(living, publishers, crowd.intervalNanos())));
     }
     unaffected.forEach(stage::otherPaused);
-    stage.changed(homeless.size());
+    stage.moved(homeless.size());
     crowd.window(MoveLatencies.Phase.AFTER);
     stage.buses().start(bus);
     crowd.flow(SETTLE);

@@ -5,6 +5,7 @@ import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.Fault;
 import io.eventbus.loadtest.run.Integrity;
 import io.eventbus.loadtest.run.ParallelConnecting;
+import io.eventbus.loadtest.run.Spread;
 import io.eventbus.loadtest.switching.Buses;
 import io.eventbus.loadtest.switching.Client;
 import io.eventbus.loadtest.workload.Workload;
@@ -186,6 +187,13 @@ final class MovingCrowd {
       sum = sum.plus(member.watch().integrity(member.gets()));
     }
     return sum;
+  }
+
+  /** Returns the number of events that all subscribers have received. */
+  long received() {
+    return Stream.concat(members.stream(), gone.stream())
+        .mapToLong(member -> member.watch().received())
+        .sum();
   }
 
   private long tail() {

@@ -70,9 +70,9 @@ final class OneClient implements Script {
       crowd.window(counts ? MoveLatencies.Phase.AFTER : MoveLatencies.Phase.NONE);
       crowd.flow(STILL);
       if (counts) {
-        stage.changed(1);
+        stage.moved(1);
         stage.still(still);
-        stage.switched(millis);
+        stage.arrived(millis);
         stage.paused(pause);
       }
       if ((i + 1) % 10 == 0 || i + 1 == moves) {

@@ -68,7 +68,7 @@ final class RollingRestart implements Script {
     stage.buses().start(bus);
     double back = Stage.millis(System.nanoTime() - asked);
     crowd.flow(Duration.ofNanos(crowd.intervalNanos() + TimeUnit.MILLISECONDS.toNanos(500)));
-    stage.changed((int) clients);
+    stage.moved((int) clients);
     stage.round(back);
     double longest = 0;
     for (int i = 0; i < crowd.members().size(); i++) {

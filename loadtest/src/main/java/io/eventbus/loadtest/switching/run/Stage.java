@@ -2,9 +2,12 @@ package io.eventbus.loadtest.switching.run;
 
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.run.Integrity;
-import io.eventbus.loadtest.run.LatencySummary;
+import io.eventbus.loadtest.run.MoveFigures;
+import io.eventbus.loadtest.run.RunResult;
+import io.eventbus.loadtest.run.Spread;
 import io.eventbus.loadtest.switching.Buses;
 import io.eventbus.loadtest.switching.Client;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -24,13 +27,13 @@ final class Stage {
   private final MovingCrowd crowd;
   private final String experiment;
   private final Consumer<String> progress;
-  private final List<Double> switching = new ArrayList<>();
+  private final List<Double> arrivals = new ArrayList<>();
   private final List<Double> rounds = new ArrayList<>();
   private final List<Double> pauses = new ArrayList<>();
   private final List<Double> others = new ArrayList<>();
   private final List<Double> still = new ArrayList<>();
   private Integrity allowed = Integrity.WHOLE;
-  private int changes;
+  private int moves;
 
   private Stage(Buses buses, SwitchPlan plan, String experiment, Consumer<String> progress) {
     this.buses = buses;
@@ -45,12 +48,18 @@ final class Stage {
    *
    * @return what was found; with a problem if it ended early
    */
-  static SwitchResult play(
-      Script script, SwitchPlan plan, IntFunction<Buses> start, Consumer<String> progress)
+  static RunResult play(
+      Script script,
+      SwitchPlan plan,
+      IntFunction<Buses> start,
+      Consumer<String> progress,
+      String version)
       throws InterruptedException {
     progress.accept(script.name() + ": " + script.buses() + " buses start");
+    String startedAt = Instant.now().toString();
     try (Buses buses = start.apply(script.buses())) {
       Stage stage = new Stage(buses, plan, script.name(), progress);
+      long begun = System.nanoTime();
       @Nullable String problem = null;
       try {
         script.play(stage);
@@ -63,24 +72,15 @@ final class Stage {
       } catch (DriverException e) {
         problem = problem == null ? describe(e) : problem;
       }
-      return stage.result(script, integrity, problem);
+      double seconds = millis(System.nanoTime() - begun) / 1_000;
+      return stage.result(startedAt, version, seconds, integrity, problem);
     } catch (DriverException e) {
-      return new SwitchResult(
-          script.name(),
-          script.description(plan),
-          0,
-          Spread.NONE,
-          Spread.NONE,
-          Spread.NONE,
-          Spread.NONE,
-          Spread.NONE,
-          LatencySummary.NONE,
-          LatencySummary.NONE,
-          LatencySummary.NONE,
-          Integrity.WHOLE,
-          0,
-          Map.of(),
-          0,
+      return RunResult.failed(
+          SwitchExperiments.FAMILY + script.name(),
+          SwitchExperiments.DRIVER,
+          version,
+          1,
+          startedAt,
           describe(e));
     }
   }
@@ -91,24 +91,43 @@ final class Stage {
         : e.getMessage() + ": " + e.getCause();
   }
 
-  private SwitchResult result(Script script, Integrity all, @Nullable String problem) {
+  private RunResult result(
+      String startedAt, String version, double seconds, Integrity all, @Nullable String problem) {
     List<Client> clients = crowd.clients();
-    return new SwitchResult(
-        experiment,
-        script.description(plan),
-        changes,
-        Spread.of(switching),
-        Spread.of(rounds),
-        Spread.of(pauses),
-        Spread.of(others),
-        Spread.of(still),
-        latencies.summary(MoveLatencies.Phase.BEFORE),
+    MoveFigures figures =
+        new MoveFigures(
+            moves,
+            Spread.of(arrivals),
+            Spread.of(rounds),
+            Spread.of(pauses),
+            Spread.of(others),
+            Spread.of(still),
+            latencies.summary(MoveLatencies.Phase.BEFORE),
+            latencies.summary(MoveLatencies.Phase.AFTER),
+            stayed(clients),
+            clients.stream().mapToLong(Client::disconnects).sum());
+    return new RunResult(
+        SwitchExperiments.FAMILY + experiment,
+        SwitchExperiments.DRIVER,
+        version,
+        1,
+        startedAt,
+        seconds,
+        crowd.sources().stream().mapToLong(Source::sent).sum(),
+        crowd.received(),
         latencies.summary(MoveLatencies.Phase.DURING),
-        latencies.summary(MoveLatencies.Phase.AFTER),
+        -1,
+        -1,
+        -1,
+        -1,
         all.minus(allowed),
         allowed.lost(),
-        stayed(clients),
-        clients.stream().mapToLong(Client::disconnects).sum(),
+        0,
+        List.of(),
+        null,
+        null,
+        null,
+        figures,
         problem);
   }
 
@@ -148,12 +167,12 @@ final class Stage {
   }
 
   /** Counts clients that have arrived at another bus. */
-  void changed(int count) {
-    changes += count;
+  void moved(int count) {
+    moves += count;
   }
 
-  void switched(double millis) {
-    switching.add(millis);
+  void arrived(double millis) {
+    arrivals.add(millis);
   }
 
   void round(double millis) {

@@ -1,6 +1,8 @@
 package io.eventbus.loadtest.switching.run;
 
+import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.switching.Buses;
+import io.eventbus.loadtest.workload.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -10,6 +12,12 @@ import java.util.stream.Stream;
 
 /** The experiments by their names on the command line. */
 public final class SwitchExperiments {
+  /** Beginning of the names of the workloads. */
+  static final String FAMILY = "switch/";
+
+  /** System that is measured. */
+  static final String DRIVER = "eventbus";
+
   /** Many clients have so many topics between them. */
   private static final int TOPICS = 10;
 
@@ -54,17 +62,29 @@ public final class SwitchExperiments {
 
   private SwitchExperiments() {}
 
+  /** Returns the workloads that stand for the experiments of a kind in a report. */
+  public static List<Workload> workloads(Kind kind, SwitchPlan plan) {
+    return scripts(kind, plan).stream()
+        .map(script -> Workload.described(FAMILY + script.name(), script.description(plan)))
+        .toList();
+  }
+
   /**
    * Plays the experiments of a kind.
    *
+   * @param version of the buses
    * @throws InterruptedException if the thread is interrupted; the buses are ended all the same
    */
-  public static List<SwitchResult> play(
-      Kind kind, SwitchPlan plan, IntFunction<Buses> start, Consumer<String> progress)
+  public static List<RunResult> play(
+      Kind kind,
+      SwitchPlan plan,
+      IntFunction<Buses> start,
+      Consumer<String> progress,
+      String version)
       throws InterruptedException {
-    List<SwitchResult> results = new ArrayList<>();
+    List<RunResult> results = new ArrayList<>();
     for (Script script : scripts(kind, plan)) {
-      results.add(Stage.play(script, plan, start, progress));
+      results.add(Stage.play(script, plan, start, progress, version));
     }
     return results;
   }

@@ -28,6 +28,7 @@ final class Watch implements Driver.Receiver {
   private final MoveLatencies latencies;
   private final Map<Integer, Stream> streams = new TreeMap<>();
   private long foreign;
+  private long received;
   private long windowBegin;
 
   /** What one publisher sends. */
@@ -83,7 +84,13 @@ final class Watch implements Driver.Receiver {
       stream.longestEnd = now;
     }
     stream.last = now;
+    received++;
     stream.check.accept(0, number);
+  }
+
+  /** Returns the number of events so far, the doubled ones included. */
+  synchronized long received() {
+    return received;
   }
 
   /** Begins a window. */

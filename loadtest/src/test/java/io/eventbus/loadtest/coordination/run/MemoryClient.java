@@ -6,9 +6,7 @@ import io.eventbus.loadtest.coordination.Put;
 import io.eventbus.loadtest.coordination.Register;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Registers in memory; every n-th write fails after it was carried out, or before. */
@@ -17,11 +15,10 @@ final class MemoryClient implements CoordinationClient {
   private final AtomicInteger count = new AtomicInteger();
   int failAfterEvery;
   int failBeforeEvery;
-  int forgetEvery;
+  volatile int forgetEvery;
   int doubleEvery;
   int dieAt;
   int foreignAt;
-  boolean answersAtOnce;
   boolean diesOfAnError;
 
   @Override
@@ -64,24 +61,13 @@ final class MemoryClient implements CoordinationClient {
         });
   }
 
-  /** Holds none of them any more. */
-  void lose() {
-    registers.clear();
-  }
-
-  /** Writes as nobody should: with the version of somebody else. */
-  void overwrite(String register, String value) {
-    apply(new Put(register, value));
+  /** Returns the number of writes so far. */
+  int count() {
+    return count.get();
   }
 
   private static boolean due(int every, int number) {
     return every > 0 && number % every == 0;
-  }
-
-  @Override
-  public CompletableFuture<Void> writeLater(Put put) {
-    return CompletableFuture.runAsync(
-        () -> write(put), answersAtOnce ? Runnable::run : ForkJoinPool.commonPool());
   }
 
   @Override

@@ -3,15 +3,18 @@ package io.eventbus.loadtest.coordination.run;
 import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationCluster;
 import io.eventbus.loadtest.coordination.CoordinationSystem;
-import io.eventbus.loadtest.coordination.Placement;
 import io.eventbus.loadtest.driver.Availability;
+import io.eventbus.loadtest.workload.Registers.Placement;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Servers that are none, on one {@link MemoryClient}. */
 final class MemorySystem implements CoordinationSystem, CoordinationCluster {
   private final String name;
   final MemoryClient client = new MemoryClient();
+  final List<Integer> killed = new CopyOnWriteArrayList<>();
+  final List<Integer> restarted = new CopyOnWriteArrayList<>();
   boolean closed;
 
   MemorySystem(String name) {
@@ -35,7 +38,7 @@ final class MemorySystem implements CoordinationSystem, CoordinationCluster {
 
   @Override
   public int servers() {
-    return 1;
+    return 3;
   }
 
   @Override
@@ -55,12 +58,12 @@ final class MemorySystem implements CoordinationSystem, CoordinationCluster {
 
   @Override
   public void kill(int server) {
-    throw new UnsupportedOperationException();
+    killed.add(server);
   }
 
   @Override
   public void restart(int server) {
-    throw new UnsupportedOperationException();
+    restarted.add(server);
   }
 
   @Override

@@ -1,4 +1,4 @@
-package io.eventbus.loadtest.switching.run;
+package io.eventbus.loadtest.run;
 
 import java.util.Collection;
 import java.util.List;
@@ -10,7 +10,7 @@ import java.util.List;
  */
 public record Spread(List<Double> millis) {
   /** Nanoseconds of a millisecond. */
-  static final long MILLI = 1_000_000;
+  public static final long MILLI = 1_000_000;
 
   /** None. */
   public static final Spread NONE = new Spread(List.of());
@@ -20,7 +20,8 @@ public record Spread(List<Double> millis) {
     millis = millis.stream().sorted().toList();
   }
 
-  static Spread of(Collection<Double> millis) {
+  /** Returns the times of a collection. */
+  public static Spread of(Collection<Double> millis) {
     return new Spread(List.copyOf(millis));
   }
 

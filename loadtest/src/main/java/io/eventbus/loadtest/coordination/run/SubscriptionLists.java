@@ -4,6 +4,7 @@ import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationException;
 import io.eventbus.loadtest.coordination.Counter;
 import io.eventbus.loadtest.coordination.Register;
+import io.eventbus.loadtest.run.Integrity;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -15,18 +16,18 @@ import java.util.random.RandomGenerator;
  * else did meanwhile. It counts what succeeded, to compare it with what the system holds. A list
  * begins with the number of its changes. Any thread.
  */
-final class CoordinationSubscriptions {
+final class SubscriptionLists {
   private static final String FIRST = "0 nobody";
 
   private final AtomicLongArray changed;
   private final AtomicLongArray uncertain;
-  private final CoordinationIntegrity[] worst;
+  private final Integrity[] worst;
 
-  CoordinationSubscriptions(int lists) {
+  SubscriptionLists(int lists) {
     this.changed = new AtomicLongArray(lists);
     this.uncertain = new AtomicLongArray(lists);
-    this.worst = new CoordinationIntegrity[lists];
-    Arrays.fill(worst, CoordinationIntegrity.NONE);
+    this.worst = new Integrity[lists];
+    Arrays.fill(worst, Integrity.WHOLE);
   }
 
   int lists() {
@@ -38,11 +39,11 @@ final class CoordinationSubscriptions {
   }
 
   /** Enters a client into a list, or takes it out if it stands there. */
-  void step(Slot slot, SlotRecorder recorder) {
+  void step(Slot slot, RegisterLoop loop) {
     CoordinationClient client = slot.client();
     String subscriber = "subscriber-" + Thread.currentThread().getName();
     int list = RandomGenerator.getDefault().nextInt(lists());
-    while (!recorder.isOver(System.nanoTime())) {
+    while (!loop.isStopped()) {
       Register read = client.read(name(list));
       if (read.isAbsent()) {
         throw new CoordinationException("absent", read.name());
@@ -50,8 +51,9 @@ final class CoordinationSubscriptions {
       if (replace(client, list, read, toggle(read.value(), subscriber))) {
         return;
       }
-      recorder.conflict();
+      loop.conflict();
     }
+    throw new CoordinationException("stopped", "before " + name(list) + " could be replaced");
   }
 
   private boolean replace(CoordinationClient client, int list, Register read, String value) {
@@ -68,18 +70,18 @@ final class CoordinationSubscriptions {
   }
 
   /** Compares one list with the changes of it that succeeded; nothing may be in flight. */
-  CoordinationIntegrity check(CoordinationClient client, int list) {
+  Integrity check(CoordinationClient client, int list) {
     Register found = client.readNewest(name(list));
     long expected = changed.get(list);
-    CoordinationIntegrity now =
+    Integrity now =
         found.isAbsent()
-            ? CoordinationIntegrity.absent(expected)
-            : CoordinationIntegrity.of(
+            ? RegisterVerdict.absent(expected)
+            : RegisterVerdict.of(
                 expected,
                 Math.max(0, Counter.of(found.value())),
                 found.writes(),
                 uncertain.get(list));
-    worst[list] = now.after(worst[list]);
+    worst[list] = RegisterVerdict.worse(now, worst[list]);
     return worst[list];
   }
 

@@ -1,4 +1,4 @@
-package io.eventbus.loadtest.switching.run;
+package io.eventbus.loadtest.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-// Opens both pages of a demo in Chromium, without a person, and wants flights on them.
+// Opens both pages of a demo in headless Chromium, and expects flights on them.
 //
 //   node check-pages.mjs http://127.0.0.1:PORT [DIRECTORY for screenshots]
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ const [pages, screenshots] = process.argv.slice(2);
 const { chromium } = createRequire(new URL('../client-sdk/javascript/package.json', import.meta.url))('playwright-core');
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 
-/** A page on which nothing may go wrong, and which may ask no other machine. */
+/** Opens a page that must report no error and request nothing from other machines. */
 async function open(name, options) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Starts the demo with its pages, and lets each example have flights of it: the board and the map in Chromium, the service, the table.
+# Starts the demo with its pages, and runs each example with its flights: the board and the map in Chromium, the service, the
+# table.
 #
 #   EVENTBUS_JAR   the bus; default the repository's, where it is built
 #   CHROMIUM       browser; default /usr/bin/chromium, where it is
@@ -22,7 +23,7 @@ end() {
 }
 trap end EXIT
 
-# A line of a file, within 30 s.
+# Waits up to 30 s for a line of a file.
 await() {
   for _ in $(seq 300); do
     if grep -qE "$1" "$2"; then return 0; fi
@@ -33,7 +34,7 @@ await() {
   exit 1
 }
 
-# A day in about twenty seconds.
+# Replays a day in about twenty seconds.
 "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$jar" demo --keep --duration "${DURATION:-10m}" >"$work/demo" 2>&1 &
 pids+=($!)
 await 'Ctrl-C ends it' "$work/demo"
@@ -75,7 +76,7 @@ demo="${pids[0]}"
 kill -TERM "$demo"
 ended=0
 wait "$demo" || ended=$?
-# 128 and the number of the signal, and not a word behind the last line of its beginning.
+# 128 plus the number of the signal, and no output behind the last line of the start.
 if [ "$ended" != 143 ] || [ "$(tail -n 1 "$work/demo")" != 'Ctrl-C ends it' ]; then
   echo "check: the demo ended with $ended (expected: 143)" >&2
   cat "$work/demo" >&2

@@ -3,7 +3,7 @@
     python delays.py ws://127.0.0.1:8080/bus
     python delays.py ws://127.0.0.1:8080/bus --by airport --until 500
 
-Ctrl-C ends it, with the table as it is. Without a terminal only that last table is written.
+Ctrl-C prints the last table and ends. Without a terminal only that table is printed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 import eventbus
 from eventbus.sync import connect
 
-#: Seconds between two drawings.
+#: Seconds between two updates of the table.
 REDRAW = 0.5
-#: Minutes.
+#: Minutes from which a flight is late.
 LATE = 15
 ROWS = 20
 
@@ -65,7 +65,7 @@ class Report:
 
 
 def follow(url: str, report: Report, until: int | None) -> None:
-    """Counts flights as they land, until so many have landed."""
+    """Counts landing flights, up to ``until``."""
     live = sys.stdout.isatty()
     drawn = 0.0
     with connect(url, name="delays") as bus:

@@ -1,4 +1,4 @@
-// A departures board: one row a flight, which changes as its events come.
+// A departures board: a row for each flight, updated by its events.
 import { clock, element, fetchJson, follow, tick } from './flights.js';
 
 const AIRLINES = {
@@ -7,17 +7,17 @@ const AIRLINES = {
 };
 const MINUTE = 60_000;
 const ROWS = 30;
-// Of flights that the board remembers: more than a day of them.
-const MAX = 2000;
+// Maximum of remembered flights: more than a day of them.
+const MAX_FLIGHTS = 2000;
 
 const table = document.querySelector('table');
 const body = table.tBodies[0];
-/** Flights by what does not change of them, the latest last. @type {Map<string, any>} */
+/** Flights by their constant fields, the latest last. @type {Map<string, any>} */
 const flights = new Map();
 let airport = '';
 let due = false;
 
-// A flight of the next day has the same number: what is scheduled is a new one.
+// A flight of the next day has the same number: a scheduled one is new.
 const nameOf = flight => `${flight.carrier} ${flight.flight} ${flight.origin} ${flight.dest}`;
 
 function take({ kind, time, flight }, again) {
@@ -27,14 +27,14 @@ function take({ kind, time, flight }, again) {
   }
   const name = nameOf(flight);
   if (kind === 'landed' && !flights.has(name)) {
-    // It left before the page was opened.
+    // The flight left before the page was opened.
     return;
   }
   if (kind === 'scheduled' || !flights.has(name)) {
     flights.get(name)?.row?.remove();
     flights.delete(name);
     flights.set(name, { ...flight, time: time - (flight.delay ?? 0) * MINUTE, kind: 'scheduled', row: null });
-    if (flights.size > MAX) {
+    if (flights.size > MAX_FLIGHTS) {
       const [oldest, { row }] = flights.entries().next().value;
       row?.remove();
       flights.delete(oldest);
@@ -99,7 +99,7 @@ function draw() {
       flight.changed = false;
     }
   });
-  // Rows that stay where they are are not touched: a row that is put in anew begins its animation again.
+  // Does not touch rows in their place: an inserted row restarts its animation.
   shown.forEach(({ row }, at) => body.rows[at] !== row && body.insertBefore(row, body.rows[at] ?? null));
   while (body.rows.length > shown.length) {
     body.lastElementChild.remove();
@@ -115,7 +115,7 @@ document.querySelectorAll('.choice button').forEach(button => button.addEventLis
   document.querySelectorAll('.choice button').forEach(one => one.setAttribute('aria-pressed', String(one === button)));
   draw();
 }));
-// Grey while what is shown is old.
+// Grey while the board is stale.
 new MutationObserver(() => document.body.classList.toggle('stale', element('status').className !== 'live')).observe(element('status'), { attributes: true });
 
 const airports = await fetchJson('airports.json');

@@ -1,16 +1,16 @@
-// What both pages need: the connection to the bus of the demo, what it is told of, and the time that the flights have.
+// Common part of both pages: the connection to the bus of the demo, its status, and the time of the flights.
 import { connect } from './eventbus/index.js';
 
 const NEW_YORK = new Intl.DateTimeFormat('en-GB', { timeZone: 'America/New_York', hour: '2-digit', minute: '2-digit' });
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'America/New_York', weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' });
-// Behind the last flight the replay begins again; later times that lie so far back are a new round.
+// Jump back in time that marks a new round: the replay begins again behind the last flight.
 const NEW_ROUND = 24 * 3600 * 1000;
 
 export const clock = time => NEW_YORK.format(time);
 export const day = time => DAY.format(time);
 export const element = id => /** @type {HTMLElement} */ (document.getElementById(id));
 
-/** Fetches JSON that the page cannot do without. */
+/** Fetches JSON that the page requires. */
 export async function fetchJson(path) {
   const response = await fetch(path);
   if (!response.ok) {
@@ -19,14 +19,14 @@ export async function fetchJson(path) {
   return response.json();
 }
 
-/** The time of the flights, which goes on between events. */
+/** Clock of the flights, which runs on between events. */
 export class FlightTime {
   #pace;
   #time = 0;
   #at = 0;
   #rests = false;
 
-  /** @param {number} pace how many times faster than a flight the replay is */
+  /** @param {number} pace speed of the replay, in multiples of real time */
   constructor(pace) {
     this.#pace = pace;
   }
@@ -40,7 +40,7 @@ export class FlightTime {
     return again;
   }
 
-  /** Stands still until the next event. */
+  /** Stops the clock until the next event. */
   rest() {
     this.#time = this.now();
     this.#rests = true;
@@ -52,7 +52,7 @@ export class FlightTime {
   }
 }
 
-/** Says how the connection is, in words and as a class of `#status`. */
+/** Shows the state of the connection, as text and as a class of `#status`. */
 function show(kind, text) {
   const status = element('status');
   status.className = kind;
@@ -74,10 +74,10 @@ function watch(bus, time) {
 }
 
 /**
- * Connects and hands on events, with their flight and the time that the data says.
+ * Connects and passes on events, with their flight and the time in the data.
  * @param {string} name of the client
  * @param {(what: {kind: string, airport: string, time: number, flight: any}, again: boolean) => void} take
- * @returns {Promise<FlightTime>} without a bus one that stands still; the page says why
+ * @returns {Promise<FlightTime>} a stopped one without a bus; the page shows the reason
  */
 export async function follow(name, take) {
   show('waiting', 'connecting');
@@ -87,7 +87,7 @@ export async function follow(name, take) {
     const bus = await connect({ url, name, connectTimeout: 600_000 });
     watch(bus, time);
     show('live', 'live');
-    // A page that is too slow wants what is new; what it has missed is told as a gap.
+    // A slow page gets the latest events; missed ones are reported as a gap.
     await bus.subscribe('flights.*.*', { overflow: 'DROP_OLDEST' }, event => {
       const [, airport, kind] = event.topic.split('.');
       const at = Number(event.headers.time);
@@ -100,7 +100,7 @@ export async function follow(name, take) {
   }
 }
 
-/** Keeps the day and the time of the page. */
+/** Updates the day and the time of the page. */
 export function tick(time) {
   const now = time.now();
   if (now) {

@@ -1,30 +1,33 @@
-// A map of the flights that are in the air, drawn from the positions of airports.
+// A map of the flights in the air, computed from the positions of airports.
 import { element, fetchJson, follow, tick } from './flights.js';
 
 const RADIANS = Math.PI / 180;
 const MINUTE = 60_000;
-// A jet's way and time: taxi and climb, then about 13 km a minute.
+// Duration of a flight: taxi and climb, then about 13 km a minute.
 const GROUND = 25 * MINUTE;
 const KM_PER_MINUTE = 13;
 const EARTH_KM = 6371;
-// Around the map, in pixels.
+// Margin around the map, in pixels.
 const MARGIN = 16;
-// Of the line of a flight.
+// Number of segments of the line of a flight.
 const STEPS = 16;
-// What has not landed by then was missed.
-const MAX = 9 * 60 * MINUTE;
+// Maximum time in the air: a flight that has not landed by then was missed.
+const MAX_AIR_TIME = 9 * 60 * MINUTE;
 const NAMED = ['LAX', 'SFO', 'SEA', 'DEN', 'ORD', 'ATL', 'MIA', 'DFW', 'IAH', 'MSP', 'PHX', 'SLC', 'LAS', 'BOS', 'MCO', 'CLT', 'STL', 'SJU', 'HNL', 'MSY', 'PDX', 'SAN'];
 const NEW_YORK = new Set(['JFK', 'EWR', 'LGA']);
-// Islands stand nearer than they are, as on most maps of the country: by so many degrees to the east and to the north.
+// Islands are drawn nearer than they are, as on most maps of the country: shift in degrees to the east and to the north.
 const MOVED = { HNL: [38.5, 5.5], SJU: [-7, 6.5], BQN: [-7, 6.5], PSE: [-7, 6.5], STT: [-7, 6.5] };
 
 const canvas = document.querySelector('canvas');
-/** Flights in the air by what does not change of them. @type {Map<string, any>} */
+/** Flights in the air by their constant fields. @type {Map<string, any>} */
 const flying = new Map();
 let landed = 0;
 let cancelled = 0;
 
-/** Albers' equal-area projection with the usual parallels for the United States; x to the east, y to the south, radius 1. */
+/**
+ * Projects a position with Albers' equal-area projection and the usual parallels for the United States; x to the east, y to the
+ * south, radius 1.
+ */
 function project(longitude, latitude) {
   const [first, second, middle] = [29.5, 45.5, 37.5].map(degrees => degrees * RADIANS);
   const n = (Math.sin(first) + Math.sin(second)) / 2;
@@ -66,7 +69,7 @@ function take({ kind, time, flight }, again) {
   }
 }
 
-/** The points of its way so far, a little to the north of the straight line; the last one is where it is. */
+/** Returns the points of a flight's way so far, a little to the north of the straight line; the last one is its position. */
 function wayOf({ from, to, since, takes }, now) {
   const bend = 0.08 * Math.hypot(to[0] - from[0], to[1] - from[1]);
   const flown = Math.min(0.99, Math.max(0, (now - since) / takes));
@@ -76,7 +79,7 @@ function wayOf({ from, to, since, takes }, now) {
   });
 }
 
-/** A scale for the canvas, which shows all airports and all states. */
+/** Returns a scale for the canvas that shows all airports and all states. */
 function scaleFor(width, height) {
   const points = [...states.flat().map(point => project(...point)), ...Object.keys(airports).map(pointOf)];
   const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
@@ -86,7 +89,7 @@ function scaleFor(width, height) {
   return ([x, y]) => [x0 + (x - left) * size, y0 + (y - top) * size];
 }
 
-/** What does not move is drawn once for a size and a scheme of colours. */
+/** Draws the background, once for each size and scheme of colours. */
 function ground(width, height, ratio, colour, place) {
   const layer = new OffscreenCanvas(width * ratio, height * ratio);
   const pen = layer.getContext('2d');
@@ -141,7 +144,7 @@ function draw(time) {
   pen.lineWidth = width > 500 ? 1.5 : 1;
   const now = time.now();
   for (const [name, flight] of flying) {
-    if (now - flight.since > MAX) {
+    if (now - flight.since > MAX_AIR_TIME) {
       flying.delete(name);
       continue;
     }

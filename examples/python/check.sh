@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows that this client and the Java SDK understand each other: starts a bus, sends events and requests from Java to Python and
-# from Python to Java, and compares what came. Exit code 0 means that all of it came, in order.
+# Tests this client against the Java SDK: starts a bus, sends events and requests from Java to Python and from Python to Java, and
+# compares the output. Exit code 0 means that all events arrived, in order.
 #
 #   PYTHON     which Python to use (3.11 or newer), default python3
 #   EVENTBUS   the eventbus command, default the launcher of this repository
@@ -40,7 +40,7 @@ export PYTHONDONTWRITEBYTECODE=1
 python="$work/venv/bin/python"
 
 "$eventbus" version >/dev/null || fail "the eventbus command does not work: $eventbus"
-# Not the one in the home of whoever runs this.
+# Instead of the key in the user's home directory.
 (umask 077 && head -c 32 /dev/urandom >"$work/resume-key")
 "$eventbus" serve --host 127.0.0.1 --port 0 --set admin.enabled=false --set auth.resume-key-file="$work/resume-key" 2>"$work/bus.err" &
 pids+=($!)

@@ -6,8 +6,8 @@
         async for event in flights:
             print(event.topic, event.payload)
 
-It connects again by itself, subscribes again, sends again what was not confirmed, drops repetitions and
-reports what was lost. One event loop; not for several threads.
+The client reconnects, renews subscriptions, sends unconfirmed events again, drops duplicates and reports losses. Not thread-safe:
+for one event loop.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ MAX_KEY_BYTES = 4096
 MAX_UNCONFIRMED = 1000  # events that wait for their confirmation; publish() waits when there are more
 MAX_PENDING = 1000  # events that wait for a slow handler; then reading stops, and the overflow policy acts
 MAX_STREAMS = 100_000  # pairs of topic and producer whose last sequence is remembered
-# The bus's own limit is only known once it is connected: messageBytes + 128 KiB, by default 4.1 MiB.
+# The limit of the bus is only known once it is connected: messageBytes + 128 KiB, by default 4.1 MiB.
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 SILENCE_SECONDS = 40  # a bus pings every 25 s; when nothing at all comes for so long, it is gone
 ANSWER_SECONDS = 10  # how long to wait for Welcome, and for the answers to subscribe() and flush()
@@ -74,7 +74,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Backoff:
-    """Seconds between tries to connect again: more each time, less a random part; after `attempts` it gives up."""
+    """Growing delays in seconds before each reconnect, minus a random part; gives up after `attempts`."""
 
     first: float = 0.1
     longest: float = 10
@@ -88,7 +88,7 @@ class Backoff:
 
 @dataclass(frozen=True)
 class Lost:
-    """Events from..to of this topic and producer will not come; reason is None if only a hole tells so."""
+    """Events from..to of a topic and producer that are lost; reason is None if only a gap in the numbers shows it."""
 
     topic: str
     producer: int
@@ -107,21 +107,21 @@ def _check_tokens(what, name):
 
 
 def check_topic(topic):
-    """Refuses what is no topic to publish to."""
+    """Raises for an illegal topic."""
     _check_tokens("topic", topic)
     if topic[0] == "$" or any(c in "*>" for c in topic):
         raise ValueError(f"topic: {topic!r} (expected: no '*', no '>', no leading '$')")
 
 
 def check_filter(filter):
-    """Refuses what is no filter."""
+    """Raises for an illegal filter."""
     *others, last = _check_tokens("filter", filter)
     if any(c in t for t in others for c in "*>" if t != "*") or (last not in ("*", ">") and any(c in last for c in "*>")):
         raise ValueError(f"filter: {filter!r} (expected: '*' only as a whole token, '>' only as the last one)")
 
 
 def matches(filter, topic):
-    """Whether a filter selects a topic."""
+    """Returns whether a filter selects a topic."""
     wanted, tokens = filter.split("."), topic.split(".")
     if topic.startswith("$") and wanted[0] in ("*", ">"):
         return False
@@ -161,8 +161,8 @@ class Subscription:
         self._queue.put_nowait(None)
 
     async def _put(self, event):
-        # A slow handler stops the reading, and with it the bus, as its overflow policy says. But not while an
-        # answer is awaited, for which the handler itself may be waiting: it comes after these events.
+        # A slow handler stops reading, so that the bus applies its overflow policy. But not while an answer is awaited, which
+        # comes after these events: the handler itself may wait for it.
         bus = self._bus
         while self._queue.qsize() >= MAX_PENDING and not bus._unconfirmed and not bus._answers:
             bus._wake.clear()
@@ -172,17 +172,17 @@ class Subscription:
 
 @dataclass
 class _Stream:
-    """What was seen of one topic and producer."""
+    """Received numbers of one topic and producer."""
 
     last: int
     gaps: deque = field(default_factory=lambda: deque(maxlen=100))
 
 
 class EventBus:
-    """A connection to one of several buses.
+    """A client of one of several buses.
 
-    `on_lost` is called with a Lost for events that will not come, `on_retry` with number, address and seconds of each try
-    to connect again. The first connection must be there within `connect_seconds`; after that it is as `backoff` says.
+    `on_lost` is called with a Lost for lost events, `on_retry` with number, address and delay of each reconnect.
+    `connect_seconds` is the timeout of the first connection; after that `backoff` decides.
     """
 
     def __init__(
@@ -238,7 +238,7 @@ class EventBus:
         await self.close()
 
     async def close(self):
-        """Closes the connection. What publish() has not returned for may be lost: wait for it first."""
+        """Closes the connection. Events for which publish() has not returned may be lost: await it first."""
         self._end(None)
         if self._ws:
             await self._ws.close(1000)
@@ -247,15 +247,16 @@ class EventBus:
         await self._services.close()
 
     async def ended(self):
-        """Waits until the client has ended; raises why, if close() was not called."""
+        """Waits until the client has ended; raises the reason, if close() was not called."""
         error = await asyncio.shield(self._ended)
         if error:
             raise error
 
     async def publish(self, topic, payload, key=None, headers=None, schema=0, published_at=None):
-        """Publishes an event; returns its number once the bus has handed it to the queues of its subscribers.
+        """Publishes an event; returns its number once the bus has put it into the queues of its subscribers.
 
-        `published_at` is in microseconds since 1970, by default now. Waiting for each event is slow: asyncio.gather() or tasks let many be on their way at a time.
+        `published_at` is in microseconds since 1970, by default now. Awaiting each event is slow: use asyncio.gather() or tasks
+        to have many under way.
         """
         await self._until_ready()
         check_topic(topic)
@@ -271,7 +272,7 @@ class EventBus:
             self._unconfirmed[topic, sequence] = (publish, confirmed)
             self._wake.set()
             await self._send(frame(PUBLISH, publish))
-        # Stays in order to be sent again even if the caller gives up: its number is used.
+        # Kept for another try even if the caller gives up: its number is used.
         return await asyncio.shield(confirmed)
 
     async def subscribe(self, filter, group=None, overflow="BLOCK"):
@@ -291,7 +292,7 @@ class EventBus:
         return subscription
 
     async def unsubscribe(self, subscription):
-        """Ends a subscription; returns when nothing more comes for it."""
+        """Ends a subscription; returns when the bus sends nothing more for it."""
         drained = self._answer(DRAINED, subscription.id)
         await self._ask(UNSUBSCRIBE, subscription.id, {"id": subscription.id})
         await asyncio.wait_for(drained, ANSWER_SECONDS)
@@ -301,9 +302,9 @@ class EventBus:
     async def request(
         self, service, payload, method="", timeout=30, idempotent=False, key=None, headers=None, member=0, published_at=None
     ):
-        """Asks a service; returns its Answer, or raises CallError, whose `executed` says whether a member has begun with it.
+        """Sends a request to a service; returns the Answer, or raises CallError, whose `executed` says whether a member has begun.
 
-        `timeout` in seconds; without a connection the request waits. Only what is `idempotent` is ever sent again.
+        `timeout` in seconds; without a connection the request waits. Only `idempotent` requests are ever sent again.
         """
         await self._until_ready()
         return await self._services.request(
@@ -311,14 +312,14 @@ class EventBus:
         )
 
     async def serve(self, service, handler, concurrency=16):
-        """Becomes a member of a service; returns a Service once the bus has it.
+        """Becomes a member of a service; returns the Service once the bus has confirmed it.
 
         `handler` gets an Invocation and returns bytes, or raises Rejected. It may be asynchronous.
         """
         return await self._services.serve(service, handler, concurrency)
 
     async def flush(self, seconds=30):
-        """Returns when all that was sent before has reached every bus concerned; TimeoutError after so many seconds."""
+        """Returns when everything sent before has reached every bus concerned; raises TimeoutError after `seconds`."""
         async with asyncio.timeout(seconds):
             while True:
                 await self._until_ready()
@@ -411,7 +412,7 @@ class EventBus:
         self._ready.set()
 
     def _renumber(self):
-        """The bus knows this client by a new producer number: every topic begins again at 1."""
+        """Renumbers all topics from 1, because the bus knows this client by a new producer number."""
         waiting = list(self._unconfirmed.values())
         self._sequences.clear()
         self._unconfirmed.clear()
@@ -465,7 +466,7 @@ class EventBus:
         return {"publishedAt": at, "key": key, "headers": headers or {}, "payload": bytes(payload)}
 
     def _check_event(self, payload, key, headers):
-        """Refuses what the bus would refuse: there the number would be used, and seen as a loss."""
+        """Raises for an event that the bus would refuse: its number would be used, and seen as a loss."""
         limits, texts = self._limits, [*headers, *headers.values()]
         if len(payload) > limits["payloadBytes"]:
             raise ValueError(f"payload: {len(payload)} bytes (expected: at most {limits['payloadBytes']})")
@@ -474,7 +475,7 @@ class EventBus:
         if key is not None and len(key.encode()) > MAX_KEY_BYTES:
             raise ValueError(f"key: {len(key.encode())} bytes (expected: at most {MAX_KEY_BYTES})")
 
-    # --- what comes from the bus ----------------------------------------------------------------
+    # --- input ----------------------------------------------------------------------------------
 
     async def _handle(self, incoming):
         for type_code, record in incoming:
@@ -527,7 +528,7 @@ class EventBus:
         grouped = [self._subscriptions[i] for i in deliver["groups"] if i in self._subscriptions]
         stream = self._stream(topic, producer)
         if stream.last and plain:
-            self._report_hole(topic, producer, stream, sequence)
+            self._report_gap(topic, producer, stream, sequence)
         for number, event in enumerate(deliver["events"], sequence):
             if number <= stream.last:
                 continue  # a publisher has sent it again
@@ -558,8 +559,8 @@ class EventBus:
         self._stream(gap["topic"], gap["producer"]).gaps.append((gap["from"], gap["to"]))
         self._on_lost(Lost(gap["topic"], gap["producer"], gap["from"], gap["to"], reason))
 
-    def _report_hole(self, topic, producer, stream, sequence):
-        """Reports the numbers between the last one and this one that no Gap has told of."""
+    def _report_gap(self, topic, producer, stream, sequence):
+        """Reports the numbers between the last one and this one that no Gap has reported."""
         start = stream.last + 1
         for first, last in sorted(stream.gaps):
             if start < first < sequence:
@@ -567,5 +568,5 @@ class EventBus:
             start = max(start, last + 1)
         if start < sequence:
             self._on_lost(Lost(topic, producer, start, sequence - 1, None))
-        # A Gap may come before events with smaller numbers; it still explains the hole behind them.
+        # A Gap may come before events with smaller numbers; it still explains the gap behind them.
         stream.gaps = deque((gap for gap in stream.gaps if gap[1] > sequence), maxlen=100)

@@ -1,4 +1,4 @@
-"""Asks a service: python request.py [--url URL] SERVICE TEXT; prints the answer."""
+"""Sends a request to a service: python request.py [--url URL] SERVICE TEXT; prints the answer."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""Serves a service that answers with the request in capital letters: python respond.py [--url URL] SERVICE."""
+"""Serves a service that answers with the request in upper case: python respond.py [--url URL] SERVICE."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""The part of the client that asks services and serves them; see docs/protocol.md#services.
+"""The part of the client that calls services and serves them; see docs/protocol.md#services.
 
     answer = await bus.request("orders", b"7", method="get", timeout=2)
     orders = await bus.serve("orders", handler)         # async def handler(invocation): return b"..."
@@ -41,7 +41,7 @@ MAX_MESSAGE = 1000  # characters of a failure
 
 
 class CallError(EventBusError):
-    """A request has no answer; `executed` is NO, YES or UNKNOWN: whether a member has begun with it."""
+    """A request has failed; `executed` is NO, YES or UNKNOWN: whether a member has begun with it."""
 
     def __init__(self, code, message, executed, retryable=False, type="", details=b""):
         super().__init__(code, message, retryable)
@@ -49,7 +49,7 @@ class CallError(EventBusError):
 
 
 class Rejected(Exception):
-    """For handlers: REFUSED (nothing was done, others may try), UNKNOWN_METHOD or FAILED (it was tried)."""
+    """Raised by handlers: REFUSED (not begun, others may try), UNKNOWN_METHOD or FAILED (tried)."""
 
     def __init__(self, code, message, type="", details=b""):
         super().__init__(message)
@@ -67,7 +67,7 @@ class Answer:
 
 @dataclass
 class Invocation:
-    """A request that a handler is to answer. `cancelled`: nobody waits for that any more."""
+    """A request for a handler. `cancelled`: nobody waits for the answer any more."""
 
     method: str
     payload: bytes
@@ -105,7 +105,7 @@ class Service:
         return {"id": self.id, "service": self.name, "concurrency": self.concurrency}
 
     async def close(self):
-        """Ends it; returns when nothing more comes and what came is answered."""
+        """Ends the service; returns when no more requests come and all are answered."""
         await self._services.unregister(self)
         if self.tasks:
             await asyncio.wait(self.tasks)
@@ -121,7 +121,7 @@ class Services:
         self._served = {}  # by id
         self._invoked = {}  # (connection, number) -> (Invocation, task)
 
-    # --- asking -----------------------------------------------------------------------------------
+    # --- requests ---------------------------------------------------------------------------------
 
     async def request(self, service, payload, method, timeout, idempotent, key, headers, member, published_at):
         check_service(service)
@@ -173,7 +173,7 @@ class Services:
             error = CallError(code, failure["message"], executed, again and safe, failure["type"], failure["details"])
             call.answer.set_exception(error)
 
-    # --- serving ----------------------------------------------------------------------------------
+    # --- services ---------------------------------------------------------------------------------
 
     async def serve(self, name, handler, concurrency):
         check_service(name)
@@ -250,7 +250,7 @@ class Services:
     # --- the connection ---------------------------------------------------------------------------
 
     async def handle(self, type_code, record):
-        """A frame of calls has come."""
+        """Handles a frame of calls."""
         if type_code == INVOKE:
             await self._invoke(record)
         elif type_code == REPLY:
@@ -261,16 +261,16 @@ class Services:
             invocation.cancelled = True
 
     def registrations(self):
-        """What the bus has to be asked for on a new connection."""
+        """Returns the registrations for a new connection."""
         return [service.request() for service in self._served.values()]
 
     async def connected(self):
-        """What waits is sent."""
+        """Sends the waiting requests."""
         for call in list(self._calls.values()):
             await self._send(call)
 
     def disconnected(self):
-        """What was sent may have been executed: only what is idempotent is sent again."""
+        """Fails sent requests, which may have been executed, except idempotent ones, which are sent again."""
         for call in self._calls.values():
             if not call.sent or call.answer.done():
                 continue
@@ -283,7 +283,7 @@ class Services:
         self._invoked.clear()
 
     async def close(self):
-        """The client has ended: requests have no answer, handlers end."""
+        """Fails all requests and ends all handlers, because the client has ended."""
         for call in self._calls.values():
             if not call.answer.done():
                 executed = "UNKNOWN" if call.sent or call.request["attempt"] else "NO"
@@ -296,7 +296,7 @@ class Services:
 
 
 def check_service(name):
-    """Refuses what is no name of a service."""
+    """Raises for an illegal name of a service."""
     tokens = name.split(".")
     if not all(tokens) or len(tokens) > 16 or len(name.encode()) > MAX_SERVICE_BYTES or name[0] == "$":
         raise ValueError(f"service: {name!r} (expected: a name like a topic, at most {MAX_SERVICE_BYTES} bytes)")

@@ -42,7 +42,7 @@ def backoff(given):
 
 
 class Client(eventbus.EventBus):
-    """Tells what happens to its connection."""
+    """A client that reports what happens to its connection."""
 
     def __init__(self, name, options):
         self.name, self.closing, self.connection = name, False, None
@@ -291,7 +291,7 @@ OPS = {
 
 
 def error(failure):
-    """An error of the client in the kit's terms; None for what is not the client's."""
+    """Returns an error of the client in the kit's terms; None for other exceptions."""
     message = str(failure)
     if isinstance(failure, CallError):
         return {"code": failure.code, "executed": failure.executed, "retryable": failure.retryable, "message": message}
@@ -325,7 +325,7 @@ async def answer(request):
 
 
 async def main():
-    # Standard input by a thread of its own: a pipe from a shell may be no pipe that asyncio can read.
+    # Reads standard input in a thread of its own, because asyncio cannot read all pipes of shells.
     loop = asyncio.get_running_loop()
     tasks = set()
     while line := await loop.run_in_executor(None, sys.stdin.readline):

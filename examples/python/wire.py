@@ -1,4 +1,4 @@
-"""The frames of the protocol as Avro records, and what the bus says that went wrong."""
+"""Frames of the protocol as Avro records, and errors from the bus."""
 
 import io
 import json
@@ -13,7 +13,7 @@ PROBLEM, CONFIRM, GAP, BARRIER, DRAINED = 8, 9, 10, 11, 12
 REGISTER, UNREGISTER, REQUEST, INVOKE, REPLY, FAILURE, CANCEL = range(20, 27)
 OVERFLOW = ("BLOCK", "DROP_OLDEST", "CONFLATE", "DISCONNECT")
 
-# The schemas as the repository has them: whoever copies this file copies them as well.
+# The schemas of the repository: copy them with this file.
 AVRO = Path(__file__).resolve().parents[2] / "schemas" / "avro"
 
 
@@ -22,13 +22,13 @@ def _schema(record):
 
 
 def _names(record, field):
-    """What the numbers in a field mean that has an int where the protocol has an enum."""
+    """Returns the names of the numbers in a field that has an int where the protocol has an enum."""
     fields = json.loads((AVRO / f"{record}.avsc").read_text("utf-8"))["fields"]
     return next(f["type"]["names"] for f in fields if f["name"] == field)
 
 
 def _fields(schema):
-    """Name, type, and whether it may be missing, of each field of a record."""
+    """Returns name, type, and whether it may be missing, of each field of a record."""
     return [(f["name"], fastavro.parse_schema(f["type"]), "default" in f, f.get("default")) for f in schema["fields"]]
 
 
@@ -60,7 +60,7 @@ FAILURES, EXECUTED = _names("Failure", "code"), _names("Failure", "executed")
 
 
 class EventBusError(Exception):
-    """What the bus refused, or why there is no bus any more; `code` is an error's name or a close code."""
+    """A refusal by the bus, or the reason of the lost connection; `code` is an error's name or a close code."""
 
     def __init__(self, code, message, retryable=False):
         super().__init__(f"{code}: {message}")
@@ -77,7 +77,7 @@ def frame(type_code, record):
 
 
 def frames(message):
-    """The records of a message with their type codes, without those of unknown types."""
+    """Yields the records of a message with their type codes, without those of unknown types."""
     stream = io.BytesIO(message)
     while stream.tell() < len(message):
         outer = fastavro.schemaless_reader(stream, _frame, None)
@@ -86,7 +86,7 @@ def frames(message):
 
 
 def _record(body, fields):
-    """Takes defaults for the fields that an older bus does not write; what a newer one adds is not read."""
+    """Reads a record: fields that an older bus does not write get defaults, those that a newer one adds are skipped."""
     stream, record = io.BytesIO(body), {}
     for name, schema, optional, default in fields:
         missing = optional and stream.tell() == len(body)

@@ -1,10 +1,8 @@
-// Tells of flights that have left more than an hour late: reads flights.*.departed, publishes alerts.late.AIRPORT.
+// Publishes alerts for flights that have left more than an hour late: reads flights.*.departed, publishes alerts.late.AIRPORT.
 //
 //   node late.mjs ws://127.0.0.1:8080/bus
-//
-// Start it several times: the members of its group share the flights. SIGTERM and Ctrl-C end it when what it has begun is published.
-//
-// A program of your own has the package as a dependency and imports from 'eventbus-client'.
+// Start it several times: the members of its group share the flights. SIGTERM and Ctrl-C end it after its last alert.
+// Your own program has the package as a dependency and imports from 'eventbus-client'.
 import { connect } from '../../client-sdk/javascript/src/index.js';
 
 const LATE_MINUTES = 60;
@@ -16,7 +14,8 @@ bus.on('reconnecting', ({ attempt, url: to }) => console.error(`no connection, t
 bus.on('gap', ({ topic, from, to }) => console.error(`missed ${to - from + 1} events of ${topic}`));
 bus.on('handlerError', ({ error }) => console.error(`not published: ${error.message}`));
 
-// The next flight is taken when the alert of this one is confirmed, so a bus that is away holds it up instead of losing alerts.
+// Takes the next flight when the alert of this one is confirmed, so that an unreachable bus stalls the program instead of losing
+// alerts.
 const flights = bus.subscribe('flights.*.departed', { group: 'late-flights' }, async event => {
   const { carrier, flight, origin, dest, delay } = event.json();
   if (delay >= LATE_MINUTES) {

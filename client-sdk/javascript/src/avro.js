@@ -454,7 +454,7 @@ function kindOf(value) {
  *
  * Payloads are read with their writer's schema: that of the codec, or one of `writers`, found by the event's fingerprint.
  * Fields are not resolved between the two.
- * @param {Schema} schema of what is written
+ * @param {Schema} schema for writing
  * @param {{writers?: Schema[]}} [options] further schemas of publishers
  * @returns {Codec<unknown>}
  */

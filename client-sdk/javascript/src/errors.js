@@ -4,7 +4,7 @@
  * Failure of an operation of the event bus. Programs test {@link EventBusError#code} and
  * {@link EventBusError#retryable}, people read the message. Arguments of a wrong type or range are a `TypeError` or a `RangeError`.
  *
- * | code | what is known | again? |
+ * | code | meaning | retry? |
  * |---|---|---|
  * | `ILLEGAL_TOPIC` | a topic or filter breaks the rules; nothing was sent | no |
  * | `TOO_BIG` | an event is over a limit of the bus; nothing was sent | no |
@@ -22,7 +22,7 @@
 export class EventBusError extends Error {
   /**
    * @param {ErrorCode | CallCode} code what kind of failure; a `CallCode` only of requests to services
-   * @param {string} message what was found, where, and what was expected
+   * @param {string} message found value, place, and expectation
    * @param {ErrorDetails} [details] what else is known
    */
   constructor(code, message, details = {}) {

@@ -111,7 +111,7 @@ export class BusEvent {
     return this.#head.bytes.subarray(this.#from, this.#to);
   }
 
-  /** @returns {string} the payload as UTF-8, with U+FFFD for what is none */
+  /** @returns {string} the payload as UTF-8, with U+FFFD for invalid bytes */
   text() {
     return utf8.decode(this.payload);
   }

@@ -13,7 +13,7 @@ const FINAL = new Set(['FORBIDDEN', 'TOO_BIG', 'UNSUPPORTED', 'UNKNOWN_METHOD', 
 /**
  * Failure of a request. {@link CallError#executed} says whether a member has begun with it.
  *
- * | code | what has happened |
+ * | code | meaning |
  * |---|---|
  * | `NO_MEMBER` | no member serves the service, or not the one that the request names |
  * | `TIMEOUT` | the request's timeout has passed |

@@ -27,7 +27,7 @@ export class CallEvent {
     return this.#event.payload;
   }
 
-  /** @returns {string} the payload as UTF-8, with U+FFFD for what is none */
+  /** @returns {string} the payload as UTF-8, with U+FFFD for invalid bytes */
   text() {
     return this.#event.text();
   }

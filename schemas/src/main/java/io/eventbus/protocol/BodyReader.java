@@ -3,8 +3,8 @@ package io.eventbus.protocol;
 import java.nio.ByteBuffer;
 
 /**
- * Reads Avro's binary encoding from a range of a buffer, trusting nothing: every length is checked
- * against what is left and against a limit before anything is read or allocated.
+ * Reader of Avro's binary encoding from a range of a buffer, which trusts nothing: every length is
+ * checked against the remaining bytes and against a limit before anything is read or allocated.
  *
  * <p>Positions are absolute, the buffer's own position is not touched. One thread at a time;
  * reused, so that reading allocates nothing.
@@ -24,7 +24,7 @@ final class BodyReader {
   /**
    * Starts at a byte that is not the first one.
    *
-   * @param start where the body starts: errors tell the distance from there
+   * @param start the start of the body: errors state the distance from there
    */
   BodyReader wrap(ByteBuffer buffer, int from, int to, int start) {
     buf = buffer;
@@ -48,7 +48,8 @@ final class BodyReader {
   }
 
   /**
-   * A zig-zag variable-length integer of at most 64 bits (Avro specification, "Binary encoding").
+   * Reads a zig-zag variable-length integer of at most 64 bits (Avro specification, "Binary
+   * encoding").
    */
   long readLong(String field) {
     int i = at;
@@ -81,8 +82,8 @@ final class BodyReader {
   }
 
   /**
-   * An integer of 32 bits, in at most five bytes. The Avro libraries take no more, so a padded one
-   * must not be passed on to subscribers.
+   * Reads an integer of 32 bits, in at most five bytes. The Avro libraries accept no more, so a
+   * padded one must not be passed on to subscribers.
    */
   int readInt(String field) {
     int start = at;
@@ -109,7 +110,7 @@ final class BodyReader {
     return b == 1;
   }
 
-  /** The index of a union of null and one more type. */
+  /** Reads the index of a union of null and one more type. */
   boolean readPresent(String field) {
     int start = at;
     int index = readInt(field);
@@ -120,8 +121,8 @@ final class BodyReader {
   }
 
   /**
-   * A length, checked against the limit and against what is left; the reader stands at the first
-   * byte after it.
+   * Reads a length, checked against the limit and against the remaining bytes; the reader is then
+   * at the first byte after it.
    */
   int readLength(String field, int limit) {
     int start = at;
@@ -161,7 +162,7 @@ final class BodyReader {
     return bytes;
   }
 
-  /** An integer of 32 bits that is no number of less than 0. */
+  /** Reads an integer of 32 bits that is not negative. */
   int readCount(String field) {
     int start = at;
     int count = readInt(field);
@@ -171,7 +172,7 @@ final class BodyReader {
     return count;
   }
 
-  /** An integer of 64 bits that is no number of less than 0: a place in a flow of bytes. */
+  /** Reads an integer of 64 bits that is not negative: a position in a stream of bytes. */
   long readOffset(String field) {
     int start = at;
     long offset = readLong(field);
@@ -182,10 +183,10 @@ final class BodyReader {
   }
 
   /**
-   * The head of an array or map block. Returns the number of items, 0 for the end; {@link
-   * #blockEnd} tells where the block says that it ends, or -1.
+   * Reads the head of an array or map block. Returns the number of items, 0 for the end; {@link
+   * #blockEnd} is then the end that the block states, or -1.
    */
-  long readBlockCount(String field, int leastItemBytes) {
+  long readBlockCount(String field, int minItemBytes) {
     int start = at;
     long count = readLong(field);
     blockEnd = -1;
@@ -203,12 +204,12 @@ final class BodyReader {
       blockEnd = at + (int) size;
     }
     int room = (blockEnd >= 0 ? blockEnd : end) - at;
-    if (count > room / leastItemBytes) {
+    if (count > room / minItemBytes) {
       throw malformed(
           field,
           start,
           "block count " + count,
-          "at most the " + room / leastItemBytes + " items that fit in " + room + " bytes");
+          "at most the " + room / minItemBytes + " items that fit in " + room + " bytes");
     }
     return count;
   }
@@ -217,17 +218,17 @@ final class BodyReader {
     return blockEnd;
   }
 
-  /** An error at a position, which is told as the distance from the start of the body. */
+  /** Returns an error at a position, which is stated as the distance from the start of the body. */
   MalformedFrameException malformed(String field, int position, Object found, String expected) {
     return MalformedFrameException.malformed(field, position - base, found, expected);
   }
 
-  /** A limit that was exceeded at a position. */
+  /** Returns the error for a limit that was exceeded at a position. */
   MalformedFrameException tooBig(String field, int position, long found, long limit) {
     return MalformedFrameException.tooBig(field, position - base, found, limit);
   }
 
-  /** Called after the last item of a block that gave its size. */
+  /** Checks the end of a block that stated its size, after its last item. */
   void checkBlockEnd(String field, int expectedEnd) {
     if (expectedEnd >= 0 && at != expectedEnd) {
       throw malformed(

@@ -3,9 +3,9 @@ package io.eventbus.protocol;
 import java.nio.ByteBuffer;
 
 /**
- * A {@code Return}, {@code Fail} or {@code Busy} in place: its fields and where its body is. The
- * body of a {@code Return} is well formed; that of a {@code Fail} is to be read as a {@code
- * Failure}.
+ * View of a {@code Return}, {@code Fail} or {@code Busy} in place: its fields and the position of
+ * its body. The body of a {@code Return} is well formed; that of a {@code Fail} is to be read as a
+ * {@code Failure}.
  *
  * <p>For one thread; reused. Valid until the buffer changes.
  */
@@ -13,28 +13,28 @@ public final class BusAnswerView {
   private final BodyReader in = new BodyReader();
   private final EventCursor event = new EventCursor();
 
-  /** The number of the call. */
+  /** Number of the call. */
   public long call;
 
-  /** The member that has answered, 0 for none. */
+  /** Member that has answered, 0 for none. */
   public long member;
 
-  /** How long the call waited at the other bus. */
+  /** Time in microseconds that the call waited at the other bus. */
   public int queuedMicros;
 
-  /** How long the member worked, as it says. */
+  /** Time in microseconds that the member worked, by its own account. */
   public int handledMicros;
 
-  /** How many calls may be open at the other bus. */
+  /** Number of calls that may be open at the other bus. */
   public int grant;
 
-  /** The index of the first byte of the body. */
+  /** Index of the first byte of the body. */
   public int bodyStart;
 
-  /** Bytes of the body. */
+  /** Size of the body in bytes. */
   public int bodyLength;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public BusAnswerView() {}
 
   /**

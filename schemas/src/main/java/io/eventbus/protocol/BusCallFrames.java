@@ -10,24 +10,24 @@ import io.eventbus.schema.Stop;
 import java.nio.ByteBuffer;
 
 /**
- * Writes the frames of calls between buses, and reads those without a body of a client. What is
- * read for each call is read by {@link BusCallView} and {@link BusAnswerView} instead. Stateless;
+ * Writer of the frames of calls between buses, and reader of those without a body of a client.
+ * Frames of each call are read by {@link BusCallView} and {@link BusAnswerView} instead. Stateless;
  * any thread.
  */
 public final class BusCallFrames {
-  /** The most calls that a bus may be granted. */
+  /** Maximum number of calls that a bus may be granted. */
   public static final int MAX_GRANT = 1 << 24;
 
   private BusCallFrames() {}
 
   /**
-   * Encodes what comes between the time that is left and the body of a {@code Call}: the same each
-   * time that the frame is sent.
+   * Encodes the part between the remaining time and the body of a {@code Call}: the same each time
+   * that the frame is sent.
    *
    * @param call the sender's number of the call
    * @param queued how many more calls of the service wait
    * @param returnable whether it may come back with {@code Busy}
-   * @param priority how urgent it is
+   * @param priority its priority
    * @param idempotent whether the call may be executed twice
    * @param attempt how often it was sent or given to a member before
    * @param member the only member to call, 0 for any
@@ -100,9 +100,9 @@ public final class BusCallFrames {
   }
 
   /**
-   * Measures what comes before the body in a whole {@code Call} frame.
+   * Measures the part before the body in a whole {@code Call} frame.
    *
-   * @param timeoutMillis what is left of the caller's time
+   * @param timeoutMillis the rest of the caller's time
    * @param head from {@link #callHead}
    * @param bodyBytes bytes of the body
    * @return bytes
@@ -113,10 +113,10 @@ public final class BusCallFrames {
   }
 
   /**
-   * Writes what comes before the body in a whole {@code Call} frame.
+   * Writes the part before the body in a whole {@code Call} frame.
    *
-   * @param out takes {@link #callStartSize} bytes at its position
-   * @param timeoutMillis what is left of the caller's time
+   * @param out has room for {@link #callStartSize} bytes at its position
+   * @param timeoutMillis the rest of the caller's time
    * @param head from {@link #callHead}
    * @param bodyBytes bytes of the body, which has to follow
    */
@@ -130,10 +130,10 @@ public final class BusCallFrames {
   }
 
   /**
-   * Encodes what comes before the reply in a whole {@code Return} frame.
+   * Encodes the part before the reply in a whole {@code Return} frame.
    *
    * @param call the number of the call
-   * @param member who has answered
+   * @param member the member that has answered
    * @param queuedMicros how long the call waited at this bus
    * @param handledMicros how long the member worked
    * @param grant calls that the other bus may have open
@@ -162,7 +162,7 @@ public final class BusCallFrames {
   }
 
   /**
-   * Encodes what comes before the failure in a whole {@code Fail} frame.
+   * Encodes the part before the failure in a whole {@code Fail} frame.
    *
    * @param call the number of the call
    * @param member the member that had it, 0 for none

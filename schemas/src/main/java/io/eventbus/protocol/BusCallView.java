@@ -4,7 +4,8 @@ import io.eventbus.schema.CallPriority;
 import java.nio.ByteBuffer;
 
 /**
- * A {@code Call} in place: its fields and where its body is, every part of which is well formed.
+ * View of a {@code Call} in place: its fields and the position of its body, every part of which is
+ * well formed.
  *
  * <p>For one thread; reused. Valid until the buffer changes.
  */
@@ -14,40 +15,40 @@ public final class BusCallView {
   private final BodyReader in = new BodyReader();
   private final EventCursor event = new EventCursor();
 
-  /** What is left of the caller's time. */
+  /** Rest of the caller's time in milliseconds. */
   public int timeoutMillis;
 
-  /** The sender's number of the call. */
+  /** Sender's number of the call. */
   public long call;
 
-  /** How many more calls of the service wait at the sender. */
+  /** Number of further calls of the service that wait at the sender. */
   public int queued;
 
-  /** Whether it may go back with {@code Busy}. */
+  /** Permission to send it back with {@code Busy}. */
   public boolean returnable;
 
-  /** How urgent it is; NORMAL if this version does not know that. */
+  /** Priority; NORMAL if this version does not know the sent one. */
   public CallPriority priority = CallPriority.NORMAL;
 
-  /** Whether it may be executed twice. */
+  /** Permission to execute it twice. */
   public boolean idempotent;
 
-  /** How often it was sent or given to a member before. */
+  /** Number of times that it was sent or given to a member before. */
   public int attempt;
 
-  /** The only member that may have it, 0 for any. */
+  /** Only member that may have it, 0 for any. */
   public long member;
 
-  /** The caller's producer number. */
+  /** Caller's producer number. */
   public long caller;
 
-  /** The caller's number of the call. */
+  /** Caller's number of the call. */
   public long request;
 
-  /** The name that the caller has proved, in UTF-8. */
+  /** Authenticated name of the caller, in UTF-8. */
   public byte[] identity = {};
 
-  /** Whose name space the service is in; empty for the common one. */
+  /** Account whose name space the service is in; empty for the common one. */
   public String account = "";
 
   /** Microseconds since the epoch. */
@@ -56,23 +57,23 @@ public final class BusCallView {
   /** Fingerprint of the payload's schema. */
   public long schema;
 
-  /** The service's name. */
+  /** Name of the service. */
   public String service = "";
 
-  /** How many of the first bytes of the body are the method. */
+  /** Number of the first bytes of the body that are the method. */
   public int methodLength;
 
-  /** The index of the first byte of the body. */
+  /** Index of the first byte of the body. */
   public int bodyStart;
 
-  /** Bytes of the body. */
+  /** Size of the body in bytes. */
   public int bodyLength;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public BusCallView() {}
 
   /**
-   * Reads and checks a whole body. What follows is a later version's, and ignored.
+   * Reads and checks a whole body. Bytes behind it are a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte

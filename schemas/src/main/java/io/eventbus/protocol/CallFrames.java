@@ -6,17 +6,17 @@ import io.eventbus.schema.CallScope;
 import java.nio.ByteBuffer;
 
 /**
- * Writes the frames of calls that end with an event: {@code Request}, {@code Invoke} and {@code
+ * Writer of the frames of calls that end with an event: {@code Request}, {@code Invoke} and {@code
  * Reply}.
  *
- * <p>What comes before the event is measured first and then written at the position of a buffer
- * that the caller provides, so that writing allocates nothing; the event follows, as {@link
+ * <p>The part before the event is measured first and then written at the position of a buffer that
+ * the caller provides, so that writing allocates nothing; the event follows, as {@link
  * Frames#writeEvent} writes it or as it was received. The event is the end of the frame, but for a
  * {@code Reply}, which says behind it whether more come. Stateless; any thread.
  */
 public final class CallFrames {
   /**
-   * The most bytes that come before the event: two integers for the frame, at most thirteen fields,
+   * Maximum number of bytes before the event: two integers for the frame, at most thirteen fields,
    * and texts.
    */
   public static final int MAX_HEAD =
@@ -33,7 +33,7 @@ public final class CallFrames {
 
   private CallFrames() {}
 
-  /** What comes before the event in a {@code Request}, for one reply of each member. Immutable. */
+  /** Part before the event in a {@code Request}, for one reply of each member. Immutable. */
   public static final class RequestHead {
     private final long call;
     private final byte[] service;
@@ -50,16 +50,16 @@ public final class CallFrames {
     private final long limit;
 
     /**
-     * Makes the head of a call for one reply.
+     * Creates the head of a call for one reply.
      *
      * @param call the caller's number, at least 1
      * @param service the service's name in UTF-8, at most {@link ServiceName#MAX_BYTES} bytes; not
      *     copied
-     * @param method what it is to do in UTF-8, at most {@link FrameLimits#MAX_NAME_BYTES} bytes;
-     *     not copied
+     * @param method the requested method in UTF-8, at most {@link FrameLimits#MAX_NAME_BYTES}
+     *     bytes; not copied
      * @param scope for one member or for all
-     * @param priority how urgent it is
-     * @param timeoutMillis how long the caller waits, 0 for what the bus has as its default
+     * @param priority its priority
+     * @param timeoutMillis how long the caller waits, 0 for the bus's default
      * @param waitMillis how long the bus waits for a member
      * @param idempotent whether the call may be executed twice
      * @param attempt how often the caller has sent it before
@@ -95,16 +95,16 @@ public final class CallFrames {
     }
 
     /**
-     * Makes the head of a call of any kind.
+     * Creates the head of a call of any kind.
      *
      * @param kind how it is to be answered
-     * @param limit how much Data the caller takes at first; 0 for one reply
+     * @param limit how much Data the caller accepts at first; 0 for one reply
      * @param call the caller's number, at least 1
      * @param service the service's name in UTF-8, as above
-     * @param method what it is to do in UTF-8, as above
+     * @param method the requested method in UTF-8, as above
      * @param scope for one member or for all
-     * @param priority how urgent it is
-     * @param timeoutMillis how long the caller waits, 0 for what the bus has as its default
+     * @param priority its priority
+     * @param timeoutMillis how long the caller waits, 0 for the bus's default
      * @param waitMillis how long the bus waits for a member
      * @param idempotent whether the call may be executed twice
      * @param attempt how often the caller has sent it before
@@ -174,9 +174,9 @@ public final class CallFrames {
     }
 
     /**
-     * Writes what comes before the event.
+     * Writes the part before the event.
      *
-     * @param out takes {@link #size} bytes, less those of the event, at its position
+     * @param out has room for {@link #size} bytes, less those of the event, at its position
      * @param eventBytes bytes of the event, which has to follow, and {@link #writeEnd} behind it
      */
     public void write(ByteBuffer out, int eventBytes) {
@@ -198,9 +198,9 @@ public final class CallFrames {
     }
 
     /**
-     * Writes what comes behind the event: the limit.
+     * Writes the part behind the event: the limit.
      *
-     * @param out takes the bytes at its position
+     * @param out the destination, written at its position
      */
     public void writeEnd(ByteBuffer out) {
       writeLimit(out, limit);
@@ -228,7 +228,7 @@ public final class CallFrames {
   /**
    * Writes the limit of a {@code Request}, {@code Invoke} or {@code Reply}, behind the event.
    *
-   * @param out takes {@link #limitSize} bytes at its position
+   * @param out has room for {@link #limitSize} bytes at its position
    * @param limit the limit, 0 for one reply
    */
   public static void writeLimit(ByteBuffer out, long limit) {
@@ -241,7 +241,7 @@ public final class CallFrames {
    * @param call the bus's number
    * @param service {@code Register.id}
    * @param methodLength bytes of the method
-   * @param timeoutMillis what is left of the caller's time
+   * @param timeoutMillis the rest of the caller's time
    * @param caller the caller's producer number
    * @param request the caller's number
    * @param attempt how often the request was sent or given to a member before
@@ -292,9 +292,9 @@ public final class CallFrames {
   }
 
   /**
-   * Writes what comes before the method in an {@code Invoke}.
+   * Writes the part before the method in an {@code Invoke}.
    *
-   * @param out takes the bytes at its position
+   * @param out the destination, written at its position
    * @param bodySize as {@link #invokeBodySize} has measured it
    * @param call the bus's number
    * @param service {@code Register.id}
@@ -309,10 +309,10 @@ public final class CallFrames {
   }
 
   /**
-   * Writes what comes between the method and the event in an {@code Invoke} for one reply.
+   * Writes the part between the method and the event in an {@code Invoke} for one reply.
    *
-   * @param out takes the bytes at its position
-   * @param timeoutMillis what is left of the caller's time
+   * @param out the destination, written at its position
+   * @param timeoutMillis the rest of the caller's time
    * @param caller the caller's producer number
    * @param request the caller's number
    * @param attempt how often the request was sent or given to a member before
@@ -334,11 +334,11 @@ public final class CallFrames {
   }
 
   /**
-   * Writes what comes between the method and the event in an {@code Invoke}.
+   * Writes the part between the method and the event in an {@code Invoke}.
    *
-   * @param out takes the bytes at its position
+   * @param out the destination, written at its position
    * @param kind how the call is to be answered
-   * @param timeoutMillis what is left of the caller's time
+   * @param timeoutMillis the rest of the caller's time
    * @param caller the caller's producer number
    * @param request the caller's number
    * @param attempt how often the request was sent or given to a member before
@@ -368,7 +368,7 @@ public final class CallFrames {
   }
 
   /**
-   * Measures what a {@code Reply} ends with: the schema and the event.
+   * Measures the end of a {@code Reply}: the schema and the event.
    *
    * @param schema fingerprint, 0 for none
    * @param eventBytes bytes of the event
@@ -382,7 +382,7 @@ public final class CallFrames {
    * Measures a {@code Reply}.
    *
    * @param call the number that the receiver knows the call by
-   * @param member who has answered; 0 on the way from the member
+   * @param member the member that has answered; 0 on the way from the member
    * @param queuedMicros how long the request waited in the bus; 0 on the way from the member
    * @param handledMicros how long the member worked
    * @param tailBytes bytes of schema and event ({@link #replyTailSize}, {@link
@@ -406,11 +406,11 @@ public final class CallFrames {
   }
 
   /**
-   * Writes what comes before schema and event in a {@code Reply}.
+   * Writes the part before schema and event in a {@code Reply}.
    *
-   * @param out takes the bytes at its position
+   * @param out the destination, written at its position
    * @param call the number that the receiver knows the call by
-   * @param member who has answered; 0 on the way from the member
+   * @param member the member that has answered; 0 on the way from the member
    * @param queuedMicros how long the request waited in the bus; 0 on the way from the member
    * @param handledMicros how long the member worked
    * @param tailBytes bytes of schema, event and limit, which have to follow
@@ -426,9 +426,9 @@ public final class CallFrames {
   }
 
   /**
-   * Writes what comes behind the event in a {@code Reply}.
+   * Writes the part behind the event in a {@code Reply}.
    *
-   * @param out takes a byte and {@link #limitSize} at its position
+   * @param out has room for a byte and {@link #limitSize} at its position
    * @param more whether further answers to the request come
    * @param limit how much Data may be sent at first, 0 for one reply
    */
@@ -440,7 +440,7 @@ public final class CallFrames {
   /**
    * Writes the schema of a {@code Reply}.
    *
-   * @param out takes the bytes at its position
+   * @param out the destination, written at its position
    * @param schema fingerprint, 0 for none
    */
   public static void writeReplySchema(ByteBuffer out, long schema) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public enum CloseReason {
   /** Either side is done. */
   NORMAL(1000, false),
-  /** The bus shuts down: reconnect elsewhere. */
+  /** The bus shuts down: reconnect to another bus. */
   SHUTTING_DOWN(1001, true),
   /** The client broke the protocol. */
   PROTOCOL_ERROR(1002, false),
@@ -19,30 +19,32 @@ public enum CloseReason {
   UNSUPPORTED_DATA(1003, false),
   /** Malformed Avro, or text that is not UTF-8. */
   MALFORMED(1007, false),
-  /** A message or a field over its limit. */
+  /** A message or a field exceeds its limit. */
   TOO_BIG(1009, false),
-  /** The bus met a condition that it did not expect. */
+  /** The bus met an unexpected condition. */
   INTERNAL_ERROR(1011, true),
-  /** The client was asked to change the bus and did not. */
+  /** The client was asked to move and did not. */
   CHANGE_BUS(4000, true),
   /** The client did not read fast enough for its overflow policy. */
   SLOW_CONSUMER(4001, true),
-  /** No sign of life within the time-out. */
+  /** Nothing was received within the time-out. */
   IDLE(4002, true),
   /** The bus has no room: memory or connections. */
   OVERLOADED(4003, true),
-  /** What the client has proved who it is with has expired: reconnect with a new one. */
+  /** The client's credentials have expired: reconnect with new ones. */
   EXPIRED(4004, true),
-  /** No credentials, or wrong ones. */
+  /** The credentials are missing or wrong. */
   UNAUTHENTICATED(4500, false),
-  /** The client may not do this. */
+  /** The client lacks the permission. */
   FORBIDDEN(4501, false),
-  /** The bus does not do this. */
+  /** The bus does not support this. */
   UNSUPPORTED(4502, false),
   /** Another connection has resumed this session. */
   REPLACED(4503, false);
 
-  /** The longest reason that fits in a Close frame, in bytes of UTF-8 (RFC 6455, section 5.5). */
+  /**
+   * Maximum size of a reason that fits in a Close frame, in bytes of UTF-8 (RFC 6455, section 5.5).
+   */
   public static final int MAX_REASON_BYTES = 123;
 
   private final int code;
@@ -63,9 +65,9 @@ public enum CloseReason {
   }
 
   /**
-   * Says whether a client that is closed with this should connect again.
+   * Returns whether a client that is closed with this should connect again.
    *
-   * @return true to reconnect, after a pause and perhaps elsewhere
+   * @return true to reconnect, after a pause and perhaps to another bus
    */
   public boolean reconnect() {
     return reconnect;
@@ -87,7 +89,7 @@ public enum CloseReason {
   }
 
   /**
-   * Says whether a client should connect again after a close with any code, known or not.
+   * Returns whether a client should connect again after a close with any code, known or not.
    *
    * @param code the code of the Close frame; 1006 for none
    * @return true to reconnect
@@ -103,9 +105,9 @@ public enum CloseReason {
   }
 
   /**
-   * Cuts a text to what fits in a Close frame, on a character boundary.
+   * Cuts a text to the size of a Close frame, on a character boundary.
    *
-   * @param text what to tell the client
+   * @param text the text for the client
    * @return the text, of at most {@link #MAX_REASON_BYTES} bytes
    */
   public static String fit(String text) {

@@ -38,11 +38,11 @@ import org.apache.avro.specific.SpecificRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes and reads the frames that are not on the fast path.
+ * Writer and reader of the frames that are not on the fast path.
  *
- * <p>Writing is the Avro library's. Reading is ours, because the library believes what a block says
- * about the number of its items and allocates for it; here every size is checked first. A body that
- * ends before a field with a default takes the default, and what follows the last known field is
+ * <p>Writing is the Avro library's. Reading is ours, because the library believes the number of
+ * items that a block states and allocates for it; here every size is checked first. A body that
+ * ends before a field with a default takes the default, and bytes behind the last known field are
  * ignored, so that later versions can add fields. The methods named after a record read its body
  * and throw {@link MalformedFrameException}. Stateless; any thread.
  */
@@ -132,24 +132,24 @@ public final class ControlFrames {
     return hello;
   }
 
-  /** A map of short texts, bounded in number and in bytes. */
-  static Map<String, String> texts(BodyReader in, String field, int mostEntries, int mostBytes) {
+  /** Reads a map of short texts, bounded in number and in bytes. */
+  static Map<String, String> texts(BodyReader in, String field, int maxEntries, int maxBytes) {
     Map<String, String> texts = new LinkedHashMap<>();
     int count = 0;
     int first = in.position();
     int bytes = 0;
     for (long n = in.readBlockCount(field, 2); n > 0; n = in.readBlockCount(field, 2)) {
       int blockEnd = in.blockEnd();
-      if (count + n > mostEntries) {
-        throw in.tooBig(field + " count", in.position(), count + n, mostEntries);
+      if (count + n > maxEntries) {
+        throw in.tooBig(field + " count", in.position(), count + n, maxEntries);
       }
       count += (int) n;
       for (long i = 0; i < n; i++) {
         String name = in.readString(field + " name", FrameLimits.MAX_NAME_BYTES);
         String value = in.readString(field + " value", FrameLimits.MAX_NAME_BYTES);
         bytes += name.getBytes(UTF_8).length + value.getBytes(UTF_8).length;
-        if (bytes > mostBytes) {
-          throw in.tooBig(field + " bytes", first, bytes, mostBytes);
+        if (bytes > maxBytes) {
+          throw in.tooBig(field + " bytes", first, bytes, maxBytes);
         }
         texts.put(name, value);
       }
@@ -428,8 +428,8 @@ public final class ControlFrames {
   }
 
   /**
-   * An enum's symbol; one that this version does not know is the fall-back, or an error where there
-   * is none.
+   * Reads an enum's symbol; one that this version does not know is the fall-back, or an error if
+   * there is none.
    */
   static <E extends Enum<E>> E symbol(
       BodyReader in, String field, E[] symbols, @Nullable E fallBack) {

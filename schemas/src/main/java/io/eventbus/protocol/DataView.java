@@ -3,7 +3,7 @@ package io.eventbus.protocol;
 import java.nio.ByteBuffer;
 
 /**
- * A {@code Data} or a {@code Credit} in place: where its parts are, and that every one of them is
+ * View of a {@code Data} or a {@code Credit} in place: the positions of its parts, each of which is
  * well formed.
  *
  * <p>For one thread; reused, so that reading allocates nothing. Valid until the buffer changes.
@@ -18,7 +18,7 @@ public final class DataView {
   private int payloadStart;
   private int payloadLength;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public DataView() {}
 
   /**
@@ -28,8 +28,8 @@ public final class DataView {
    * @param from the index of its first byte
    * @param to the index after its last byte
    * @throws MalformedFrameException if anything is malformed; if its payload is longer than {@link
-   *     TunnelFrames#MAX_PAYLOAD}, {@link MalformedFrameException#isTooBig} says so and {@link
-   *     #call} whose it is
+   *     TunnelFrames#MAX_PAYLOAD}, {@link MalformedFrameException#isTooBig} is true and {@link
+   *     #call} is set
    */
   public void read(ByteBuffer buffer, int from, int to) {
     in.wrap(buffer, from, to);
@@ -67,7 +67,7 @@ public final class DataView {
   }
 
   /**
-   * Returns where the frame is among all of its direction.
+   * Returns the position of the frame among all of its direction.
    *
    * @return bytes before it, with 64 for each frame
    */
@@ -85,7 +85,7 @@ public final class DataView {
   }
 
   /**
-   * Returns what the sender of a {@code Credit} has received.
+   * Returns how much the sender of a {@code Credit} has received.
    *
    * @return bytes since the start
    */
@@ -94,7 +94,7 @@ public final class DataView {
   }
 
   /**
-   * Says whether the message goes on in the next frame.
+   * Returns whether the message goes on in the next frame.
    *
    * @return true if it does
    */
@@ -103,7 +103,7 @@ public final class DataView {
   }
 
   /**
-   * Says whether nothing follows in this direction.
+   * Returns whether nothing follows in this direction.
    *
    * @return true if nothing does
    */
@@ -112,7 +112,7 @@ public final class DataView {
   }
 
   /**
-   * Returns where the payload starts.
+   * Returns the position of the payload.
    *
    * @return an index into the buffer
    */

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * A {@code Deliver} in place: its head, a walk over its events, and the group subscriptions that it
- * is for.
+ * View of a {@code Deliver} in place: its head, a walk over its events, and the group subscriptions
+ * that it is for.
  *
  * <p>For one thread; reused, so that reading allocates nothing but what grows with the number of
  * groups. Valid until the buffer changes.
@@ -32,7 +32,7 @@ public final class DeliverView {
   private long[] groups = new long[2];
   private int groupCount;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public DeliverView() {}
 
   /**
@@ -41,8 +41,8 @@ public final class DeliverView {
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @param frameLimits what to accept
-   * @throws MalformedFrameException if anything is malformed or over a limit
+   * @param frameLimits the limits
+   * @throws MalformedFrameException if anything is malformed or exceeds a limit
    */
   public void read(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
     eventCount = 0;
@@ -66,7 +66,7 @@ public final class DeliverView {
 
   /**
    * Reads a body that another bus has made, whose events lie in one block with its size, without
-   * looking at each of them: the bus that took them from their publisher has checked them.
+   * reading each of them: the bus that accepted them from their publisher has checked them.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
@@ -135,7 +135,7 @@ public final class DeliverView {
   }
 
   /**
-   * Starts a walk over the events. There is one cursor for each view: a second call starts again.
+   * Starts a walk over the events. Each view has a single cursor: a second call starts again.
    *
    * @return a cursor before the first event
    */
@@ -144,7 +144,7 @@ public final class DeliverView {
   }
 
   /**
-   * Returns where the array of events starts, for a walk of one's own.
+   * Returns the start of the array of events, for a walk of one's own.
    *
    * @return an index into the buffer
    */
@@ -153,7 +153,7 @@ public final class DeliverView {
   }
 
   /**
-   * Returns where the array of events ends.
+   * Returns the end of the array of events.
    *
    * @return the index after the array's last byte
    */
@@ -162,7 +162,7 @@ public final class DeliverView {
   }
 
   /**
-   * Returns where the topic's bytes start.
+   * Returns the start of the topic's bytes.
    *
    * @return an index into the buffer
    */
@@ -216,7 +216,7 @@ public final class DeliverView {
   }
 
   /**
-   * Returns when the first bus received the events.
+   * Returns the time when the first bus received the events.
    *
    * @return microseconds since the epoch, by that bus's clock
    */
@@ -265,7 +265,10 @@ public final class DeliverView {
     return groups[i];
   }
 
-  /** The ids, of which the first {@link #groupCount} count; for writing the same groups again. */
+  /**
+   * Returns the ids, of which the first {@link #groupCount} count; for writing the same groups
+   * again.
+   */
   long[] groupArray() {
     return groups;
   }

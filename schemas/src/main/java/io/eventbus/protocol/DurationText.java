@@ -2,14 +2,14 @@ package io.eventbus.protocol;
 
 import java.time.Duration;
 
-/** Spans of time as people read and configure them: 10s, 1500ms, 2m, 1h. Any thread. */
+/** Durations as people read and configure them: 10s, 1500ms, 2m, 1h. Any thread. */
 public final class DurationText {
   private static final long MAX_IN_MILLIS = Long.MAX_VALUE / 1000;
 
   private DurationText() {}
 
   /**
-   * Writes a span in the biggest unit of which it is a whole number, up to hours; below a
+   * Formats a duration in the biggest unit of which it is a whole number, up to hours; below a
    * millisecond it is rounded up.
    *
    * @param span not negative; from 290 million years on it is "for ever"

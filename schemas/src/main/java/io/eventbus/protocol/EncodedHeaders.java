@@ -5,11 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
- * The headers of an event in Avro's encoding, ready to be written; immutable, so that any thread
- * may use it.
+ * Headers of an event in Avro's encoding, ready to be written; immutable, so that any thread may
+ * use it.
  */
 public final class EncodedHeaders {
-  /** No headers: one byte on the wire. */
+  /** Value without headers: one byte on the wire. */
   public static final EncodedHeaders NONE = new EncodedHeaders(new byte[] {0}, 0, 0);
 
   private final byte[] encoded;

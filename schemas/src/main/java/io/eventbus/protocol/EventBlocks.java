@@ -1,7 +1,7 @@
 package io.eventbus.protocol;
 
 /**
- * Measures an array of events in the one form that this protocol writes: a single block with a
+ * Sizes of an array of events in the one form that this protocol writes: a single block with a
  * negative count, its size in bytes, the events, and the end mark.
  */
 final class EventBlocks {

@@ -6,11 +6,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks over an {@code array<Event>} in any legal block structure and checks every event on the
+ * Cursor over an {@code array<Event>} in any legal block structure, which checks every event on the
  * way.
  *
  * <p>For one thread; reused by {@link #wrap}, so that walking allocates nothing. Only {@link #key},
- * {@link #headers} and {@link #payload} make objects.
+ * {@link #headers} and {@link #payload} create objects.
  */
 public final class EventCursor {
   private final BodyReader in = new BodyReader();
@@ -36,7 +36,7 @@ public final class EventCursor {
   private int payloadStart;
   private int payloadLength;
 
-  /** Makes a cursor that stands on nothing. */
+  /** Creates an empty cursor. */
   public EventCursor() {}
 
   /**
@@ -45,14 +45,14 @@ public final class EventCursor {
    * @param buffer holds the array
    * @param from the index of the array's first block
    * @param to the index after the last byte that may belong to the array
-   * @param frameLimits what to accept
+   * @param frameLimits the limits
    * @return this cursor
    */
   public EventCursor wrap(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
     return wrap(buffer, from, to, frameLimits, from);
   }
 
-  /** Starts in a body that starts before the array, so that errors tell positions in that. */
+  /** Starts in a body that starts before the array, so that errors state positions in that. */
   EventCursor wrap(ByteBuffer buffer, int from, int to, FrameLimits frameLimits, int bodyStart) {
     in.wrap(buffer, from, to, bodyStart);
     buf = buffer;
@@ -68,17 +68,18 @@ public final class EventCursor {
     return this;
   }
 
-  /** Stands on the only event that starts at an index, after checking it whole. */
+  /** Moves to the only event that starts at an index, after checking it whole. */
   void wrapOne(ByteBuffer buffer, int from, int to, FrameLimits frameLimits, int bodyStart) {
     wrap(buffer, from, to, frameLimits, bodyStart);
     moveTo(0, from);
   }
 
   /**
-   * Goes to the next event and checks it whole.
+   * Moves to the next event and checks it whole.
    *
-   * @return false after the last event; {@link #arrayEnd} then tells where the array ends
-   * @throws MalformedFrameException if the block structure or the event is broken or over a limit
+   * @return false after the last event; {@link #arrayEnd} is then set
+   * @throws MalformedFrameException if the block structure or the event is broken or exceeds a
+   *     limit
    */
   public boolean next() {
     if (leftInBlock == 0) {
@@ -106,8 +107,8 @@ public final class EventCursor {
   }
 
   /**
-   * Goes to an event that an earlier walk has found, whose {@link #index} and {@link #eventStart}
-   * it told; {@link #next} goes on from the end of the walk, not from here.
+   * Moves to an event that an earlier walk has found, whose {@link #index} and {@link #eventStart}
+   * it returned; {@link #next} goes on from the end of the walk, not from here.
    *
    * @param number the event's number
    * @param start the index of its first byte
@@ -166,7 +167,7 @@ public final class EventCursor {
   }
 
   /**
-   * Returns when the event was published.
+   * Returns the time when the event was published.
    *
    * @return microseconds since the epoch, by the publisher's clock
    */
@@ -184,7 +185,7 @@ public final class EventCursor {
   }
 
   /**
-   * Returns the event's headers, in the order of the wire; of two with one name the last counts.
+   * Returns the event's headers, in the order of the wire; of duplicate names the last counts.
    *
    * @return a new map that belongs to the caller, or an immutable empty one
    */
@@ -228,7 +229,7 @@ public final class EventCursor {
   }
 
   /**
-   * Returns where the payload starts.
+   * Returns the start of the payload.
    *
    * @return an index into the wrapped buffer
    */
@@ -246,7 +247,7 @@ public final class EventCursor {
   }
 
   /**
-   * Returns where the current event starts.
+   * Returns the start of the current event.
    *
    * @return an index into the wrapped buffer
    */
@@ -255,7 +256,7 @@ public final class EventCursor {
   }
 
   /**
-   * Returns where the current event ends.
+   * Returns the end of the current event.
    *
    * @return the index after its last byte
    */
@@ -264,7 +265,7 @@ public final class EventCursor {
   }
 
   /**
-   * Returns where the array ends, once {@link #next} has returned false.
+   * Returns the end of the array, once {@link #next} has returned false.
    *
    * @return the index after the array's last byte
    */
@@ -272,23 +273,25 @@ public final class EventCursor {
     return in.position();
   }
 
-  /** The bytes of the events that were walked over, without what is between them. */
+  /** Returns the bytes of the events that were walked over, without the bytes between them. */
   int itemBytes() {
     return itemBytes;
   }
 
-  /** Where the first event of the last block that held any starts. */
+  /** Returns the start of the first event of the last block that held any. */
   int lastItemsStart() {
     return lastItemsStart;
   }
 
-  /** Whether all events that were walked over lie in one block, and so next to each other. */
+  /**
+   * Returns whether all events that were walked over lie in one block, and so next to each other.
+   */
   boolean isOneBlock() {
     return blocks <= 1;
   }
 
   /**
-   * Says whether the array that was walked has the one form that this protocol writes: a single
+   * Returns whether the array that was walked has the one form that this protocol writes: a single
    * block with its size.
    *
    * @return true for one block with a negative count, or for an empty array

@@ -6,13 +6,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A {@code Forward} in place: for whom it is, and the {@code Deliver} in it.
+ * View of a {@code Forward} in place: its receivers, and the {@code Deliver} in it.
  *
  * <p>For one thread; reused, so that reading one that names no groups and no further buses
  * allocates nothing. Valid until the buffer changes.
  */
 public final class ForwardView {
-  /** A chain through all buses is the longest way. */
+  /** Maximum number of hops: a chain through all buses is the longest way. */
   private static final int MAX_HOPS = PeerFrames.MAX_TARGETS + 1;
 
   private final BodyReader in = new BodyReader();
@@ -27,16 +27,16 @@ public final class ForwardView {
   private int deliverStart;
   private int deliverEnd;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public ForwardView() {}
 
   /**
-   * Reads and checks a whole body, but for what is in the {@code Deliver} frame.
+   * Reads and checks a whole body, but for the content of the {@code Deliver} frame.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @throws MalformedFrameException if anything is malformed or over a limit
+   * @throws MalformedFrameException if anything is malformed or exceeds a limit
    */
   public void read(ByteBuffer buffer, int from, int to) {
     in.wrap(buffer, from, to);
@@ -133,7 +133,7 @@ public final class ForwardView {
   }
 
   /**
-   * Returns how many links the events have come by.
+   * Returns the number of links by which the events have come.
    *
    * @return 1 or more
    */
@@ -142,7 +142,7 @@ public final class ForwardView {
   }
 
   /**
-   * Returns whose events they are.
+   * Returns the account of the events.
    *
    * @return the account, empty for the default one
    */
@@ -151,7 +151,7 @@ public final class ForwardView {
   }
 
   /**
-   * Says whether the events are for the subscribers without a group.
+   * Returns whether the events are for the subscribers without a group.
    *
    * @return true if they are
    */
@@ -169,7 +169,7 @@ public final class ForwardView {
   }
 
   /**
-   * Returns the buses to pass the events on to.
+   * Returns the buses to forward the events to.
    *
    * @return a new array of their numbers
    */
@@ -178,7 +178,7 @@ public final class ForwardView {
   }
 
   /**
-   * Returns how many buses the events are to be passed on to.
+   * Returns the number of buses to forward the events to.
    *
    * @return 0 or more
    */
@@ -206,7 +206,7 @@ public final class ForwardView {
   }
 
   /**
-   * Returns where the {@code Deliver} frame starts.
+   * Returns the start of the {@code Deliver} frame.
    *
    * @return an index into the buffer
    */
@@ -215,7 +215,7 @@ public final class ForwardView {
   }
 
   /**
-   * Returns where the {@code Deliver} frame ends.
+   * Returns the end of the {@code Deliver} frame.
    *
    * @return the index after its last byte
    */

@@ -3,7 +3,7 @@ package io.eventbus.protocol;
 import java.nio.ByteBuffer;
 
 /**
- * Walks over the frames of one WebSocket message: {@code record Frame { int typeCode; bytes body;
+ * Cursor over the frames of one WebSocket message: {@code record Frame { int typeCode; bytes body;
  * }}, back to back.
  *
  * <p>Positions are absolute and the buffer's own position is not touched. For one thread; reused by
@@ -17,7 +17,7 @@ public final class FrameCursor {
   private int bodyEnd;
   private int end;
 
-  /** Makes a cursor that stands on nothing. */
+  /** Creates an empty cursor. */
   public FrameCursor() {}
 
   /**
@@ -37,7 +37,7 @@ public final class FrameCursor {
   }
 
   /**
-   * Goes to the next frame.
+   * Moves to the next frame.
    *
    * @return false when the message has no more
    * @throws MalformedFrameException if the head of the frame is broken or its body goes past the
@@ -67,7 +67,7 @@ public final class FrameCursor {
   }
 
   /**
-   * Returns where the frame starts.
+   * Returns the start of the frame.
    *
    * @return an index into the wrapped buffer
    */
@@ -76,7 +76,7 @@ public final class FrameCursor {
   }
 
   /**
-   * Returns where the body starts.
+   * Returns the start of the body.
    *
    * @return an index into the wrapped buffer
    */
@@ -85,7 +85,7 @@ public final class FrameCursor {
   }
 
   /**
-   * Returns where the body, and with it the frame, ends.
+   * Returns the end of the body, and with it of the frame.
    *
    * @return the index after the last byte
    */

@@ -28,7 +28,7 @@ import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
 import org.apache.avro.Schema;
 
-/** Which record is the body of which type of frame. */
+/** Records that are the bodies of the types of frames. */
 public final class FrameSchemas {
   private FrameSchemas() {}
 

@@ -5,7 +5,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the frames of the fast path: {@code Publish}, {@code Deliver} and {@code Confirm}.
+ * Writer of the frames of the fast path: {@code Publish}, {@code Deliver} and {@code Confirm}.
  *
  * <p>Each frame is measured first and then written at the position of a buffer that the caller
  * provides, so that writing allocates nothing. All other frames are written and read by {@link
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Frames {
   /**
-   * The most bytes that {@link #writeDeliverHead} writes: two integers, the topic, and six
+   * Maximum number of bytes that {@link #writeDeliverHead} writes: two integers, the topic, and six
    * integers.
    */
   public static final int MAX_DELIVER_HEAD = 8 * Varint.MAX_BYTES + Topic.MAX_BYTES;
@@ -37,7 +37,7 @@ public final class Frames {
   }
 
   /**
-   * Converts a time to what frames hold.
+   * Converts a time to the unit of frames.
    *
    * @param time an instant
    * @return microseconds since the epoch, rounded down
@@ -63,7 +63,7 @@ public final class Frames {
   /**
    * Writes one event.
    *
-   * @param out takes {@link #eventSize} bytes at its position
+   * @param out has room for {@link #eventSize} bytes at its position
    * @param publishedAt microseconds since the epoch
    * @param key the key in UTF-8, null for none
    * @param headers encoded headers
@@ -117,7 +117,7 @@ public final class Frames {
   /**
    * Writes a {@code Publish}.
    *
-   * @param out takes {@link #publishSize} bytes at its position
+   * @param out has room for {@link #publishSize} bytes at its position
    * @param topic the topic in UTF-8
    * @param sequence of the first event
    * @param schema fingerprint, 0 for none
@@ -139,11 +139,11 @@ public final class Frames {
   }
 
   /**
-   * Writes what comes before the events in a {@code Publish}. The events have to follow, and after
+   * Writes the part before the events in a {@code Publish}. The events have to follow, and after
    * them one byte 0, the end of the array.
    *
-   * @param out takes {@link #publishSize} bytes, less those of the events and the one that ends
-   *     them, at its position
+   * @param out has room for {@link #publishSize} bytes, less those of the events and the one that
+   *     ends them, at its position
    * @param topic the topic in UTF-8
    * @param sequence of the first event
    * @param schema fingerprint, 0 for none
@@ -175,7 +175,7 @@ public final class Frames {
   /**
    * Measures the {@code Deliver} that a {@code Publish} becomes.
    *
-   * @param publish what was received
+   * @param publish the received frame
    * @param producer the publisher's number
    * @param receivedAt microseconds since the epoch
    * @param offset in a durable topic, else -1
@@ -213,7 +213,7 @@ public final class Frames {
   }
 
   /**
-   * Measures what {@link #writeDeliverTail} writes.
+   * Measures the bytes that {@link #writeDeliverTail} writes.
    *
    * @param groups ids of the group subscriptions, may be empty
    * @param groupCount how many of them count
@@ -242,9 +242,9 @@ public final class Frames {
   /**
    * Writes the {@code Deliver} that a {@code Publish} becomes: a new head and the same events.
    *
-   * @param out takes {@link #deliverSize} bytes at its position
+   * @param out has room for {@link #deliverSize} bytes at its position
    * @param in the buffer that {@code publish} was read from
-   * @param publish what was received
+   * @param publish the received frame
    * @param producer the publisher's number
    * @param receivedAt microseconds since the epoch
    * @param offset in a durable topic, else -1
@@ -266,13 +266,13 @@ public final class Frames {
   }
 
   /**
-   * Writes what comes before the events in the {@code Deliver} that a {@code Publish} becomes: at
+   * Writes the part before the events in the {@code Deliver} that a {@code Publish} becomes: at
    * most {@link #MAX_DELIVER_HEAD} bytes. The events follow, as {@link PublishView#writeEvents}
    * writes them, then the {@link #writeDeliverTail tail}.
    *
-   * @param out takes the bytes at its position
+   * @param out the destination, written at its position
    * @param in the buffer that {@code publish} was read from
-   * @param publish what was received
+   * @param publish the received frame
    * @param producer the publisher's number
    * @param receivedAt microseconds since the epoch
    * @param offset in a durable topic, else -1
@@ -303,9 +303,9 @@ public final class Frames {
   }
 
   /**
-   * Writes what comes after the events in a {@code Deliver}.
+   * Writes the part after the events in a {@code Deliver}.
    *
-   * @param out takes one byte, or as many as the groups need
+   * @param out has room for one byte, or as many as the groups need
    * @param groups ids of the group subscriptions that it is for, may be empty
    * @param groupCount how many of them count
    */
@@ -321,9 +321,9 @@ public final class Frames {
   }
 
   /**
-   * Measures a {@code Deliver} that is another one for other group subscriptions.
+   * Measures a copy of a {@code Deliver} for other group subscriptions.
    *
-   * @param deliver what it is made from
+   * @param deliver the original
    * @param groups ids of the group subscriptions that it is for
    * @param groupCount how many of them count
    * @return bytes of the frame
@@ -347,11 +347,11 @@ public final class Frames {
   }
 
   /**
-   * Writes a {@code Deliver} that is another one for other group subscriptions.
+   * Writes a copy of a {@code Deliver} for other group subscriptions.
    *
-   * @param out takes {@link #deliverSize(DeliverView, long[], int)} bytes at its position
+   * @param out has room for {@link #deliverSize(DeliverView, long[], int)} bytes at its position
    * @param in the buffer that {@code deliver} was read from
-   * @param deliver what it is made from
+   * @param deliver the original
    * @param groups ids of the group subscriptions that it is for
    * @param groupCount how many of them count
    */
@@ -363,12 +363,12 @@ public final class Frames {
   }
 
   /**
-   * Writes what comes before the events in a {@code Deliver} that is another one for other group
-   * subscriptions: at most {@link #MAX_DELIVER_HEAD} bytes.
+   * Writes the part before the events in a copy of a {@code Deliver} for other group subscriptions:
+   * at most {@link #MAX_DELIVER_HEAD} bytes.
    *
-   * @param out takes the bytes at its position
+   * @param out the destination, written at its position
    * @param in the buffer that {@code deliver} was read from
-   * @param deliver what it is made from
+   * @param deliver the original
    * @param groups ids of the group subscriptions that it is for
    * @param groupCount how many of them count
    */
@@ -390,9 +390,9 @@ public final class Frames {
   }
 
   /**
-   * Measures a {@code Deliver} that is made of one event of another.
+   * Measures a {@code Deliver} with a single event of another.
    *
-   * @param deliver what the event is taken from; its head is copied
+   * @param deliver the source of the event; its head is copied
    * @param event a cursor that stands on the event
    * @return bytes of the frame
    */
@@ -418,11 +418,11 @@ public final class Frames {
   }
 
   /**
-   * Writes a {@code Deliver} that is made of one event of another.
+   * Writes a {@code Deliver} with a single event of another.
    *
-   * @param out takes {@link #singleDeliverSize} bytes at its position
+   * @param out has room for {@link #singleDeliverSize} bytes at its position
    * @param in the buffer that {@code deliver} was read from
-   * @param deliver what the event is taken from
+   * @param deliver the source of the event
    * @param event a cursor that stands on the event
    */
   public static void writeSingleDeliver(
@@ -448,7 +448,7 @@ public final class Frames {
   /**
    * Measures the {@code Confirm} of a {@code Publish}.
    *
-   * @param publish what is confirmed
+   * @param publish the confirmed frame
    * @param receivers number of subscribers and other buses that its events were queued for
    * @return bytes of the frame
    */
@@ -468,9 +468,9 @@ public final class Frames {
   /**
    * Writes the {@code Confirm} of a {@code Publish}.
    *
-   * @param out takes {@link #confirmSize} bytes at its position
+   * @param out has room for {@link #confirmSize} bytes at its position
    * @param in the buffer that {@code publish} was read from
-   * @param publish what is confirmed
+   * @param publish the confirmed frame
    * @param receivers number of subscribers and other buses that its events were queued for
    */
   public static void writeConfirm(

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An {@code Invoke} in place: where its parts are, and that every one of them is well formed.
+ * View of an {@code Invoke} in place: the positions of its parts, each of which is well formed.
  *
  * <p>For one thread; reused, so that reading allocates nothing. Valid until the buffer changes.
  */
@@ -30,17 +30,17 @@ public final class InvokeView {
   private long schema;
   private long limit;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public InvokeView() {}
 
   /**
-   * Reads and checks a whole body. What follows the limit is a later version's, and ignored.
+   * Reads and checks a whole body. Bytes behind the limit are a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @param limits what to accept of the event
-   * @throws MalformedFrameException if anything is malformed or over a limit
+   * @param limits the limits of the event
+   * @throws MalformedFrameException if anything is malformed or exceeds a limit
    */
   public void read(ByteBuffer buffer, int from, int to, FrameLimits limits) {
     buf = buffer;
@@ -73,7 +73,7 @@ public final class InvokeView {
   }
 
   /**
-   * Returns which of the connection's services is called.
+   * Returns the id of the called service on the connection.
    *
    * @return {@code Register.id}
    */
@@ -100,7 +100,7 @@ public final class InvokeView {
   }
 
   /**
-   * Returns how long the caller still waits.
+   * Returns the time for which the caller still waits.
    *
    * @return milliseconds from the receipt
    */
@@ -109,7 +109,7 @@ public final class InvokeView {
   }
 
   /**
-   * Returns who calls.
+   * Returns the caller.
    *
    * @return the caller's producer number
    */
@@ -118,7 +118,7 @@ public final class InvokeView {
   }
 
   /**
-   * Returns which of the caller's requests this is.
+   * Returns the number of the request among the caller's.
    *
    * @return the caller's own number of the call
    */
@@ -136,7 +136,7 @@ public final class InvokeView {
   }
 
   /**
-   * Returns the name that the caller has proved.
+   * Returns the authenticated name of the caller.
    *
    * @return a new string, empty if the service did not ask for it or the caller has none
    */
@@ -145,7 +145,7 @@ public final class InvokeView {
   }
 
   /**
-   * Returns when the caller's bus received the request.
+   * Returns the time when the caller's bus received the request.
    *
    * @return microseconds since the epoch, by that bus's clock
    */
@@ -163,7 +163,7 @@ public final class InvokeView {
   }
 
   /**
-   * Returns where the event starts.
+   * Returns the start of the event.
    *
    * @return an index into the buffer
    */
@@ -174,7 +174,7 @@ public final class InvokeView {
   /**
    * Returns the length of the event.
    *
-   * @return bytes with everything that is in it
+   * @return bytes with everything in it
    */
   public int eventLength() {
     return event.eventEnd() - event.eventStart();

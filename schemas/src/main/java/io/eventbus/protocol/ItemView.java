@@ -3,7 +3,7 @@ package io.eventbus.protocol;
 import java.nio.ByteBuffer;
 
 /**
- * A message of a stream in place: a schema and an event, as at the end of a {@code Reply}.
+ * View of a message of a stream in place: a schema and an event, as at the end of a {@code Reply}.
  *
  * <p>For one thread; reused. Valid until the buffer changes.
  */
@@ -12,17 +12,17 @@ public final class ItemView {
   private final EventCursor event = new EventCursor();
   private long schema;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public ItemView() {}
 
   /**
-   * Reads and checks a whole message. What follows the event is a later version's, and ignored.
+   * Reads and checks a whole message. Bytes behind the event are a later version's, and ignored.
    *
    * @param buffer holds the message
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @param limits what to accept of the event
-   * @throws MalformedFrameException if anything is malformed or over a limit
+   * @param limits the limits of the event
+   * @throws MalformedFrameException if anything is malformed or exceeds a limit
    */
   public void read(ByteBuffer buffer, int from, int to, FrameLimits limits) {
     in.wrap(buffer, from, to);

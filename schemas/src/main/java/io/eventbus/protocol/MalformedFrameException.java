@@ -1,8 +1,9 @@
 package io.eventbus.protocol;
 
 /**
- * Bytes that are not a legal frame. The message says which field, where (in bytes from the start of
- * the body, or of the message for the frame's own fields), what was found and what was expected.
+ * Failure to read bytes that are not a legal frame. The message says which field, where (in bytes
+ * from the start of the body, or of the message for the frame's own fields), the value found and
+ * the expectation.
  *
  * <p>Do not retry with the same bytes. The exception carries no stack trace: it is thrown for
  * hostile input, at the rate at which that comes.
@@ -10,7 +11,7 @@ package io.eventbus.protocol;
 public final class MalformedFrameException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Whether a limit was exceeded, rather than the encoding broken. */
+  /** Exceeded limit, rather than broken encoding. */
   private final boolean tooBig;
 
   private MalformedFrameException(String message, boolean tooBig) {
@@ -29,7 +30,7 @@ public final class MalformedFrameException extends RuntimeException {
   }
 
   /**
-   * Says whether the frame is well formed as far as it was read, but larger than a limit.
+   * Returns whether the frame is well formed as far as it was read, but larger than a limit.
    *
    * @return true for a limit, false for a broken encoding
    */

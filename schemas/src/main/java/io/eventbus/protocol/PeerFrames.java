@@ -19,8 +19,8 @@ import org.apache.avro.specific.SpecificDatumWriter;
 import org.apache.avro.specific.SpecificRecord;
 
 /**
- * The frames on the lanes between buses: their type codes, and how they are written and read. What
- * is read for each event is read by {@link ForwardView} instead. Stateless; any thread.
+ * Frames on the lanes between buses: their type codes, writing and reading. Frames of each event
+ * are read by {@link ForwardView} instead. Stateless; any thread.
  */
 public final class PeerFrames {
   /** The type code of {@code LaneHello}. */
@@ -83,16 +83,16 @@ public final class PeerFrames {
   /** The type code of {@code CallHello}. */
   public static final int CALL_HELLO = 74;
 
-  /** The most entries in one {@code Interest}. */
+  /** Maximum number of entries in one {@code Interest}. */
   public static final int MAX_ENTRIES = 4096;
 
-  /** The most bytes of the name of a group. */
+  /** Maximum size of the name of a group, in bytes. */
   public static final int MAX_GROUP_BYTES = 255;
 
-  /** The most bytes of the name of an account: 256 characters. */
+  /** Maximum size of the name of an account, in bytes: 256 characters. */
   public static final int MAX_ACCOUNT_BYTES = 1024;
 
-  /** The most buses that one {@code Forward} names. */
+  /** Maximum number of buses that one {@code Forward} names. */
   public static final int MAX_TARGETS = 4096;
 
   private PeerFrames() {}
@@ -281,13 +281,13 @@ public final class PeerFrames {
   }
 
   /**
-   * Encodes what comes before the {@code Deliver} in the body of a {@code Forward}: made once for
-   * many of them.
+   * Encodes the part before the {@code Deliver} in the body of a {@code Forward}: once for many of
+   * them.
    *
-   * @param hops how many links the events will have come by
+   * @param hops the number of links by which the events will have come
    * @param plain whether they are for the subscribers without a group
    * @param groups groups of the receiver
-   * @param targets numbers of the buses to pass them on to
+   * @param targets numbers of the buses to forward them to
    * @param pickBuses for each group at those buses the bus
    * @param pickGroups the groups, as many as buses
    * @return a new array
@@ -307,10 +307,10 @@ public final class PeerFrames {
   }
 
   /**
-   * Encodes what comes before the {@code Deliver} in the body of a {@code Forward} of an account
+   * Encodes the part before the {@code Deliver} in the body of a {@code Forward} of an account
    * other than the default one: by that alone it is for nobody.
    *
-   * @param hops how many links the events will have come by
+   * @param hops the number of links by which the events will have come
    * @return a new array
    */
   public static byte[] accountForwardHead(int hops) {
@@ -318,13 +318,13 @@ public final class PeerFrames {
   }
 
   /**
-   * Encodes what comes behind the {@code Deliver} in the body of a {@code Forward} of an account
+   * Encodes the part behind the {@code Deliver} in the body of a {@code Forward} of an account
    * other than the default one. The other parameters are those of {@link #forwardHead}.
    *
    * @param account the account, not empty
    * @param plain whether they are for the subscribers without a group
    * @param groups groups of the receiver
-   * @param targets numbers of the buses to pass them on to
+   * @param targets numbers of the buses to forward them to
    * @param pickBuses for each group at those buses the bus
    * @param pickGroups the groups, as many as buses
    * @return a new array
@@ -390,11 +390,11 @@ public final class PeerFrames {
   }
 
   /**
-   * Measures what comes before the {@code Deliver} in a whole {@code Forward} frame.
+   * Measures the part before the {@code Deliver} in a whole {@code Forward} frame.
    *
    * @param head from {@link #forwardHead}
    * @param deliverBytes the size of the {@code Deliver} frame
-   * @param tailBytes what follows that: 0 but for {@link #accountForwardTail}
+   * @param tailBytes the size of the part behind that: 0 but for {@link #accountForwardTail}
    * @return bytes
    */
   public static int forwardHeadSize(byte[] head, int deliverBytes, int tailBytes) {
@@ -403,13 +403,13 @@ public final class PeerFrames {
   }
 
   /**
-   * Writes what comes before the {@code Deliver} in a whole {@code Forward} frame; the {@code
+   * Writes the part before the {@code Deliver} in a whole {@code Forward} frame; the {@code
    * Deliver} frame has to follow, and then the tail.
    *
-   * @param out takes {@link #forwardHeadSize} bytes at its position
+   * @param out has room for {@link #forwardHeadSize} bytes at its position
    * @param head from {@link #forwardHead}
    * @param deliverBytes the size of the {@code Deliver} frame
-   * @param tailBytes what follows that
+   * @param tailBytes the size of the part behind that
    */
   public static void writeForwardHead(
       ByteBuffer out, byte[] head, int deliverBytes, int tailBytes) {

@@ -3,7 +3,7 @@ package io.eventbus.protocol;
 import java.nio.ByteBuffer;
 
 /**
- * A {@code Publish} in place: where its parts are, and that every one of them is well formed.
+ * View of a {@code Publish} in place: the positions of its parts, each of which is well formed.
  *
  * <p>For one thread; reused, so that reading allocates nothing. Valid until the buffer changes.
  */
@@ -13,7 +13,7 @@ public final class PublishView {
 
   private final BodyReader in = new BodyReader();
   private final EventCursor events = new EventCursor();
-  // A second one, so that writing does not disturb what is known about the first walk.
+  // A second cursor, so that writing does not disturb what is known about the first walk.
   private final EventCursor rewalk = new EventCursor();
   private ByteBuffer buf = ByteBuffer.allocate(0);
   private FrameLimits limits = FrameLimits.DEFAULT;
@@ -27,7 +27,7 @@ public final class PublishView {
   private int eventCount;
   private int eventBytes;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public PublishView() {}
 
   /**
@@ -36,10 +36,10 @@ public final class PublishView {
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @param frameLimits what to accept
+   * @param frameLimits the limits
    * @throws MalformedFrameException if anything is malformed ({@link
-   *     MalformedFrameException#isTooBig} tells which kind); if something is too big, {@link
-   *     #sequence} and {@link #shownTopic} say whose it is
+   *     MalformedFrameException#isTooBig} tells which kind); if something exceeds a limit, {@link
+   *     #sequence} and {@link #shownTopic} are set
    */
   public void read(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
     topicStart = from;
@@ -88,7 +88,7 @@ public final class PublishView {
     eventBytes = events.itemBytes();
   }
 
-  /** Goes on behind a topic that is too long: the refusal of the frame has to name it. */
+  /** Reads on behind a topic that is too long, because the refusal of the frame has to name it. */
   private void readLongTopic(int from, int to) {
     in.position(from);
     long length = in.readLong("Publish.topic");
@@ -107,7 +107,7 @@ public final class PublishView {
   }
 
   /**
-   * Returns where the topic's bytes start.
+   * Returns the start of the topic's bytes.
    *
    * @return an index into the buffer
    */
@@ -171,7 +171,7 @@ public final class PublishView {
   }
 
   /**
-   * Says whether the publisher wants a {@code Confirm}.
+   * Returns whether the publisher wants a {@code Confirm}.
    *
    * @return true if it does
    */
@@ -189,7 +189,7 @@ public final class PublishView {
   }
 
   /**
-   * Returns the size of the events without what is around and between them.
+   * Returns the size of the events without the bytes around and between them.
    *
    * @return bytes
    */
@@ -198,7 +198,7 @@ public final class PublishView {
   }
 
   /**
-   * Returns the size of the events as one block: what {@link #writeEvents} writes.
+   * Returns the size of the events as one block, as {@link #writeEvents} writes them.
    *
    * @return bytes
    */
@@ -209,20 +209,21 @@ public final class PublishView {
   }
 
   /**
-   * Returns where the events start, if they already have the form that {@link #writeEvents} writes.
+   * Returns the start of the events, if they already have the form that {@link #writeEvents}
+   * writes.
    *
-   * @return an index into the buffer, from which {@link #eventsSize} bytes can be taken as they
-   *     are; -1 if they have to be rewritten
+   * @return an index into the buffer, from which {@link #eventsSize} bytes can be copied unchanged;
+   *     -1 if they have to be rewritten
    */
   public int eventsInPlace() {
     return events.isCanonical() ? eventsStart : -1;
   }
 
   /**
-   * Writes the events as one block with its size: the bytes that came in where they have this form
+   * Writes the events as one block with its size: the received bytes if they have this form
    * already, else with a new block around them.
    *
-   * @param out takes {@link #eventsSize} bytes at its position
+   * @param out has room for {@link #eventsSize} bytes at its position
    */
   public void writeEvents(ByteBuffer out) {
     if (events.isCanonical()) {
@@ -232,7 +233,7 @@ public final class PublishView {
     Varint.write(out, -(long) eventCount);
     Varint.write(out, eventBytes);
     if (events.isOneBlock()) {
-      // What plain Avro libraries write: the events lie together already.
+      // As plain Avro libraries write them: the events lie together already.
       copy(events.lastItemsStart(), events.lastItemsStart() + eventBytes, out);
     } else {
       rewalk.wrap(buf, eventsStart, eventsEnd, limits);

@@ -3,7 +3,7 @@ package io.eventbus.protocol;
 import java.nio.ByteBuffer;
 
 /**
- * A {@code Reply} in place: where its parts are, and that every one of them is well formed.
+ * View of a {@code Reply} in place: the positions of its parts, each of which is well formed.
  *
  * <p>For one thread; reused, so that reading allocates nothing. Valid until the buffer changes.
  */
@@ -19,19 +19,19 @@ public final class ReplyView {
   private boolean more;
   private long limit;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public ReplyView() {}
 
   /**
-   * Reads and checks a whole body. What follows the limit is a later version's, and ignored.
+   * Reads and checks a whole body. Bytes behind the limit are a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @param limits what to accept of the event
+   * @param limits the limits of the event
    * @throws MalformedFrameException if anything is malformed ({@link
-   *     MalformedFrameException#isTooBig} tells which kind); if something is too big, {@link #call}
-   *     says whose it is
+   *     MalformedFrameException#isTooBig} tells which kind); if something exceeds a limit, {@link
+   *     #call} is set
    */
   public void read(ByteBuffer buffer, int from, int to, FrameLimits limits) {
     in.wrap(buffer, from, to);
@@ -57,7 +57,7 @@ public final class ReplyView {
   }
 
   /**
-   * Returns which member has answered.
+   * Returns the member that has answered.
    *
    * @return its number, 0 on the way from the member
    */
@@ -75,7 +75,7 @@ public final class ReplyView {
   }
 
   /**
-   * Returns how long the member worked, as it says.
+   * Returns how long the member worked, by its own account.
    *
    * @return microseconds
    */
@@ -84,7 +84,7 @@ public final class ReplyView {
   }
 
   /**
-   * Returns where schema and event start, which a bus passes on as they are.
+   * Returns the start of schema and event, which a bus forwards unchanged.
    *
    * @return an index into the buffer
    */
@@ -111,7 +111,7 @@ public final class ReplyView {
   }
 
   /**
-   * Returns where the event starts.
+   * Returns the start of the event.
    *
    * @return an index into the buffer
    */
@@ -122,7 +122,7 @@ public final class ReplyView {
   /**
    * Returns the length of the event.
    *
-   * @return bytes with everything that is in it
+   * @return bytes with everything in it
    */
   public int eventLength() {
     return event.eventEnd() - event.eventStart();
@@ -147,7 +147,7 @@ public final class ReplyView {
   }
 
   /**
-   * Says whether further answers to the request come.
+   * Returns whether further answers to the request come.
    *
    * @return false for the last one, and on the way from the member
    */

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@code Request} in place: where its parts are, and that every one of them is well formed.
+ * View of a {@code Request} in place: the positions of its parts, each of which is well formed.
  *
  * <p>For one thread; reused, so that reading allocates nothing. Valid until the buffer changes.
  */
@@ -35,19 +35,19 @@ public final class RequestView {
   private long schema;
   private long limit;
 
-  /** Makes a view of nothing. */
+  /** Creates an empty view. */
   public RequestView() {}
 
   /**
-   * Reads and checks a whole body. What follows the limit is a later version's, and ignored.
+   * Reads and checks a whole body. Bytes behind the limit are a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @param limits what to accept of the event
+   * @param limits the limits of the event
    * @throws MalformedFrameException if anything is malformed ({@link
-   *     MalformedFrameException#isTooBig} tells which kind); if something is too big, {@link #call}
-   *     says whose it is
+   *     MalformedFrameException#isTooBig} tells which kind); if something exceeds a limit, {@link
+   *     #call} is set
    */
   public void read(ByteBuffer buffer, int from, int to, FrameLimits limits) {
     buf = buffer;
@@ -86,7 +86,7 @@ public final class RequestView {
   }
 
   /**
-   * Returns where the bytes of the service's name start.
+   * Returns the start of the bytes of the service's name.
    *
    * @return an index into the buffer
    */
@@ -113,7 +113,7 @@ public final class RequestView {
   }
 
   /**
-   * Returns where the bytes of the method start.
+   * Returns the start of the bytes of the method.
    *
    * @return an index into the buffer
    */
@@ -158,7 +158,7 @@ public final class RequestView {
   }
 
   /**
-   * Returns how urgent the call is.
+   * Returns the priority of the call.
    *
    * @return the priority, or null for one that this version does not know
    */
@@ -169,7 +169,7 @@ public final class RequestView {
   /**
    * Returns how long the caller waits.
    *
-   * @return milliseconds, 0 for what the bus has as its default
+   * @return milliseconds, 0 for the bus's default
    */
   public int timeoutMillis() {
     return timeoutMillis;
@@ -185,7 +185,7 @@ public final class RequestView {
   }
 
   /**
-   * Says whether the call may be executed twice.
+   * Returns whether the call may be executed twice.
    *
    * @return true if it may
    */
@@ -221,7 +221,7 @@ public final class RequestView {
   }
 
   /**
-   * Returns where the event starts.
+   * Returns the start of the event.
    *
    * @return an index into the buffer
    */
@@ -232,7 +232,7 @@ public final class RequestView {
   /**
    * Returns the length of the event.
    *
-   * @return bytes with everything that is in it
+   * @return bytes with everything in it
    */
   public int eventLength() {
     return event.eventEnd() - event.eventStart();

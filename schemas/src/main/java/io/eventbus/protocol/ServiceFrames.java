@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 
 /**
- * Reads the frames of services that are not on the fast path, by the rules of {@link
+ * Reader of the frames of services that are not on the fast path, by the rules of {@link
  * ControlFrames}, which writes them. Stateless; any thread.
  */
 public final class ServiceFrames {

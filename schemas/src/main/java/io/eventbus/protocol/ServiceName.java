@@ -4,20 +4,20 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules for names of services: those of a {@link Topic}, but shorter, so that a topic of the
- * system can be made of each, and never with a $ at the beginning.
+ * Rules for names of services: those of a {@link Topic}, but shorter, so that a system topic can be
+ * made of each, and never with a $ at the beginning.
  */
 public final class ServiceName {
-  /** The longest name, in bytes of UTF-8. */
+  /** Maximum size of a name, in bytes of UTF-8. */
   public static final int MAX_BYTES = 240;
 
-  /** The service that is the bus itself: it can be called, and not served. */
+  /** Service that is the bus itself: it can be called, and not served. */
   public static final String BUS = "$bus";
 
-  /** What comes before the name of a service in the topic of what is broadcast to it. */
+  /** Prefix of the topic of broadcasts to a service. */
   public static final String TOPICS = "$SRV.";
 
-  // The longest topic of the system that is made of a name.
+  // The longest prefix of a system topic that is made of a name.
   private static final String PRESENCE = "$SYS.services.";
 
   private static final int MAX_TOKENS = Topic.MAX_TOKENS - 2;
@@ -25,27 +25,27 @@ public final class ServiceName {
   private ServiceName() {}
 
   /**
-   * Returns the topic on which a bus tells who joins and leaves a service.
+   * Returns the topic on which a bus tells which members join and leave a service.
    *
    * @param name a legal name
-   * @return a topic of the system
+   * @return a system topic
    */
   public static String presenceTopic(String name) {
     return PRESENCE + name;
   }
 
   /**
-   * Returns the topic of what is broadcast to a service.
+   * Returns the topic of broadcasts to a service.
    *
    * @param name a legal name
-   * @return a topic of the system
+   * @return a system topic
    */
   public static String broadcastTopic(String name) {
     return TOPICS + name;
   }
 
   /**
-   * Says what is wrong with a name.
+   * Returns the error in a name.
    *
    * @param name any text
    * @return null for a legal name, else the reason, to be shown to the client
@@ -87,7 +87,7 @@ public final class ServiceName {
   }
 
   /**
-   * Says what is wrong with a name that is to be called.
+   * Returns the error in a name that is to be called.
    *
    * @param name any text
    * @return null for a legal name and for that of the bus, else the reason

@@ -4,23 +4,23 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules for topics: tokens separated by dots, at most {@value #MAX_BYTES} bytes of UTF-8 and
+ * Rules for topics: tokens separated by dots, at most {@value #MAX_BYTES} bytes of UTF-8 and
  * {@value #MAX_TOKENS} tokens, no empty token, no white space, no control characters, no wildcard.
  */
 public final class Topic {
-  /** The longest topic or filter, in bytes of UTF-8. */
+  /** Maximum size of a topic or filter, in bytes of UTF-8. */
   public static final int MAX_BYTES = 255;
 
-  /** The most tokens of a topic or filter. */
+  /** Maximum number of tokens of a topic or filter. */
   public static final int MAX_TOKENS = 16;
 
-  /** What the topics of the system start with, to which no client may publish. */
+  /** First character of system topics, to which no client may publish. */
   public static final char SYSTEM = '$';
 
   private Topic() {}
 
   /**
-   * Says what is wrong with a topic that a client wants to publish to.
+   * Returns the error in a topic that a client wants to publish to.
    *
    * @param topic any text
    * @return null for a legal topic, else the reason, to be shown to the client
@@ -36,7 +36,7 @@ public final class Topic {
   }
 
   /**
-   * Says what is wrong with the form of a topic, which may be one of the system's.
+   * Returns the error in the form of a topic, which may be a system topic.
    *
    * @param topic any text
    * @return null for a topic that an event can have, else the reason
@@ -65,7 +65,7 @@ public final class Topic {
     }
   }
 
-  /** What topics and filters have in common. */
+  /** Returns the error in a name by the rules that topics and filters share. */
   static @Nullable String nameProblem(String name, String what) {
     if (name.isEmpty()) {
       return what + " is empty (expected: tokens separated by dots)";
@@ -135,7 +135,7 @@ public final class Topic {
     return what + " " + quote(name) + " has an empty token, number " + token + " (expected: none)";
   }
 
-  /** Shows hostile text safely: short, and without anything that a terminal would act on. */
+  /** Quotes hostile text safely: short, and without anything that a terminal would act on. */
   static String quote(String text) {
     StringBuilder shown = new StringBuilder("'");
     int n = Math.min(text.length(), 64);

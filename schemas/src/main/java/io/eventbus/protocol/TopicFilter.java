@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A filter that selects topics: {@code *} stands for one token, a last {@code >} for one or more.
+ * Filter that selects topics: {@code *} stands for one token, a last {@code >} for one or more.
  *
- * <p>A wildcard as the first token never selects a topic that starts with {@code $}: the system's
- * topics are only seen by who names them. Instances are immutable; any thread may use them.
+ * <p>A wildcard as the first token never selects a topic that starts with {@code $}: system topics
+ * are only seen by subscribers that name them. Instances are immutable; any thread may use them.
  */
 public final class TopicFilter {
   private static final String[] NONE = {};
@@ -28,7 +28,7 @@ public final class TopicFilter {
   }
 
   /**
-   * Says what is wrong with a filter.
+   * Returns the error in a filter.
    *
    * @param filter any text
    * @return null for a legal filter, else the reason, to be shown to the client
@@ -60,7 +60,7 @@ public final class TopicFilter {
   }
 
   /**
-   * Reads a filter.
+   * Parses a filter.
    *
    * @param filter any text
    * @return the filter
@@ -75,7 +75,7 @@ public final class TopicFilter {
   }
 
   /**
-   * Says whether a legal topic is selected.
+   * Returns whether a legal topic is selected.
    *
    * @param topic a topic that {@link Topic#formProblem} accepts
    * @return true if an event of that topic is for the subscriber
@@ -103,13 +103,13 @@ public final class TopicFilter {
     return tail ? start <= topic.length() : start > topic.length();
   }
 
-  /** Of a filter with wildcards only. */
+  /** Returns whether the first token is a wildcard; for a filter with wildcards only. */
   private boolean startsWithWildcard() {
     return tokens.length == 0 || tokens[0].equals("*");
   }
 
   /**
-   * Says whether every topic that another filter selects is selected by this one, too. Topics
+   * Returns whether every topic that another filter selects is selected by this one, too. Topics
    * longer than the limits of {@link Topic} count as well.
    *
    * @param other any filter
@@ -131,7 +131,8 @@ public final class TopicFilter {
   }
 
   /**
-   * Whether a topic of any number of tokens that the other one selects is not too short or long.
+   * Returns whether a topic of any number of tokens that the other one selects is not too short or
+   * long.
    */
   private boolean hasLengthsOf(TopicFilter other) {
     if (!tail) {
@@ -141,8 +142,8 @@ public final class TopicFilter {
   }
 
   /**
-   * Says whether there is a topic that both this filter and another one select. Topics longer than
-   * the limits of {@link Topic} count as well.
+   * Returns whether there is a topic that both this filter and another one select. Topics longer
+   * than the limits of {@link Topic} count as well.
    *
    * @param other any filter
    * @return true if there is one
@@ -176,7 +177,7 @@ public final class TopicFilter {
   }
 
   /**
-   * Says whether the filter has no wildcard and so selects exactly one topic.
+   * Returns whether the filter has no wildcard and so selects exactly one topic.
    *
    * @return true for a plain topic
    */
@@ -185,7 +186,7 @@ public final class TopicFilter {
   }
 
   /**
-   * Says whether the filter names topics of the system, those that start with {@code $}.
+   * Returns whether the filter names system topics, those that start with {@code $}.
    *
    * @return true if it does
    */
@@ -203,7 +204,7 @@ public final class TopicFilter {
   }
 
   /**
-   * Says whether the filter ends with {@code >}.
+   * Returns whether the filter ends with {@code >}.
    *
    * @return true if one or more further tokens may follow {@link #tokens}
    */

@@ -3,26 +3,28 @@ package io.eventbus.protocol;
 import java.nio.ByteBuffer;
 
 /**
- * Writes {@code Data} and {@code Credit} at the position of a buffer that the caller provides, so
- * that writing allocates nothing. Stateless; any thread.
+ * Writer of {@code Data} and {@code Credit} at the position of a buffer that the caller provides,
+ * so that writing allocates nothing. Stateless; any thread.
  */
 public final class TunnelFrames {
-  /** The longest payload of one {@code Data}, in bytes. */
+  /** Maximum payload of one {@code Data}, in bytes. */
   public static final int MAX_PAYLOAD = 64 * 1024;
 
   /**
-   * What a {@code Data} counts for beside its payload where offsets and limits are counted, so that
-   * what frames cost is bounded as well as what is in them.
+   * Bytes that a {@code Data} counts for beside its payload in offsets and limits, so that the cost
+   * of frames is bounded as well as their content.
    */
   public static final int FRAME_COST = 64;
 
-  /** The most bytes of a {@code Data} before its payload, and of a whole {@code Credit}. */
+  /**
+   * Maximum number of bytes of a {@code Data} before its payload, and of a whole {@code Credit}.
+   */
   public static final int MAX_HEAD = 5 * Varint.MAX_BYTES + 2;
 
   private TunnelFrames() {}
 
   /**
-   * Returns what a {@code Data} counts for.
+   * Returns the bytes that a {@code Data} counts for.
    *
    * @param payloadLength bytes of its payload
    * @return bytes
@@ -35,7 +37,7 @@ public final class TunnelFrames {
    * Measures a {@code Data}.
    *
    * @param call the number that the receiver knows the call by
-   * @param offset where it is among all of its direction
+   * @param offset its position among all of its direction
    * @param payloadLength bytes of the payload
    * @return bytes of the frame
    */
@@ -49,11 +51,11 @@ public final class TunnelFrames {
   }
 
   /**
-   * Writes what comes before the payload of a {@code Data}.
+   * Writes the part before the payload of a {@code Data}.
    *
-   * @param out takes {@link #dataSize} bytes, less the payload, at its position
+   * @param out has room for {@link #dataSize} bytes, less the payload, at its position
    * @param call the number that the receiver knows the call by
-   * @param offset where it is among all of its direction
+   * @param offset its position among all of its direction
    * @param more whether the message goes on in the next frame
    * @param last whether nothing follows in this direction
    * @param payloadLength bytes of the payload, which has to follow
@@ -71,7 +73,7 @@ public final class TunnelFrames {
   /**
    * Writes a {@code Credit}.
    *
-   * @param out takes {@link #MAX_HEAD} bytes at its position
+   * @param out has room for {@link #MAX_HEAD} bytes at its position
    * @param call the number that the receiver knows the call by
    * @param limit how far Data may go
    * @param received how far it was received

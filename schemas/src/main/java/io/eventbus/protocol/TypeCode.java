@@ -2,7 +2,7 @@ package io.eventbus.protocol;
 
 import org.jspecify.annotations.Nullable;
 
-/** The type codes of the frames between clients and buses. */
+/** Type codes of the frames between clients and buses. */
 public enum TypeCode {
   /** Client to bus: the first frame of a connection. */
   HELLO(0),
@@ -10,7 +10,7 @@ public enum TypeCode {
   PUBLISH(1),
   /** Client to bus: a subscription. */
   SUBSCRIBE(2),
-  /** Bus to client: go on at another bus. */
+  /** Bus to client: move to another bus. */
   CHANGE_BUS(3),
   /** Bus to client: events for a subscriber. */
   DELIVER(4),
@@ -30,7 +30,7 @@ public enum TypeCode {
   BARRIER(11),
   /** Bus to client: nothing more comes for a subscription. */
   DRAINED(12),
-  /** Client to bus: the client did not go to another bus. */
+  /** Client to bus: the client did not move to another bus. */
   CHANGE_BUS_FAILED(13),
   /** Client to bus: the connection serves a service. */
   REGISTER(20),
@@ -57,7 +57,7 @@ public enum TypeCode {
   /** Both ways: the bus is there. */
   ECHO(33);
 
-  // Some numbers are for frames of later versions: null.
+  // Numbers of frames of later versions: null.
   private static final @Nullable TypeCode[] BY_CODE = byCode();
 
   private final int code;

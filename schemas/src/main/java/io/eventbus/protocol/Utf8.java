@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Checks and decodes UTF-8 (RFC 3629) in place: no surrogates, no overlong forms, nothing above
+ * Check and decoder of UTF-8 (RFC 3629) in place: no surrogates, no overlong forms, nothing above
  * U+10FFFF.
  */
 final class Utf8 {
@@ -34,8 +34,8 @@ final class Utf8 {
   }
 
   /**
-   * The length of the multi-byte sequence at i, or 0 for a broken one: table 3-7 of the Unicode
-   * standard.
+   * Returns the length of the multi-byte sequence at i, or 0 for a broken one: table 3-7 of the
+   * Unicode standard.
    */
   private static int sequenceLength(ByteBuffer buf, int i, int to, int lead) {
     if (lead < 0xC2 || lead > 0xF4) {

@@ -2,12 +2,12 @@ package io.eventbus.protocol;
 
 import java.nio.ByteBuffer;
 
-/** Writes Avro's integers: zig-zag, then seven bits a byte, the low ones first. */
+/** Writer of Avro's integers: zig-zag, then seven bits a byte, the low ones first. */
 final class Varint {
-  /** The most bytes that an integer of 64 bits takes. */
+  /** Maximum number of bytes of an integer of 64 bits. */
   static final int MAX_BYTES = 10;
 
-  /** The most bytes that an integer of 32 bits takes. */
+  /** Maximum number of bytes of an integer of 32 bits. */
   static final int MAX_INT_BYTES = 5;
 
   private Varint() {}

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The fast path makes no objects, whatever block structure the publisher's library writes. */
+/** Allocation of the fast path: none, whatever block structure the publisher's library writes. */
 class AllocationTest {
   private static final int EVENTS = 100;
   private static final int ROUNDS = 100;
@@ -36,21 +36,21 @@ class AllocationTest {
     ByteBuffer in = Bodies.surrounded(message, 3, 3, 0xFF, direct);
     ByteBuffer out = direct ? ByteBuffer.allocateDirect(64 * 1024) : ByteBuffer.allocate(64 * 1024);
 
-    // The compiler removes or adds a few objects of its own while it warms up, so what counts is
-    // that a measurement without any comes, and comes soon.
-    long least = Long.MAX_VALUE;
-    for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
+    // The compiler removes or adds a few objects of its own while it warms up, so a measurement
+    // without any has to come, and soon.
+    long min = Long.MAX_VALUE;
+    for (int attempt = 0; attempt < ATTEMPTS && min > 0; attempt++) {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int round = 0; round < ROUNDS; round++) {
         route(in, 3, 3 + message.length, out);
       }
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      min = Math.min(min, threads.getCurrentThreadAllocatedBytes() - before);
     }
 
-    assertThat(least).as("bytes allocated in %d rounds of %d events", ROUNDS, EVENTS).isZero();
+    assertThat(min).as("bytes allocated in %d rounds of %d events", ROUNDS, EVENTS).isZero();
   }
 
-  /** What a bus does with a Publish, and a client with the Deliver. */
+  /** Does what a bus does with a Publish, and a client with the Deliver. */
   private void route(ByteBuffer in, int from, int to, ByteBuffer out) {
     frames.wrap(in, from, to);
     while (frames.next()) {
@@ -70,7 +70,10 @@ class AllocationTest {
     }
   }
 
-  /** Structure 0: one block without a size, 1: one with it, 2: several of both kinds. */
+  /**
+   * Encodes a message. Structure 0: one block without a size, 1: one with it, 2: several of both
+   * kinds.
+   */
   private static byte[] message(int structure) {
     List<Event> events = new ArrayList<>();
     for (int i = 0; i < EVENTS; i++) {
@@ -100,7 +103,8 @@ class AllocationTest {
   }
 
   /**
-   * What the library's array takes: all but what a Publish without events has, and its end mark.
+   * Returns the length of the library's array: the difference to a Publish without events, and its
+   * end mark.
    */
   private static int eventsLength(Publish record) {
     Publish none =

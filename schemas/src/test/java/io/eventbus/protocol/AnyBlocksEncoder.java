@@ -26,7 +26,7 @@ final class AnyBlocksEncoder extends Encoder {
   private final Random random;
   private final Deque<Level> levels = new ArrayDeque<>();
 
-  /** An array or map that is open, or at the bottom the record. */
+  /** Array or map that is open, or at the bottom the record. */
   private static final class Level {
     final List<byte[]> items = new ArrayList<>();
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -113,12 +113,12 @@ final class Bodies {
 
   private Bodies() {}
 
-  /** Reads a body from a range of a buffer. */
+  /** Reader of a body from a range of a buffer. */
   interface Reader {
     SpecificRecord read(ByteBuffer buf, int from, int to);
   }
 
-  /** Our reader of every record. */
+  /** Our readers of every record. */
   static final Map<TypeCode, Reader> READERS = readers();
 
   private static Map<TypeCode, Reader> readers() {
@@ -160,7 +160,7 @@ final class Bodies {
     return reader.read(ByteBuffer.wrap(body), 0, body.length);
   }
 
-  /** A Publish through our reader, by way of the form that the bus passes on. */
+  /** Reads a Publish by our reader, through the form that the bus passes on. */
   static Publish publish(ByteBuffer buf, int from, int to) {
     PublishView view = new PublishView();
     view.read(buf, from, to, FrameLimits.DEFAULT);
@@ -270,7 +270,9 @@ final class Bodies {
     return events;
   }
 
-  /** The body as the Avro library writes it: arrays and maps in one block without a size. */
+  /**
+   * Returns the body as the Avro library writes it: arrays and maps in one block without a size.
+   */
   static byte[] avro(IndexedRecord record) {
     try {
       ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -284,7 +286,7 @@ final class Bodies {
     }
   }
 
-  /** The record as the Avro library reads it; fails if bytes are left over. */
+  /** Returns the record as the Avro library reads it; fails if bytes are left over. */
   static SpecificRecord avro(Schema schema, byte[] body) {
     try {
       BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(body, null);
@@ -296,7 +298,7 @@ final class Bodies {
     }
   }
 
-  /** The record as the Avro library reads it; what follows it is ignored. */
+  /** Returns the record as the Avro library reads it; ignores bytes behind it. */
   static SpecificRecord avroPrefix(Schema schema, byte[] body) {
     try {
       BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(body, null);
@@ -306,7 +308,7 @@ final class Bodies {
     }
   }
 
-  /** The record as a program without generated types reads it. */
+  /** Returns the record as a program without generated types reads it. */
   static GenericRecord generic(Schema schema, byte[] body) {
     try {
       BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(body, null);
@@ -337,7 +339,7 @@ final class Bodies {
     }
   }
 
-  /** The body of the only frame in a message, by the Avro library. */
+  /** Returns the body of the only frame in a message, by the Avro library. */
   static byte[] bodyOf(TypeCode type, byte[] message) {
     Frame frame = (Frame) avro(Frame.getClassSchema(), message);
     if (frame.getTypeCode() != type.code()) {
@@ -352,7 +354,7 @@ final class Bodies {
     return bytes;
   }
 
-  /** The body in the middle of a buffer full of something else. */
+  /** Returns the body in the middle of a buffer full of other bytes. */
   static ByteBuffer surrounded(byte[] body, int before, int after, int poison, boolean direct) {
     byte[] all = new byte[before + body.length + after];
     Arrays.fill(all, (byte) poison);

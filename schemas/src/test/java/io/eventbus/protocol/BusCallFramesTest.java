@@ -20,7 +20,7 @@ import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What buses say to each other of calls is what the Avro library reads and writes. */
+/** Frames of calls between buses, against the Avro library. */
 class BusCallFramesTest {
   private static byte[] event() {
     return Bodies.avro(new Event(7L, "k", Map.of(), ByteBuffer.wrap(new byte[] {1, 2, 3})));

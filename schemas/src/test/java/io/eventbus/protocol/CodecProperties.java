@@ -43,7 +43,7 @@ class CodecProperties {
   }
 
   @Property
-  void whatTheLibraryWritesIsReadInAnyBlockStructure(
+  void readsTheLibrarysOutputInAnyBlockStructure(
       @ForAll("anyRecord") SpecificRecord record, @ForAll long blocks) {
     TypeCode type = Records.typeOf(record);
 
@@ -52,7 +52,7 @@ class CodecProperties {
   }
 
   @Property
-  void whatFollowsTheLastFieldIsIgnored(
+  void ignoresBytesBehindTheLastField(
       @ForAll("anyRecord") SpecificRecord record, @ForAll byte[] later) {
     byte[] body = Bodies.avro(record);
     byte[] longer = Arrays.copyOf(body, body.length + later.length);
@@ -96,7 +96,7 @@ class CodecProperties {
     assertThat(Bodies.events(cursor)).isEqualTo(publish.getEvents());
     assertThat(cursor.arrayEnd()).isEqualTo(events.length);
     assertThat(cursor.isCanonical()).isTrue();
-    // One block: the negative count, the size of all that follows but the end mark.
+    // A single block: the negative count, the size of all that follows but the end mark.
     BodyReader head = new BodyReader().wrap(out, 0, events.length);
     assertThat(head.readLong("count")).isEqualTo(-publish.getEvents().size());
     assertThat(head.readLong("size")).isEqualTo(events.length - head.position() - 1);
@@ -142,7 +142,7 @@ class CodecProperties {
   }
 
   @Property
-  void oneEventOfADeliverKeepsTheHeadAndItsOwnSequence(
+  void aSingleEventOfADeliverKeepsTheHeadAndItsSequence(
       @ForAll("delivers") Deliver deliver, @ForAll long blocks, @ForAll @IntRange(max = 7) int n) {
     int index = n % deliver.getEvents().size();
     byte[] body = AnyBlocksEncoder.encode(deliver, blocks);
@@ -298,7 +298,10 @@ class CodecProperties {
     return out.array();
   }
 
-  /** What a program without generated types read, written again by it and read with the types. */
+  /**
+   * Checks that a program without generated types writes what it has read, so that the types read
+   * the same.
+   */
   private static void assertSameGeneric(GenericRecord generic, SpecificRecord record) {
     assertThat(Bodies.avro(record.getSchema(), Bodies.avro(generic))).isEqualTo(record);
   }

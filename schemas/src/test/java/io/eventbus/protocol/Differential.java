@@ -17,8 +17,8 @@ import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.specific.SpecificRecord;
 
 /**
- * What our readers accept, the Avro library must read the same: a bus passes bytes on that were
- * checked only here, and a subscriber must never be the first to stumble over them.
+ * Comparison with the Avro library, which must read the same as our readers: a bus passes bytes on
+ * that were checked only here, and a subscriber must never be the first to stumble over them.
  */
 final class Differential {
   private Differential() {}
@@ -65,7 +65,7 @@ final class Differential {
     return true;
   }
 
-  /** Walks over a message as a bus does, and reads every frame of a type that is known. */
+  /** Walks over a message as a bus does, and reads every frame of a known type. */
   static void checkMessage(byte[] message) {
     FrameCursor cursor = new FrameCursor().wrap(ByteBuffer.wrap(message), 0, message.length);
     int end = 0;

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Coverage-guided fuzzing of every decoder that reads the network.
  *
  * <p>With {@code JAZZER_FUZZ=1} in the environment, as in the nightly build, it looks for new
- * inputs for some seconds; without, it only runs the seeds. What it found lies in {@code
+ * inputs for some seconds; without, it only runs the seeds. Its findings are in {@code
  * target/fuzz}.
  */
 class FramesFuzz {
@@ -20,7 +20,7 @@ class FramesFuzz {
   private static final int MESSAGE = 100;
   private static final int NAMES = 101;
 
-  /** The first byte chooses the decoder, so that one fuzzing run reaches them all. */
+  /** Calls the decoder that the first byte chooses, so that one fuzzing run reaches them all. */
   @MethodSource("seeds")
   @FuzzTest(maxDuration = "10s")
   void everyDecoder(byte[] input) {
@@ -50,7 +50,7 @@ class FramesFuzz {
     }
   }
 
-  /** A legal input for each decoder, from which the fuzzer goes on. */
+  /** Returns a legal input for each decoder, from which the fuzzer goes on. */
   static Stream<byte[]> seeds() {
     Stream<byte[]> records =
         Stream.iterate(0, i -> i < 60, i -> i + 1)

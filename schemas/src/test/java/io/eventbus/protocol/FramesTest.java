@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the views and the cursors accept, and where they stop. */
+/** Limits of the views and the cursors: accepted input, and the place where they stop. */
 class FramesTest {
   private static final FrameLimits SMALL = new FrameLimits(4, 2, 6);
 

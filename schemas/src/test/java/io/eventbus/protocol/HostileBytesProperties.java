@@ -13,8 +13,8 @@ import net.jqwik.api.constraints.IntRange;
 import org.apache.avro.specific.SpecificRecord;
 
 /**
- * Bodies that were damaged at random: every reader refuses them in the one way that it may, and
- * what it answers does not depend on any byte outside the body.
+ * Bodies that were damaged at random: every reader refuses them in the only legal way, and its
+ * answer does not depend on any byte outside the body.
  */
 class HostileBytesProperties {
   private static final int[] POISONS = {0x00, 0xFF, 0x02, 0x80};
@@ -97,7 +97,7 @@ class HostileBytesProperties {
     }
   }
 
-  /** What was read, or why it was refused; any other exception fails the test. */
+  /** Returns the content, or the reason of the refusal; any other exception fails the test. */
   private static String outcome(Bodies.Reader reader, ByteBuffer buf, int from, int to) {
     try {
       return "read " + reader.read(buf, from, to);

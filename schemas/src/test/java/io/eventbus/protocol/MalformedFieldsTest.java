@@ -18,11 +18,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to break every field of every record, one at a time: each is refused, by the name of
- * the field.
+ * Breaks of every field of every record, one at a time: each is refused, by the name of the field.
  */
 class MalformedFieldsTest {
-  /** What a part of a body is, and so how it can be broken. */
+  /** Kind of a part of a body, which decides how it can be broken. */
   private enum Kind {
     LONG,
     INT,
@@ -35,10 +34,10 @@ class MalformedFieldsTest {
     END
   }
 
-  /** A part of a body; where it is optional, the body may end before it. */
+  /** Part of a body; if it is optional, the body may end before it. */
   private record Part(String field, Kind kind, String hex, boolean optional) {}
 
-  /** A way to break a part; a last one is not followed by the rest of the body. */
+  /** Break of a part; a last one is not followed by the rest of the body. */
   private record Break(String name, String hex, boolean last) {}
 
   private static final Map<String, List<Part>> RECORDS = records();
@@ -420,7 +419,10 @@ class MalformedFieldsTest {
     read(record, body.toByteArray());
   }
 
-  /** An event that is cut before its fourth byte is missed already where the block is counted. */
+  /**
+   * Asserts that the error names the field. An event that is cut before its fourth byte is missed
+   * already where the block is counted.
+   */
   private static void assertNames(String field, Throwable e) {
     if (!(field.equals("Event.publishedAt") || field.equals("Event.key"))
         || !String.valueOf(e.getMessage()).startsWith("events: block count 1 ")) {

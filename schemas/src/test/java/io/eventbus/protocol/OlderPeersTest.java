@@ -14,7 +14,7 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.io.DecoderFactory;
 import org.junit.jupiter.api.Test;
 
-/** What a bus that does not know accounts reads: its schemas are here as they were. */
+/** Frames as read by a bus that does not know accounts: its schemas are here as they were. */
 class OlderPeersTest {
   private static final Schema FORWARD =
       new Schema.Parser()
@@ -45,7 +45,7 @@ class OlderPeersTest {
                     {"name":"group","type":["null","string"]},
                     {"name":"overflow","type":"int"}]}}}]}""");
 
-  /** Reads the body of a frame; what is behind the last field is skipped with the frame. */
+  /** Reads the body of a frame; bytes behind the last field are skipped with the frame. */
   private static GenericRecord read(Schema schema, byte[] frame) throws IOException {
     FrameCursor cursor = new FrameCursor().wrap(ByteBuffer.wrap(frame), 0, frame.length);
     assertThat(cursor.next()).isTrue();

@@ -16,7 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What buses write to each other is what the Avro library reads, and the other way round. */
+/** Frames between buses, against the Avro library, in both directions. */
 class PeerFramesTest {
   private static final byte[] DELIVER = {8, 4, 1, 2};
 
@@ -48,7 +48,7 @@ class PeerFramesTest {
     return out.array();
   }
 
-  /** Without the last field, which is left out where it is null. */
+  /** Returns the bytes without the last field, which is left out where it is null. */
   private static byte[] withoutAccount(Forward forward) {
     byte[] whole = Bodies.avro(forward);
     return Arrays.copyOf(whole, whole.length - 1);

@@ -18,7 +18,7 @@ final class ProtocolDocument {
 
   private ProtocolDocument() {}
 
-  /** A file of the repository, whichever of its folders the test was started in. */
+  /** Finds a file of the repository, whichever of its folders the test was started in. */
   static Path find(Path path) {
     Path folder = Path.of("").toAbsolutePath();
     while (folder != null && !Files.exists(folder.resolve(path))) {
@@ -38,7 +38,7 @@ final class ProtocolDocument {
     }
   }
 
-  /** The bytes of a type's example. */
+  /** Returns the bytes of a type's example. */
   static byte[] frame(TypeCode type) {
     return bytes(block(example(type), "hex"));
   }
@@ -71,7 +71,7 @@ final class ProtocolDocument {
         .toList();
   }
 
-  /** The bytes of a listing; text that is shown beside a line must be the bytes of that line. */
+  /** Returns the bytes of a listing; text beside a line must be the bytes of that line. */
   static byte[] bytes(String listing) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     for (String line : listing.lines().toList()) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the protocol's document shows is what the code does. */
+/** Examples of the protocol's document, against the code. */
 class ProtocolDocumentTest {
   @ParameterizedTest
   @EnumSource(TypeCode.class)

@@ -11,30 +11,30 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaFormatter;
 
 /**
- * The schemas as files for other Avro libraries: a protocol with all of them, and each frame's
- * record for itself.
+ * Schemas as files for other Avro libraries: a protocol with all of them, and each frame's record
+ * for itself.
  *
- * <p>They are those of the IDL but for two things. What only Java needs is left out. And an enum
+ * <p>They are those of the IDL but for two things. Properties for Java are left out. And an enum
  * that may get new symbols is an {@code int}, whose bytes are the same: with the enum a library
  * fails at a symbol that it does not know, or takes it for another one.
  */
 final class PublishedSchemas {
   static final String PROTOCOL_FILE = "eventbus.avpr";
 
-  /** The property of an int that was an enum: the names of the numbers from 0. */
+  /** Property of an int that was an enum: the names of the numbers from 0. */
   static final String NAMES = "names";
 
-  /** The enums that never get another symbol. */
+  /** Enums that never get another symbol. */
   private static final Set<String> FIXED = Set.of("Overflow");
 
-  /** No frames, but parts of them. */
+  /** Records that are parts of frames. */
   private static final Set<String> PARTS = Set.of("Event", "Limits");
 
   private final Map<String, Schema> made = new LinkedHashMap<>();
 
   private PublishedSchemas() {}
 
-  /** The files' names and texts. */
+  /** Returns the files' names and texts. */
   static Map<String, String> files() {
     Protocol idl = EventBusProtocol.PROTOCOL;
     PublishedSchemas schemas = new PublishedSchemas();

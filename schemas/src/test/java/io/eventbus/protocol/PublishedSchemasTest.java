@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The schemas that other Avro libraries read, as they are in the jar. */
+/** Schemas that other Avro libraries read, as they are in the jar. */
 class PublishedSchemasTest {
   @Test
   void theFilesAreWhatTheIdlSays() throws IOException {
@@ -70,11 +70,11 @@ class PublishedSchemasTest {
     assertSame(alone, Bodies.generic(FrameSchemas.of(type), body));
     Protocol all = Protocol.parse(published(PublishedSchemas.PROTOCOL_FILE));
     assertThat(Bodies.generic(all.getType("io.eventbus.schema." + record), body)).isEqualTo(alone);
-    // And what a library writes with it is read as the same.
+    // And a record that a library writes with it is read as the same.
     assertThat(Bodies.generic(schema(record), Bodies.avro(alone))).isEqualTo(alone);
   }
 
-  /** The same values; an enum of the IDL may be its number. */
+  /** Asserts equal values; an enum of the IDL may be its number. */
   private static void assertSame(IndexedRecord published, IndexedRecord idl) {
     List<Schema.Field> fields = idl.getSchema().getFields();
     assertThat(published.getSchema().getFields()).hasSameSizeAs(fields);
@@ -94,7 +94,10 @@ class PublishedSchemasTest {
     }
   }
 
-  /** The enums that can get another symbol are numbers: only {@code Overflow} stays an enum. */
+  /**
+   * Checks that the enums that can get another symbol are numbers: only {@code Overflow} stays an
+   * enum.
+   */
   @ParameterizedTest
   @EnumSource
   void aSymbolThatALaterVersionAddsIsANumber(TypeCode type) {

@@ -50,7 +50,7 @@ import org.apache.avro.specific.SpecificRecord;
 final class Records {
   private Records() {}
 
-  /** Any text that UTF-8 can hold, of every length of encoding. */
+  /** Returns any text that UTF-8 can hold, of every length of encoding. */
   static Arbitrary<String> texts(int maxCodePoints) {
     Arbitrary<Integer> codePoints =
         Arbitraries.oneOf(
@@ -83,7 +83,7 @@ final class Records {
         .as((at, key, headers, payload) -> new Event(at, key, headers, ByteBuffer.wrap(payload)));
   }
 
-  /** Mostly what occurs, and sometimes the extremes. */
+  /** Returns mostly usual numbers, and sometimes the extremes. */
   static Arbitrary<Long> sequences() {
     return Arbitraries.frequencyOf(
         Tuple.of(4, Arbitraries.longs().between(1, 100_000)),
@@ -248,7 +248,7 @@ final class Records {
                     times.get4()));
   }
 
-  /** Places in a flow of bytes. */
+  /** Returns positions in a stream of bytes. */
   static Arbitrary<Long> offsets() {
     return Arbitraries.longs().greaterOrEqual(0);
   }
@@ -329,7 +329,7 @@ final class Records {
                     more));
   }
 
-  /** Any record of any type. */
+  /** Returns any record of any type. */
   static Arbitrary<SpecificRecord> all() {
     Arbitrary<Long> longs = Arbitraries.longs();
     Arbitrary<Long> counts = Arbitraries.longs().greaterOrEqual(0);
@@ -371,7 +371,7 @@ final class Records {
                 .map(r -> (SpecificRecord) r)));
   }
 
-  /** The type code that goes with a record: the records are named like the codes. */
+  /** Returns the type code that goes with a record: the records are named like the codes. */
   static TypeCode typeOf(SpecificRecord record) {
     for (TypeCode type : TypeCode.values()) {
       if (type.name().replace("_", "").equalsIgnoreCase(record.getSchema().getName())) {

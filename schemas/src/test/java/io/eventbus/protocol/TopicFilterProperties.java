@@ -11,7 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Filters against a regular expression that says the same. */
+/** Filters against a regular expression with the same meaning. */
 class TopicFilterProperties {
   // Few tokens, some of them prefixes of others, so that topics and filters often meet.
   private static final List<String> TOKENS = List.of("a", "ab", "b", "$s", "ü", "a$");
@@ -39,7 +39,7 @@ class TopicFilterProperties {
     return !tail ? "" : tokens.isEmpty() ? ">" : ".>";
   }
 
-  /** Filters of at most three tokens before a tail. */
+  /** Returns filters of at most three tokens before a tail. */
   @Provide
   Arbitrary<TopicFilter> shortFilters() {
     return Arbitraries.of("a", "b", "$s", "*")
@@ -53,8 +53,8 @@ class TopicFilterProperties {
   }
 
   /**
-   * All topics of up to four tokens: one more than filters have before a tail. Some of their tokens
-   * are in no filter, so that only a wildcard selects them.
+   * Returns all topics of up to four tokens: one more than filters have before a tail. Some of
+   * their tokens are in no filter, so that only a wildcard selects them.
    */
   private static List<String> allTopics() {
     List<String> all = new ArrayList<>();

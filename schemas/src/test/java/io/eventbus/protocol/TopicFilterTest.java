@@ -35,7 +35,7 @@ class TopicFilterTest {
     "*.>, a.b, true",
     "a.*.>, a.b, false",
     "a.*.>, a.b.c.d, true",
-    // The system's topics are seen only by who names them.
+    // System topics are seen only by subscribers that name them.
     ">, $SYS.bus, false",
     "*, $SYS, false",
     "*.bus, $SYS.bus, false",
@@ -52,7 +52,7 @@ class TopicFilterTest {
 
   @ParameterizedTest
   @CsvSource({
-    // one, other, whether one contains the other, whether they intersect
+    // one filter, the other, whether one contains the other, whether they intersect
     "a, a, true, true",
     "a, b, false, false",
     ">, a.b, true, true",
@@ -68,7 +68,7 @@ class TopicFilterTest {
     "a.*, *.b, false, true",
     "a.*, b.*, false, false",
     "a.*.>, a.*, false, false",
-    // The system's topics are seen only by who names them.
+    // System topics are seen only by subscribers that name them.
     ">, $SYS.>, false, false",
     ">, $SYS.bus, false, false",
     "*.bus, $SYS.*, false, false",

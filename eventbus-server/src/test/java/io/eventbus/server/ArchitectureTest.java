@@ -73,7 +73,7 @@ class ArchitectureTest {
   private static final String PROMETHEUS = "io.prometheus..";
   private static final String PICOCLI = "picocli..";
 
-  /** What every package may use. */
+  /** Dependencies that every package may use. */
   private static final List<String> ALWAYS =
       List.of("java..", "javax.net.ssl", "org.jspecify.annotations", "org.slf4j");
 
@@ -90,7 +90,8 @@ class ArchitectureTest {
   }
 
   /**
-   * The table of Netty, which walks over all numbers that share a place; clients choose numbers.
+   * Rule for the table of Netty, which walks over all numbers that share a place; clients choose
+   * numbers.
    */
   @ArchTest
   static final ArchRule only_mixed_numbers_are_keys_of_netty =
@@ -263,7 +264,7 @@ class ArchitectureTest {
   static final ArchRule sys =
       row(SYS, INTERNAL, ADVISORY, ADMIN, CALL, ROUTING, LOG, CONFIG, PROTOCOL, REGISTRY);
 
-  /** Puts all together; asks Netty only how much memory there is. */
+  /** Row of the package that puts all together; it asks Netty only how much memory there is. */
   @ArchTest
   static final ArchRule server =
       row(

@@ -8,10 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A token or a password in a file of its own, where other users of the machine cannot read it. */
+/** Token or password in a file of its own, where other users of the machine cannot read it. */
 final class TokenFile {
-  /** As much as fits into {@code Hello.token}. */
-  private static final int MAX = 16 * 1024;
+  /** Maximum that fits into {@code Hello.token}. */
+  private static final int MAX_BYTES = 16 * 1024;
 
   private TokenFile() {}
 
@@ -22,16 +22,16 @@ final class TokenFile {
    */
   static String read(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
-      byte[] bytes = in.readNBytes(MAX + 2);
+      byte[] bytes = in.readNBytes(MAX_BYTES + 2);
       String line =
           new String(bytes, StandardCharsets.UTF_8).lines().findFirst().orElse("").strip();
-      if (line.isEmpty() || line.getBytes(StandardCharsets.UTF_8).length > MAX) {
+      if (line.isEmpty() || line.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
         throw new CliFailure(
             ExitCode.USAGE,
             "--token-file "
                 + file
                 + " (expected: a token of 1 to "
-                + MAX
+                + MAX_BYTES
                 + " bytes in its first line)");
       }
       return line;

@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 
-/** Where a bus's configuration comes from. Keys with a flag of their own become options too. */
+/** Options with a bus's configuration. Keys with a flag of their own become options too. */
 public final class ConfigOptions {
   @Option(
       names = {"-c", "--config"},
@@ -27,7 +27,7 @@ public final class ConfigOptions {
           "Sets a configuration key; may be repeated. 'eventbus config print' lists all keys.")
   Map<String, String> values = new LinkedHashMap<>();
 
-  /** Gives a command the flags of the table. */
+  /** Adds the flags of the table to a command. */
   public static void addFlags(CommandSpec spec) {
     for (ConfigKey key : ConfigKey.values()) {
       if (!key.flag().isEmpty()) {

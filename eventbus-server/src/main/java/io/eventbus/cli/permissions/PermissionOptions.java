@@ -23,7 +23,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The client that is asked for, as if a bus had found out who it is. */
+/** Options with the client, as if a bus had authenticated it. */
 final class PermissionOptions {
   @Option(
       names = "--roles",
@@ -70,12 +70,12 @@ final class PermissionOptions {
       description = "text or json (default: ${DEFAULT-VALUE}).")
   Output output = Output.TEXT;
 
-  /** How a result is printed. */
+  /** Format of a printed result. */
   enum Output {
     TEXT,
     JSON;
 
-    /** The name as the user types it. */
+    /** Returns the name as the user types it. */
     @Override
     public String toString() {
       return name().toLowerCase(Locale.ROOT);
@@ -83,7 +83,7 @@ final class PermissionOptions {
   }
 
   /**
-   * What the client may do.
+   * Returns the permissions of the client.
    *
    * @throws io.eventbus.server.config.ConfigException if the file is wrong
    */
@@ -92,7 +92,7 @@ final class PermissionOptions {
   }
 
   /**
-   * How much of a bus the client may use by the file; its token and the configuration may say more.
+   * Returns the quotas of the client by the file; its token and the configuration may set others.
    *
    * @throws io.eventbus.server.config.ConfigException if the file is wrong
    */

@@ -31,7 +31,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Tries out a roles file without a bus. */
+/** Trial of a roles file without a bus. */
 @Command(
     name = "permissions",
     description = "Says what a roles file allows to a client, and by which line.",
@@ -56,7 +56,7 @@ public final class PermissionsCommand implements Runnable {
     return constant.name().toLowerCase(Locale.ROOT);
   }
 
-  /** Says whether a client may do one thing. */
+  /** Test whether a client may do something. */
   @Command(
       name = "test",
       description =
@@ -142,7 +142,7 @@ public final class PermissionsCommand implements Runnable {
     }
   }
 
-  /** Lists the rules of a client. */
+  /** List of the rules of a client. */
   @Command(
       name = "list",
       description =
@@ -217,7 +217,10 @@ public final class PermissionsCommand implements Runnable {
       return fields;
     }
 
-    /** A rule without a filter is void: it allows nothing, or denies everything. */
+    /**
+     * Returns the filter of a rule; without one it is void: it allows nothing, or denies
+     * everything.
+     */
     private static String filter(Rule rule) {
       return rule.filter() == null ? "" : rule.filter().toString();
     }

@@ -1,2 +1,2 @@
-/** The commands that try out what a roles file allows, without a bus. */
+/** Commands that try out what a roles file allows, without a bus. */
 package io.eventbus.cli.permissions;

@@ -129,7 +129,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
 
   /** Gives back what the service was counted for: it is known because of members. */
   void keepsNoService() {
-    client().held().give(serviceBytes, 0);
+    client().held().release(serviceBytes, 0);
     serviceBytes = 0;
   }
 
@@ -137,7 +137,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
    * Gives back what the caller was charged; the member that has the call is charged from now on.
    */
   void leavesCaller() {
-    client().held().give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
+    client().held().release(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
     hasLeft = true;
   }
 

@@ -168,7 +168,7 @@ public final class MemberConnection {
   private void left(Call call) {
     if (call.wasCancelled()) {
       cancelledBytes -= CallHeap.CALL;
-      held.give(CallHeap.CALL, 0);
+      held.release(CallHeap.CALL, 0);
     }
   }
 

@@ -184,25 +184,25 @@ public interface ClientLink extends ServiceShare.Address {
    * @param bytes by estimate
    * @return false if there is not so much left; then nothing was taken
    */
-  default boolean takeSubscriptionBytes(long bytes) {
+  default boolean acquireSubscriptionBytes(long bytes) {
     return true;
   }
 
   /**
-   * Gives back what was taken with {@link #takeSubscriptionBytes}; at the latest in {@link
+   * Gives back what was taken with {@link #acquireSubscriptionBytes}; at the latest in {@link
    * Session#onClosed}.
    *
    * @param bytes all of it or a part
    */
-  default void giveSubscriptionBytes(long bytes) {}
+  default void releaseSubscriptionBytes(long bytes) {}
 
   @Override
-  default boolean takeServiceBytes(long bytes) {
+  default boolean acquireServiceBytes(long bytes) {
     return true;
   }
 
   @Override
-  default void giveServiceBytes(long bytes) {}
+  default void releaseServiceBytes(long bytes) {}
 
   /**
    * Counts filters that other buses are told of because of the connection, for the client's

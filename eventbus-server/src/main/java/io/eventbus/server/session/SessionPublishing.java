@@ -32,7 +32,7 @@ final class SessionPublishing {
   private final Denials denials;
   private final SingleWriterCounter published = new SingleWriterCounter();
   // Made with the first frame: most clients never publish.
-  private @Nullable PublisherStall hold;
+  private @Nullable PublisherStall stall;
   private boolean awaitsRoom;
   private SubscriptionIndex index;
   private @Nullable ConnectionQuota quotas;
@@ -126,12 +126,12 @@ final class SessionPublishing {
     awaitsRoom = loop.router.mustWait(producer, retry);
     if (awaitsRoom) {
       loop.stats.publishersStopped.add(1);
-      loop.router.held(hold());
+      loop.router.stalled(stall());
       return false;
     }
     loop.budget()
         .spend(TARGET_UNITS * loop.router.deliver(in, publish, producer, receivedAt, nowNanos));
-    loop.router.published(hold());
+    loop.router.published(stall());
     published.add(publish.eventCount());
     if (share != null) {
       share.published(publish.eventCount(), to - from, loop.budget().now());
@@ -180,19 +180,19 @@ final class SessionPublishing {
     return awaitsRoom;
   }
 
-  private PublisherStall hold() {
-    PublisherStall made = hold;
+  private PublisherStall stall() {
+    PublisherStall made = stall;
     if (made == null) {
       made = new PublisherStall();
-      hold = made;
+      stall = made;
     }
     return made;
   }
 
   /** Charges the subscribers that hold this publisher back. */
   void onTick(long nowNanos) {
-    if (hold != null) {
-      loop.router.chargeHold(hold, nowNanos);
+    if (stall != null) {
+      loop.router.chargeStall(stall, nowNanos);
     }
   }
 

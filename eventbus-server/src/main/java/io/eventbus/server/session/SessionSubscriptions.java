@@ -210,7 +210,7 @@ public final class SessionSubscriptions {
   /** Takes what a subscription needs; null, or which limit it would pass. */
   private @Nullable String take(RoutedSubscription subscription, int groups) {
     ConnectionQuota quota = quotas;
-    String overQuota = quota == null ? null : quota.takeSubscription();
+    String overQuota = quota == null ? null : quota.acquireSubscription();
     if (overQuota != null) {
       return overQuota;
     }
@@ -218,7 +218,7 @@ public final class SessionSubscriptions {
     if (overLimit == null) {
       interest.take();
     } else if (quota != null) {
-      quota.giveSubscription();
+      quota.releaseSubscription();
     }
     return overLimit;
   }
@@ -392,7 +392,7 @@ public final class SessionSubscriptions {
     share().give(subscription);
     interest.give();
     if (quotas != null) {
-      quotas.giveSubscription();
+      quotas.releaseSubscription();
     }
   }
 

@@ -154,7 +154,7 @@ final class SubscriptionShare {
           + ", limits.subscription-bytes)"
           + ADVICE;
     }
-    if (!link.takeSubscriptionBytes(cost)) {
+    if (!link.acquireSubscriptionBytes(cost)) {
       return "the subscriptions of all connections from the client's address have no room for "
           + cost
           + " bytes more (expected: at most limits.address-memory-percent of "
@@ -169,7 +169,7 @@ final class SubscriptionShare {
   void give(RoutedSubscription subscription) {
     long cost = HeapBytes.ofAlone(subscription);
     bytes -= cost;
-    link.giveSubscriptionBytes(cost);
+    link.releaseSubscriptionBytes(cost);
     WildcardPattern pattern = bounded(subscription);
     if (pattern != null) {
       patterns.computeIfPresent(pattern, (p, n) -> n == 1 ? null : n - 1);
@@ -179,7 +179,7 @@ final class SubscriptionShare {
   /** Gives back everything. */
   void giveAll() {
     if (bytes > 0) {
-      link.giveSubscriptionBytes(bytes);
+      link.releaseSubscriptionBytes(bytes);
     }
     bytes = 0;
     patterns = Map.of();

@@ -32,7 +32,7 @@ class BalancingTest {
   private final List<FakeCaller> callers = new ArrayList<>();
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     callers.forEach(FakeCaller::close);
     servers.forEach(server -> server.member.close(Long.MAX_VALUE));
     assertThat(kit.memory.used()).isZero();

@@ -20,7 +20,7 @@ class CallsTest {
   private CallKit kit = new CallKit(2);
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     kit.advance(601_000 * MILLIS);
     assertThat(kit.sum(s -> s.queued.get())).as("queued").isZero();
     assertThat(kit.bus.queuedBytes()).as("bytes queued").isZero();

@@ -17,7 +17,7 @@ class ClosingTest {
   private final CallKit kit = new CallKit(2);
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     kit.cost = 0;
     kit.advance(700_000 * MILLIS);
     kit.members.values().forEach(m -> m.close(Long.MAX_VALUE));

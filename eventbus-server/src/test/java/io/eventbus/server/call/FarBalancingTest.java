@@ -21,7 +21,7 @@ class FarBalancingTest {
   private final List<Server> servers = new ArrayList<>();
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     callers.forEach(Caller::close);
     kit.advance(60 * SECOND);
     links.forEach(Link::close);

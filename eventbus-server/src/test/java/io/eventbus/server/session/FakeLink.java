@@ -221,7 +221,7 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public boolean takeSubscriptionBytes(long bytes) {
+  public boolean acquireSubscriptionBytes(long bytes) {
     if (bytes <= 0 || addressTaken + bytes > addressRoom) {
       return false;
     }
@@ -235,7 +235,7 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public void giveSubscriptionBytes(long bytes) {
+  public void releaseSubscriptionBytes(long bytes) {
     if (bytes <= 0 || bytes > addressTaken) {
       throw new AssertionError("gives back " + bytes + " of " + addressTaken);
     }

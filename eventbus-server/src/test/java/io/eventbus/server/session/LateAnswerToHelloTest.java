@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A session whose client is known only some time after its Hello; and what it may do then. */
 class LateAnswerToHelloTest {
   private static final long NOW = 77;
-  private static final long MAX = Authentications.MAX.toNanos();
+  private static final long MAX = Authentications.MAX_WAIT.toNanos();
 
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
   private final Authentications authentications = new Authentications(authenticator);
@@ -81,7 +81,7 @@ class LateAnswerToHelloTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
     assertThat(memory.used()).isZero();

@@ -86,7 +86,7 @@ class RevokedSessionTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
     assertThat(memory.used()).isZero();

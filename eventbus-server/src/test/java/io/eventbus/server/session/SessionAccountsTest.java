@@ -99,7 +99,7 @@ class SessionAccountsTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     all.forEach(client -> client.session.onClosed());
     assertThat(index.accounts().served()).isZero();
     assertThat(index.accounts().list("", 9)).isEmpty();

@@ -127,7 +127,7 @@ class SessionCallsTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     caller.onClosed();
     member.onClosed();
     context.trim();

@@ -100,7 +100,7 @@ class SessionMembersTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     caller.onClosed();
     one.onClosed();
     other.onClosed();

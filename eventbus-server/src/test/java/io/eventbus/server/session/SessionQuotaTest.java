@@ -99,7 +99,7 @@ class SessionQuotaTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     all.forEach(Session::onClosed);
     now += 3600 * SECOND;
     // Whoever comes has those looked at that linger.

@@ -130,7 +130,7 @@ class SessionTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     session.onClosed();
     assertThat(memory.used()).isZero();
     assertThat(index.size()).isZero();

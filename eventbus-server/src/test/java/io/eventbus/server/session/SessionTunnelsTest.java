@@ -109,7 +109,7 @@ class SessionTunnelsTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     caller.onClosed();
     member.onClosed();
     context.trim();

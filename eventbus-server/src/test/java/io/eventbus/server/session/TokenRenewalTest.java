@@ -85,7 +85,7 @@ class TokenRenewalTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
     assertThat(memory.used()).isZero();
@@ -240,7 +240,7 @@ class TokenRenewalTest {
   void aTokenThatCannotBeCheckedInTimeIsTriedAgain() {
     letIn(client(Map.of()));
     renew();
-    session.onTick(NOW + Authentications.MAX.toNanos() + 1);
+    session.onTick(NOW + Authentications.MAX_WAIT.toNanos() + 1);
     refused(ErrorCode.OVERLOADED, true);
     authenticator.last().complete(client(Map.of()));
     assertThat(link.sent).as("too late").isEmpty();

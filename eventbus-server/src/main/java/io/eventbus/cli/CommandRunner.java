@@ -91,7 +91,7 @@ final class CommandRunner {
     return ExitCode.USAGE;
   }
 
-  /** Picocli's own words, but for a command that there is not: it would speak of an index. */
+  /** Returns picocli's own message, but for an unknown command: it would speak of an index. */
   private static String message(ParameterException e) {
     CommandLine command = e.getCommandLine();
     if (e instanceof UnmatchedArgumentException unmatched
@@ -125,7 +125,7 @@ final class CommandRunner {
     return Failures.exitCode(failure);
   }
 
-  /** Makes commands: those that ask for the context get it. */
+  /** Creates commands: those that ask for the context get it. */
   private static IFactory factory(CliContext context) {
     return new IFactory() {
       @Override
@@ -155,7 +155,7 @@ final class CommandRunner {
     }
   }
 
-  /** Reads numbers, and says what was expected in words for people. */
+  /** Converter of numbers, with the expected values in words for people. */
   private record NumberText<N extends Number>(Function<String, N> parser, String expected)
       implements ITypeConverter<N> {
     @Override
@@ -168,7 +168,7 @@ final class CommandRunner {
     }
   }
 
-  /** Lets picocli print help and completion scripts as results. */
+  /** Stream that lets picocli print help and completion scripts as results. */
   private static final class Results extends OutputStream {
     private final ResultOutput out;
 

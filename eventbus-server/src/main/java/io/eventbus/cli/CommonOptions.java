@@ -3,7 +3,7 @@ package io.eventbus.cli;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** What every command understands. */
+/** Options of every command. */
 final class CommonOptions {
   @Option(
       names = "--debug",

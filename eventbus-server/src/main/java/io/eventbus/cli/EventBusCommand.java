@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The command {@code eventbus} itself, which only has subcommands. */
+/** Command {@code eventbus} itself, which only has subcommands. */
 @Command(
     name = "eventbus",
     description = "An event bus over WebSocket: start one, publish, subscribe, call services.",

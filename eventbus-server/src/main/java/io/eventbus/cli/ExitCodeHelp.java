@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import picocli.CommandLine;
 
-/** Puts into the help of each command the exit codes that it can end with, and no others. */
+/** Help on the exit codes that each command can end with, and no others. */
 final class ExitCodeHelp {
   private static final int INTERRUPTED = 130;
 
@@ -44,7 +44,7 @@ final class ExitCodeHelp {
           INTERRUPTED);
   private static final Set<Integer> TEXT = Set.of(ExitCode.OK, ExitCode.USAGE);
 
-  /** By the name of a command, or of the one that it belongs to. */
+  /** Codes by the name of a command, or of its parent. */
   private static final Map<String, Set<Integer>> CODES =
       Map.ofEntries(
           Map.entry("eventbus", MEANINGS.keySet()),

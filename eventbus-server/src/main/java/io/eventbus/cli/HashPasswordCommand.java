@@ -11,9 +11,7 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import picocli.CommandLine.Command;
 
-/**
- * Makes what the users file holds of a password. Never takes it as an argument, which others see.
- */
+/** Hash of a password for the users file. The password is never an argument, which others see. */
 @Command(
     name = "hash-password",
     description = {
@@ -21,7 +19,7 @@ import picocli.CommandLine.Command;
       "Asks for the password at a terminal, else reads it from the first line of standard input."
     })
 final class HashPasswordCommand implements Runnable {
-  /** As much as fits into Hello.token. */
+  /** Maximum that fits into Hello.token. */
   private static final int MAX_BYTES = 16 * 1024;
 
   private final CliContext context;

@@ -15,10 +15,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Log entries as objects in JSON, one in a line, for collectors of logs: {@code @timestamp} in ISO
- * 8601 and UTC, {@code level}, {@code logger}, {@code thread}, {@code message} as a person would
- * read it, and {@code stack_trace} where there is one. Logback's own encoder writes the message
- * without its arguments, and the time as a number. Any thread.
+ * Encoder of log entries as objects in JSON, each on a line, for collectors of logs:
+ * {@code @timestamp} in ISO 8601 and UTC, {@code level}, {@code logger}, {@code thread}, {@code
+ * message} as a person would read it, and {@code stack_trace} where there is one. Logback's own
+ * encoder writes the message without its arguments, and the time as a number. Any thread.
  */
 final class JsonLines extends EncoderBase<ILoggingEvent> {
   private static final DateTimeFormatter TIME =

@@ -25,7 +25,7 @@ import org.slf4j.bridge.SLF4JBridgeHandler;
  * -Dlogback.configurationFile}) is left alone.
  */
 final class LogSetup {
-  /** Libraries that talk about their insides at INFO. */
+  /** Libraries that log internals at INFO. */
   private static final String TLS = "io.netty.handler.ssl.SslHandler";
 
   /** Parts of Ratis that warn of every planned change of the leader, and of every short pause. */
@@ -63,7 +63,7 @@ final class LogSetup {
             .getLogger(name)
             .setLevel(config.level() == LogConfig.Level.ERROR ? Level.ERROR : Level.WARN);
       }
-      // A line for each client that does not take its goodbye, however many these are.
+      // A line for each client that does not answer close_notify, however many these are.
       context.getLogger(TLS).setLevel(Level.ERROR);
       for (String name : NERVOUS) {
         context.getLogger(name).setLevel(Level.ERROR);
@@ -72,7 +72,7 @@ final class LogSetup {
   }
 
   /**
-   * Has the audit log written into its file, whatever else is logged.
+   * Configures the audit log's file, whatever else is logged.
    *
    * @throws CliFailure if it cannot be written
    */

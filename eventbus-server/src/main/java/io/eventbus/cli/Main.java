@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.util.concurrent.CompletionStage;
 
-/** The command {@code eventbus}. */
+/** Main class of the command {@code eventbus}. */
 public final class Main {
   private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
   private static final String OLD_LEAK_DETECTION = "io.netty.leakDetectionLevel";
@@ -45,9 +45,9 @@ public final class Main {
   }
 
   /**
-   * What TLS may cost a server: no groups of finite fields, whose arithmetic takes a hundred times
-   * as long as that of curves, no handshakes in the middle of a connection, and no long ones. The
-   * JDK takes these from the process only.
+   * Bounds the cost of TLS for a server: no groups of finite fields, whose arithmetic takes a
+   * hundred times as long as that of curves, no handshakes in the middle of a connection, and no
+   * long ones. The JDK takes these from the process only.
    */
   static void boundTls() {
     setDefault("jdk.tls.namedGroups", "x25519,secp256r1,secp384r1,secp521r1");

@@ -1,11 +1,14 @@
 package io.eventbus.cli;
 
 /**
- * Says when a process that has become quiet is to collect its garbage: once, until it has been busy
- * again. For one thread.
+ * Detector of quiet phases, in which a process should collect its garbage: once, until it has been
+ * busy again. For one thread.
  */
 final class QuietPhase {
-  /** Of one processor; far more than an idle member of a cluster takes. */
+  /**
+   * Share of one processor below which a process is quiet; far more than an idle member of a
+   * cluster takes.
+   */
   static final double QUIET_SHARE = 0.15;
 
   private long lastNanos;
@@ -19,7 +22,7 @@ final class QuietPhase {
   }
 
   /**
-   * Looks at the process.
+   * Samples the process.
    *
    * @param nowNanos as {@link System#nanoTime}
    */

@@ -101,7 +101,7 @@ final class ServeCommand implements Callable<Integer> {
             config.admin().host(),
             bus.adminPort());
       }
-      // Nothing else ends it but a signal. There is no orderly end: a bus that has failed cannot
+      // Only a signal ends it otherwise. There is no orderly end: a bus that has failed cannot
       // deliver.
       throw new CliFailure(
           ExitCode.FAILED, "The bus has failed: " + bus.failed().toCompletableFuture().get());
@@ -128,7 +128,10 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** So that nothing is left of what starts buses and is killed before it can end them. */
+  /**
+   * Ends with another process, so that nothing is left of a launcher of buses that is killed before
+   * it can end them.
+   */
   private static void endWith(long pid) {
     Runnable end = () -> Runtime.getRuntime().halt(ExitCode.FAILED);
     Optional<ProcessHandle> process = ProcessHandle.of(pid);
@@ -147,7 +150,7 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** Java would keep an address for 30 s, and that there is none for 10 s. */
+  /** Shortens the cache of names: Java would keep an address for 30 s, and a failure for 10 s. */
   private static void lookNamesUpAgain() {
     Security.setProperty("networkaddress.cache.ttl", "5");
     Security.setProperty("networkaddress.cache.negative.ttl", "1");

@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets a bus that has little to do give the system the heap back that it no longer uses.
+ * Release of unused heap to the system by a bus that has little to do.
  *
- * <p>By itself G1 looks what can be given back only when it collects, and a quiet bus hardly ever
+ * <p>By itself G1 checks what can be released only when it collects, and a quiet bus hardly ever
  * makes it collect: what a burst of connections needed would stay with the process. So this turns
  * G1's periodic collection on when the process has become quiet, and off once it has collected. It
- * does nothing where the user has set one of the options, or the JVM does not know them, and gives
- * up where the JVM's management fails: the bus needs none of it.
+ * does nothing if the user has set one of the options, or the JVM does not know them, and gives up
+ * if the JVM's management fails: the bus needs none of it.
  */
 final class UnusedHeap implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UnusedHeap.class);
@@ -31,13 +31,13 @@ final class UnusedHeap implements AutoCloseable {
   private static final String MIN_FREE = "MinHeapFreeRatio";
   private static final String MAX_FREE = "MaxHeapFreeRatio";
 
-  /** How often to look; a collection comes within that and one second more. */
+  /** Interval of samples; a collection comes within that and one second more. */
   private static final int LOOK_SECONDS = 5;
 
   private static final String SOON_MILLIS = "1000";
   private static final String NEVER = "0";
 
-  /** What was set here; of the whole JVM, as the options are. */
+  /** Options that were set here; of the whole JVM, as the options are. */
   private static final Map<String, String> OURS = new ConcurrentHashMap<>();
 
   private final @Nullable HotSpotDiagnosticMXBean vm;
@@ -61,7 +61,7 @@ final class UnusedHeap implements AutoCloseable {
     return giveBack(vm(), UnusedHeap::cpuNanos);
   }
 
-  /** With a JVM of its own, as tests do. */
+  /** Starts with a JVM of its own, for tests. */
   static UnusedHeap giveBack(@Nullable HotSpotDiagnosticMXBean vm, LongSupplier cpuNanos) {
     UnusedHeap heap = new UnusedHeap(vm, cpuNanos);
     heap.orGiveUp(heap::begin);
@@ -91,7 +91,7 @@ final class UnusedHeap implements AutoCloseable {
         thread.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
   }
 
-  /** Looks whether the process is quiet, and lets it collect or not. */
+  /** Samples whether the process is quiet, and lets it collect or not. */
   void look() {
     orGiveUp(
         () -> {
@@ -103,7 +103,7 @@ final class UnusedHeap implements AutoCloseable {
         });
   }
 
-  /** Null where this is not for the JVM. */
+  /** Returns the JVM's options; null if this is not for the JVM. */
   private static @Nullable HotSpotDiagnosticMXBean vm() {
     try {
       HotSpotDiagnosticMXBean vm =
@@ -116,7 +116,10 @@ final class UnusedHeap implements AutoCloseable {
     }
   }
 
-  /** False if it was set already, on the command line or since, or the JVM has none. */
+  /**
+   * Returns whether an option may be set; false if it was set already, on the command line or
+   * since, or the JVM has none.
+   */
   private boolean isOurs(String name) {
     HotSpotDiagnosticMXBean options = vm;
     if (options == null) {

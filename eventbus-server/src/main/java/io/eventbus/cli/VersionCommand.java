@@ -5,7 +5,7 @@ import io.eventbus.server.config.BuildInfo;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 
-/** Says what runs. */
+/** Version of the running software. */
 @Command(name = "version", description = "Shows the versions of the event bus and of Java.")
 final class VersionCommand implements Runnable, IVersionProvider {
   private final CliContext context;

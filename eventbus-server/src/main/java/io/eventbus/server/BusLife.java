@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** In which state a bus is, and why it has failed. Any thread. */
+/** State of a bus, and the reason of its failure. Any thread. */
 final class BusLife {
   private static final Logger LOG = LoggerFactory.getLogger(BusLife.class);
 
@@ -19,16 +19,12 @@ final class BusLife {
     return Objects.requireNonNull(state.get());
   }
 
-  /**
-   * Ends the start.
-   *
-   * @return why the bus has failed meanwhile; empty where it is up now
-   */
+  /** Ends the start; returns why the bus has failed meanwhile, empty if it is up now. */
   Optional<String> becomeUp() {
     return move(ServerState.STARTING, ServerState.UP) ? Optional.empty() : Optional.of(reason());
   }
 
-  /** Marks the bus as failed. What happens while it ends is part of its end. */
+  /** Marks the bus as failed. Failures while it ends are part of its end. */
   void fail(String reason) {
     // In the order of its life: it may come up meanwhile.
     if (move(ServerState.STARTING, ServerState.FAILED)

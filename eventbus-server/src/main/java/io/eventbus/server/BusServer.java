@@ -65,7 +65,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A running bus. {@link #start} returns when it listens; {@link #close} when it has ended in order.
+ * Running bus. {@link #start} returns when it listens; {@link #close} when it has ended in order.
  * Any thread.
  *
  * <p>It is one class so that the order of the start, and its reverse at the end, is read in one
@@ -74,13 +74,13 @@ import org.slf4j.LoggerFactory;
 public final class BusServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BusServer.class);
 
-  /** What comes around a message between buses, at most. */
+  /** Maximum of bytes around a message between buses. */
   private static final int FRAME_MARGIN = 1 << 20;
 
-  /** No call waits longer, whatever its caller says. */
+  /** Maximum time of a call, whatever its caller says. */
   private static final Duration MAX_CALL = Duration.ofMinutes(10);
 
-  /** Of the heap, one part in so many is for the topics of what the bus publishes itself. */
+  /** Divisor of the heap for the topics of the bus's own events. */
   private static final int OWN_TOPICS_PART = 64;
 
   private final ServerConfig config;
@@ -255,17 +255,17 @@ public final class BusServer implements AutoCloseable {
     if (configured != 0) {
       return configured;
     }
-    // What waits is in direct memory, with a part on the heap, and neither has only this to hold.
+    // Waiting data is in direct memory, with a part on the heap, and both have other uses.
     return Math.min(PlatformDependent.maxDirectMemory() / 2, Runtime.getRuntime().maxMemory() / 4);
   }
 
   /**
    * Starts a bus.
    *
-   * @param config what it is to do
+   * @param config the configuration
    * @return a bus that accepts clients
    * @throws IOException if an address cannot be bound, the bus must not be in the cluster that the
-   *     configuration names, or it has failed before it was up; the message says which, and why
+   *     configuration names, or it has failed before it was up; the message names it and the reason
    * @throws ConfigException if a file that the configuration names cannot be used
    */
   public static BusServer start(ServerConfig config) throws IOException {
@@ -291,7 +291,7 @@ public final class BusServer implements AutoCloseable {
     }
   }
 
-  /** The administration comes first: a start that takes long can be watched there. */
+  /** Starts the administration, which comes first: a long start can be watched there. */
   private static @Nullable AdminServer administration(ServerConfig config, Advisories advisories)
       throws IOException {
     if (!config.admin().enabled()) {
@@ -345,10 +345,10 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Checks what can be checked of a configuration without starting a bus: the files that it names.
+   * Checks a configuration without starting a bus: the files that it names.
    *
    * @param config the configuration
-   * @throws ConfigException if a file cannot be used; says which, and why
+   * @throws ConfigException if a file cannot be used; names it and the reason
    */
   public static void check(ServerConfig config) {
     ConfigReview.checkAudit(config.audit());
@@ -360,9 +360,9 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Looks for what a bus would start with, and is probably not meant.
+   * Reviews a configuration for what is probably not meant, though a bus would start with it.
    *
-   * @param config a configuration that {@link #check} takes
+   * @param config a configuration that {@link #check} accepts
    * @return a line for each
    */
   public static List<String> review(ServerConfig config) {
@@ -461,7 +461,8 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Completes when the bus cannot serve any more, and will not recover: the process should end.
+   * Returns a stage that completes when the bus cannot serve any more, and will not recover: the
+   * process should end.
    *
    * @return the reason, for people; never completed where the bus ends in order
    */
@@ -470,8 +471,8 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Looks at the files of TLS now: what is new in them is used for connections that begin from now
-   * on. What cannot be used is told in the log, and changes nothing. Any thread; reads files.
+   * Reads the files of TLS now: changes are used for connections that begin from now on. Files that
+   * cannot be used are logged, and change nothing. Any thread; reads files.
    */
   public void reload() {
     certificates.look();
@@ -516,7 +517,7 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Returns where clients connect.
+   * Returns the URL for clients.
    *
    * @return for example ws://localhost:8080/bus
    */
@@ -536,7 +537,7 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Returns the port that clients connect to.
+   * Returns the port for clients.
    *
    * @return the bound port
    */
@@ -554,7 +555,7 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Returns the port that other buses connect to.
+   * Returns the port for other buses.
    *
    * @return the bound port, or -1 for a bus that serves alone
    */
@@ -563,7 +564,7 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Ends in order: sends the clients to other buses if there are any, stops accepting, writes what
+   * Ends in order: moves the clients to other buses if there are any, stops accepting, writes what
    * is queued, closes every client that is left with 1001. Takes at most the configured times and a
    * little more; a second call returns at once.
    */
@@ -589,7 +590,7 @@ public final class BusServer implements AutoCloseable {
     if (revocations != null) {
       end.run("hearing of revocations", revocations::close);
     }
-    end.run("telling other buses that it ends", membership::drain);
+    end.run("telling its peers that it ends", membership::drain);
     if (failed) {
       end.run("its own topics", this::closeSysTopics);
       end.run("serving clients", transport::abort);

@@ -38,8 +38,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts together how a bus finds out who its clients are, and what they may do; looks from time to
- * time whether files and keys have changed.
+ * Authentication and permissions of clients, put together from the configuration; checks from time
+ * to time whether files and keys have changed.
  */
 final class ClientAuthentication implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClientAuthentication.class);
@@ -79,7 +79,7 @@ final class ClientAuthentication implements AutoCloseable {
   }
 
   /**
-   * Makes the one that a configuration asks for.
+   * Creates the authentication of a configuration.
    *
    * @throws ConfigException if a file that it names cannot be used
    */
@@ -116,7 +116,7 @@ final class ClientAuthentication implements AutoCloseable {
       methods.add(new CertificateLogin(config.certificateSubject(), users));
     }
     Policies policies = policies(config, refreshed, changes);
-    // What holds for all; what a token says comes on top.
+    // These hold for all; a token's rules are added.
     return new ClientAuthentication(
         new AuthenticationChain(
             methods,
@@ -143,7 +143,7 @@ final class ClientAuthentication implements AutoCloseable {
     };
   }
 
-  /** What clients may do by the roles file, or by other keys where there is none. */
+  /** Policies of the roles file, or of other keys if there is none. */
   private record Policies(PermissionPolicy permissions, QuotaPolicy quotas) {}
 
   private static Policies policies(
@@ -181,7 +181,7 @@ final class ClientAuthentication implements AutoCloseable {
     return operators;
   }
 
-  /** How old the keys of tokens are that are fetched; nothing where none are. */
+  /** Returns the age of the fetched keys of tokens; nothing if none are fetched. */
   Optional<Duration> keysAge() {
     return tokens == null ? Optional.empty() : tokens.keysAge();
   }

@@ -25,7 +25,7 @@ final class ConfigReview {
   private ConfigReview() {}
 
   /**
-   * Looks at a configuration whose files can be used.
+   * Reviews a configuration whose files can be used.
    *
    * @param now the time of day, for certificates
    * @return a line for each thing that is probably not meant

@@ -13,8 +13,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 
 /**
- * The file {@code .eventbus/resume-key} in the home of a user, which all buses share that this user
- * runs: made by the first of them, readable by this user only, and whole or not there.
+ * File {@code .eventbus/resume-key} in the home of a user, which all buses share that this user
+ * runs: created by the first of them, readable by this user only, and whole or not there.
  */
 final class HomeKey {
   private static final int KEY_BYTES = 32;
@@ -36,7 +36,8 @@ final class HomeKey {
   /** Returns the file, which exists now. Other threads and processes may do the same meanwhile. */
   Path findOrCreate() throws IOException {
     if (!Files.exists(file)) {
-      // A user without a home has "?", and one of a container often one that is not there.
+      // A user without a home has "?", and the user of a container often a home that is not
+      // there.
       if (!home.isAbsolute() || !Files.isDirectory(home)) {
         throw new NotDirectoryException(home.toString());
       }
@@ -74,7 +75,10 @@ final class HomeKey {
     }
   }
 
-  /** The first one wins: unlike a move, a link never replaces what another bus uses already. */
+  /**
+   * Publishes the key. The first bus wins: unlike a move, a link never replaces what another bus
+   * uses already.
+   */
   private void publish(Path temporary) throws IOException {
     try {
       Files.createLink(file, temporary);

@@ -3,14 +3,14 @@ package io.eventbus.server;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The steps of the end of a bus. Whatever goes wrong in one, the next ones are taken. */
+/** Last steps of a bus. After a failure of one the next ones run all the same. */
 final class LastSteps {
   private static final Logger LOG = LoggerFactory.getLogger(LastSteps.class);
 
   /**
-   * Takes a step.
+   * Runs a step.
    *
-   * @param what what ends, as it goes on after "could not end"
+   * @param what name of what ends, as it goes on after "could not end"
    */
   void run(String what, Runnable step) {
     try {

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How busy each event loop is: the processor time of its thread, which waits in the system when it
- * has nothing to do. Sampled once a second by a thread of its own, which also checks that the loops
+ * Load of each event loop: the processor time of its thread, which waits in the system when it has
+ * nothing to do. Sampled once a second by a thread of its own, which also checks that the loops
  * answer; read by any thread.
  */
 final class LoopLoad implements AutoCloseable {

@@ -8,13 +8,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Sees whether the event loops still do their work: each gets a small task at every check, and has
- * to have run it some checks later. Counted in checks, not in time, so that a process that was
- * stopped as a whole and goes on is not taken for one that hangs. Checked by one thread, read by
- * any.
+ * Watch that detects event loops that hang: each gets a small task at every check, and has to have
+ * run it some checks later. Counted in checks, not in time, so that a process that was stopped as a
+ * whole and goes on is not taken for one that hangs. Checked by one thread, read by any.
  */
 final class LoopWatch {
-  /** A second lies between checks: shorter pauses are a load, longer ones a fault. */
+  /**
+   * Number of checks after which a loop hangs. A second lies between checks: shorter pauses are a
+   * load, longer ones a fault.
+   */
   static final int MAX_CHECKS = 10;
 
   private final Loops loops;
@@ -23,9 +25,9 @@ final class LoopWatch {
   private volatile List<String> problems = List.of();
 
   /**
-   * Makes a watch.
+   * Creates a watch.
    *
-   * @param loops what is watched
+   * @param loops loops to watch
    * @param onEnd told when a loop has ended, which is for good
    */
   LoopWatch(Loops loops, Consumer<String> onEnd) {
@@ -58,7 +60,7 @@ final class LoopWatch {
     }
   }
 
-  /** Loops that hang, for people; empty when all is well. */
+  /** Returns the loops that hang, for people; empty when all is well. */
   List<String> problems() {
     return problems;
   }

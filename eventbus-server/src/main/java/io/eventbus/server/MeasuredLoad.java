@@ -8,21 +8,21 @@ import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.stats.BusCounters;
 
-/** Measures the load of a running bus from what it counts. For one thread. */
+/** Load of a running bus, from its counters. For one thread. */
 final class MeasuredLoad implements LoadSource {
   private final BusContext bus;
   private final LoopLoad loops;
   private final BalanceConfig config;
-  private final int mostConnections;
+  private final int maxConnections;
   private long events;
   private long bytes;
   private long readAt = System.nanoTime();
 
-  MeasuredLoad(BusContext bus, LoopLoad loops, ServerConfig config, int mostConnections) {
+  MeasuredLoad(BusContext bus, LoopLoad loops, ServerConfig config, int maxConnections) {
     this.bus = bus;
     this.loops = loops;
     this.config = config.balance();
-    this.mostConnections = mostConnections;
+    this.maxConnections = maxConnections;
   }
 
   @Override
@@ -37,7 +37,7 @@ final class MeasuredLoad implements LoadSource {
             loops.read().stream().mapToDouble(BusStats.Loop::busyShare).max().orElse(0),
             share((eventsNow - events) / seconds, config.capacityEvents()),
             share((bytesNow - bytes) / seconds, config.capacityBytes()),
-            share(counters.connections.get(), mostConnections),
+            share(counters.connections.get(), maxConnections),
             share((double) bus.memory().used(), bus.memory().limit()));
     events = eventsNow;
     bytes = bytesNow;
@@ -45,7 +45,7 @@ final class MeasuredLoad implements LoadSource {
     return figures;
   }
 
-  /** Of a capacity, of which 0 is none. */
+  /** Returns the share of a capacity; 0 for no capacity. */
   private static double share(double value, long capacity) {
     return capacity > 0 ? Math.max(0, value) / (double) capacity : 0;
   }

@@ -13,9 +13,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The topics of all loops by name, as they were at most a second ago: who reads page after page of
- * a hundred thousand topics has them collected and sorted once a second, not for each page. Any
- * thread.
+ * Topics of all loops by name, at most a second old: a reader of page after page of a hundred
+ * thousand topics has them collected and sorted once a second, not for each page. Any thread.
  */
 final class RecentTopics {
   private static final Comparator<TopicCount> ORDER =
@@ -30,9 +29,9 @@ final class RecentTopics {
   private long readAt;
 
   /**
-   * Makes one that has read nothing yet.
+   * Creates an empty list.
    *
-   * @param loops the topics of all loops, in no order; one of several loops comes several times
+   * @param loops the topics of all loops, in no order; a topic of several loops comes several times
    * @param nanoTime as {@link System#nanoTime}
    */
   RecentTopics(Supplier<Stream<TopicCount>> loops, LongSupplier nanoTime) {
@@ -41,11 +40,10 @@ final class RecentTopics {
   }
 
   /**
-   * Returns a page.
+   * Returns a page of at most {@code limit} topics.
    *
-   * @param account whose topics
+   * @param account account of the topics
    * @param after only topics with a greater name; empty for all
-   * @param limit at most so many
    */
   List<TopicCount> after(String account, String after, int limit) {
     List<TopicCount> all = list();

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The figures of the registry for the metrics. */
+/** Figures of the registry for the metrics. */
 final class RegistryFigures {
   private RegistryFigures() {}
 

@@ -13,8 +13,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Takes revocations from the registry to those that ask for them. A bus that was cut off hears of
- * what it has missed as of any change. Called by the registry's thread.
+ * Forwarder of revocations from the registry to the bus. A bus that was cut off gets the missed
+ * ones like any change. Called by the registry's thread.
  */
 final class RegistryRevocations implements RegistryListener {
   private final Revocations revocations;

@@ -15,18 +15,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the key that this bus signs resumes with: in the file that the configuration names, else
- * from what the buses of its cluster share, else in the home of the user that runs it.
+ * Search for the key that this bus signs resumes with: in the file that the configuration names,
+ * else from what the buses of its cluster share, else in the home of the user that runs it.
  *
- * <p>Without any of them the bus makes a key for this run, because it must start all the same: its
- * clients get new numbers when it is started again.
+ * <p>Without any of them the bus creates a key for this run, because it must start all the same:
+ * its clients get new numbers when it is started again.
  */
 final class ResumeKeys {
   private static final Logger LOG = LoggerFactory.getLogger(ResumeKeys.class);
 
   private static final String KEY = ConfigKey.AUTH_RESUME_KEY_FILE.key();
 
-  /** Longer than any key, so that a wrong file is noticed. */
+  /** Maximum size: more than any key has, so that a wrong file is noticed. */
   private static final int MAX_BYTES = 8_192;
 
   private ResumeKeys() {}
@@ -96,7 +96,7 @@ final class ResumeKeys {
     }
   }
 
-  /** What a file holds, byte for byte: a line break at its end counts. */
+  /** Reads a file, byte for byte: a line break at its end counts. */
   private static byte[] read(Path file) throws IOException {
     byte[] bytes;
     try (InputStream in = Files.newInputStream(file)) {

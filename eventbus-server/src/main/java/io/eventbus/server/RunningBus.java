@@ -61,11 +61,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bus as its administration sees it: reads what the loops have counted, without making them wait.
+ * View of a bus for its administration: reads the counters of the loops, without making them wait.
  * Any thread.
  */
 final class RunningBus implements BusView {
-  /** A loop that takes longer for its calls is stuck. */
+  /** Time after which a loop that has not answered for its calls is stuck. */
   private static final long LOOPS_ANSWER_SECONDS = 2;
 
   private final BusContext bus;
@@ -78,7 +78,7 @@ final class RunningBus implements BusView {
   private final Supplier<Map<String, Long>> certificates;
   private final Supplier<Optional<Duration>> keysAge;
 
-  /** What the administration sees of the cluster. */
+  /** Views of the cluster for the administration. */
   record ClusterViews(
       ClusterView cluster,
       BalanceView balance,
@@ -292,7 +292,7 @@ final class RunningBus implements BusView {
         .toList();
   }
 
-  /** Those of an account that have members here or at other buses, by name. */
+  /** Returns the services of an account that have members here or at peers, by name. */
   private SortedMap<String, ServiceFigures> allServices(String account) {
     SortedMap<String, ServiceFigures> all = new TreeMap<>();
     for (ServiceKey key : views.served().get().keySet()) {

@@ -15,7 +15,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** Tells of files that others of the machine can read or write, and should not. */
+/** Check for files that other users of the machine can read or write, and should not. */
 final class SecretFiles {
   private static final Set<PosixFilePermission> OF_OTHERS =
       EnumSet.of(
@@ -30,7 +30,7 @@ final class SecretFiles {
   private SecretFiles() {}
 
   /**
-   * Looks at the files of a configuration that hold secrets, or say who may do what.
+   * Checks the files of a configuration that hold secrets or permissions.
    *
    * @return a line for each that others can read, or write
    */
@@ -86,9 +86,9 @@ final class SecretFiles {
   /**
    * Warns if other users of the machine can read or write a file.
    *
-   * @param log of the one that reads it
-   * @param what the file holds
-   * @param danger what comes of that
+   * @param log of the reader
+   * @param what content of the file
+   * @param danger consequence of that
    */
   static void warnIfOpen(Logger log, String what, Path file, String danger) {
     note(what, file, OF_OTHERS, danger).ifPresent(log::warn);

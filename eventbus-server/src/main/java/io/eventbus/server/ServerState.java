@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The life of a bus.
+ * State of a bus.
  *
  * <pre>
  *   STARTING --> UP -----> DRAINING --> STOPPED

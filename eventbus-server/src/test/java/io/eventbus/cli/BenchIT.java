@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Measures real buses, in this process and on free ports. */
+/** Benchmark of real buses, in this process and on free ports. */
 @Timeout(120)
 @Tag("nightly")
 class BenchIT {
@@ -95,7 +95,7 @@ class BenchIT {
   }
 
   @Test
-  void nothingIsPublishedOutsideItsOwnTopic() throws Exception {
+  void publishesOnItsOwnTopicsOnly() throws Exception {
     String url = start();
     Set<String> topics = new ConcurrentSkipListSet<>();
     try (EventBusClient other = EventBusClient.builder().url(url).connect()) {
@@ -132,7 +132,7 @@ class BenchIT {
   }
 
   @Test
-  void whatTheBusRefusesIsTold() throws Exception {
+  void refusalsOfTheBusAreReported() throws Exception {
     String url = start("auth.block", "nobody");
     assertThat(cli.run("bench", "-u", url, "-d", "100ms", "--warm-up", "0s"))
         .isEqualTo(ExitCode.FAILED);

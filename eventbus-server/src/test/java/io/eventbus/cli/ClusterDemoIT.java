@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The demo of several buses, as a user runs it: it must say when something is wrong, and leave
- * nothing behind however it ends. What takes long runs with {@code -Pnightly}.
+ * Demo of several buses, as a user runs it: it must report errors, and leave nothing behind however
+ * it ends. Long tests run with {@code -Pnightly}.
  */
 @Timeout(180)
 @Tag("nightly")
@@ -100,7 +100,7 @@ class ClusterDemoIT {
   }
 
   @Test
-  void nothingIsLeftOfOneThatIsInterrupted() throws Exception {
+  void anInterruptedDemoLeavesNothing() throws Exception {
     JarCommand demo = starting();
     demo.signal("INT");
     assertThat(demo.exitCode()).isEqualTo(130);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The runnable jar, as processes: a bus, publishers and subscribers. */
+/** Runnable jar, as processes: a bus, publishers and subscribers. */
 @Timeout(180)
 class CommandLineIT {
   private static final Pattern LISTENS =
@@ -30,7 +30,7 @@ class CommandLineIT {
     "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0"
   };
 
-  /** The bus of all tests but those that end one or start it otherwise. */
+  /** Bus of all tests but those that end a bus or start it otherwise. */
   private static @Nullable JarCommand shared;
 
   private static String url = "";
@@ -64,7 +64,7 @@ class CommandLineIT {
   }
 
   @Test
-  void whatIsPublishedIsReceived() throws Exception {
+  void publishedEventsAreReceived() throws Exception {
     JarCommand subscriber = start("subscribe", "a.>", "-u", url, "-n", "3", "-o", "raw");
     subscriber.awaitErr(Pattern.compile("subscribed to a.>"));
     JarCommand arguments = start("publish", "a.b", "one", "-u", url);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the commands say of a configuration that holds marked secrets. */
+/** Output of the commands about a configuration that holds marked secrets. */
 class ConfigSecretsTest {
   private static final String MARK = "markedsecret-0123456789";
   private static final String PEM =
@@ -33,7 +33,7 @@ class ConfigSecretsTest {
     assertThat(cli.out() + cli.err()).doesNotContain("markedsecret");
   }
 
-  /** Each of them is no file of its kind, and has to be told so. */
+  /** Each of them is no file of its kind, and has to be reported so. */
   @Test
   void filesThatCannotBeUsedAreNotShown(@TempDir Path directory) throws Exception {
     Path users = Files.writeString(directory.resolve("users"), "ann:" + MARK + ":acme:\n");

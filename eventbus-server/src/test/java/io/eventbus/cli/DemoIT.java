@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo with a real bus in this JVM: it must say when something is wrong. */
+/** Demo with a real bus in this JVM: it must report errors. */
 @Timeout(120)
 @Tag("nightly")
 class DemoIT {

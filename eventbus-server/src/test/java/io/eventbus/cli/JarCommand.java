@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The runnable jar as a process. Its standard error goes to a file, so that it never waits for a
+ * Runnable jar as a process. Its standard error goes to a file, so that it never waits for a
  * reader; its standard output to a pipe or to a file.
  */
 final class JarCommand {
@@ -58,7 +58,7 @@ final class JarCommand {
     return new JarCommand(directory, "", false, arguments);
   }
 
-  /** Where it makes its temporary files. */
+  /** Returns the directory of its temporary files. */
   static Path temporary(Path directory) {
     return directory.resolve("tmp");
   }
@@ -85,7 +85,7 @@ final class JarCommand {
     return process.exitValue();
   }
 
-  /** Unlike {@link Process#destroy}, leaves the streams open. */
+  /** Sends a signal; unlike {@link Process#destroy}, leaves the streams open. */
   void signal(String name) throws IOException, InterruptedException {
     assertThat(
             new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor())
@@ -110,7 +110,7 @@ final class JarCommand {
     return await(this::err, pattern);
   }
 
-  /** Of a watched one. */
+  /** Waits for a pattern in the output of a watched process. */
   Matcher awaitOut(Pattern pattern) throws IOException, InterruptedException {
     return await(this::out, pattern);
   }
@@ -134,7 +134,7 @@ final class JarCommand {
     process.destroyForcibly().waitFor();
   }
 
-  /** What a stream has said so far. */
+  /** Output of a stream so far. */
   @FunctionalInterface
   private interface Text {
     String read() throws IOException;

@@ -57,7 +57,7 @@ class LogSetupTest {
   @Test
   void theAuditLogHasAFileOfBoundedSize(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("audit (100).log");
-    // That of a process has one.
+    // The log of a process has one.
     context.setMDCAdapter(new LogbackMDCAdapter());
     LogSetup.audit(context, new AuditConfig(file, 64 << 10, 2));
     Logger lines = context.getLogger(AuditTrail.LINES);

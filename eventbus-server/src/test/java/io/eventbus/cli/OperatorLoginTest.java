@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the operators' commands show of themselves. */
+/** Credentials that the operators' commands show. */
 @Timeout(120)
 class OperatorLoginTest {
   private final List<String> shown = Collections.synchronizedList(new ArrayList<>());

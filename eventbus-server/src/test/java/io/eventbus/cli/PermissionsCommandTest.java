@@ -225,7 +225,7 @@ class PermissionsCommandTest {
   }
 
   @Test
-  void whatIsNoQuestionIsRefused() {
+  void unknownQueriesAreRefused() {
     assertThat(run("test", "publish", "a.>")).isEqualTo(ExitCode.USAGE);
     assertThat(run("test", "publish", "$SYS.a")).isEqualTo(ExitCode.USAGE);
     assertThat(run("test", "subscribe", "$SYS.>")).isEqualTo(ExitCode.USAGE);
@@ -286,7 +286,7 @@ class PermissionsCommandTest {
     assertThat(cli.out()).doesNotContain("QUOTA");
   }
 
-  /** The example of the page: its file, its commands and what they print. */
+  /** The example of the page: its file, its commands and their output. */
   @Test
   void theExampleOfThePageIsTrue() throws IOException {
     String page = Files.readString(Path.of("..", "docs", "security.md")).replace("\r\n", "\n");
@@ -311,7 +311,7 @@ class PermissionsCommandTest {
     assertThat(cli.out()).doesNotContain("adds nothing", "never applies");
   }
 
-  /** What a bus starts with, and nobody means. */
+  /** Settings that a bus starts with, and nobody means. */
   @Test
   void theConfigurationIsReviewed(@TempDir Path directory) throws Exception {
     String hash = "$argon2id$v=19$m=65536,t=3,p=4$" + "A".repeat(22) + "$" + "A".repeat(43);

@@ -43,7 +43,7 @@ class QuietPhaseTest {
   }
 
   @Test
-  void whatWasCollectedWhileItWasBusyDoesNotCount() {
+  void collectionsOfABusyProcessDoNotCount() {
     assertThat(look(0.01, 1)).isTrue();
     assertThat(look(0.9, 4)).isFalse();
     assertThat(look(0.01, 4)).isTrue();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** {@code eventbus revoke}, and what the administration port makes of it. */
+/** {@code eventbus revoke}, and its effect at the administration port. */
 @Timeout(180)
 class RevokeCommandTest {
   private final FakeBus bus = new FakeBus(0);
@@ -47,7 +47,7 @@ class RevokeCommandTest {
     bus.closeRegistry();
   }
 
-  /** What it prints. */
+  /** Returns the output. */
   private String revoke(int expected, String... options) {
     List<String> all = new ArrayList<>(List.of("revoke", "--admin=127.0.0.1:" + server.port()));
     all.addAll(Arrays.asList(options));
@@ -93,7 +93,7 @@ class RevokeCommandTest {
   }
 
   @Test
-  void whatIsWrongIsSaid() {
+  void errorsAreReported() {
     revoke(2);
     assertThat(cli.err()).contains("no client (expected: --subject NAME");
     revoke(2, "--list", "--undo");
@@ -112,7 +112,7 @@ class RevokeCommandTest {
   }
 
   @Test
-  void whereNobodyLogsInEverybodyMayDoEverything() {
+  void withoutALoginEverybodyMayDoEverything() {
     assertThat(cli.run("whoami", "--admin=127.0.0.1:" + server.port())).as(cli.err()).isZero();
     assertThat(cli.out().lines().map(line -> line.replaceAll(" +", " ").strip()))
         .containsExactly(

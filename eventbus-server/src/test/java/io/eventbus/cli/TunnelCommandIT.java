@@ -114,7 +114,7 @@ class TunnelCommandIT {
   }
 
   @Test
-  void someMegabytesOfTcpKeepTheirChecksum() throws Exception {
+  void megabytesOfTcpKeepTheirChecksum() throws Exception {
     carry(3 << 20);
   }
 
@@ -124,7 +124,7 @@ class TunnelCommandIT {
     carry(100 << 20);
   }
 
-  /** A server that digests what comes and answers with the digest when that has ended. */
+  /** Carries bytes to a server that digests them and answers with the digest at their end. */
   private void carry(int bytes) throws Exception {
     try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       CompletableFuture<Void> served = CompletableFuture.runAsync(() -> digestOne(server));

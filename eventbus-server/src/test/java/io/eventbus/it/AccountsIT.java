@@ -109,7 +109,7 @@ class AccountsIT {
       }
     }
     for (int account = 0; account < ACCOUNTS.length; account++) {
-      // Of each account another number, so that any that crosses is seen.
+      // Each account has another number, so that any that crosses is seen.
       FederationIT.publish(client(account % 2, account), events * (account + 1), "t.x");
     }
     for (int account = 0; account < ACCOUNTS.length; account++) {
@@ -260,12 +260,12 @@ class AccountsIT {
   }
 
   @Test
-  void oneAccountTooManyIsToldSoUntilThereIsRoom() throws Exception {
+  void anExcessAccountIsRefusedUntilThereIsRoom() throws Exception {
     EventBusClient first = client(0, 0);
     client(0, 1);
     client(0, 2);
     assertThatThrownBy(() -> client(0, 3)).hasMessageContaining("limits.accounts");
-    // Another bus has room, and an account that is there takes any number of clients.
+    // Another bus has room, and a present account takes any number of clients.
     client(1, 3);
     client(0, 1);
     first.close(Duration.ofSeconds(10));

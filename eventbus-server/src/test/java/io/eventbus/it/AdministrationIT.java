@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.LoggerFactory;
 
-/** What the administration port says of a bus with clients. */
+/** Answers of the administration port about a bus with clients. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class AdministrationIT {

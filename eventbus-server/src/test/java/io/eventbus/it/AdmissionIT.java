@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** Who comes in: limits for an address, proxies, and clients that show a wrong token. */
+/** Admission: limits for an address, proxies, and clients that show a wrong token. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class AdmissionIT {
@@ -47,12 +47,12 @@ class AdmissionIT {
     return bus.metric("eventbus_refused_connections_total{reason=\"" + reason + "\"}");
   }
 
-  /** A client as a proxy shows it in a header. */
+  /** Returns a client as a proxy shows it in a header. */
   private static RawClient forwarded(WatchedBus bus, String header) throws IOException {
     return RawClient.tcp(bus.uri()).upgrade("/bus", AVRO + header + "\r\n");
   }
 
-  /** A client as a proxy shows it in front of everything. */
+  /** Returns a client as a proxy shows it in front of everything. */
   private static RawClient prefaced(WatchedBus bus, byte[] preface) throws IOException {
     RawClient client = RawClient.tcp(bus.uri());
     client.raw(preface);
@@ -101,7 +101,7 @@ class AdmissionIT {
   }
 
   @Test
-  void whoIsNotWelcomedCountsAsAHandshake() throws Exception {
+  void anUnwelcomedConnectionCountsAsAHandshake() throws Exception {
     try (WatchedBus bus = behindAProxy("limits.address-handshakes", "1");
         RawClient first = forwarded(bus, "X-Forwarded-For: 2001:db8::1")) {
       try (RawClient second = forwarded(bus, "X-Forwarded-For: 2001:db8::2")) {
@@ -173,7 +173,7 @@ class AdmissionIT {
   }
 
   @Test
-  void nobodyElseIsBelieved() throws Exception {
+  void onlyTrustedProxiesAreBelieved() throws Exception {
     try (WatchedBus bus =
             WatchedBus.start("listen.proxies", "192.0.2.1", "auth.anonymous", "everyone");
         RawClient preface = RawClient.tcp(bus.uri());
@@ -249,7 +249,7 @@ class AdmissionIT {
         try (RawClient client = RawClient.upgraded(bus.uri())) {
           long before = System.nanoTime();
           client.send(hello("wrong"));
-          // What comes behind it is not read before the answer.
+          // Bytes behind it are not read before the answer.
           client.send(TestFrames.barrier(1));
           assertThat(client.expectProblem().getMessage())
               .isEqualTo("the credentials in Hello are not ones that this bus accepts");

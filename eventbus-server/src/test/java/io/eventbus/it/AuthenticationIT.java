@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients that prove who they are, over the wire. */
+/** Authentication of clients over the wire. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class AuthenticationIT {
@@ -84,7 +84,7 @@ class AuthenticationIT {
     }
   }
 
-  /** Each of these tokens holds for less than two seconds, and is asked for after the last. */
+  /** Each of these tokens holds for less than two seconds, and is requested after the last. */
   @Test
   void aTokenIsReplacedOnTheConnectionThatThereIs(@TempDir Path directory) throws Exception {
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
@@ -122,7 +122,7 @@ class AuthenticationIT {
 
   /** The bus does not know the proxy, which passes strangers on from loopback. */
   @Test
-  void whoComesThroughAProxyIsNotOfThisMachine() throws Exception {
+  void aClientBehindAProxyIsNotLocal() throws Exception {
     try (WatchedBus bus = WatchedBus.alone()) {
       try (RawClient local = RawClient.connected(bus.uri())) {
         assertThat(local.closeCode).isEqualTo(-1);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The public conformance suite for WebSocket; {@link EchoIT} has what of it tells most. */
+/** Public conformance suite for WebSocket; {@link EchoIT} has its most telling cases. */
 @Tag("nightly")
 @Timeout(value = 70, unit = TimeUnit.MINUTES)
 class AutobahnIT {

@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two buses of a cluster that send clients to each other; each client here has topics of its own.
- * What an operator asks for is asked of one cluster: nothing of it stays.
+ * Two buses of a cluster that move clients to each other; each client here has topics of its own.
+ * Operators' requests share one cluster: nothing of them stays.
  */
 @Timeout(180)
 class BalanceIT {
@@ -88,7 +88,7 @@ class BalanceIT {
     return TestBus.startMember(root, name, all.toArray(new String[0]));
   }
 
-  /** A client that publishes to itself all the time, and checks what comes. */
+  /** Client that publishes to itself all the time, and checks the events. */
   private static final class Client implements ConnectionListener {
     final BlockingQueue<URI> moved = new LinkedBlockingQueue<>();
     final BlockingQueue<String> faults = new LinkedBlockingQueue<>();
@@ -309,9 +309,11 @@ class BalanceIT {
     throw new AssertionError(client + " is not at " + bus.name());
   }
 
-  /** Its time begins when it has read the request: who has read nothing yet is not closed. */
+  /**
+   * Its time begins when it has read the request: a client that has read nothing yet is not closed.
+   */
   @Test
-  void whoKnowsThatItIsToGoAndDoesNotIsClosed() throws Exception {
+  void aClientThatIgnoresItsMoveIsClosed() throws Exception {
     startPair("balance.deadline", "300ms");
     BusServer a = buses.get(0);
     try (RawClient behind = RawClient.connected(a.uri());

@@ -14,7 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A bus in a process of its own, so that it can be killed as by SIGKILL. */
+/** Bus in a process of its own, so that it can be killed as by SIGKILL. */
 final class BusProcess {
   private final Process process;
   private final URI uri;
@@ -71,7 +71,8 @@ final class BusProcess {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
-                // It lives for seconds: the second compiler would cost more than it gains.
+                // The process lives for seconds: the second compiler would cost more than it
+                // gains.
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-cp",
@@ -101,7 +102,7 @@ final class BusProcess {
     return uri;
   }
 
-  /** Asks the administration port, with a deadline. */
+  /** Sends a request to the administration port, with a deadline. */
   String admin(String path) throws IOException {
     URLConnection connection =
         URI.create("http://127.0.0.1:" + adminPort + path).toURL().openConnection();

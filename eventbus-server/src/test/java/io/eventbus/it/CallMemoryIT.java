@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Memory of calls: however they end, and whenever their bus does, nothing of it is kept. */
+/** Memory of calls: for any end of a call, and of its bus, nothing of it is kept. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class CallMemoryIT {
@@ -52,7 +52,7 @@ class CallMemoryIT {
     }
   }
 
-  /** Memory in buffers that were not released. */
+  /** Returns the memory in buffers that were not released. */
   private static long pinned() {
     return PooledByteBufAllocator.DEFAULT.pinnedDirectMemory();
   }
@@ -73,7 +73,10 @@ class CallMemoryIT {
     return client;
   }
 
-  /** Of two connections after each other, one is on the member's loop and one is not. */
+  /**
+   * Calls from two connections after each other, of which one is on the member's loop and one is
+   * not.
+   */
   private void callAndHold(RawClient serving, URI bus) throws IOException {
     List<RawClient> callers = List.of(client(bus), client(bus));
     for (RawClient caller : callers) {
@@ -86,7 +89,7 @@ class CallMemoryIT {
         caller.expect(TypeCode.REPLY);
       }
     }
-    // Some of these are with the member, the others wait for it.
+    // Part of these are with the member, the others wait for it.
     for (RawClient caller : callers) {
       for (long call = 21; call <= 40; call++) {
         call(caller, call);
@@ -165,7 +168,7 @@ class CallMemoryIT {
   }
 
   @Test
-  void nothingGrowsHoweverCallsEnd() throws Exception {
+  void memoryDoesNotGrowForAnyEndOfCalls() throws Exception {
     try (CuttableProxy way = new CuttableProxy();
         FederatedBuses buses = new FederatedBuses(root)) {
       buses.add();
@@ -178,14 +181,13 @@ class CallMemoryIT {
           buses.awaitMetric(buses.bus(i), "eventbus_calls_in_flight", 0);
           buses.awaitMetric(buses.bus(i), "eventbus_memory_used_bytes", 0);
         }
-        long most = before;
-        WatchedBus.await(
-            () -> pinned() <= most, () -> pinned() - most + " bytes were not released");
+        long max = before;
+        WatchedBus.await(() -> pinned() <= max, () -> pinned() - max + " bytes were not released");
       }
     }
   }
 
-  /** Calls that are answered, cancelled, too late and left by their member. */
+  /** Makes calls that are answered, cancelled, too late and left by their member. */
   private static void round(FederatedBuses buses, CuttableProxy way, boolean cut) throws Exception {
     EventBusClient there = buses.client(1);
     EventBusClient leaving = buses.client(1);

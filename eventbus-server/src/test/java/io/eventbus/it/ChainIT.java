@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A chain of buses that all publish at the same time: each passes on for all others, and so they
+ * Chain of buses that all publish at the same time: each passes on for all others, and so they
  * would wait for each other in a circle if one frame's way held up the acknowledgement of another.
  */
 @Timeout(180)
@@ -75,14 +75,14 @@ class ChainIT {
     int rounds = 0;
     do {
       FederationIT.publish(publisher, EVENTS, "tree.a", "tree.b", "tree.c");
-      // Else what waits in the lanes would grow, and with it the time that a change takes.
+      // Otherwise the lanes' queues would grow, and with them the time of a change.
       publisher.flush(Duration.ofSeconds(30));
       rounds++;
     } while (!end.get());
     return rounds;
   }
 
-  /** Other buses want one of the topics, again and again, and so its ways change. */
+  /** Subscribes other buses to a topic, again and again, so that its ways change. */
   private static void change(FederatedBuses buses) throws Exception {
     List<EventBusClient> clients = new ArrayList<>();
     for (int i = 0; i < BUSES; i++) {

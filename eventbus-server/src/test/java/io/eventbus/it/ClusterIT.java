@@ -104,7 +104,7 @@ class ClusterIT {
         () -> others(b).toString());
   }
 
-  /** What a bus tells a client that has just come. */
+  /** Returns the other buses that a bus names to a new client. */
   private static List<String> others(BusServer bus) {
     try (RawClient client = RawClient.tcp(bus.uri())) {
       client.upgrade("/bus", "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n");
@@ -116,7 +116,7 @@ class ClusterIT {
 
   @Test
   void aBusThatLeavesSaysSo() throws Exception {
-    // So long that nobody is found out to be gone by its silence.
+    // Long enough that no bus is given up because of its silence.
     BusServer a = start("bus-a", "cluster.lease", "10m");
     BusServer b = start("bus-b", "cluster.lease", "10m", "cluster.join", joinOf(a));
     BusServer c = start("bus-c", "cluster.lease", "10m", "cluster.join", joinOf(a, b));
@@ -143,7 +143,7 @@ class ClusterIT {
     echo(b);
     int port = b.linkPort();
     b.close();
-    // Again, with nobody to ask: it takes clients, and says what it waits for.
+    // Again, with no other bus: it takes clients, and reports what it waits for.
     BusServer again =
         start("bus-b", "cluster.join", joinOf(a), "cluster.port", Integer.toString(port));
     JsonNode waiting = ready(again);
@@ -266,7 +266,7 @@ class ClusterIT {
     BusServer a = start("bus-a", search);
     BusServer b = start("bus-b", search);
     assertThat(ready(b).path("state").asText()).isEqualTo("STARTING");
-    // Who holds another secret is not heard, and does not hear; nor who is of another cluster.
+    // A bus with another secret is not heard, and does not hear; nor is one of another cluster.
     String[] stranger = Arrays.copyOf(search, search.length + 2);
     stranger[search.length] = "cluster.secret";
     stranger[search.length + 1] = "another-secret-for-tests";
@@ -287,7 +287,7 @@ class ClusterIT {
   }
 
   @Test
-  void oneThatWaitsForOthersSaysSo() throws Exception {
+  void aFoundingBusReportsThatItWaits() throws Exception {
     BusServer a = start("bus-a", "cluster.founders", "2");
     assertThat(ready(a).path("state").asText()).isEqualTo("STARTING");
     assertThat(ready(a).path("reasons").toString())

@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The conversation in the protocol's document, held with a bus, with the bytes of its examples. */
+/** Conversation of the protocol's document, held with a bus, with the bytes of its examples. */
 class ConversationIT extends HostileTests {
   private static final Path DOCUMENT = Path.of("..", "docs", "protocol.md");
 

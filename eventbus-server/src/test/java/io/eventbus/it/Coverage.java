@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What a subscriber was told about the events of each topic and producer: every number is either
+ * Events that a subscriber was told about of each topic and producer: every number is either
  * delivered or in a gap, never both and never twice, and nothing is told about a later one before.
  */
 final class Coverage {
@@ -87,7 +87,7 @@ final class Coverage {
         .anyMatch(e -> e.getKey().topic().equals(topic) && e.getValue().get(sequence));
   }
 
-  /** Of topics with one producer: how many events of it were delivered. */
+  /** Returns how many events were delivered of topics with one producer. */
   int deliveredOf(String topic) {
     return delivered.entrySet().stream()
         .filter(e -> e.getKey().topic().equals(topic))

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A client of the SDK whose handler blocks, under BLOCK, with more events than all queues hold. */
+/** Client of the SDK whose handler blocks, under BLOCK, with more events than all queues hold. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class CreditIT {
@@ -122,11 +122,11 @@ class CreditIT {
   }
 
   @Test
-  void itMayWaitForRoomInItsOwnQueue() throws Exception {
+  void mayWaitForRoomInItsOwnQueue() throws Exception {
     EventBusClient client = client();
     Subscription subscription = subscribeBlocked(client);
     List<CompletionStage<Published>> confirmed = publishAll(client);
-    // Whatever the client says comes behind what waits: also that it has room again.
+    // Every frame of the client comes behind those that wait: also its next credit.
     awaitStoppedPublisher();
     go.countDown();
     awaitAll(confirmed);

@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A way to a port on loopback that can be cut, by closing connections, and healed. */
+/** Path to a port on loopback that can be cut, by closing connections, and healed. */
 final class CuttableProxy implements AutoCloseable {
   private final ServerSocket listening;
   private final List<Socket> open = new ArrayList<>();
@@ -55,7 +55,7 @@ final class CuttableProxy implements AutoCloseable {
         daemon(() -> copy(in, out));
         daemon(() -> copy(out, in));
       } catch (IOException e) {
-        // The port was closed, or nobody is behind it: the next one may have more luck.
+        // The port was closed, or had no listener: the next one may be open.
       }
     }
   }

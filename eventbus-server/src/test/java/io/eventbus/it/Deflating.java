@@ -6,7 +6,7 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
-/** Compresses as RFC 7692 wants it, for a client without context take-over. */
+/** Compression as RFC 7692 wants it, for a client without context take-over. */
 final class Deflating {
   private static final byte[] TAIL = {0, 0, (byte) 0xFF, (byte) 0xFF};
 

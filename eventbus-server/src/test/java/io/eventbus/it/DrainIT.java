@@ -76,7 +76,7 @@ class DrainIT {
     return bus;
   }
 
-  /** A client that gets what it publishes. */
+  /** Client that gets the events that it publishes. */
   private final class Member implements ConnectionListener {
     final EventBusClient client;
     final String topic;

@@ -12,10 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * The diagnostic endpoint: what public conformance suites try, of which the most telling cases are
- * here.
- */
+/** Diagnostic endpoint with the most telling cases of public conformance suites. */
 class EchoIT extends HostileTests {
   private static final String DEFLATE = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
   private static final int TEXT = 1;
@@ -74,7 +71,7 @@ class EchoIT extends HostileTests {
   }
 
   @Test
-  void oneByteTooManyIsTooBig() throws Exception {
+  void anExtraByteIsTooBig() throws Exception {
     try (RawClient client = echo("");
         RawClient deflated = echo(DEFLATE)) {
       client.raw(RawClient.frame(FIN | BINARY, new byte[0], 17 * 1024 * 1024 + 1));
@@ -227,7 +224,7 @@ class EchoIT extends HostileTests {
         RawClient deflated = echo(DEFLATE)) {
       whole.sendFrame(FIN | TEXT, text);
       assertThat(Ending.of(whole).code()).isEqualTo(1007);
-      // The bus may end before the last fragment: what is wrong already is not waited for.
+      // The bus may end before the last fragment: an error that is known does not wait.
       for (int i = 0; i < text.length; i++) {
         byte[] one = {text[i]};
         cut.raw(RawClient.frame((i == 0 ? TEXT : 0) | (i == text.length - 1 ? FIN : 0), one));
@@ -264,7 +261,7 @@ class EchoIT extends HostileTests {
 
   @ParameterizedTest
   @ValueSource(ints = {1000, 100_000})
-  void whoDoesNotReadTheEchoIsClosed(int size) throws Exception {
+  void aClientThatDoesNotReadTheEchoIsClosed(int size) throws Exception {
     double before = bus.closed("slow_consumer");
     try (RawClient client = RawClient.slow(bus.uri(), 4096)) {
       client.upgrade("/echo", "");

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How a connection ended, as its client saw it.
+ * End of a connection, as its client saw it.
  *
  * @param code of the first Close frame, -1 for none
  * @param clean whether the stream ended in order, and was not reset
@@ -56,7 +56,7 @@ record Ending(int code, String reason, int closeFrames, boolean clean, List<Prob
     try {
       client.sendFrame(0x88, payload);
     } catch (IOException e) {
-      // The bus may have ended the stream already; what it said is still there to be read.
+      // The bus may have ended the stream already; its last frames can still be read.
       return;
     }
   }

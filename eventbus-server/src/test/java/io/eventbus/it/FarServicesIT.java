@@ -117,7 +117,7 @@ class FarServicesIT {
     assertThat(shared.metric(shared.bus(0), SENT)).isEqualTo(before);
   }
 
-  /** So many requests at once, each followed by another, until it is stopped. */
+  /** Load of so many requests at once, each followed by another, until it is stopped. */
   private static final class Load {
     final AtomicInteger begun = new AtomicInteger();
     final AtomicInteger answered = new AtomicInteger();
@@ -271,12 +271,12 @@ class FarServicesIT {
   }
 
   @Test
-  void whatWasServedBeforeABusCameIsFoundThere() throws Exception {
+  void earlierServicesAreFoundAtANewBus() throws Exception {
     try (FederatedBuses buses = new FederatedBuses(root)) {
       buses.add();
       serve(buses.client(0), "early", named("early"));
       buses.add();
-      // Before the bus has heard of the other one's services, it waits for them.
+      // Before the bus has heard of the peer's services, it waits for them.
       RequestOptions waits = TEN_SECONDS.withWaitFor(Duration.ofSeconds(10));
       EventBusClient late = buses.client(1);
       assertThat(get(late.request("early", Event.of("x"), waits)).text()).isEqualTo("early");
@@ -325,7 +325,7 @@ class FarServicesIT {
   }
 
   @Test
-  void whatAKilledBusHadIsRepeatedOrUnknown() throws Exception {
+  void callsOfAKilledBusAreRepeatedOrUnknown() throws Exception {
     try (FederatedBuses buses = FederatedBuses.start(root, 2, "federation.peer-timeout", "1s")) {
       BusProcess third =
           BusProcess.start(

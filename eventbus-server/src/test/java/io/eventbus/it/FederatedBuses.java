@@ -43,7 +43,7 @@ final class FederatedBuses implements AutoCloseable {
 
   BusServer add(String... settings) throws IOException {
     String name = "bus-" + (char) ('a' + buses.size());
-    // How a bus leaves the registry is shown elsewhere.
+    // Other tests show how a bus leaves the registry.
     List<String> all = new ArrayList<>(List.of("cluster.leave", "0s"));
     if (!buses.isEmpty()) {
       all.add("cluster.join");

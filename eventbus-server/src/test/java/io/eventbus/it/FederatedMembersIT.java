@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Members of one service at several buses: what they are told, and who hears of them. */
+/** Members of one service at several buses: events to them, and presence events about them. */
 @Timeout(120)
 class FederatedMembersIT {
   private static final Pattern WHAT = Pattern.compile("\"bus\":\"([^\"]+)\".*\"type\":\"(\\w+)\"");
@@ -67,7 +67,7 @@ class FederatedMembersIT {
   }
 
   @Test
-  void whatIsBroadcastReachesMembersAtAllBuses() throws Exception {
+  void broadcastsReachMembersAtAllBuses() throws Exception {
     BlockingQueue<String> here = new LinkedBlockingQueue<>();
     BlockingQueue<String> there = new LinkedBlockingQueue<>();
     member(buses.client(0), "it.far", here);

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Clients of one topic that leave a bus one after the other, so that for a while they are at both:
- * nothing is lost only where buses forward events to each other.
+ * nothing is lost only if buses forward events to each other.
  */
 @Timeout(240)
 class FederatedMoveIT {

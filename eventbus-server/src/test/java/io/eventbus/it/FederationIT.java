@@ -24,7 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Several buses that act as one, with the real SDK. What changes nothing of the cluster shares one.
+ * Several buses that act as one, with the real SDK. Tests that change nothing of the cluster share
+ * one.
  */
 @Timeout(180)
 class FederationIT {
@@ -54,7 +55,7 @@ class FederationIT {
     shared.close();
   }
 
-  /** What a sample of each bus was before. */
+  /** Returns a sample of each bus. */
   private static double[] samples(String sample) {
     double[] all = new double[shared.size()];
     for (int i = 0; i < all.length; i++) {
@@ -146,7 +147,7 @@ class FederationIT {
   }
 
   @Test
-  void oneMemberOfAGroupInTheWholeCluster() throws Exception {
+  void aGroupHasOneReceiverInTheWholeCluster() throws Exception {
     SubscribeOptions group = SubscribeOptions.DEFAULT.withGroup("g");
     Receipts b = Receipts.of(shared.client(1), "g.*", group);
     Receipts c = Receipts.of(shared.client(2), "g.*", group);
@@ -154,7 +155,7 @@ class FederationIT {
     EventBusClient both = shared.client(1);
     Receipts bothPlain = Receipts.of(both, "g.t");
     Receipts otherGroup = Receipts.of(both, "g.t", SubscribeOptions.DEFAULT.withGroup("h"));
-    // One frame each, so that they take turns.
+    // A frame for each, so that they take turns.
     EventBusClient publisher = shared.client(0);
     for (int i = 0; i < 1_000; i++) {
       get(publisher.publish("g.t", "x"));
@@ -275,7 +276,8 @@ class FederationIT {
       // Each side goes on, and nothing waits for the other any more.
       publish(a, 10, "part.a");
       here.await(30);
-      // One way is open again: what is confirmed there is kept here for it until it can be reached.
+      // A single way is open again: confirmed events are kept for the other bus until it can be
+      // reached.
       toHere.heal();
       buses.awaitLanes(buses.bus(1), 2);
       Receipts again = Receipts.of(buses.client(1), "again.>");
@@ -332,7 +334,7 @@ class FederationIT {
         Receipts other = Receipts.of(buses.client(1), "kill.>");
         Receipts killed = Receipts.of(buses.client(third.uri()), "kill.>");
         EventBusClient a = buses.client(0);
-        // With a fanout of 1 some of them go through the one bus, some through the other.
+        // With a fanout of 1 a part of them goes through the one bus, the rest through the other.
         String[] topics = {"kill.0", "kill.1", "kill.2", "kill.3", "kill.4", "kill.5", "kill.6"};
         publish(a, 200, topics);
         other.await(7 * 200);
@@ -362,7 +364,7 @@ class FederationIT {
 
   @Test
   void aBusThatStopsIsNotWaitedForWhateverTheRegistrySays() throws Exception {
-    // It does not tell the registry that it goes.
+    // The bus does not tell the registry that it stops.
     try (FederatedBuses buses = FederatedBuses.start(root, 2, "cluster.leave", "0s");
         RawClient client = RawClient.connected(buses.bus(0).uri())) {
       Receipts there = Receipts.of(buses.client(1), "bye.>");

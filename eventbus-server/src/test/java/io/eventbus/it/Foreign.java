@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Programs in other languages that a test plays with. A machine without them leaves it out. */
+/** Programs in other languages that a test uses. A machine without them leaves the test out. */
 final class Foreign {
   private Foreign() {}
 
@@ -35,7 +35,7 @@ final class Foreign {
     }
   }
 
-  /** Makes an environment of Python with one package, and returns its interpreter. */
+  /** Creates an environment of Python with one package, and returns its interpreter. */
   static Path python(Path directory, String requirement) throws Exception {
     Path python = directory.resolve("venv/bin/python");
     assumeWorks(

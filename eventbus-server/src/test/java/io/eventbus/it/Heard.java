@@ -11,7 +11,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What a client's listener heard. */
+/** Events of a client's listener. */
 final class Heard implements ConnectionListener {
   final BlockingQueue<ConnectionInfo> connections = new LinkedBlockingQueue<>();
   final BlockingQueue<String> ends = new LinkedBlockingQueue<>();

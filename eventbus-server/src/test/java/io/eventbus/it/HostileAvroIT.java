@@ -23,7 +23,7 @@ class HostileAvroIT extends HostileTests {
       TestFrames.join(TestFrames.zigzag(7), NULL, EMPTY_MAP, TestFrames.string("payload"));
   private static final byte[] EVENTS = sized(1, EVENT.length, EVENT);
 
-  /** A value that is wrong, and what it is answered with. */
+  /** Wrong value, and the answer to it. */
   @SuppressWarnings("ArrayRecordComponent") // Never compared.
   private record Wrong(String what, byte[] bytes, ErrorCode code) {
     Wrong(String what, byte[] bytes) {
@@ -96,7 +96,7 @@ class HostileAvroIT extends HostileTests {
     };
   }
 
-  /** Puts each wrong value in the place of one field; what stood behind it is left out. */
+  /** Puts each wrong value in the place of one field; the rest of the frame is left out. */
   private static void each(
       Stream.Builder<Arguments> all, int type, String field, byte[] before, Wrong... wrongs) {
     for (Wrong wrong : wrongs) {
@@ -262,12 +262,12 @@ class HostileAvroIT extends HostileTests {
     try (RawClient watcher = RawClient.connected(bus.uri());
         RawClient client = RawClient.connected(bus.uri())) {
       watcher.subscribe(1, "hostile.avro");
-      // A good one before and after: the bad one neither spoils nor is spoilt.
+      // A good frame before and after: the bad one neither spoils nor is spoilt.
       client.send(TestFrames.join(TestFrames.barrier(1), frame));
       client.expect(TypeCode.BARRIER);
       var problem = client.expectProblem();
       assertThat(problem.getCode()).isEqualTo(code);
-      // One event too few can only be noticed inside the event that is not there.
+      // A missing event can only be noticed inside the event that is not there.
       assertThat(problem.getMessage()).containsAnyOf(field, "Event.").contains("expected: ");
       if (close == OPEN) {
         boolean isEvent = field.startsWith("Event.");

@@ -39,7 +39,7 @@ class HostileCrowdIT extends HostileTests {
         }
       }
       bus.pair().awaitProgress();
-      // Nobody says a word any more: each ends at its own deadline, and the check waits for it.
+      // All are silent now: each ends at its own deadline, and the check waits for it.
       bus.check();
     } finally {
       for (RawClient client : abandoned) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Bytes that break RFC 6455 or a size: the right close code, one Close frame, and the end of the
- * stream, however the bytes are cut.
+ * stream, for any cut of the bytes.
  */
 class HostileFramingIT extends HostileTests {
   private static final byte[] NOTHING = {};
@@ -178,7 +178,7 @@ class HostileFramingIT extends HostileTests {
   }
 
   @Test
-  void whoGoesOnAfterAViolationIsIgnoredUntilTheDeadline() throws Exception {
+  void inputAfterAViolationIsIgnoredUntilTheDeadline() throws Exception {
     try (RawClient client = RawClient.connected(bus.uri())) {
       byte[] more =
           TestFrames.join(
@@ -255,12 +255,12 @@ class HostileFramingIT extends HostileTests {
       assertThat(Ending.of(early).code()).isEqualTo(1009);
       late.raw(RawClient.frame(0x82, NOTHING, 4 * 1024 * 1024 + 1));
       assertThat(Ending.of(late).code()).isEqualTo(1009);
-      // As large as allowed: one unknown frame that fills the message.
-      byte[] most = new byte[4 * 1024 * 1024];
-      byte[] head = TestFrames.join(TestFrames.zigzag(99), TestFrames.zigzag(most.length - 6));
-      System.arraycopy(head, 0, most, 0, head.length);
+      // As large as allowed: an unknown frame that fills the message.
+      byte[] max = new byte[4 * 1024 * 1024];
+      byte[] head = TestFrames.join(TestFrames.zigzag(99), TestFrames.zigzag(max.length - 6));
+      System.arraycopy(head, 0, max, 0, head.length);
       assertThat(head).hasSize(6);
-      exact.send(most);
+      exact.send(max);
       assertThat(exact.expectProblem().getTypeCode()).isEqualTo(99);
     }
   }

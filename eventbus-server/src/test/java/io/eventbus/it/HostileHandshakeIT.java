@@ -29,8 +29,8 @@ class HostileHandshakeIT extends HostileTests {
   private static final String GOOD =
       "GET /bus HTTP/1.1\r\nHost: x\r\n" + UPGRADE + KEY + VERSION + AVRO;
 
-  /** Sends a request and reads what comes until the end of the stream. */
-  /** Most of these clients never say Hello, and are read to their end. */
+  /** Sends a request and reads the answer until the end of the stream. */
+  /** Returns long deadlines: most of these clients never say Hello, and are read to their end. */
   @Override
   String[] settings() {
     return new String[] {"timeouts.upgrade", "1s", "timeouts.hello", "1s", "timeouts.close", "1s"};
@@ -123,7 +123,7 @@ class HostileHandshakeIT extends HostileTests {
   }
 
   @Test
-  void whatIsNotHttpIsRefused() throws Exception {
+  void bytesThatAreNoHttpAreRefused() throws Exception {
     assertThat(exchange("\u0016\u0003\u0001\u0002\u0000\u0001\u0000\r\n\r\n"))
         .startsWith("HTTP/1.1 400 ");
     assertThat(exchange("SSH-2.0-x\r\n\r\n")).startsWith("HTTP/1.1 400 ");
@@ -242,7 +242,7 @@ class HostileHandshakeIT extends HostileTests {
     }
   }
 
-  /** A time-out is neither: it fails the test. */
+  /** Waits for the end; a time-out fails the test. */
   private static void awaitEnd(RawClient client) throws IOException {
     try {
       client.input().transferTo(OutputStream.nullOutputStream());
@@ -252,7 +252,7 @@ class HostileHandshakeIT extends HostileTests {
   }
 
   @Test
-  void oneConnectionTooManyIsToldSo() throws Exception {
+  void anExcessConnectionIsTold() throws Exception {
     try (WatchedBus small = WatchedBus.start("listen.max-connections", "3");
         RawClient third = RawClient.connected(small.uri())) {
       for (int i = 0; i < 20; i++) {

@@ -22,9 +22,12 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** Clients that try to use up the bus: what they can take is bounded, and comes back. */
+/** Clients that try to use up the bus: their resources are bounded, and come back. */
 class HostileResourceIT extends HostileTests {
-  /** More than the answers that may wait for a client, their overhead, and what a read holds. */
+  /**
+   * Maximum of held bytes: more than the answers that may wait for a client, their overhead, and
+   * the bytes of a read.
+   */
   private static final double MAX_HELD = 4 * 1024 * 1024;
 
   @Override
@@ -100,7 +103,7 @@ class HostileResourceIT extends HostileTests {
   }
 
   @Test
-  void whatClientsMakeTheBusKeepOfThemIsCounted() throws Exception {
+  void memoryKeptForClientsIsCounted() throws Exception {
     int count = 100;
     ByteArrayOutputStream acks = new ByteArrayOutputStream();
     for (int i = 0; i < 256; i++) {
@@ -179,7 +182,7 @@ class HostileResourceIT extends HostileTests {
   }
 
   @Test
-  void whoPublishesToItselfAndNeverReadsIsClosed() throws Exception {
+  void aSelfPublisherThatNeverReadsIsClosed() throws Exception {
     double before = bus.closed("slow_consumer");
     try (RawClient client = RawClient.slow(bus.uri(), 4096)) {
       client.upgrade("/bus", "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n").hello(null);
@@ -207,14 +210,14 @@ class HostileResourceIT extends HostileTests {
         client.raw(pings);
       }
       assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MAX_HELD);
-      // It is still a client: once it reads, it is served.
+      // The client is still connected: once it reads, it is served.
       client.send(TestFrames.barrier(4));
       client.expect(TypeCode.BARRIER);
     }
   }
 
   @Test
-  void whoNeverReadsIsDroppedForWithoutDisturbingTheRest() throws Exception {
+  void aSubscriberThatNeverReadsLosesEventsWithoutDisturbingOthers() throws Exception {
     try (RawClient sleeper = RawClient.slow(bus.uri(), 4096);
         RawClient publisher = RawClient.connected(bus.uri())) {
       sleeper.upgrade("/bus", "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n").hello(null);
@@ -231,7 +234,7 @@ class HostileResourceIT extends HostileTests {
   }
 
   @Test
-  void whoReadsAByteAtATimeIsClosedAtTheDeadline() throws Exception {
+  void aBytewiseReaderIsClosedAtTheDeadline() throws Exception {
     double before = bus.closed("slow_consumer");
     try (RawClient slow = RawClient.slow(bus.uri(), 4096);
         RawClient publisher = RawClient.connected(bus.uri())) {
@@ -299,9 +302,8 @@ class HostileResourceIT extends HostileTests {
       for (int i = 0; i < 20; i++) {
         RawClient client = RawClient.connected(bus.uri());
         holders.add(client);
-        // A message of which only fragments come, and of the last one only a part: room is taken
-        // for
-        // all of it.
+        // A message of which only fragments come, and of the last one only a part: room is
+        // acquired for all of it.
         client.raw(RawClient.frame(0x02, new byte[50_000]));
         client.raw(RawClient.frame(0x80, new byte[50_000], 100_000));
       }

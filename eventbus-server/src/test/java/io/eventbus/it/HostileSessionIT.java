@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Frames that are well formed, but not what the protocol wants. */
+/** Frames that are well formed, but violate the protocol. */
 class HostileSessionIT extends HostileTests {
   @Override
   String[] settings() {
@@ -231,7 +231,7 @@ class HostileSessionIT extends HostileTests {
   }
 
   @Test
-  void whoDoesNotAnswerPingsIsIdle() throws Exception {
+  void aClientThatDoesNotAnswerPingsIsIdle() throws Exception {
     try (WatchedBus brisk =
             WatchedBus.start("timeouts.ping-interval", "300ms", "timeouts.pong", "2s");
         RawClient client = RawClient.connected(brisk.uri())) {

@@ -9,8 +9,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What tests with hostile clients share: one watched bus, which is checked after each test. Only
- * what such tests wait for has a short deadline: clients of a busy machine may be slow to begin.
+ * Shared part of tests with hostile clients: one watched bus, which is checked after each test.
+ * Only deadlines that such tests wait for are short: clients of a busy machine may be slow to
+ * begin.
  */
 @ExtendWith(LeakWatch.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -33,7 +34,7 @@ abstract class HostileTests {
     bus.close();
   }
 
-  /** Pairs of keys and values. */
+  /** Returns pairs of keys and values. */
   String[] settings() {
     return new String[] {"timeouts.upgrade", "1m", "timeouts.hello", "1m", "timeouts.close", "1s"};
   }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A WebSocket library that pings on its own ends a connection whose Pong does not come. */
+/** WebSocket library that pings on its own and ends a connection whose Pong does not come. */
 @Tag("nightly")
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class KeepAliveIT {
@@ -38,7 +38,7 @@ class KeepAliveIT {
     return HexFormat.of().formatHex(ControlFrames.encode(type, frame));
   }
 
-  /** A reader of 3 of 5 MB each second, whose queue is always full. */
+  /** Reads 3 of 5 MB each second, so that the queue is always full. */
   @ParameterizedTest
   @EnumSource(names = {"BLOCK", "DROP_OLDEST"})
   void aReaderThatIsSlowStaysConnected(Overflow overflow, @TempDir Path directory)

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fails a class of tests in which a buffer was lost, or in which the bus met an error that it did
- * not expect: everything that a client does is to be expected.
+ * Extension that fails a class of tests in which a buffer was lost, or in which the bus logged an
+ * unexpected error: every action of a client is expected.
  */
 final class LeakWatch implements BeforeAllCallback, AfterAllCallback {
   private static final int COLLECTIONS = 3;
@@ -40,7 +40,10 @@ final class LeakWatch implements BeforeAllCallback, AfterAllCallback {
     }
   }
 
-  /** A server of the registry's group that starts or ends calls its neighbours' frames errors. */
+  /**
+   * Returns whether an error is of Raft: a server of the registry's group that starts or ends calls
+   * its neighbours' frames errors.
+   */
   private static boolean isOfRaft(ILoggingEvent event) {
     return event.getLoggerName().startsWith("org.apache.ratis.");
   }
@@ -50,7 +53,7 @@ final class LeakWatch implements BeforeAllCallback, AfterAllCallback {
   @Override
   public void beforeAll(ExtensionContext context) {
     ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
-    // What another class of this JVM has lost is not this one's.
+    // Losses of another class of this JVM do not count here.
     collect();
     complaints.start();
     root().addAppender(complaints);
@@ -63,7 +66,10 @@ final class LeakWatch implements BeforeAllCallback, AfterAllCallback {
     assertThat(complaints.found).isEmpty();
   }
 
-  /** Leaks are noticed when the lost buffer has been collected and another one is made. */
+  /**
+   * Collects lost buffers: leaks are noticed when the buffer has been collected and another one is
+   * created.
+   */
   private static void collect() {
     for (int i = 0; i < COLLECTIONS; i++) {
       System.gc();

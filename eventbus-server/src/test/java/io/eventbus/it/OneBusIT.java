@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What one bus does with well-behaved clients, seen on the wire. */
+/** Behaviour of one bus with well-behaved clients, seen on the wire. */
 class OneBusIT {
   private BusServer bus;
 
@@ -102,7 +102,7 @@ class OneBusIT {
   }
 
   @Test
-  void nothingComesAfterDrained() throws Exception {
+  void noEventComesAfterDrained() throws Exception {
     try (RawClient subscriber = RawClient.connected(bus.uri());
         RawClient publisher = RawClient.connected(bus.uri())) {
       subscriber.subscribe(1, "t");
@@ -138,7 +138,7 @@ class OneBusIT {
   }
 
   @Test
-  void whatIsIllegalIsRefusedAndTheConnectionGoesOn() throws Exception {
+  void illegalFramesAreRefusedAndTheConnectionStays() throws Exception {
     try (RawClient client = RawClient.connected(bus.uri())) {
       client.send(RawClient.publish("a..b", 4, true, "x"));
       Problem problem = client.expectProblem();

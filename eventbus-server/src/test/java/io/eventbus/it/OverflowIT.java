@@ -12,11 +12,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A subscriber that stops reading, under each policy, with a fast one beside it. */
+/** Subscriber that stops reading, under each policy, with a fast one beside it. */
 @ExtendWith(LeakWatch.class)
 @Timeout(90)
 class OverflowIT {
-  /** Events of 8 kB: more than the system's buffers and the queue hold. */
+  /** Number of events of 8 kB: more than the system's buffers and the queue hold. */
   private static final int EVENTS = 1500;
 
   private static WatchedBus bus(String... more) throws IOException {
@@ -278,8 +278,8 @@ class OverflowIT {
         }
         List<Publishing> publishers = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
-          // One message of each fits the room for unfinished ones, an eighth of the memory: whether
-          // that is short is not asked here.
+          // A single message of each fits the room for unfinished ones, an eighth of the memory:
+          // a lack of it is not the subject here.
           publishers.add(
               new Publishing(bus.uri(), "mem." + i, i % 2 == 0 ? 300 : 900, 0, 20 * 1024));
         }

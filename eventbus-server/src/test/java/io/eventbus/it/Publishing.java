@@ -20,7 +20,7 @@ final class Publishing implements AutoCloseable {
   /**
    * Starts.
    *
-   * @param keys number of keys that go round, 0 for events without
+   * @param keys number of keys that are used in turn, 0 for events without
    */
   Publishing(URI bus, String topic, int events, int keys) throws IOException {
     this(bus, topic, events, keys, PAYLOAD);
@@ -29,7 +29,7 @@ final class Publishing implements AutoCloseable {
   /**
    * Starts.
    *
-   * @param keys number of keys that go round, 0 for events without
+   * @param keys number of keys that are used in turn, 0 for events without
    */
   Publishing(URI bus, String topic, int events, int keys, int payloadBytes) throws IOException {
     client = RawClient.connected(bus);

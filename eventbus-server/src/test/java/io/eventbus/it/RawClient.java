@@ -36,18 +36,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client that says on the wire exactly what a test wants, legal or not: blocking, over a plain
+ * Client that sends on the wire exactly the bytes of a test, legal or not: blocking, over a plain
  * socket, with a deadline on every read.
  */
 final class RawClient implements AutoCloseable {
-  /** Only notices a hang: a busy machine may take long. */
+  /** Deadline that only notices a hang: a busy machine may take long. */
   static final int DEADLINE_MILLIS = 60_000;
 
-  /** One WebSocket frame as it came. */
+  /** WebSocket frame as it came. */
   @SuppressWarnings("ArrayRecordComponent") // Never compared.
   record WsFrame(int opcode, boolean compressed, byte[] payload) {}
 
-  /** One frame of the protocol. */
+  /** Frame of the protocol. */
   @SuppressWarnings("ArrayRecordComponent") // Never compared.
   record BusFrame(int typeCode, byte[] body) {
     ByteBuffer buffer() {
@@ -55,7 +55,7 @@ final class RawClient implements AutoCloseable {
     }
   }
 
-  /** A Deliver with its events' payloads as text. */
+  /** Deliver with its events' payloads as text. */
   record Delivered(
       String topic, long producer, long sequence, List<String> payloads, List<Long> groups) {}
 
@@ -185,12 +185,12 @@ final class RawClient implements AutoCloseable {
     out.flush();
   }
 
-  /** Makes a masked frame. */
+  /** Creates a masked frame. */
   static byte[] frame(int first, byte[] payload) {
     return frame(first, payload, payload.length);
   }
 
-  /** Makes a masked frame that claims a length. */
+  /** Creates a masked frame that claims a length. */
   static byte[] frame(int first, byte[] payload, long claimed) {
     ByteBuffer frame = ByteBuffer.allocate(14 + payload.length);
     frame.put((byte) first);
@@ -263,7 +263,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** Reads the next frame, which has to be of a type. */
-  /** The next frame, whatever it is. */
+  /** Returns the next frame, of any kind. */
   BusFrame next() throws IOException {
     return next("a frame");
   }
@@ -354,7 +354,7 @@ final class RawClient implements AutoCloseable {
     }
   }
 
-  /** Whether anything has come within a time. */
+  /** Returns whether anything has come within a time. */
   boolean hasData(int millis) throws IOException {
     if (!received.isEmpty()) {
       return true;

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What one subscription gets: how many, and whether any is missing, doubled or out of order. */
+/** Events of one subscription: how many, and whether any is missing, doubled or out of order. */
 final class Receipts {
   private final Map<String, Long> last = new ConcurrentHashMap<>();
   private final LongAdder count = new LongAdder();
@@ -35,7 +35,7 @@ final class Receipts {
 
   private void take(ReceivedEvent event) {
     Long before = last.put(event.topic() + "/" + event.producer(), event.sequence());
-    // A group's member sees holes; whoever gets everything sees each number.
+    // A group's member sees holes; a subscriber without a group sees each number.
     boolean group = subscription != null && subscription.options().group() != null;
     long expected = before == null ? 1 : before + 1;
     if (group ? before != null && event.sequence() <= before : event.sequence() != expected) {

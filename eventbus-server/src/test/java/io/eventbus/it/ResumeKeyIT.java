@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which buses know a client again, and after what. */
+/** Buses that know a client again after a restart or a move. */
 @Timeout(180)
 class ResumeKeyIT {
   private static final String CHOSEN = "A".repeat(43);
@@ -114,7 +114,9 @@ class ResumeKeyIT {
     }
   }
 
-  /** A client whose connection to one bus is still there comes to the other one. */
+  /**
+   * Asserts that a client whose connection to one bus is still open is taken over by the other one.
+   */
   private static void assertReplaced(URI one, URI two) throws Exception {
     try (RawClient left = RawClient.upgraded(one);
         RawClient stays = RawClient.upgraded(one);
@@ -148,7 +150,7 @@ class ResumeKeyIT {
   }
 
   @Test
-  void whoComesWithATokenHasToProveTheNumber() throws Exception {
+  void aMoveTokenNeedsTheProvedNumber() throws Exception {
     try (WatchedBus bus = WatchedBus.alone()) {
       try (RawClient client = RawClient.upgraded(bus.uri())) {
         client.send(

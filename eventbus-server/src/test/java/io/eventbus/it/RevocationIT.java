@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Operators who log in at the administration port, and revoke what clients show. */
+/** Operators that log in at the administration port, and revoke clients' credentials. */
 @Timeout(120)
 class RevocationIT {
   private static final String REVOKED = "what this client proved who it is with was revoked";
@@ -33,7 +33,7 @@ class RevocationIT {
   private final Instant now = Instant.now();
   private final HttpClient http = HttpClient.newHttpClient();
 
-  /** Of a client without roles, issued so many seconds ago. */
+  /** Returns a token of a client without roles, issued so many seconds ago. */
   private String token(String subject, int secondsAgo) {
     return SignedTokens.token(subject, now.minusSeconds(secondsAgo), "{\"account\":\"acme\"}");
   }
@@ -117,7 +117,7 @@ class RevocationIT {
   }
 
   @Test
-  void whatAnOperatorRevokesHoldsNoMore(@TempDir Path directory) throws Exception {
+  void revokedCredentialsAreRefused(@TempDir Path directory) throws Exception {
     Path users =
         Files.writeString(
             directory.resolve("users"),
@@ -186,7 +186,7 @@ class RevocationIT {
   }
 
   @Test
-  void itHoldsOnAllBusesAndOnOnesThatComeLater(@TempDir Path directory) throws Exception {
+  void aRevocationHoldsOnAllBusesAndOnLaterOnes(@TempDir Path directory) throws Exception {
     String[] settings = SignedTokens.settings(directory);
     try (FederatedBuses buses = FederatedBuses.start(directory, 2, settings);
         RawClient there = letIn(buses.bus(1), token("u1", 20), null)) {

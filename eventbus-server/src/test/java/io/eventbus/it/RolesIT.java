@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** What a client hears of each action that a rule allows, denies, or says nothing of. */
+/** Answers to a client for each action that a rule allows, denies, or does not mention. */
 @Timeout(180)
 class RolesIT {
   private static final String FILE =
@@ -126,7 +126,7 @@ class RolesIT {
         ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(number, filter, null, overflow)));
   }
 
-  /** Each denial with what was wanted, and the rule with its line. */
+  /** Asserts the audit entry of each denial: the action, and the rule with its line. */
   private static void assertAudited(List<String> entries) {
     String audit = String.join("\n", entries);
     for (String row : ROWS.lines().filter(line -> line.endsWith("no")).toList()) {

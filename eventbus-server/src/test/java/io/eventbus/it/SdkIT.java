@@ -46,7 +46,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The Java SDK against a real bus, over real sockets. */
+/** Java SDK against a real bus, over real sockets. */
 @Timeout(120)
 class SdkIT {
   private static final Pattern CLIENT_THREADS =
@@ -323,7 +323,7 @@ class SdkIT {
     public void cancel() {}
   }
 
-  /** The whole chain: handler, client, TCP, bus, TCP, client, publisher. */
+  /** Tests the whole chain: handler, client, TCP, bus, TCP, client, publisher. */
   @Test
   void aSubscriberThatStopsHoldsThePublisherBackAndLosesNothing() throws Exception {
     BusServer bus =
@@ -361,12 +361,12 @@ class SdkIT {
     byte[] payload = new byte[8 * 1024];
     int accepted = 0;
     // Far more than all buffers on the way together; without back-pressure it would go through.
-    int most = 16 * 1024;
-    while (accepted < most && publisher.send("slow", payload) == SendResult.ACCEPTED) {
+    int max = 16 * 1024;
+    while (accepted < max && publisher.send("slow", payload) == SendResult.ACCEPTED) {
       accepted++;
     }
-    assertThat(accepted).as("the publisher was held back").isLessThan(most);
-    // One WebSocket message may go over the bound, and one more is in the reader's hands.
+    assertThat(accepted).as("the publisher was held back").isLessThan(max);
+    // A single WebSocket message may go over the bound, and another is in the reader's hands.
     assertThat(slow.counters().bufferedBytes()).isLessThan(512 * 1024);
     assertThat(received).hasValue(0);
     int sent = accepted;
@@ -416,7 +416,7 @@ class SdkIT {
   }
 
   @Test
-  void nothingIsLeftAfterAClose() throws Exception {
+  void aCloseReleasesEverything() throws Exception {
     BusServer bus = bus();
     for (int i = 0; i < 3; i++) {
       EventBusClient client = EventBusClient.builder().url(bus.uri()).name("leak").connect();
@@ -474,7 +474,7 @@ class SdkIT {
   }
 
   @Test
-  void whatTheBusItselfRefusesIsNotTriedAgain() throws Exception {
+  void refusalsOfTheBusAreNotRetried() throws Exception {
     URI uri = bus().uri();
     assertThatExceptionOfType(EventBusException.Refused.class)
         .isThrownBy(

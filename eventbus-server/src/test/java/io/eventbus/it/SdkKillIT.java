@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A bus is killed under load and started again; what its clients see of it. */
+/** Bus that is killed under load and started again, as its clients see it. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class SdkKillIT {
@@ -89,7 +89,7 @@ class SdkKillIT {
                 }
               });
       assertThat(firstEvents.await(60, TimeUnit.SECONDS)).isTrue();
-      // What comes before the first event that a subscriber sees of a topic is not missing to it.
+      // Events before the first one that a subscriber sees of a topic are not missing to it.
       awaitAllTopics(last);
       int port = bus.uri().getPort();
       for (int round = 0; round < ROUNDS; round++) {
@@ -97,7 +97,7 @@ class SdkKillIT {
         assertThat(heard.nextEnd()).isEqualTo("1006 again");
         bus = BusProcess.start(port);
         heard.nextConnection();
-        // Some load on the new one before the next blow.
+        // A little load on the new one before the next kill.
         publisher.publish("kill.0", "round").toCompletableFuture().get(60, TimeUnit.SECONDS);
       }
       stop.set(true);
@@ -154,7 +154,9 @@ class SdkKillIT {
     }
   }
 
-  /** Every number from 1 to the highest was received or told as missing, and not both. */
+  /**
+   * Checks that every number from 1 to the highest was received or told as missing, and not both.
+   */
   private static void checkThatNothingVanished(
       Map<String, Set<Long>> received, Heard heard, Map<String, Long> highest) {
     Map<String, Set<Long>> missing = new ConcurrentHashMap<>();

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What reaches all members of a service of the SDK, and who hears of them, at one bus. */
+/** Events to all members of a service of the SDK, and presence events, at one bus. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class SdkMembersIT {
@@ -87,7 +87,7 @@ class SdkMembersIT {
   }
 
   @Test
-  void whatIsBroadcastReachesEveryMemberInOrder() throws Exception {
+  void broadcastsReachEveryMemberInOrder() throws Exception {
     BlockingQueue<String> one = new LinkedBlockingQueue<>();
     BlockingQueue<String> present = new LinkedBlockingQueue<>();
     member(client(), "it.room", 4, one);
@@ -108,7 +108,7 @@ class SdkMembersIT {
         .isThrownBy(() -> from.publish("$SRV.it.room", Event.of("x")).toCompletableFuture());
   }
 
-  /** Collects what is gathered. */
+  /** Subscriber that collects gathered answers. */
   private static final class Collected implements Flow.Subscriber<Answer> {
     final List<Answer> answers = new ArrayList<>();
     final CompletableFuture<List<Answer>> all = new CompletableFuture<>();
@@ -186,7 +186,7 @@ class SdkMembersIT {
   }
 
   @Test
-  void whoObservesHearsOfMembersAndNotOfTheirConnections() throws Exception {
+  void observersHearOfMembersAndNotOfTheirConnections() throws Exception {
     BlockingQueue<String> seen = new LinkedBlockingQueue<>();
     EventBusClient observer = client();
     get(observer.subscribe("$SYS.services.it.seen", event -> seen.add(type(event.text()))).ready());

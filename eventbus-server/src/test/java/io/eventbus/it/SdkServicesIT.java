@@ -44,7 +44,9 @@ class SdkServicesIT {
   private static final RequestOptions TEN_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
 
-  /** Fewer than what a bus takes to be too many for members that it does not know yet. */
+  /**
+   * Number of concurrent requests: fewer than a bus allows for members that it does not know yet.
+   */
   private static final int AT_ONCE = 32;
 
   private static WatchedBus bus;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What many clients of one JVM share, against a real bus. */
+/** Threads that many clients of one JVM share, against a real bus. */
 @Timeout(180)
 class SdkThreadsIT {
   private static final Pattern SHARED =
@@ -67,10 +67,11 @@ class SdkThreadsIT {
         client.send("all", "hello");
       }
       assertThat(received.await(60, TimeUnit.SECONDS)).isTrue();
-      // One conductor, four that send, four that read, sixteen that look up names, and handlers.
-      int most = 25 + 4 * Math.max(2, Runtime.getRuntime().availableProcessors());
+      // Threads: one conductor, four that send, four that read, sixteen that look up names, and
+      // handlers.
+      int max = 25 + 4 * Math.max(2, Runtime.getRuntime().availableProcessors());
       List<Thread> threads = threads();
-      assertThat(threads).hasSizeLessThan(most);
+      assertThat(threads).hasSizeLessThan(max);
       clients.forEach(client -> client.close(Duration.ofSeconds(10)));
       for (Thread thread : threads) {
         thread.join(30_000);

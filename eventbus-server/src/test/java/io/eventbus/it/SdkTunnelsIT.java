@@ -103,7 +103,7 @@ class SdkTunnelsIT {
     return Objects.requireNonNull(accepted.poll(60, TimeUnit.SECONDS), "no tunnel within 60 s");
   }
 
-  /** Asks for one message at a time. */
+  /** Subscriber that requests one message at a time. */
   private static final class Reader implements Flow.Subscriber<byte[]> {
     final BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
     Flow.Subscription subscription = NONE;
@@ -202,7 +202,8 @@ class SdkTunnelsIT {
     Tunnel other = get(caller.tunnel("tunnel.stalled", TunnelOptions.DEFAULT));
     Reader reader = Reader.of(taken());
     byte[] chunk = new byte[32 * 1024];
-    // Of the window of 256 KiB, seven and a part of the eighth; eight are as much as may wait here.
+    // Of the window of 256 KiB, seven and a part of the eighth; eight are as much as may wait
+    // here.
     for (int i = 0; i < 14; i++) {
       get(stalled.send(chunk));
     }
@@ -216,7 +217,7 @@ class SdkTunnelsIT {
     }
     assertThat(caller.call("tunnel.stalled", Event.of("x")).text()).isEqualTo("reply");
     assertThat(room).isNotDone();
-    // What was sent comes when it is read.
+    // Sent messages come when they are read.
     try (InputStream in = unread.asInputStream()) {
       assertThat(in.readNBytes(sent).length).isEqualTo(sent);
       get(room);
@@ -289,14 +290,14 @@ class SdkTunnelsIT {
   /** Publishes as many as are asked for; after the thirteenth it fails. */
   private static final class Numbers implements Flow.Subscription {
     private final Flow.Subscriber<? super Event> to;
-    private final int most;
+    private final int max;
     private int next;
     private boolean running;
     private long asked;
 
-    Numbers(Flow.Subscriber<? super Event> to, int most) {
+    Numbers(Flow.Subscriber<? super Event> to, int max) {
       this.to = to;
-      this.most = most;
+      this.max = max;
     }
 
     @Override
@@ -306,14 +307,14 @@ class SdkTunnelsIT {
         return;
       }
       running = true;
-      while (asked > 0 && next < most) {
+      while (asked > 0 && next < max) {
         asked--;
         to.onNext(Event.builder("n" + next).header("i", "" + next++).build());
       }
       running = false;
-      if (next == most) {
+      if (next == max) {
         next++;
-        if (most == 13) {
+        if (max == 13) {
           to.onError(Rejected.failed("unlucky", "13", new byte[0]));
         } else {
           to.onComplete();
@@ -323,7 +324,7 @@ class SdkTunnelsIT {
 
     @Override
     public synchronized void cancel() {
-      next = most + 1;
+      next = max + 1;
     }
   }
 
@@ -332,14 +333,14 @@ class SdkTunnelsIT {
     Service service = serve("stream.numbers", offer -> {});
     service.onStream(
         invocation -> {
-          int most = Integer.parseInt(invocation.event().text());
-          return subscriber -> subscriber.onSubscribe(new Numbers(subscriber, most));
+          int max = Integer.parseInt(invocation.event().text());
+          return subscriber -> subscriber.onSubscribe(new Numbers(subscriber, max));
         });
     BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
     EventBusClient client = client();
-    for (int most : new int[] {0, 1, 1000, 13}) {
+    for (int max : new int[] {0, 1, 1000, 13}) {
       client
-          .requestStream("stream.numbers", Event.of("" + most))
+          .requestStream("stream.numbers", Event.of("" + max))
           .subscribe(
               new Flow.Subscriber<Response>() {
                 private Flow.Subscription subscription = NONE;
@@ -366,11 +367,11 @@ class SdkTunnelsIT {
                   seen.add("end");
                 }
               });
-      for (int i = 0; i < most; i++) {
+      for (int i = 0; i < max; i++) {
         assertThat(seen.poll(60, TimeUnit.SECONDS)).isEqualTo("n" + i + i);
       }
       Object end = seen.poll(60, TimeUnit.SECONDS);
-      if (most == 13) {
+      if (max == 13) {
         // Behind what was published before.
         assertThat(((Rejected) Objects.requireNonNull(end)).type()).isEqualTo("unlucky");
       } else {

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Marked secrets go in everywhere; whatever comes out of a bus is searched for them. */
+/** Marked secrets go in everywhere; all output of a bus is searched for them. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class SecretsIT {
@@ -46,7 +46,7 @@ class SecretsIT {
   private static final String CLAIMS =
       "{\"iss\":\"i\",\"aud\":\"bus\",\"sub\":\"u1\",\"iat\":%d,\"exp\":%d}";
 
-  /** None of these comes out. */
+  /** Secrets of which none comes out. */
   private final List<String> secrets = new ArrayList<>(List.of(MARK));
 
   private final List<String> logged = new CopyOnWriteArrayList<>();

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Callers and members that say on the wire what they want, at a bus with two loops. */
+/** Callers and members on the wire, at a bus with two loops. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class ServicesIT {
@@ -134,7 +134,7 @@ class ServicesIT {
   }
 
   @Test
-  void whatIsRefusedIsToldAndTheConnectionStays() throws Exception {
+  void refusedActionsAreReportedAndTheConnectionStays() throws Exception {
     serving("orders", 1);
     RawClient caller = client();
     request(caller, SampleCalls.request(1, "nobody", ""));

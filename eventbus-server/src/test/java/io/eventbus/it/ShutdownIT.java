@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A bus that ends under load: what it has confirmed is delivered, and it ends in time. */
+/** Bus that ends under load: confirmed events are delivered, and it ends in time. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class ShutdownIT {
@@ -83,7 +83,7 @@ class ShutdownIT {
   }
 
   @Test
-  void whatWasConfirmedIsDelivered() throws Exception {
+  void confirmedEventsAreDelivered() throws Exception {
     BusServer bus = TestBus.start("listen.event-loops", "3");
     List<Client> publishers = new ArrayList<>();
     List<Client> subscribers = new ArrayList<>();
@@ -114,7 +114,7 @@ class ShutdownIT {
   }
 
   @Test
-  void whoDoesNotReadDoesNotHoldItUp() throws Exception {
+  void aClientThatDoesNotReadDoesNotDelayTheShutdown() throws Exception {
     BusServer bus =
         TestBus.start(
             "timeouts.shutdown", "1s",

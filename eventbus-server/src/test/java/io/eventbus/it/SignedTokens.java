@@ -19,7 +19,7 @@ final class SignedTokens {
 
   private SignedTokens() {}
 
-  /** Settings of a bus that takes them, and more. */
+  /** Returns settings of a bus that takes them, and more. */
   static String[] settings(Path directory, String... more) throws Exception {
     Path secret = Files.write(directory.resolve("jwt-secret"), SECRET);
     List<String> all =
@@ -35,7 +35,7 @@ final class SignedTokens {
     return all.toArray(new String[0]);
   }
 
-  /** A token for ten minutes, with this for the claim {@code eventbus}. */
+  /** Returns a token for ten minutes, with this for the claim {@code eventbus}. */
   static String token(String subject, Instant issuedAt, String claim) {
     return sign(
         "{\"iss\":\"i\",\"aud\":\"bus\",\"sub\":\""

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a bus tells of itself, as a client of another bus sees it. */
+/** Topics of a bus about itself, as a client of another bus sees them. */
 @Timeout(120)
 class SysTopicsIT {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -37,7 +37,7 @@ class SysTopicsIT {
   private final BlockingQueue<ReceivedEvent> others = new LinkedBlockingQueue<>();
 
   SysTopicsIT(@TempDir Path root) throws IOException {
-    // Every bus takes what another one sends it, however busy this machine is.
+    // Every bus takes the calls of a peer, however busy this machine is.
     cluster =
         FederatedBuses.start(
             root,
@@ -65,7 +65,7 @@ class SysTopicsIT {
     }
   }
 
-  /** Skips what is not meant; what is skipped is shown if nothing comes that is. */
+  /** Waits for a meant entry; skipped ones are shown if none comes. */
   private static JsonNode await(BlockingQueue<JsonNode> from, Predicate<JsonNode> meant)
       throws InterruptedException {
     List<JsonNode> skipped = new ArrayList<>();
@@ -123,7 +123,7 @@ class SysTopicsIT {
           .isTrue();
       assertThat(await(events, event("bus-b", "change_begun")).at("/detail/to").textValue())
           .isEqualTo("bus-a");
-      // The two buses tell of it at the same time: only each one's own order is known.
+      // The two buses publish at the same time: only each one's own order is known.
       await(
           events,
           event("bus-b", "change_finished")

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 final class TestBus {
   private TestBus() {}
 
-  /** Makes a configuration from pairs of keys and values. */
+  /** Creates a configuration from pairs of keys and values. */
   static ServerConfig config(String... settings) {
     Map<String, String> values = new HashMap<>();
     values.put("listen.host", "127.0.0.1");
@@ -49,7 +49,7 @@ final class TestBus {
     return start(member(root, name, settings));
   }
 
-  /** The keys and values of such a bus, for one that is started otherwise. */
+  /** Returns the keys and values of such a bus, for one that is started otherwise. */
   static String[] member(Path root, String name, String... settings) {
     List<String> all =
         new ArrayList<>(

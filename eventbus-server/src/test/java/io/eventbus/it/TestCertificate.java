@@ -15,7 +15,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A certificate for 127.0.0.1 that nobody has signed but itself, made by the JDK's keytool. */
+/** Self-signed certificate for 127.0.0.1, made by the JDK's keytool. */
 public final class TestCertificate implements AutoCloseable {
   private static final String PASSWORD = "only-for-tests";
 
@@ -27,15 +27,15 @@ public final class TestCertificate implements AutoCloseable {
     this.store = store;
   }
 
-  /** A certificate that is valid for a day from now on. */
+  /** Creates a certificate that is valid for a day from now on. */
   public static TestCertificate make() throws Exception {
     return make("CN=bus", "-0d");
   }
 
   /**
-   * A certificate that is valid for a day.
+   * Creates a certificate that is valid for a day.
    *
-   * @param begins from when on, as keytool has it: -10d
+   * @param begins start, as keytool has it: -10d
    */
   public static TestCertificate make(String name, String begins) throws Exception {
     Path directory = Files.createTempDirectory("eventbus-tls");
@@ -103,14 +103,14 @@ public final class TestCertificate implements AutoCloseable {
     return directory.resolve("key.pem");
   }
 
-  /** A context that trusts this certificate and no other. */
+  /** Returns a context that trusts this certificate and no other. */
   public SSLContext trusting() throws Exception {
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(null, trust().getTrustManagers(), null);
     return context;
   }
 
-  /** A context that trusts these certificates and no others. */
+  /** Returns a context that trusts these certificates and no others. */
   static SSLContext trustingAny(TestCertificate... trusted) throws Exception {
     KeyStore all = KeyStore.getInstance("PKCS12");
     all.load(null, null);
@@ -125,12 +125,12 @@ public final class TestCertificate implements AutoCloseable {
     return context;
   }
 
-  /** The same, and shows this certificate where a server asks for one. */
+  /** Returns such a context that shows this certificate if a server asks for one. */
   SSLContext identified() throws Exception {
     return identified(this);
   }
 
-  /** A context that shows this certificate where a server asks for one, and trusts another. */
+  /** Returns a context that shows this certificate if a server asks for one, and trusts another. */
   SSLContext identified(TestCertificate trusted) throws Exception {
     KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     own.init(store, PASSWORD.toCharArray());

@@ -29,7 +29,7 @@ final class TestFrames {
     return all.toByteArray();
   }
 
-  /** A length and bytes. */
+  /** Returns a length and bytes. */
   static byte[] bytes(byte[] bytes) {
     return join(zigzag(bytes.length), bytes);
   }
@@ -38,7 +38,7 @@ final class TestFrames {
     return bytes(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** A frame whose head is right, whatever is in the body. */
+  /** Returns a frame whose head is right, with any body. */
   static byte[] frame(int typeCode, byte[]... body) {
     return join(zigzag(typeCode), bytes(join(body)));
   }

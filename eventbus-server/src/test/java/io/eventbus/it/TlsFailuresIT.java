@@ -63,7 +63,7 @@ class TlsFailuresIT {
   @BeforeAll
   static void make() throws Exception {
     ofBus = TestCertificate.make();
-    // With the name of the authority: a client shows only what its issuer fits.
+    // With the name of the authority: a client shows only certificates of that issuer.
     other = TestCertificate.make();
   }
 
@@ -194,7 +194,7 @@ class TlsFailuresIT {
     for (int i = 0; i < TIMES; i++) {
       try (SSLSocket socket =
           (SSLSocket) stranger.getSocketFactory().createSocket("127.0.0.1", bus.port())) {
-        // With TLS 1.3 it has ended for the client before the bus looks at the certificate.
+        // With TLS 1.3 it has ended for the client before the bus verifies the certificate.
         socket.startHandshake();
       } catch (IOException e) {
         // The bus was faster.

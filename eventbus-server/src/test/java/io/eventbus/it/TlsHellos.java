@@ -7,16 +7,19 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 
-/** First messages of TLS clients that no bus can go on with. */
+/** First messages of TLS clients that no bus can accept. */
 public final class TlsHellos {
   private TlsHellos() {}
 
-  /** A client that wants a certificate with an RSA key, of a bus that has one of another kind. */
+  /**
+   * Returns the hello of a client that wants a certificate with an RSA key, of a bus that has one
+   * of another kind.
+   */
   public static byte[] withoutCommonCipher(SSLContext context) throws SSLException {
     return hello(context, "TLSv1.2", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256");
   }
 
-  /** A client whose part of the key is no point of the curve. */
+  /** Returns the hello of a client whose part of the key is no point of the curve. */
   public static byte[] withKeyShareOfZeros(SSLContext context) throws SSLException {
     byte[] hello = hello(context, "TLSv1.3", "TLS_AES_128_GCM_SHA256");
     byte[] x25519 = {0, 29, 0, 32};

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The same over TLS, with a certificate that the test makes. */
+/** Connections over TLS, with a certificate that the test makes. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class TlsIT {
@@ -249,7 +249,7 @@ class TlsIT {
 
   @Test
   void aHandshakeThatDoesNotGoOnEndsAtTheDeadline() throws Exception {
-    // With a bus of its own: where the machine is busy, an honest handshake takes as long.
+    // With a bus of its own: on a busy machine an honest handshake takes as long.
     try (BusServer hurried =
             TestBus.start(
                 "tls.certificate",

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A client whose connection is not read, because it publishes too much, and that sends Pongs. */
+/** Client whose connection is not read, because it publishes too much, and that sends Pongs. */
 @ExtendWith(LeakWatch.class)
 @Timeout(180)
 class UnreadClientIT {
@@ -87,7 +87,7 @@ class UnreadClientIT {
 
   /** Each is a record of its own, and all that had been read is decrypted. */
   @Test
-  void soTheyDoOverTls() throws Exception {
+  void sameOverTls() throws Exception {
     try (TestCertificate certificate = TestCertificate.make();
         BusServer bus =
             TestBus.start(

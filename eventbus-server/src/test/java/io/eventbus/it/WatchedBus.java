@@ -15,13 +15,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bus with well-behaved clients beside those of the test. At the end it checks that nothing of
- * what the others did was felt, and that nothing is left of it in memory.
+ * Bus with well-behaved clients beside those of the test. At the end it checks that these noticed
+ * nothing of the others, and that nothing of the others is left in memory.
  */
 final class WatchedBus implements AutoCloseable {
   private static final long POLL_NANOS = 2_000_000;
 
-  /** Only notices a hang: elections and joining take long where a machine or its disk is busy. */
+  /**
+   * Deadline that only notices a hang: elections and joining take long on a busy machine or disk.
+   */
   private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private final long pinnedBefore = PooledByteBufAllocator.DEFAULT.pinnedDirectMemory();

@@ -8,9 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A publisher and a subscriber that do all as they should, beside whatever a test does to the bus:
- * every event is confirmed, arrives once and in order. How long that takes is for the load tester's
- * attacks: here the machine may be busy, and the deadlines only notice that nothing moves.
+ * Publisher and a subscriber that behave well, beside a test's attack on the bus: every event is
+ * confirmed, arrives once and in order. Times are for the load tester's attacks: here the machine
+ * may be busy, and the deadlines only notice that nothing moves.
  */
 final class WellBehaved implements AutoCloseable {
   static final String TOPIC = "well.behaved";

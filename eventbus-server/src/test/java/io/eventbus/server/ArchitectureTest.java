@@ -47,7 +47,8 @@ class ArchitectureTest {
   static final ArchRule no_cycles = slices().matching("io.eventbus.(**)").should().beFreeOfCycles();
 
   /**
-   * The table of Netty, which walks over all numbers that share a place; clients choose numbers.
+   * Rule for the table of Netty, which walks over all numbers that share a place; clients choose
+   * numbers.
    */
   @ArchTest
   static final ArchRule only_mixed_numbers_are_keys_of_netty =

@@ -38,8 +38,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Clients of the Java SDK that go from one bus to another under load, over real sockets. The buses
- * do not forward events to each other here: each topic's clients are all in one client.
+ * Clients of the Java SDK that move from one bus to another under load, over real sockets. The
+ * buses do not forward events to each other here: each topic's clients are all in one client.
  */
 @Timeout(120)
 class ChangeOfBusIT {
@@ -131,7 +131,9 @@ class ChangeOfBusIT {
     return token;
   }
 
-  /** Asks a client to go; completes with null when it is gone, or with the reason why it stays. */
+  /**
+   * Asks a client to move; completes with null when it is gone, or with the reason why it stays.
+   */
   private CompletionStage<@Nullable String> ask(
       BusServer from, URI to, EventBusClient client, String token) {
     CompletableFuture<@Nullable String> answer = new CompletableFuture<>();
@@ -316,13 +318,13 @@ class ChangeOfBusIT {
   }
 
   @Test
-  void whoDoesNotGoInTimeIsClosedWithTheAddress() throws Exception {
+  void aLateMoverIsClosedWithTheAddress() throws Exception {
     BusServer one = bus("one");
     BusServer two = bus("two");
     EventBusClient client = connect(one);
     Session session = sessionOf(one, client);
     CompletableFuture<String> end = new CompletableFuture<>();
-    // No URL that can be used: the client says at once that it stays, and that is an answer.
+    // No usable URL: the client says at once that it stays, and that is an answer.
     String unanswered = "unanswered";
     session.askToMove(
         new ChangeBus(List.of(), ChangeReason.OPERATOR, 1_000L, unanswered, 0),

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A bus that lost one of its event loops says so, and ends. */
+/** A bus that lost one of its event loops reports it, and ends. */
 @Timeout(180)
 class FailedBusTest {
   private static int health(BusServer bus) throws IOException {

@@ -33,10 +33,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Holds that no table of the bus becomes a list where all its keys have one hash: {@link
- * java.util.HashMap} makes a tree of such keys if their class implements Comparable of itself, and
- * walks over all of them if it does not. Looks at what fields, methods, classes and local variables
- * are declared as, in all modules that the bus consists of.
+ * Holds that no table of the bus becomes a list if all its keys have one hash: {@link
+ * java.util.HashMap} builds a tree of such keys if their class implements Comparable of itself, and
+ * walks over all of them if it does not. Reads the declared types of fields, methods, classes and
+ * local variables, in all modules of the bus.
  */
 class HashKeysTest {
   private static final Set<String> TABLES =
@@ -123,7 +123,7 @@ class HashKeysTest {
     return type.isEnum() || comparesItself(type) || !hasEquality(type);
   }
 
-  /** As HashMap asks: of no superclass. */
+  /** Returns whether a class compares itself, as HashMap asks: of no superclass. */
   private static boolean comparesItself(Class<?> type) {
     for (Type each : type.getGenericInterfaces()) {
       if (each instanceof ParameterizedType of
@@ -231,11 +231,11 @@ class HashKeysTest {
     }
   }
 
-  /** The keys of the tables in a declared type, at any depth. */
+  /** Keys of the tables in a declared type, at any depth. */
   private static final class Keys extends SignatureVisitor {
     private final String place;
     private final Map<String, Set<String>> keys;
-    // For each type that is open how many arguments it has had; -1 for one that is no table.
+    // For each open type the number of its arguments; -1 for one that is no table.
     private final Deque<Integer> open = new ArrayDeque<>();
     private boolean argument;
     private boolean array;

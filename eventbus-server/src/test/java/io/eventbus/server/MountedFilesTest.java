@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Files that are replaced as Kubernetes does it with mounted secrets: each is a link to {@code
- * ..data/NAME}, and {@code ..data} is a link to a directory that is changed for another one.
+ * ..data/NAME}, and {@code ..data} is a link to a directory that is exchanged for another one.
  */
 class MountedFilesTest {
   private final Path mount;
@@ -55,7 +55,7 @@ class MountedFilesTest {
     this.mount = mount;
   }
 
-  /** All files at once, as they are from now on. */
+  /** Replaces all files at once. */
   private void mount(Map<String, String> files) throws IOException {
     Path version = Files.createDirectory(mount.resolve("..version-" + ++versions));
     for (Map.Entry<String, String> file : files.entrySet()) {

@@ -55,7 +55,7 @@ class RegistryRevocationsTest {
   }
 
   @Test
-  void whatTheRegistryRevokesIsRevokedUntilItIsTakenBack() {
+  void revocationsOfTheRegistryHoldUntilLifted() {
     listener.onSnapshot(registry.snapshot(), List.of());
     assertThat(covers(0)).isFalse();
     Applied revoked = apply(revoke(500));
@@ -72,7 +72,7 @@ class RegistryRevocationsTest {
             new Advisory.RevocationChanged("acme", "u1", ""));
   }
 
-  /** A bus that starts, or comes back, has the whole list at once. */
+  /** A bus that starts, or returns, has the whole list at once. */
   @Test
   void theFirstSnapshotCounts() {
     apply(revoke(500));
@@ -81,7 +81,7 @@ class RegistryRevocationsTest {
     assertThat(audited).as("this is no news").isEmpty();
   }
 
-  /** Whoever compares lists must not look again for every renewed lease. */
+  /** A reader that compares lists must not check again for every renewed lease. */
   @Test
   void theListStaysTheSameWhereNothingElseIsRevoked() {
     apply(revoke(500));

@@ -203,7 +203,7 @@ class ResumeKeysTest {
   }
 
   @Test
-  void whoHasNoHomeHasAKeyForThisRunAndIsToldOnce() throws Exception {
+  void aUserWithoutAHomeGetsAKeyForThisRunAndOneWarning() throws Exception {
     Path file = Files.createFile(home.resolve("file"));
     List<Path> homes = List.of(Path.of("?"), Path.of(""), home.resolve("none"), file);
     for (Path none : homes) {

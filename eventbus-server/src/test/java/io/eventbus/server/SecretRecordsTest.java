@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class SecretRecordsTest {
   private static final String MARK = "markedsecret0123456789abcdefghijklmnopqrstuv";
 
-  /** What components are called that hold one. */
+  /** Names of components that hold a secret. */
   private static final Set<String> SECRET =
       Set.of(
           "token",
@@ -38,7 +38,7 @@ class SecretRecordsTest {
           "text",
           "tokens");
 
-  /** Components that are only called like that. */
+  /** Components that only have such a name. */
   private static final Set<String> HARMLESS =
       Set.of(
           // Names of configuration keys, and keys of maps.
@@ -46,7 +46,7 @@ class SecretRecordsTest {
           "AccessRefused.key",
           "Flight.key",
           "Key.key",
-          // What people read.
+          // Log for people.
           "Item.change");
 
   private static List<Class<?>> records() {

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
-/** One bus's copy of the registry, as its other parts see it. */
+/** Copy of the registry at one bus, as its other parts see it. */
 final class BusRegistry implements Registry {
   private final List<RegistryListener> listeners = new ArrayList<>();
   private RegistrySnapshot snapshot;
@@ -24,7 +24,7 @@ final class BusRegistry implements Registry {
     this.snapshot = first;
   }
 
-  /** A newer state has come. */
+  /** Updates to a newer state. */
   void update(RegistrySnapshot next) {
     if (next.version() > snapshot.version()) {
       snapshot = next;

@@ -20,11 +20,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The registry of a simulated cluster: the real state machine, with a simple leader in front of it.
+ * Registry of a simulated cluster: the real state machine, with a simple leader in front of it.
  *
  * <p>The leader is one of three voters. It takes commands while it reaches a majority of them; if
  * it does not, the others elect one of themselves after the election timeout, and the new one waits
- * for the longest lease before it lets leases run out. What was applied is told to every bus that
+ * for the longest lease before it lets leases run out. Applied commands are told to every bus that
  * the leader reaches, at most every 50 ms; buses that come back are told when the leader's next
  * attempt to connect succeeds.
  */
@@ -76,7 +76,7 @@ final class Consensus {
     return RegistryState.empty(RegistryLimits.DEFAULT, 1).snapshot();
   }
 
-  /** What a bus says of itself. */
+  /** Returns the description of a bus. */
   static BusDescription describe(String name) {
     return new BusDescription(
         new BusId(name),
@@ -201,7 +201,10 @@ final class Consensus {
         });
   }
 
-  /** The leader tries to connect all the time: once at the start of 3 s, and again after 1 s. */
+  /**
+   * Catches up: the leader tries to connect all the time: once at the start of 3 s, and again after
+   * 1 s.
+   */
   private void catchUp() {
     for (int bus = 0; bus < copies.size(); bus++) {
       if (!network.reach(leader, bus)) {
@@ -268,7 +271,7 @@ final class Consensus {
         });
   }
 
-  /** A bus's entry in what is committed. */
+  /** Returns a bus's committed entry. */
   @Nullable BusInfo bus(String name) {
     return state.snapshot().bus(new BusId(name));
   }

@@ -12,18 +12,18 @@ import java.util.SplittableRandom;
  */
 final class Forwarding {
   private static final long LOOK = 50 * Simulator.MILLI;
-  private static final long MAX = 60 * Simulator.SECOND;
+  private static final long MAX_NANOS = 60 * Simulator.SECOND;
 
-  /** Longer than until a bus that is gone is given up. */
+  /** Time to settle: longer than until a lost bus is given up. */
   private static final long SETTLE = 25 * Simulator.SECOND;
 
   /**
-   * What came of it.
+   * Outcome of the run.
    *
-   * @param never events that did not come there
+   * @param never events that did not arrive
    * @param strays events that came to a bus that did not want them
    * @param reordered first copies that came after a later one
-   * @param leaked bytes that the buses did not give back when they ended
+   * @param leaked bytes that the buses did not release when they ended
    */
   record Outcome(
       int buses,
@@ -41,12 +41,12 @@ final class Forwarding {
       long leaked,
       long fingerprint) {
 
-    /** What is not as it should be. */
+    /** Returns the deviations from the expected. */
     List<String> missed() {
       Targets wanted = new Targets();
       wanted.none("never", never);
       wanted.none("strays", strays);
-      // Only what a bus that died may have passed on or not comes again.
+      // Only events that a bus that died may have passed on or not come again.
       wanted.within("twice", twice, killed == 0 ? 0 : targets);
       wanted.none("reordered", reordered);
       wanted.within("hops", hops, bound);
@@ -75,7 +75,7 @@ final class Forwarding {
   /**
    * Runs it.
    *
-   * @param kills so many buses die after half of the events
+   * @param kills number of buses that die after half of the events
    */
   static Outcome run(
       long seed,
@@ -109,7 +109,8 @@ final class Forwarding {
         }
       }
     }
-    simulator.runUntil(() -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, MAX);
+    simulator.runUntil(
+        () -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, MAX_NANOS);
     int[][] homes = new int[topicCount][producers];
     for (int[] home : homes) {
       for (int p = 0; p < producers; p++) {
@@ -131,7 +132,7 @@ final class Forwarding {
     return outcome(kills);
   }
 
-  /** Buses without a producer die, in the middle of what they pass on. */
+  /** Kills buses without a producer while they pass events on. */
   private void kill(int count, int[][] homes) {
     Set<Integer> publishing = new HashSet<>();
     for (int[] home : homes) {
@@ -204,7 +205,7 @@ final class Forwarding {
         cluster.fingerprint());
   }
 
-  /** The levels of a tree with so many buses below the root. */
+  /** Returns the levels of a tree with so many buses below the root. */
   static int depth(int buses, int fanout) {
     int levels = 0;
     for (int left = buses; left > 0; levels++) {

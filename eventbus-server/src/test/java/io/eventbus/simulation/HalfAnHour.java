@@ -5,39 +5,42 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-/** Thirty minutes of buses that have more to do than they like: whether clients come to rest. */
+/** Thirty minutes of overloaded buses: whether clients come to rest. */
 final class HalfAnHour {
   private static final int MINUTES = 30;
   private static final long MINUTE = 60 * Simulator.SECOND;
   private static final long LOOK = Simulator.SECOND;
 
-  /** The load changes in the first minutes and then stays, so that it shows who comes to rest. */
+  /**
+   * Minutes of changing load, which stays afterwards, so that it shows whether clients come to
+   * rest.
+   */
   private static final int CHANGING_MINUTES = 20;
 
-  /** What clients ask of a bus on the average where there are surges. */
+  /** Average demand on a bus with surges. */
   private static final double MEAN = 0.5;
 
   private static final double SURGE = 0.95;
   private static final int SURGE_EVERY = 5;
 
-  /** What there is to do. */
+  /** Kind of load. */
   enum Kind {
-    /** Any load from nothing to half as much again as a bus can do, and it changes. */
+    /** Any load from nothing to half as much again as a bus can serve, and it changes. */
     RANDOM,
-    /** Two buses, both with too much to do. */
+    /** Two buses, both overloaded. */
     TWO_OVERLOADED,
-    /** Every bus has as much to do as it can, and some more. */
+    /** Every bus has as much demand as it can serve, and more. */
     ALL_FULL,
-    /** One bus has too much to do, and the others are just below the mark to which they take. */
+    /** An overloaded bus, and others just below the mark to which they take. */
     NEARLY_FULL,
-    /** All buses but one have too much to do, and that one has room for little of it. */
+    /** All buses but one are overloaded, and that one has room for little of it. */
     ONE_HAS_ROOM,
-    /** Every five seconds the clients of some bus have much to do, and those of all others less. */
+    /** Every five seconds the clients of a bus demand much, and those of all others less. */
     SURGES
   }
 
   /**
-   * What came of it.
+   * Outcome of the run.
    *
    * @param twice moves of clients that had moved less than a minute before
    * @param harmed how many buses became overloaded that were not at the start
@@ -51,21 +54,21 @@ final class HalfAnHour {
       long later,
       long twice,
       long cameBack,
-      int mostMoves,
+      int maxMoves,
       long turns,
       long harmed,
       double highest,
       long fingerprint) {
 
-    /** What is not as it should be. */
+    /** Returns the deviations from the expected. */
     List<String> missed() {
       Targets targets = new Targets();
       targets.none("later", later);
       targets.none("twice", twice);
       if (kind != Kind.RANDOM && kind != Kind.SURGES) {
-        // Where the load changes all the time, a client may have to move more often.
+        // With a load that changes all the time, a client may have to move more often.
         targets.none("cameBack", cameBack);
-        targets.within("mostMoves", mostMoves, 2);
+        targets.within("mostMoves", maxMoves, 2);
       }
       if (kind == Kind.TWO_OVERLOADED || kind == Kind.ALL_FULL) {
         targets.none("moves", moves);
@@ -140,14 +143,14 @@ final class HalfAnHour {
         cluster.moves() - before,
         cluster.movedTwiceInAMinute(),
         cluster.cameBack(),
-        cluster.mostMoves(),
+        cluster.maxMoves(),
         turns,
         harmed.size(),
         cluster.highest(),
         cluster.fingerprint());
   }
 
-  /** The clients of a bus ask for as much as it can do; all together ask for as much as before. */
+  /** Raises the demand on a bus to its capacity; all together demand as much as before. */
   private static void surge(LoadedCluster cluster, int bus) {
     double asked = cluster.bus(bus).asked();
     if (asked > 0) {

@@ -2,14 +2,14 @@ package io.eventbus.simulation;
 
 import java.util.List;
 
-/** One of many buses has nearly all clients: how its load spreads out. */
+/** Bus with nearly all clients of many buses: how its load spreads out. */
 final class HotSpot {
   private static final long LOOK = 100 * Simulator.MILLI;
-  private static final long MAX = 2 * 60 * Simulator.SECOND;
+  private static final long MAX_NANOS = 2 * 60 * Simulator.SECOND;
   private static final long AFTERWARDS = 2 * 60 * Simulator.SECOND;
 
   /**
-   * What came of it; times in virtual milliseconds, -1 for not within two minutes.
+   * Outcome of the run; times in virtual milliseconds, -1 for not within two minutes.
    *
    * @param decided from the start until the bus decided that it is overloaded
    * @param hotBelow from the decision until the load that it sees is below the lower mark
@@ -31,12 +31,12 @@ final class HotSpot {
       long later,
       long twice,
       long cameBack,
-      int mostMoves,
+      int maxMoves,
       double highestOther,
       double highest,
       long fingerprint) {
 
-    /** What is not as it should be. */
+    /** Returns the deviations from the expected. */
     List<String> missed() {
       Targets targets = new Targets();
       targets.within("hotBelow", hotBelow, 10_000);
@@ -67,20 +67,20 @@ final class HotSpot {
     long begun = simulator.now();
     cluster.start();
     LoadedBus hot = cluster.bus(0);
-    simulator.runUntil(hot::isOverloaded, LOOK, MAX);
+    simulator.runUntil(hot::isOverloaded, LOOK, MAX_NANOS);
     long decided = simulator.now();
     double highestOther = 0;
     long hotBelow = -1;
     long calm = -1;
     long allBelow = -1;
-    while ((calm < 0 || allBelow < 0) && simulator.now() - decided < MAX) {
+    while ((calm < 0 || allBelow < 0) && simulator.now() - decided < MAX_NANOS) {
       simulator.run(LOOK);
       highestOther = Math.max(highestOther, highestBut(hot, cluster));
       if (hotBelow < 0 && hot.load() < cluster.low()) {
         hotBelow = simulator.now() - decided;
       }
       if (cluster.overloaded() > 0) {
-        // Those to whom the load went may be overloaded in their turn.
+        // Buses that took the load may be overloaded in their turn.
         calm = -1;
       } else if (calm < 0) {
         calm = simulator.now() - decided;
@@ -104,7 +104,7 @@ final class HotSpot {
         cluster.moves() - moves,
         cluster.movedTwiceInAMinute(),
         cluster.cameBack(),
-        cluster.mostMoves(),
+        cluster.maxMoves(),
         highestOther,
         cluster.highest(),
         cluster.fingerprint());

@@ -7,9 +7,9 @@ import io.eventbus.server.samples.SampleFrames;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The subscribers of a bus: counts what each event of each producer came how often. */
+/** Subscribers of a bus: counts how often each event of each producer came. */
 final class Inbox implements Subscriber {
-  /** An event. */
+  /** Event that came. */
   record Event(String topic, long producer, long sequence) {}
 
   private final Map<Event, Integer> got = new HashMap<>();
@@ -20,12 +20,12 @@ final class Inbox implements Subscriber {
     return got.getOrDefault(new Event(topic, producer, sequence), 0);
   }
 
-  /** Everything that has come, repetitions included. */
+  /** Returns the number of all events, repetitions included. */
   long total() {
     return got.values().stream().mapToLong(Integer::longValue).sum();
   }
 
-  /** First copies that came after a later event of their producer. */
+  /** Returns the number of first copies that came after a later event of their producer. */
   long reordered() {
     return reordered;
   }

@@ -8,9 +8,9 @@ import io.eventbus.registry.CommandResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a simulated bus registered by the rules of {@code LeaseKeeper}: registers, goes UP, renews
- * three times in a lease, tries again after a tenth of it, and begins a new life when it has been
- * taken DOWN.
+ * Keeper that registers a simulated bus by the rules of {@code LeaseKeeper}: registers, goes UP,
+ * renews three times in a lease, tries again after a tenth of it, and begins a new life when it has
+ * been taken DOWN.
  */
 final class Keeper {
   private static final long MAX_WAIT = 5 * Simulator.SECOND;

@@ -28,7 +28,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
 /**
- * A bus whose load is what its clients do: sessions, balancer, planner, reservations and tokens are
+ * Bus whose load is that of its clients: sessions, balancer, planner, reservations and tokens are
  * the real ones, and each client is one that could be connected.
  */
 final class LoadedBus {
@@ -39,7 +39,7 @@ final class LoadedBus {
   private final Sessions sessions;
   private final LoopContext context;
   private final DrivenBalancer balancer;
-  // What its clients ask of it, as a share of what it can do.
+  // Demand of its clients, as a share of its capacity.
   private double asked;
 
   LoadedBus(
@@ -66,7 +66,7 @@ final class LoadedBus {
                 simulator.random(number)),
             config,
             sessions,
-            // A bus cannot do more than it can, and cannot see what it is asked beyond that.
+            // A bus cannot exceed its capacity, and cannot see the demand beyond it.
             () -> new LoadFigures(Math.min(1, asked), 0, 0, 0, 0),
             clock);
   }
@@ -124,17 +124,17 @@ final class LoadedBus {
     loop.perform(balancer::start);
   }
 
-  /** Its clients have to go. */
+  /** Starts to drain. */
   void drain() {
     loop.perform(balancer::drain);
   }
 
-  /** What became of its clients. */
+  /** Returns the status of balancing. */
   BalanceStatus status() {
     return balancer.status();
   }
 
-  /** Clients that are connected to it. */
+  /** Returns the number of connected clients. */
   int size() {
     return sessions.size();
   }
@@ -151,17 +151,17 @@ final class LoadedBus {
     return context;
   }
 
-  /** A client asks more of it, or less. */
+  /** Changes the demand of a client. */
   void ask(double load) {
     asked += load;
   }
 
-  /** What its clients ask of it, as a share of what it can do. */
+  /** Returns the demand of its clients, as a share of its capacity. */
   double asked() {
     return asked;
   }
 
-  /** The load as the bus sees it. */
+  /** Returns the load as the bus sees it. */
   double load() {
     return balancer.status().load();
   }

@@ -29,7 +29,7 @@ final class LoadedCluster {
   private static final int PURPOSE = 7;
   private static final long MINUTE = 60 * Simulator.SECOND;
 
-  /** From the request until the client has left: what the change of one client takes. */
+  /** Duration of one client's move: from the request until it has left. */
   private static final long CHANGE = 20 * Simulator.MILLI;
 
   private final Simulator simulator;
@@ -41,7 +41,7 @@ final class LoadedCluster {
   private long moves;
   private LongUnaryOperator changeTakes = underWay -> CHANGE;
   private int changing;
-  private int mostChanging;
+  private int maxChanging;
 
   LoadedCluster(long seed, int count) {
     this(seed, count, ServerConfig.defaults().balance());
@@ -67,7 +67,7 @@ final class LoadedCluster {
     }
   }
 
-  /** All are UP. */
+  /** Returns a registry in which all are UP. */
   private static RegistrySnapshot registry(int count) {
     RegistryState state = RegistryState.empty(RegistryLimits.DEFAULT, 1);
     for (int i = 0; i < count; i++) {
@@ -88,7 +88,7 @@ final class LoadedCluster {
         state, new TimedCommand(new CommandId(version, 1, version + 1), 1, command));
   }
 
-  /** Buses start at different times within a second. */
+  /** Starts buses at different times within a second. */
   void start() {
     for (LoadedBus bus : buses) {
       simulator.after((long) (simulator.fraction(5, bus.number()) * Simulator.SECOND), bus::start);
@@ -119,22 +119,22 @@ final class LoadedCluster {
     return config.high();
   }
 
-  /** So many clients come to a bus, which ask so much of it together. */
+  /** Connects so many clients to a bus, with so much demand together. */
   void connect(int bus, int count, double load) {
     for (int i = 0; i < count; i++) {
       clients.add(new SimulatedClient(this, clients.size() + 1L, bus, load / count));
     }
   }
 
-  /** Says how long a change takes that begins when so many are under way, itself included. */
+  /** Sets how long a move takes that begins when so many are in progress, itself included. */
   void changesTake(LongUnaryOperator time) {
     changeTakes = time;
   }
 
-  /** A client has heard that it is to go; returns how long that takes. */
+  /** Begins a move; returns how long it takes. */
   long changeBegins() {
     changing++;
-    mostChanging = Math.max(mostChanging, changing);
+    maxChanging = Math.max(maxChanging, changing);
     return changeTakes.applyAsLong(changing);
   }
 
@@ -142,9 +142,9 @@ final class LoadedCluster {
     changing--;
   }
 
-  /** As many changes as were ever under way together. */
-  int mostChanging() {
-    return mostChanging;
+  /** Returns the maximum of moves that were in progress together. */
+  int maxChanging() {
+    return maxChanging;
   }
 
   long delay(long use) {
@@ -181,12 +181,12 @@ final class LoadedCluster {
     moves++;
   }
 
-  /** Moves that came to an end. */
+  /** Returns the number of completed moves. */
   long moves() {
     return moves;
   }
 
-  /** Moves of clients that had moved less than a minute before. */
+  /** Returns the number of moves of clients that had moved less than a minute before. */
   long movedTwiceInAMinute() {
     long found = 0;
     for (SimulatedClient client : clients) {
@@ -200,19 +200,19 @@ final class LoadedCluster {
     return found;
   }
 
-  /** The most moves of one client. */
-  int mostMoves() {
+  /** Returns the maximum of moves of one client. */
+  int maxMoves() {
     return clients.stream().mapToInt(c -> c.moves().size()).max().orElse(0);
   }
 
-  /** Clients that came back to a bus that they had been moved away from. */
+  /** Returns how many clients came back to a bus that they had been moved away from. */
   long cameBack() {
     return clients.stream()
         .filter(c -> c.path().stream().distinct().count() < c.path().size())
         .count();
   }
 
-  /** The most that is asked of a bus. */
+  /** Returns the maximum demand on a bus. */
   double highest() {
     return buses.stream().mapToDouble(LoadedBus::asked).max().orElse(0);
   }
@@ -221,7 +221,7 @@ final class LoadedCluster {
     return buses.stream().filter(LoadedBus::isOverloaded).count();
   }
 
-  /** A number that depends on everything that has happened. */
+  /** Returns a number that depends on everything that has happened. */
   long fingerprint() {
     long h = simulator.events();
     for (SimulatedClient client : clients) {

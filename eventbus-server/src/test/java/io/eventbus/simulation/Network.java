@@ -15,45 +15,45 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What carries bytes between buses: in order on each connection, each message with a delay of its
- * own, and nothing at all from one side of a cut to the other.
+ * Network that carries bytes between buses: in order on each connection, each message with a delay
+ * of its own, and nothing at all from one side of a cut to the other.
  *
- * <p>A cut drops packets and says so to nobody, the worst that a network does. Connections behave
- * as TCP does on Linux: what was sent stays with the sender, which tries again after 200 ms, 400 ms
- * and so on; an attempt to connect is repeated after 1 s, and given up after the 3 s that links
- * allow. Bandwidth is not modelled, nor the time that processors take.
+ * <p>A cut drops packets without notice, the worst that a network does. Connections behave as TCP
+ * does on Linux: sent bytes stay with the sender, which tries again after 200 ms, 400 ms and so on;
+ * an attempt to connect is repeated after 1 s, and given up after the 3 s that links allow.
+ * Bandwidth is not modelled, nor the time that processors take.
  */
 final class Network {
-  /** {@code LinkOptions.handshakeDeadline}. */
+  /** Deadline of a connect, as {@code LinkOptions.handshakeDeadline}. */
   private static final long CONNECT_DEADLINE = 3 * Simulator.SECOND;
 
   private static final long CONNECT_AGAIN = Simulator.SECOND;
   private static final long FIRST_RETRANSMISSION = 200 * Simulator.MILLI;
   private static final byte[] END = new byte[0];
 
-  /** What an end of a connection belongs to. */
+  /** Owner of an end of a connection. */
   interface Host {
     int number();
 
     SimulatedLoop loop();
 
-    /** Where the buffers of its connections come from. */
+    /** Returns the allocator of its connections' buffers. */
     ByteBufAllocator allocator();
 
-    /** Who it is to others, for one channel. */
+    /** Returns its identity for others, for one channel. */
     LinkPeer self(String channel);
 
-    /** What handles a connection that another has opened. */
+    /** Returns the handler of a connection that another has opened. */
     ChannelHandler accept(LinkPeer from);
   }
 
-  /** Says which messages of a connection vanish, as no network does but a fault might. */
+  /** Loss of messages on a connection, as no network does but a fault might. */
   interface Loss {
     boolean loses(int from, int to, byte[] message);
   }
 
-  /** How long a message is on its way: evenly between the two. */
-  record Latency(long leastNanos, long mostNanos) {}
+  /** Delay of a message: evenly between the two. */
+  record Latency(long minNanos, long maxNanos) {}
 
   private final Simulator simulator;
   private final Latency latency;
@@ -92,22 +92,22 @@ final class Network {
     return sides[a] == sides[b] && !dead[a] && !dead[b];
   }
 
-  /** From now on only hosts of the same side reach each other. */
+  /** Cuts the network: only hosts of the same side reach each other. */
   void cut(int[] newSides) {
     sides = newSides.clone();
   }
 
-  /** A machine is gone: nothing comes from it or to it any more. */
+  /** Kills a machine: nothing comes from it or to it any more. */
   void kill(int host) {
     dead[host] = true;
   }
 
-  /** From now on some messages vanish. */
+  /** Loses messages from now on. */
   void lose(Loss which) {
     loss = which;
   }
 
-  /** All reach all again, and what was kept is sent again when it is due. */
+  /** Heals the network: all reach all again, and kept bytes are sent again when they are due. */
   void heal() {
     sides = new int[sides.length];
     List<Way> waiting = List.copyOf(stuck);
@@ -115,16 +115,16 @@ final class Network {
     waiting.forEach(Way::retransmit);
   }
 
-  /** All connections end, and nothing is said on them any more. */
+  /** Ends all connections; nothing is sent on them any more. */
   void end() {
     lose((from, to, message) -> true);
     List.copyOf(channels).forEach(SimulatedChannel::end);
   }
 
-  /** How long a message takes that is not on a connection. */
+  /** Returns the delay of a message that is not on a connection. */
   long delay(long... use) {
-    return latency.leastNanos()
-        + (long) (simulator.fraction(use) * (latency.mostNanos() - latency.leastNanos()));
+    return latency.minNanos()
+        + (long) (simulator.fraction(use) * (latency.maxNanos() - latency.minNanos()));
   }
 
   /** Opens a connection, as {@code LinkNode.openStream} does. */
@@ -192,7 +192,7 @@ final class Network {
     back.back = out;
     channels.add(far);
     to.loop().perform(() -> far.open(to.loop(), to.allocator(), to.accept(from.self(channel))));
-    // What the other end says comes after that it is ready.
+    // Messages of the other end come after its readiness.
     back.lastArrival = simulator.now() + back.delay();
     simulator.at(
         back.lastArrival,
@@ -212,7 +212,7 @@ final class Network {
         });
   }
 
-  /** One direction of a connection. */
+  /** Direction of a connection. */
   final class Way {
     private final int from;
     private final int to;
@@ -291,7 +291,7 @@ final class Network {
               });
     }
 
-    /** At the first of its times that has not passed. */
+    /** Retransmits at the first of its times that has not passed. */
     private void retransmit() {
       long due = waitingSince;
       for (long pause = FIRST_RETRANSMISSION; due < simulator.now(); pause *= 2) {

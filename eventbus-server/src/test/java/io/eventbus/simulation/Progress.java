@@ -1,10 +1,10 @@
 package io.eventbus.simulation;
 
-/** Is told how far virtual time has come, in an experiment that takes minutes. */
+/** Listener for virtual time in an experiment that takes minutes. */
 @FunctionalInterface
 interface Progress {
   Progress NONE = now -> {};
 
-  /** A second or more has passed. */
+  /** Reports that a second or more has passed. */
   void at(long now);
 }

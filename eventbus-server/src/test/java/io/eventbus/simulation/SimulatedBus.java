@@ -22,7 +22,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 
-/** A bus with one event loop: index, router and federation are the real ones. */
+/** Bus with one event loop: index, router and federation are the real ones. */
 final class SimulatedBus implements Network.Host {
   private static final long MEMORY_BYTES = 1L << 30;
 
@@ -99,7 +99,9 @@ final class SimulatedBus implements Network.Host {
     loop.perform(router::close);
   }
 
-  /** Bytes that are not given back: none of a bus that has ended and has no connection. */
+  /**
+   * Returns the bytes that are not released: none of a bus that has ended and has no connection.
+   */
   long held() {
     return memory.used() + buffers.metric().usedHeapMemory() + buffers.metric().usedDirectMemory();
   }

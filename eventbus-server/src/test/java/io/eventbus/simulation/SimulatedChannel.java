@@ -18,12 +18,12 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
-/** One end of a simulated connection, as Netty sees it: what is flushed goes to the network. */
+/** End of a simulated connection, as Netty sees it: flushed bytes go to the network. */
 final class SimulatedChannel extends AbstractChannel {
   private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
   private static final FixedRecvByteBufAllocator READS = new FixedRecvByteBufAllocator(64 * 1024);
 
-  /** A number, because the real ones are large and there are hundreds of thousands. */
+  /** Id that is a number, because the real ones are large and there are hundreds of thousands. */
   private record Id(long number) implements ChannelId {
     private static final long serialVersionUID = 1L;
 
@@ -61,7 +61,7 @@ final class SimulatedChannel extends AbstractChannel {
     pipeline().addLast(handler);
   }
 
-  /** Bytes have come, on its loop. */
+  /** Receives bytes, on its loop. */
   void receive(byte[] bytes) {
     if (unread != null || !config.isAutoRead()) {
       if (unread == null) {
@@ -83,7 +83,7 @@ final class SimulatedChannel extends AbstractChannel {
     ((SimulatedLoop) eventLoop()).perform(this::closedByOther);
   }
 
-  /** The other end has been closed, or this one reset; on its loop. */
+  /** Closes, because the other end was closed, or this one reset; on its loop. */
   void closedByOther() {
     if (open) {
       unsafe().close(unsafe().voidPromise());

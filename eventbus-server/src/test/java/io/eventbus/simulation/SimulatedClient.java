@@ -24,15 +24,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client that does so much, and goes to another bus when it is asked to: it connects there with
- * the token, and leaves the old bus when it is welcome. What it publishes and gets is a rate, not
- * events.
+ * Client with a rate, which moves to another bus when it is asked to: it connects there with the
+ * token, and leaves the old bus when it is welcome. Its events are a rate, not messages.
  */
 final class SimulatedClient {
-  /** What a bus can do: it stands for all that is measured. */
+  /** Capacity of a bus: it stands for all that is measured. */
   private static final double EVENTS_A_SECOND = 100_000;
 
-  /** More than half of the time that a client has. */
+  /** Delay that is more than half of the time that a client has. */
   private static final long LATE = 6 * Simulator.SECOND;
 
   private final LoadedCluster cluster;
@@ -44,18 +43,18 @@ final class SimulatedClient {
   private Connection current;
   private Manner manner = Manner.GOES;
 
-  /** What it does when it is asked to go. */
+  /** Manner of a client that is asked to move. */
   enum Manner {
     GOES,
-    /** Says that it stays. */
+    /** Answers that it stays. */
     STAYS,
-    /** Has read the request, and does nothing. */
+    /** Has read the request, and ignores it. */
     IGNORES,
     /** Reads nothing. */
     READS_NOTHING,
     /** Reads something else first, and goes. */
     READS_LATE,
-    /** Asks for a barrier again and again, and does not go. */
+    /** Asks for a barrier again and again, and does not move. */
     DAWDLES
   }
 
@@ -80,7 +79,7 @@ final class SimulatedClient {
     old.bus.ask(-load);
   }
 
-  /** From now on it asks so much of its bus, as a share of what that can do. */
+  /** Sets its demand on its bus, as a share of the bus's capacity. */
   void load(double now) {
     current.count();
     current.bus.ask(now - load);
@@ -99,17 +98,17 @@ final class SimulatedClient {
     manner = now;
   }
 
-  /** When it was asked to go, in virtual time. */
+  /** Returns when it was asked to move, in virtual time. */
   List<Long> asked() {
     return asked;
   }
 
-  /** When it moved, in virtual time. */
+  /** Returns when it moved, in virtual time. */
   List<Long> moves() {
     return moves;
   }
 
-  /** The buses that it was on, the first included. */
+  /** Returns the buses that it was on, the first included. */
   List<Integer> path() {
     return path;
   }
@@ -166,7 +165,7 @@ final class SimulatedClient {
     }
   }
 
-  /** One connection, as the bus sees it. */
+  /** Connection, as the bus sees it. */
   private final class Connection implements ClientLink {
     private final LoadedBus bus;
     private final Session session;

@@ -16,13 +16,14 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Buses of a cluster, what their clients subscribe to, and whether each bus knows what it should.
+ * Buses of a cluster with the subscriptions of their clients, and whether each bus knows what it
+ * should.
  */
 final class SimulatedCluster {
-  /** Between machines of one or two data centres. */
+  /** Latency between machines of one or two data centres. */
   static final Network.Latency LATENCY = new Network.Latency(200_000, 2 * Simulator.MILLI);
 
-  /** The default of {@code cluster.lease}. */
+  /** Lease, the default of {@code cluster.lease}. */
   static final long LEASE_MILLIS = 10_000;
 
   private static final int SHARED = 20;
@@ -34,12 +35,12 @@ final class SimulatedCluster {
   final Consensus consensus;
   final List<SimulatedBus> buses = new ArrayList<>();
 
-  // What clients subscribe to: by topic, the numbers of the buses.
+  // Subscriptions: by topic, the numbers of the buses.
   private final Map<String, Set<Integer>> wanted = new TreeMap<>();
   private final Map<String, String> filters = new HashMap<>();
   private int[] sides;
 
-  /** The bus at which the last look found something wrong: the next one begins there. */
+  /** Bus at which the last check failed: the next one begins there. */
   private int suspect;
 
   SimulatedCluster(long seed, int count, FederationConfig config) {
@@ -64,7 +65,7 @@ final class SimulatedCluster {
     return ServerConfig.defaults().federation();
   }
 
-  /** The defaults with another fanout. */
+  /** Returns the defaults with another fanout. */
   static FederationConfig fanout(int fanout) {
     FederationConfig d = defaults();
     return new FederationConfig(
@@ -96,7 +97,7 @@ final class SimulatedCluster {
     }
   }
 
-  /** A client of a bus subscribes; the topic is one that the filter matches. */
+  /** Subscribes a client of a bus; the topic is one that the filter matches. */
   void want(int bus, String filter, String topic) {
     filters.put(topic, filter);
     if (wanted.computeIfAbsent(topic, t -> new HashSet<>()).add(bus)) {
@@ -145,14 +146,14 @@ final class SimulatedCluster {
   }
 
   /**
-   * Whether every bus of a side has lanes to all others of it and to nobody else, and routes every
-   * topic to all buses of the side that want it.
+   * Returns whether every bus of a side has lanes to all others of it and to nobody else, and
+   * routes every topic to all buses of the side that want it.
    */
   boolean knowsWhoIsThere(int side) {
     return everywhere(side, bus -> hasRightLanes(bus) && hasRoutes(bus, false));
   }
 
-  /** The same, and nothing is routed to anybody else. */
+  /** Returns whether, besides, nothing is routed to anybody else. */
   boolean knowsOnlyWhoIsThere(int side) {
     return everywhere(side, bus -> hasRightLanes(bus) && hasRoutes(bus, true));
   }
@@ -187,7 +188,7 @@ final class SimulatedCluster {
     return true;
   }
 
-  /** Whether every bus of a side has a copy of the registry that says of all what is true. */
+  /** Returns whether every bus of a side has a copy of the registry with the true states of all. */
   boolean registryKnows(int side) {
     for (SimulatedBus bus : buses) {
       if (sides[bus.number()] == side) {
@@ -203,11 +204,7 @@ final class SimulatedCluster {
     return true;
   }
 
-  /**
-   * Ends all buses.
-   *
-   * @return bytes that they have not given back
-   */
+  /** Ends all buses; returns the bytes that they have not released. */
   long end() {
     buses.forEach(SimulatedBus::end);
     network.end();
@@ -218,7 +215,7 @@ final class SimulatedCluster {
     return buses.stream().noneMatch(bus -> bus.federation.isStarting());
   }
 
-  /** A number that depends on everything that has happened. */
+  /** Returns a number that depends on everything that has happened. */
   long fingerprint() {
     long h = simulator.events();
     h = 31 * h + network.messages();

@@ -16,9 +16,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An event loop in virtual time: it takes no time for what it does, and never two things at once.
- */
+/** Event loop in virtual time: its tasks take no time, and never run two at once. */
 final class SimulatedLoop extends AbstractScheduledEventExecutor implements EventLoop {
   private final Simulator simulator;
   private final Ticker ticker;
@@ -52,7 +50,7 @@ final class SimulatedLoop extends AbstractScheduledEventExecutor implements Even
     perform(null);
   }
 
-  /** Does something on this loop now, and what comes of it. */
+  /** Runs a task on this loop now, and its consequences. */
   void perform(@Nullable Runnable first) {
     running = true;
     woken = false;

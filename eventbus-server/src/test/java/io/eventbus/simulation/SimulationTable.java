@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * The experiments in full, printed as tables. It takes minutes, so it is run by its name and every
- * night only, see docs/simulation.md.
+ * Experiments in full, printed as tables. They take minutes, so they run by name and every night
+ * only, see docs/simulation.md.
  */
 class SimulationTable {
   private static final int BUSES = Integer.getInteger("eventbus.simulation.buses", 400);
@@ -56,7 +56,10 @@ class SimulationTable {
     row(Arrays.stream(cells).map(cell -> "---").toArray());
   }
 
-  /** A line to the error output every now and then: the tables themselves go to the other one. */
+  /**
+   * Writes a line to the error output every now and then: the tables themselves go to the other
+   * one.
+   */
   private static Progress progress(String what, long seed) {
     long begun = System.nanoTime();
     long[] said = {begun};
@@ -251,7 +254,7 @@ class SimulationTable {
             o.later(),
             o.twice(),
             o.cameBack(),
-            o.mostMoves(),
+            o.maxMoves(),
             o.turns(),
             o.harmed(),
             o.highest(),

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The experiments in small; {@link SimulationTable} is the large form. */
+/** Experiments in small; {@link SimulationTable} is the large form. */
 class SimulationTest {
   private static final Quiet QUIET = new Quiet();
   private static final int BUSES = Integer.getInteger("eventbus.simulation.buses", 24);
@@ -42,7 +42,7 @@ class SimulationTest {
   }
 
   @Test
-  void whatWasLostOfTheInterestIsAskedForAgain() {
+  void lostInterestIsRequestedAgain() {
     SimulatedCluster cluster = new SimulatedCluster(1, 3, SimulatedCluster.defaults());
     cluster.start();
     cluster.simulator.run(5 * Simulator.SECOND);
@@ -67,7 +67,7 @@ class SimulationTest {
 
   @ParameterizedTest
   @CsvSource({"1, 2", "2, 3", "3, 8", "4, 1000"})
-  void whateverTheTreeEachBusGetsEachEventOnce(long seed, int fanout) {
+  void eachBusGetsEachEventOnceInAnyTree(long seed, int fanout) {
     Forwarding.Outcome o = Forwarding.run(seed, BUSES, fanout, 5, 3, 20, 0);
     assertThat(o.missed()).as("%s", o).isEmpty();
     assertThat(o.once()).as("%s", o).isEqualTo(o.targets()).isPositive();
@@ -75,7 +75,7 @@ class SimulationTest {
 
   @ParameterizedTest
   @CsvSource({"1, 2", "2, 3", "3, 8"})
-  void thoseBehindABusThatDiesAreReachedAllTheSame(long seed, int fanout) {
+  void busesBehindADeadBusAreReached(long seed, int fanout) {
     Forwarding.Outcome o = Forwarding.run(seed, BUSES, fanout, 5, 3, 40, 3);
     assertThat(o.missed()).as("%s", o).isEmpty();
     assertThat(o.twice()).as("that something was under way: %s", o).isPositive();

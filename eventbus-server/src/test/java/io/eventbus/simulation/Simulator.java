@@ -5,8 +5,8 @@ import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 
 /**
- * Virtual time: runs what is to happen in the order of its times, and what happens at the same time
- * in the order in which it was asked for. One thread.
+ * Virtual time: runs events in the order of their times, and those of the same time in the order in
+ * which they were scheduled. For one thread.
  */
 final class Simulator {
   static final long MILLI = 1_000_000;
@@ -32,7 +32,7 @@ final class Simulator {
 
   private final PriorityQueue<Event> events = new PriorityQueue<>();
   private final long seed;
-  // Not 0, which some code takes for "never".
+  // Not 0, which code may take for "never".
   private long now = SECOND;
   private long asked;
   private long done;
@@ -43,17 +43,17 @@ final class Simulator {
     this.seed = seed;
   }
 
-  /** As {@link System#nanoTime}. */
+  /** Returns the time as {@link System#nanoTime}. */
   long now() {
     return now;
   }
 
-  /** From now on somebody is told how far it is. */
+  /** Sets the listener for progress. */
   void tell(Progress listener) {
     progress = listener;
   }
 
-  /** How many events have happened: the same for the same seed. */
+  /** Returns how many events have happened: the same for the same seed. */
   long events() {
     return done;
   }
@@ -66,12 +66,12 @@ final class Simulator {
     at(now + nanos, task);
   }
 
-  /** Chance that depends on the seed and on what it is for, and on nothing else. */
+  /** Returns a generator that depends on the seed and on its use, and on nothing else. */
   SplittableRandom random(long... use) {
     return new SplittableRandom(hash(seed, use));
   }
 
-  /** A number from 0 to 1 for one use. */
+  /** Returns a number from 0 to 1 for one use. */
   double fraction(long... use) {
     return (hash(seed, use) >>> 11) * 0x1.0p-53;
   }
@@ -87,7 +87,7 @@ final class Simulator {
     return h;
   }
 
-  /** Lets time pass up to a moment. */
+  /** Passes time up to a moment. */
   void runUntil(long time) {
     for (Event next = events.peek(); next != null && next.time <= time; next = events.peek()) {
       events.remove();
@@ -107,15 +107,15 @@ final class Simulator {
     runUntil(now + nanos);
   }
 
-  /** Nothing happens for a while, as on a machine that stands still: what was due happens late. */
+  /** Passes time without events, as on a machine that stands still: due ones happen late. */
   void standStill(long nanos) {
     now += nanos;
   }
 
   /**
-   * Lets time pass until something holds, looking every so often.
+   * Passes time until a condition holds, checking every so often.
    *
-   * @return how long it took; -1 if it did not come to hold in the longest time
+   * @return how long it took; -1 if it did not hold in the longest time
    */
   long runUntil(BooleanSupplier holds, long every, long longest) {
     long start = now;

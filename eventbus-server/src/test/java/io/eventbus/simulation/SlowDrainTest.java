@@ -8,8 +8,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * A bus that has to get rid of its clients on a machine that can do little: the more clients move
- * together, the longer each of them takes.
+ * Bus that has to get rid of its clients on a slow machine: the more clients move together, the
+ * longer each of them takes.
  */
 class SlowDrainTest {
   private static final Quiet QUIET = new Quiet();
@@ -45,37 +45,39 @@ class SlowDrainTest {
   @Test
   void onAQuickMachineClientsGoAtThePaceThatIsSet() {
     assertThat(drain()).isBetween(4L, 6L);
-    assertThat(cluster.mostChanging()).isLessThanOrEqualTo(20);
+    assertThat(cluster.maxChanging()).isLessThanOrEqualTo(20);
     assertThat(cluster.bus(0).status().expired()).isZero();
   }
 
-  /** At the pace that is set, and without a bound, all of them would be under way together. */
+  /** At the configured rate, and without a bound, all moves would be in progress together. */
   @Test
   void onASlowOneNoMoreAreUnderWayThanAreDoneInTime() {
     cluster.changesTake(underWay -> underWay * 50 * Simulator.MILLI);
     assertThat(drain()).isLessThan(60);
     // More would only wait for each other.
-    assertThat(cluster.mostChanging()).isLessThanOrEqualTo(45);
+    assertThat(cluster.maxChanging()).isLessThanOrEqualTo(45);
     assertThat(cluster.bus(0).status().expired()).isZero();
   }
 
-  /** Each step waits for its turn, however few are under way: few at a time would take minutes. */
+  /**
+   * Each step waits for its turn, however few are in progress: few at a time would take minutes.
+   */
   @Test
   void onOneThatMakesEachWaitMoreAreUnderWay() {
     cluster.changesTake(underWay -> 3 * Simulator.SECOND + underWay * 5 * Simulator.MILLI);
     assertThat(drain()).isLessThan(40);
-    assertThat(cluster.mostChanging()).isGreaterThan(100);
+    assertThat(cluster.maxChanging()).isGreaterThan(100);
     assertThat(cluster.bus(0).status().expired()).isZero();
   }
 
-  /** They go at once when they have read the request: many can be under way. */
+  /** They move at once when they have read the request: many moves can be in progress. */
   @Test
-  void whoReadsLateIsNotSlow() {
+  void aLateReadDoesNotCountAsASlowMove() {
     assertThat(drain(SimulatedClient.Manner.READS_LATE)).isLessThan(100);
     assertThat(cluster.bus(0).status().expired()).isZero();
   }
 
-  /** Nobody has moved yet, and nothing is known of the machine. */
+  /** No client has moved yet, and nothing is known of the machine. */
   @Test
   void theFirstOnesAreWaitedFor() {
     cluster.changesTake(underWay -> 4 * Simulator.SECOND);
@@ -85,10 +87,10 @@ class SlowDrainTest {
     simulator.run(5 * Simulator.SECOND);
     cluster.bus(0).drain();
     simulator.run(3_900 * Simulator.MILLI);
-    assertThat(cluster.mostChanging()).isEqualTo(10);
+    assertThat(cluster.maxChanging()).isEqualTo(10);
   }
 
-  /** The bus has found that it is overloaded, and so much time has passed since. */
+  /** Returns a bus that has found that it is overloaded, a time ago. */
   private LoadedBus overload(long changeTakes, long nanos) {
     cluster.changesTake(underWay -> changeTakes);
     cluster.connect(0, CLIENTS, 1);
@@ -103,12 +105,12 @@ class SlowDrainTest {
   @Test
   void ofAnOverloadedBusTheFirstOnesAreWaitedForToo() {
     overload(4 * Simulator.SECOND, 3_500 * Simulator.MILLI);
-    assertThat(cluster.mostChanging()).isEqualTo(10);
+    assertThat(cluster.maxChanging()).isEqualTo(10);
   }
 
   /** A token holds for twice the deadline. */
   @Test
-  void whoWaitsTooLongToBeAskedIsNotAskedWithAnOldToken() {
+  void anExpiredTokenIsNotSent() {
     LoadedBus bus = overload(8 * Simulator.SECOND, 60 * Simulator.SECOND);
     assertThat(cluster.moves()).isPositive();
     assertThat(bus.status().stayed()).isZero();
@@ -128,7 +130,7 @@ class SlowDrainTest {
     assertThat(cluster.bus(0).status().expired()).isZero();
   }
 
-  /** One client that does so, from the beginning of the drain for so long. */
+  /** Returns a client of that manner after so much of a drain. */
   private SimulatedClient drainOne(SimulatedClient.Manner manner, long seconds) {
     cluster.connect(0, 1, 0.3);
     cluster.start();
@@ -142,11 +144,11 @@ class SlowDrainTest {
   }
 
   @Test
-  void whoStaysIsAskedAgainAfterLongerAndLongerPauses() {
+  void aStayingClientIsAskedAgainWithBackoff() {
     List<Long> asked = drainOne(SimulatedClient.Manner.STAYS, 70).asked();
     List<Long> pauses = new ArrayList<>();
     for (int i = 1; i < asked.size(); i++) {
-      // Whether a client may be asked again is looked at every 20 ms.
+      // Clients that may be asked again are checked every 20 ms.
       pauses.add((asked.get(i) - asked.get(i - 1)) / (Simulator.SECOND / 4) / 4);
     }
     assertThat(pauses).containsExactly(1L, 2L, 4L, 8L, 16L, 16L, 16L);
@@ -154,7 +156,7 @@ class SlowDrainTest {
   }
 
   @Test
-  void whoDoesNothingIsClosedAtTheEndOfItsTime() {
+  void anIdleMoverIsClosedAtItsDeadline() {
     drainOne(SimulatedClient.Manner.IGNORES, 10);
     assertThat(cluster.bus(0).status().expired()).isZero();
     cluster.simulator().run(Simulator.SECOND);
@@ -173,7 +175,7 @@ class SlowDrainTest {
   }
 
   @Test
-  void whoHasNotReadTheRequestHasMoreTime() {
+  void aClientThatHasNotReadTheRequestHasMoreTime() {
     drainOne(SimulatedClient.Manner.READS_NOTHING, 59);
     assertThat(cluster.bus(0).status().expired()).isZero();
     cluster.simulator().run(2 * Simulator.SECOND);
@@ -181,7 +183,7 @@ class SlowDrainTest {
   }
 
   @Test
-  void whoGetsOnHasItsTimeAnewButNotForEver() {
+  void progressExtendsTheDeadlineButNotForEver() {
     drainOne(SimulatedClient.Manner.DAWDLES, 60);
     assertThat(cluster.bus(0).status().expired()).isZero();
     cluster.simulator().run(10 * Simulator.SECOND);

@@ -7,17 +7,17 @@ import java.util.Random;
 import java.util.SplittableRandom;
 
 /**
- * Buses are cut into two sides and joined again while clients come and go: how long each side takes
- * to know who is there, and how long the whole takes afterwards (XtreemOS D3.2.12: 300 and 100
+ * Buses that are cut into two sides and joined again while clients come and go: how long each side
+ * takes to know its members, and how long the whole takes afterwards (XtreemOS D3.2.12: 300 and 100
  * nodes).
  */
 final class SplitAndHeal {
   private static final long LOOK = 50 * Simulator.MILLI;
   private static final long CHANGE_EVERY = 20 * Simulator.MILLI;
-  private static final long MAX = 60 * Simulator.SECOND;
+  private static final long MAX_NANOS = 60 * Simulator.SECOND;
 
   /**
-   * What came of it; times in virtual milliseconds, -1 for not within a minute.
+   * Outcome of the run; times in virtual milliseconds, -1 for not within a minute.
    *
    * @param started from the start of the first bus until every bus knows all
    * @param largeKnows from the cut until every bus of the larger side has lanes to all of its side
@@ -28,7 +28,7 @@ final class SplitAndHeal {
    * @param whole from the mending until every bus knows all
    * @param registryWhole until every bus's copy of the registry says that all are UP
    * @param mismatches digests that did not add up
-   * @param leaked bytes that the buses did not give back when they ended
+   * @param leaked bytes that the buses did not release when they ended
    */
   record Outcome(
       int buses,
@@ -48,7 +48,7 @@ final class SplitAndHeal {
 
     private static final long SECONDS_5 = 5_000;
 
-    /** What is not as it should be. */
+    /** Returns the deviations from the expected. */
     List<String> missed() {
       Targets targets = new Targets();
       targets.within("started", started, SECONDS_5);
@@ -94,7 +94,8 @@ final class SplitAndHeal {
   private Outcome run(long cutNanos) {
     cluster.start();
     long started =
-        simulator.runUntil(() -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, MAX);
+        simulator.runUntil(
+            () -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, MAX_NANOS);
     simulator.run(2 * Simulator.SECOND);
     change();
 
@@ -121,7 +122,7 @@ final class SplitAndHeal {
     long healedAt = simulator.now();
     long whole = -1;
     long registryWhole = -1;
-    while ((whole < 0 || registryWhole < 0) && simulator.now() - healedAt < MAX) {
+    while ((whole < 0 || registryWhole < 0) && simulator.now() - healedAt < MAX_NANOS) {
       simulator.run(LOOK);
       long passed = simulator.now() - healedAt;
       if (whole < 0 && cluster.knowsOnlyWhoIsThere(0)) {
@@ -154,7 +155,7 @@ final class SplitAndHeal {
     return nanos < 0 ? -1 : nanos / Simulator.MILLI;
   }
 
-  /** Which side each bus is on: 1 is the smaller. */
+  /** Returns the side of each bus: 1 is the smaller. */
   private int[] sides(long seed) {
     List<Integer> order = new ArrayList<>();
     for (int i = 0; i < cluster.buses.size(); i++) {
@@ -166,7 +167,7 @@ final class SplitAndHeal {
     return sides;
   }
 
-  /** Clients come and go all the time, on both sides. */
+  /** Changes clients all the time, on both sides. */
   private void change() {
     if (!changing) {
       return;
@@ -181,7 +182,7 @@ final class SplitAndHeal {
     simulator.after(CHANGE_EVERY, this::change);
   }
 
-  /** What buses of a side have heard of that was committed since the cut. */
+  /** Returns how many changes since the cut buses of a side have heard of. */
   private long tookChanges(int side) {
     return cluster.buses.stream()
         .filter(bus -> cluster.side(bus.number()) == side)
@@ -189,7 +190,7 @@ final class SplitAndHeal {
         .count();
   }
 
-  /** When a side came to know, after the last time that it did not. */
+  /** Times at which a side came to know, after the last time that it did not. */
   private final class Times {
     long knows = -1;
     long alone = -1;

@@ -8,10 +8,10 @@ import java.util.Locale;
 final class Targets {
   private final List<String> missed = new ArrayList<>();
 
-  /** A time of at most so much; -1 is one that did not come. */
-  void within(String what, long value, long most) {
-    if (value < 0 || value > most) {
-      missed.add(String.format(Locale.ROOT, "%s: %d (expected: 0 to %d)", what, value, most));
+  /** Checks a time of at most so much; -1 is one that did not come. */
+  void within(String what, long value, long max) {
+    if (value < 0 || value > max) {
+      missed.add(String.format(Locale.ROOT, "%s: %d (expected: 0 to %d)", what, value, max));
     }
   }
 

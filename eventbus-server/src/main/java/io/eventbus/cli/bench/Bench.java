@@ -23,13 +23,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One publisher and some subscribers at a bus that runs, for a while.
+ * Benchmark with one publisher and several subscribers at a running bus, for a while.
  *
  * <p>All events go to one topic, whose name is made of 8 random bytes: nobody else's subscribers
- * hear of them but those of {@code >}. Latency counts from when an event was due: with a rate that
- * is the time that the rate gives it, whatever has become of those before it; without one, the
- * moment at which it was published. What waits in memory is bounded by the plan's events in flight
- * and by the subscribers' buffers, 256 KiB each. For one thread, but for {@link #close}.
+ * get them but those of {@code >}. Latency counts from when an event was due: with a rate that is
+ * the time that the rate gives it, whatever has become of those before it; without one, the moment
+ * at which it was published. Memory is bounded by the plan's events in flight and by the
+ * subscribers' buffers, 256 KiB each. For one thread, but for {@link #close}.
  */
 public final class Bench implements AutoCloseable {
   private static final String PREFIX = "eventbus-bench.";
@@ -41,10 +41,10 @@ public final class Bench implements AutoCloseable {
   private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(50);
   private static final long POLL = TimeUnit.MILLISECONDS.toNanos(5);
 
-  /** For an event that comes once more after the last. */
+  /** Time for an event that comes once more after the last. */
   private static final long SETTLE = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Without any confirmation or arrival for so long, none is waited for. */
+  /** Time without any confirmation or arrival after which none is awaited. */
   private static final Duration STALLED = Duration.ofSeconds(10);
 
   private final Supplier<EventBusClient> connect;
@@ -60,7 +60,7 @@ public final class Bench implements AutoCloseable {
   private long sent;
   private long start;
 
-  /** Makes it; connects nothing yet. */
+  /** Creates the benchmark; connects nothing yet. */
   public Bench(Supplier<EventBusClient> connect, BenchPlan plan, BenchProgress progress) {
     this(connect, plan, progress, STALLED);
   }
@@ -85,7 +85,7 @@ public final class Bench implements AutoCloseable {
   /**
    * Measures, once; {@link #close} afterwards.
    *
-   * @throws BenchException if it does not come to its end; the message says why
+   * @throws BenchException if it does not complete; the message has the reason
    * @throws InterruptedException if the thread is interrupted
    */
   public BenchResult run() throws InterruptedException {
@@ -98,7 +98,7 @@ public final class Bench implements AutoCloseable {
     latencies.measure(from, end);
     publish(publisher, from, from);
     Snapshot begin = snapshot();
-    // What was due before the end is sent, but one that cannot keep up at all has to stop.
+    // Events due before the end are sent, but a bus that cannot keep up at all has to stop.
     publish(publisher, end, plan.rate() == 0 ? end : end + SECOND);
     Snapshot measured = snapshot();
     awaitConfirmations();
@@ -148,7 +148,7 @@ public final class Bench implements AutoCloseable {
       if (due - end >= 0 || !awaitTime(due, deadline) || !awaitRoom(deadline)) {
         return;
       }
-      // The array may be used again: the SDK has copied it when the call returns.
+      // The array may be reused: the SDK has copied it when the call returns.
       mark.putLong(0, ++sent);
       mark.putLong(Long.BYTES, plan.rate() == 0 ? System.nanoTime() : due);
       send(publisher, event);
@@ -160,7 +160,7 @@ public final class Bench implements AutoCloseable {
     return number / rate * SECOND + number % rate * SECOND / rate;
   }
 
-  // What the stage tells goes to the semaphore and the failure.
+  // The stage's result goes to the semaphore and the failure.
   @SuppressWarnings("FutureReturnValueIgnored")
   private void send(EventBusClient publisher, Event event) {
     publisher
@@ -204,7 +204,7 @@ public final class Bench implements AutoCloseable {
     return true;
   }
 
-  /** Looks at the clock, and at what may have gone wrong; tells of every second. */
+  /** Checks the clock and failures; reports every second. */
   private long look() {
     Throwable failed = failure.get();
     if (failed != null) {

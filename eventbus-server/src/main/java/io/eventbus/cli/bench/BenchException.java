@@ -2,7 +2,7 @@ package io.eventbus.cli.bench;
 
 import org.jspecify.annotations.Nullable;
 
-/** The measurement did not come to its end. Retry when the cause is mended. */
+/** Thrown if the measurement did not complete. Retry when the cause is mended. */
 public final class BenchException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
-/** How long events took that were due in the measured part. Any thread. */
+/** Latencies of events that were due in the measured part. Any thread. */
 final class BenchLatencies {
   private static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
   private static final int DIGITS = 3;
@@ -15,13 +15,13 @@ final class BenchLatencies {
   private volatile long from = Long.MAX_VALUE;
   private volatile long to = Long.MIN_VALUE;
 
-  /** Says which part is measured; times as {@link System#nanoTime} counts. */
+  /** Sets the measured part; times as {@link System#nanoTime}. */
   void measure(long fromNanos, long toNanos) {
     from = fromNanos;
     to = toNanos;
   }
 
-  /** Everything is measured. */
+  /** Measures everything. */
   void measureAll() {
     all = true;
   }

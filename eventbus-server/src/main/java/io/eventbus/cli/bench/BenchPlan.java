@@ -4,12 +4,12 @@ import io.eventbus.client.Overflow;
 import java.time.Duration;
 
 /**
- * What is measured.
+ * Plan of a measurement.
  *
  * @param payloadBytes of each event, 16 bytes to 1 MiB
  * @param rate events per second, evenly spread; 0 for as fast as possible
  * @param warmUp how long events flow before anything is recorded, up to 10 minutes
- * @param inFlight events that are published and not confirmed at most, of 16 MiB together
+ * @param inFlight maximum of events that are published and not confirmed, of 16 MiB together
  */
 public record BenchPlan(
     int subscribers,
@@ -19,15 +19,15 @@ public record BenchPlan(
     Duration duration,
     int inFlight,
     Overflow overflow) {
-  /** The number and the due time of an event. */
+  /** Size of the number and the due time of an event. */
   static final int MIN_PAYLOAD = 2 * Long.BYTES;
 
   private static final int MAX_SUBSCRIBERS = 1_000;
   private static final int MAX_PAYLOAD = 1 << 20;
   private static final long MAX_RATE = 10_000_000;
   private static final Duration MAX_WARM_UP = Duration.ofMinutes(10);
-  private static final Duration MIN = Duration.ofMillis(100);
-  private static final Duration MAX = Duration.ofHours(1);
+  private static final Duration MIN_DURATION = Duration.ofMillis(100);
+  private static final Duration MAX_DURATION = Duration.ofHours(1);
   private static final int MAX_IN_FLIGHT = 100_000;
   private static final long MAX_BYTES = 16L << 20;
   private static final int USUAL_IN_FLIGHT = 1_000;
@@ -38,7 +38,7 @@ public record BenchPlan(
     require("--payload", payloadBytes, MIN_PAYLOAD, MAX_PAYLOAD);
     require("--rate", rate, 0, MAX_RATE);
     require("--warm-up", warmUp, Duration.ZERO, MAX_WARM_UP);
-    require("--duration", duration, MIN, MAX);
+    require("--duration", duration, MIN_DURATION, MAX_DURATION);
     require("--in-flight", inFlight, 1, MAX_IN_FLIGHT);
     if ((long) inFlight * payloadBytes > MAX_BYTES) {
       throw new IllegalArgumentException(
@@ -52,28 +52,28 @@ public record BenchPlan(
     }
   }
 
-  /** Says how many events are in flight where no other number is asked for. */
+  /** Returns the default number of events in flight. */
   public static int usualInFlight(int payloadBytes) {
     return (int) Math.max(1, Math.min(USUAL_IN_FLIGHT, MAX_BYTES / Math.max(1, payloadBytes)));
   }
 
-  private static void require(String name, long value, long least, long most) {
-    if (value < least || value > most) {
+  private static void require(String name, long value, long min, long max) {
+    if (value < min || value > max) {
       throw new IllegalArgumentException(
-          name + ": " + value + " (expected: " + least + " to " + most + ")");
+          name + ": " + value + " (expected: " + min + " to " + max + ")");
     }
   }
 
-  private static void require(String name, Duration value, Duration least, Duration most) {
-    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+  private static void require(String name, Duration value, Duration min, Duration max) {
+    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
       throw new IllegalArgumentException(
           name
               + ": "
               + value.toMillis()
               + " ms (expected: "
-              + least.toMillis()
+              + min.toMillis()
               + " to "
-              + most.toMillis()
+              + max.toMillis()
               + " ms)");
     }
   }

@@ -1,10 +1,10 @@
 package io.eventbus.cli.bench;
 
-/** Is told how it goes. An implementer must not block: the clock is running. */
+/** Listener for the progress. It must not block: the clock is running. */
 @FunctionalInterface
 public interface BenchProgress {
   /**
-   * About a second has passed.
+   * Reports about a second.
    *
    * @param published events per second since the last call
    * @param delivered events per second since the last call, over all subscribers

@@ -5,7 +5,7 @@ import io.eventbus.client.ReceivedEvent;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Takes the events of one subscriber: checks each, and times those of the measured part. */
+/** Receiver of one subscriber's events: checks each, and times those of the measured part. */
 final class BenchReceiver implements EventHandler {
   private final int payloadBytes;
   private final BenchLatencies latencies;

@@ -1,10 +1,10 @@
 package io.eventbus.cli.bench;
 
 /**
- * What was found.
+ * Result of a measurement.
  *
- * @param topic where the events went; nobody else knows it
- * @param rate events per second that were asked for; 0 for as fast as possible
+ * @param topic random topic of the events
+ * @param rate requested events per second; 0 for as fast as possible
  * @param seconds how long the measured part took
  * @param reordered deliveries that came after a later one
  * @param foreign events that came and had not been sent
@@ -28,11 +28,7 @@ public record BenchResult(
     long reordered,
     long foreign,
     long reconnects) {
-  /**
-   * Says whether every event came to every subscriber once and in order.
-   *
-   * @return true if nothing was lost, doubled, reordered or foreign
-   */
+  /** Returns whether every event came to every subscriber once and in order. */
   public boolean whole() {
     return lost == 0 && doubled == 0 && reordered == 0 && foreign == 0;
   }

@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** How many calls ended how, and how long they took. Any thread. */
+/** Outcomes of calls with their latencies. Any thread. */
 public final class CallTally {
   private final Map<String, BenchLatencies> outcomes = new TreeMap<>();
 
-  /** One outcome. */
+  /** Outcome with its calls. */
   public record Outcome(String name, LatencyFigures figures) {}
 
   /**
-   * A call has ended.
+   * Adds a call that has ended.
    *
-   * @param due when it was due, as {@link System#nanoTime} counts
+   * @param due when it was due, as {@link System#nanoTime}
    */
   public void add(String outcome, long due, long now) {
     BenchLatencies latencies;

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Tells of every second what was published and delivered in it. For one thread. */
+/** Reporter of each second's published and delivered events. For one thread. */
 final class EachSecond {
   private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -27,7 +27,7 @@ final class EachSecond {
   }
 
   /**
-   * Tells if a second has passed.
+   * Reports if a second has passed.
    *
    * @param nowDelivered counts deliveries so far; called once a second
    */

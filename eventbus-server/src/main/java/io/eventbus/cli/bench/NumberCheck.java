@@ -3,11 +3,11 @@ package io.eventbus.cli.bench;
 import java.util.Arrays;
 
 /**
- * Checks the numbers 1, 2, 3 … that one subscriber gets from one publisher, in 8 KiB however many
+ * Check of the numbers 1, 2, 3 … that one subscriber gets from one publisher, in 8 KiB however many
  * there are: it remembers which of the last {@value #REMEMBERED} came. Any thread.
  */
 final class NumberCheck {
-  /** A number that is further behind counts as one that came again. */
+  /** Distance from which a number counts as a repetition. */
   static final int REMEMBERED = 1 << 16;
 
   // A bit for each number, modulo the number of bits.
@@ -31,7 +31,7 @@ final class NumberCheck {
     }
   }
 
-  /** Takes the marks of earlier numbers from the places of those up to a new one. */
+  /** Clears the marks of earlier numbers from the places up to a new number. */
   private void forget(long number) {
     if (number - highest >= REMEMBERED) {
       Arrays.fill(seen, 0);

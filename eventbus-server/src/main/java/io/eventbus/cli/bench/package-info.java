@@ -1,5 +1,4 @@
 /**
- * A small measurement of a bus that runs, with clients of the SDK. What the command line makes of
- * it is not here.
+ * Small benchmark of a running bus, with clients of the SDK. The command line's output is not here.
  */
 package io.eventbus.cli.bench;

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures a bus that runs. */
+/** Benchmark of a running bus. */
 @Command(
     name = "bench",
     description = {
@@ -112,7 +112,7 @@ public final class BenchCommand implements Callable<Integer> {
       description = "table or json, one object (default: ${DEFAULT-VALUE}).")
   Format format = Format.TABLE;
 
-  /** How the result is written. */
+  /** Format of the result. */
   enum Format {
     TABLE,
     JSON
@@ -216,7 +216,8 @@ public final class BenchCommand implements Callable<Integer> {
             "checked",
             String.format(
                 Locale.ROOT,
-                "%,d events, warm-up included: %,d lost%s, %,d doubled, %,d out of order, %,d foreign",
+                "%,d events, warm-up included: %,d lost%s, %,d doubled, %,d out of order, %,d"
+                    + " foreign",
                 r.sent(),
                 r.lost(),
                 r.told() == 0 ? "" : String.format(Locale.ROOT, " (told of %,d)", r.told()),

@@ -11,11 +11,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Tells a person what happens to the connections of a measurement, the first few times: a thousand
- * of them may be lost at once. What is missing is in the result. Safe for several threads.
+ * Warnings about the connections of a measurement, the first few times: a thousand of them may be
+ * lost at once. The result counts what is missing. Safe for several threads.
  */
 final class BenchWarnings implements ConnectionListener {
-  private static final int MAX = 10;
+  private static final int MAX_LINES = 10;
 
   private final PrintWriter err;
   private final AtomicInteger told = new AtomicInteger();
@@ -25,7 +25,7 @@ final class BenchWarnings implements ConnectionListener {
     this.err = err;
   }
 
-  /** Says what is run when a connection is gone and will not come back. */
+  /** Sets the listener for connections that are lost for good. */
   void whenLost(Consumer<String> listener) {
     lost = listener;
   }
@@ -52,8 +52,9 @@ final class BenchWarnings implements ConnectionListener {
 
   private void tell(String text) {
     int number = told.incrementAndGet();
-    if (number <= MAX) {
-      err.println("eventbus: " + text + (number == MAX ? " (no more of these are shown)" : ""));
+    if (number <= MAX_LINES) {
+      err.println(
+          "eventbus: " + text + (number == MAX_LINES ? " (no more of these are shown)" : ""));
       err.flush();
     }
   }

@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Tells all members of a service something. */
+/** Broadcast to all members of a service. */
 @Command(
     name = "broadcast",
     description = {
@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
       "  eventbus respond orders --print"
     })
 public final class BroadcastCommand implements Callable<Integer> {
-  /** The greatest limit that a bus can have; its own is checked by the SDK. */
+  /** Maximum payload that a bus can allow; the SDK checks the bus's own limit. */
   private static final int MAX_PAYLOAD_BYTES = 1 << 30;
 
   @Mixin ConnectOptions connection = new ConnectOptions();

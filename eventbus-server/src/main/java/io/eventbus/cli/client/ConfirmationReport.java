@@ -36,7 +36,7 @@ public final class ConfirmationReport {
     return confirmed;
   }
 
-  /** Says that all are confirmed, and of how many nobody was subscribed to the topic. */
+  /** Returns that all are confirmed, and how many events had no subscriber. */
   synchronized String summary() {
     if (withoutReceivers == 0) {
       return "all confirmed";
@@ -46,7 +46,7 @@ public final class ConfirmationReport {
         : "all confirmed; nobody was subscribed to " + withoutReceivers + " of them";
   }
 
-  /** Events whose fate is not known yet. */
+  /** Returns the number of events whose outcome is not known yet. */
   synchronized long open() {
     return asked - confirmed - failed;
   }

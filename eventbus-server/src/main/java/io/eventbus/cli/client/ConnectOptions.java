@@ -19,7 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How a client finds its bus. */
+/** Options that lead a client to its bus. */
 final class ConnectOptions {
   private static final String DEFAULT_URL = "ws://localhost:8080/bus";
 

@@ -15,20 +15,20 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** How a received event is written. */
+/** Format of a received event. */
 enum EventFormat {
-  /** A line for people. */
+  /** Line for people. */
   PRETTY,
-  /** A JSON object on a line. */
+  /** JSON object on a line. */
   JSONL,
-  /** The payload as it is, and a line feed. */
+  /** Payload as it is, and a line feed. */
   RAW;
 
   private static final int MAX_HEX_BYTES = 64;
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSSSSS");
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** The event with a line feed at its end. */
+  /** Returns the event with a line feed at its end. */
   byte[] line(ReceivedEvent event, boolean colour) {
     byte[] text =
         switch (this) {
@@ -41,7 +41,7 @@ enum EventFormat {
     return line;
   }
 
-  /** The name as the user types it. */
+  /** Returns the name as the user types it. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

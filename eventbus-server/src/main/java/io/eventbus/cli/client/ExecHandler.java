@@ -15,7 +15,10 @@ import org.slf4j.LoggerFactory;
 
 /** Answers each request with what a command writes that gets it. Any thread. */
 final class ExecHandler implements RequestHandler {
-  /** More than any bus takes by default: what is longer is cut, and refused by the client. */
+  /**
+   * Maximum of output, more than any bus accepts by default: longer output is cut, and the client
+   * refuses it.
+   */
   private static final int MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
   private static final Logger LOG = LoggerFactory.getLogger(ExecHandler.class);
@@ -45,7 +48,7 @@ final class ExecHandler implements RequestHandler {
             .orTimeout(Math.max(1, invocation.remaining().toMillis()), TimeUnit.MILLISECONDS)
             .whenComplete(
                 (exited, late) -> {
-                  // Not where it has exited: that would close what is still read of its output.
+                  // Unless it has exited: that would close output that is still being read.
                   if (late != null) {
                     process.destroyForcibly();
                   }

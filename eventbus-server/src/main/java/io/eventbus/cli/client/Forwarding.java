@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
 
-/** Takes tunnels to a TCP address. */
+/** Forwarder of tunnels to a TCP address. */
 final class Forwarding implements TunnelHandler {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
@@ -26,9 +26,9 @@ final class Forwarding implements TunnelHandler {
   }
 
   /**
-   * Makes one.
+   * Creates a forwarder.
    *
-   * @throws IllegalArgumentException if it is no such address
+   * @throws IllegalArgumentException if the text is no such address
    */
   static Forwarding to(String address, TunnelPipe pipe, Runnable done) {
     int colon = address.lastIndexOf(':');

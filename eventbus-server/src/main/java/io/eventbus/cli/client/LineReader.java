@@ -9,7 +9,10 @@ import java.io.InputStream;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Splits bytes at line feeds, whatever their encoding, and never keeps more than a line. */
+/**
+ * Reader that splits bytes at line feeds, whatever their encoding, and never keeps more than a
+ * line.
+ */
 final class LineReader {
   private final InputStream in;
   private final int maxBytes;
@@ -21,9 +24,8 @@ final class LineReader {
   }
 
   /**
-   * Reads a line.
+   * Reads a line without its end, or null after the last one.
    *
-   * @return the line without its end, or null after the last one
    * @throws CliFailure if the line is too long
    * @throws IOException if reading fails
    */

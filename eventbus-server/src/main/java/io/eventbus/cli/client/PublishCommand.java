@@ -47,7 +47,7 @@ import picocli.CommandLine.Spec;
       "  eventbus publish images.new --whole --file picture.png --header type=image/png"
     })
 public final class PublishCommand implements Callable<Integer> {
-  /** The greatest limit that a bus can have; its own is checked by the SDK. */
+  /** Maximum payload that a bus can allow; the SDK checks the bus's own limit. */
   private static final int MAX_PAYLOAD_BYTES = 1 << 30;
 
   @Mixin ConnectOptions connection = new ConnectOptions();

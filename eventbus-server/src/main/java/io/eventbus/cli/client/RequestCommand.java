@@ -39,7 +39,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Calls a service. */
+/** Call of a service. */
 @Command(
     name = "request",
     description = {
@@ -59,7 +59,7 @@ import picocli.CommandLine.Spec;
       "  eventbus request orders --all --method version"
     })
 public final class RequestCommand implements Callable<Integer> {
-  /** The greatest limit that a bus can have; its own is checked by the SDK. */
+  /** Maximum payload that a bus can allow; the SDK checks the bus's own limit. */
   private static final int MAX_PAYLOAD_BYTES = 1 << 30;
 
   private static final int MAX_AT_ONCE = 1_000_000;
@@ -103,7 +103,8 @@ public final class RequestCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "0s",
       description =
-          "How much of that to wait for a member where the service has none (default: ${DEFAULT-VALUE}).")
+          "How much of that to wait for a member where the service has none (default:"
+              + " ${DEFAULT-VALUE}).")
   Duration waitFor = Duration.ZERO;
 
   @Option(
@@ -150,7 +151,7 @@ public final class RequestCommand implements Callable<Integer> {
   private final CliContext context;
   private final CallTally tally = new CallTally();
   private final AtomicBoolean stopped = new AtomicBoolean();
-  // Whether anything failed, and whether any of that may have been executed.
+  // Flags: anything has failed, and any of that may have been executed.
   private final AtomicBoolean failed = new AtomicBoolean();
   private final AtomicBoolean perhapsExecuted = new AtomicBoolean();
 
@@ -266,7 +267,7 @@ public final class RequestCommand implements Callable<Integer> {
   private int many(EventBusClient client, Event event, RequestOptions options)
       throws InterruptedException {
     long begun = System.nanoTime();
-    // What has come until an interrupt is shown, too.
+    // Answers that came before an interrupt are shown, too.
     StopHook hook =
         new StopHook(
             () -> {

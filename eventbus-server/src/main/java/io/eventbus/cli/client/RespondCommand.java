@@ -36,7 +36,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Serves a service. */
+/** Member of a service. */
 @Command(
     name = "respond",
     description = "Answers the requests to a service, or takes tunnels to it, until it is stopped.",
@@ -44,7 +44,8 @@ import picocli.CommandLine.Spec;
       "",
       "A command gets the body on its standard input, and in its environment EVENTBUS_SERVICE,",
       "EVENTBUS_METHOD, EVENTBUS_CALLER, EVENTBUS_IDENTITY and EVENTBUS_ATTEMPT. What it writes is",
-      "the answer; another exit code than 0 fails the request. It is killed when the caller does not",
+      "the answer; another exit code than 0 fails the request. It is killed when the caller does"
+          + " not",
       "wait any more.",
       "",
       "Examples:",
@@ -64,7 +65,7 @@ public final class RespondCommand implements Callable<Integer> {
   @ArgGroup(exclusive = true, multiplicity = "1")
   Answer answer = new Answer();
 
-  /** What is answered. */
+  /** Answer to requests. */
   static final class Answer {
     @Option(
         names = "--echo",
@@ -165,7 +166,7 @@ public final class RespondCommand implements Callable<Integer> {
     }
   }
 
-  /** Null for none. */
+  /** Returns the handler of tunnels; null for none. */
   private @Nullable TunnelHandler tunnels() {
     String to = answer.forward;
     if (to != null) {

@@ -2,21 +2,20 @@ package io.eventbus.cli.client;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Spreads events evenly over time; one that comes late does not move those after it. */
+/** Even spread of events over time; a late one does not move those after it. */
 final class SendPace {
   private final double nanosPerEvent;
   private final long start = System.nanoTime();
   private long events;
 
-  /** A rate of 0 does not wait. */
+  /** Creates a pace; a rate of 0 does not wait. */
   SendPace(double eventsPerSecond) {
     nanosPerEvent = eventsPerSecond > 0 ? 1e9 / eventsPerSecond : 0;
   }
 
   /**
-   * Waits for the next event's time, or until the thread is interrupted.
-   *
-   * @return when that was, as {@link System#nanoTime} counts; the time of the call without a rate
+   * Waits for the next event's time, or until the thread is interrupted, and returns that time as
+   * {@link System#nanoTime}; the time of the call without a rate.
    */
   long next() {
     long due = start + (long) (nanosPerEvent * events++);

@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Lists services, or the members of one. */
+/** List of services, or of the members of a service. */
 @Command(
     name = "services",
     description = {

@@ -30,7 +30,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Subscribes to filters and writes what comes. */
+/** Subscription to filters that writes the events. */
 @Command(
     name = "subscribe",
     description = "Subscribes to topics and writes their events, until it is stopped.",
@@ -151,7 +151,10 @@ public final class SubscribeCommand implements Callable<Integer> {
     context.err().println("eventbus: subscribed to " + String.join(" ", filters));
   }
 
-  /** Called by one thread for each subscription; the lock keeps count and lines in step. */
+  /**
+   * Shows an event. Called by one thread for each subscription; the lock keeps count and lines in
+   * step.
+   */
   private void show(EventFormat chosen, ReceivedEvent event) {
     synchronized (order) {
       if (left.get() == 0) {

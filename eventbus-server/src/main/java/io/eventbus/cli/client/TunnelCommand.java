@@ -140,7 +140,7 @@ public final class TunnelCommand implements Callable<Integer> {
         : new InetSocketAddress(given.substring(0, colon).replaceAll("^\\[(.*)]$", "$1"), port);
   }
 
-  /** The number of a port; -1 if it is none. */
+  /** Returns the number of a port; -1 if it is none. */
   static int port(String text) {
     if (!text.matches("[0-9]{1,5}")) {
       return -1;
@@ -156,7 +156,7 @@ public final class TunnelCommand implements Callable<Integer> {
           try {
             TunnelPipe.send(context.in(), tunnel);
           } catch (IOException e) {
-            // If the tunnel has failed, whoever reads from it says so.
+            // A reader of a failed tunnel reports the failure.
             tunnel.reset("io", "the input has failed");
           }
         });
@@ -171,7 +171,7 @@ public final class TunnelCommand implements Callable<Integer> {
     }
   }
 
-  /** What comes, to where results go. */
+  /** Stream of incoming bytes to standard output. */
   private static final class Result extends OutputStream {
     private final ResultOutput out;
 
@@ -236,7 +236,7 @@ public final class TunnelCommand implements Callable<Integer> {
     try {
       server.close();
     } catch (IOException e) {
-      // It takes nothing any more either way.
+      // Nothing is accepted any more either way.
       context.err().println("eventbus: " + e.getMessage());
     }
     client.close(CLOSE_TIMEOUT);

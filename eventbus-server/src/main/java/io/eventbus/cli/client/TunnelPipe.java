@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Joins tunnels to TCP connections and other streams, with a thread for each direction. */
 final class TunnelPipe implements AutoCloseable {
-  /** What is read at once. */
+  /** Bytes that are read at once. */
   private static final int CHUNK_BYTES = 32 * 1024;
 
   // As many as there are tunnels, which the bus bounds.
@@ -57,13 +57,13 @@ final class TunnelPipe implements AutoCloseable {
         });
   }
 
-  /** The other end is to see that not everything has come. */
+  /** Aborts, so that the other end sees that not everything has come. */
   private static void abort(Socket socket) {
     try {
       socket.setSoLinger(true, 0);
       socket.close();
     } catch (IOException e) {
-      // It is closed already.
+      // The socket is closed already.
       return;
     }
   }

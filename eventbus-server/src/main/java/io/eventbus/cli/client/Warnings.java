@@ -14,16 +14,16 @@ import io.eventbus.client.Subscription;
 import java.io.PrintWriter;
 import java.util.function.Consumer;
 
-/** Tells a person on standard error what happens to the connection. Safe for several threads. */
+/** Warnings on standard error about the connection. Safe for several threads. */
 final class Warnings implements ConnectionListener {
   private final PrintWriter err;
   private final Consumer<String> lost;
   private volatile boolean interrupted;
 
   /**
-   * Makes a listener.
+   * Creates a listener.
    *
-   * @param lost is told why when the connection is gone and will not come back
+   * @param lost receives the reason when the connection is lost for good
    */
   Warnings(PrintWriter err, Consumer<String> lost) {
     this.err = err;

@@ -1,2 +1,2 @@
-/** The commands that are clients of a bus: publish, subscribe and the small measurement. */
+/** Commands that are clients of a bus: publish, subscribe, services and the small benchmark. */
 package io.eventbus.cli.client;

@@ -15,13 +15,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The commands that show the load of the buses and move clients between them. */
+/** Commands that show the load of the buses and move clients between them. */
 public final class BalanceCommands {
   private static final long POLL_MILLIS = 250;
 
   private BalanceCommands() {}
 
-  /** A number of clients, for people. */
+  /** Returns a number of clients, for people. */
   static String count(long clients) {
     return clients == 1 ? "1 client" : clients + " clients";
   }
@@ -34,7 +34,7 @@ public final class BalanceCommands {
     }
   }
 
-  /** Shows the buses. */
+  /** Table of the buses. */
   @Command(
       name = "buses",
       description =
@@ -64,7 +64,7 @@ public final class BalanceCommands {
       return ExitCode.OK;
     }
 
-    /** What a bus that is DOWN has told last is not true any more. */
+    /** Returns a bus's row; the last report of a bus that is DOWN is not true any more. */
     static String[] row(JsonNode bus) {
       String state = Text.printable(bus.path("state").asText());
       boolean down = state.equals("DOWN");
@@ -86,12 +86,13 @@ public final class BalanceCommands {
     }
   }
 
-  /** Empties a bus. */
+  /** Drain of a bus. */
   @Command(
       name = "drain",
       description = {
         "Sends all clients of a bus to others, and new ones away from it, without losing an event.",
-        "The bus stays, with no clients, until it is stopped or told to take clients again (--undo)."
+        "The bus stays, with no clients, until it is stopped or told to take clients again"
+            + " (--undo)."
       })
   public static final class Drain implements Callable<Integer> {
     @Mixin RegistryOptions options = new RegistryOptions();
@@ -171,7 +172,7 @@ public final class BalanceCommands {
 
     private static long clients(RegistryHttp http, String name) throws InterruptedException {
       for (JsonNode bus : http.get("/buses").path("items")) {
-        // Only what it said after it began.
+        // Only reports from after its beginning.
         if (bus.path("bus").asText().equals(name) && bus.path("draining").asBoolean()) {
           return bus.path("clients").asLong();
         }
@@ -180,7 +181,7 @@ public final class BalanceCommands {
     }
   }
 
-  /** Moves a client. */
+  /** Move of a client. */
   @Command(
       name = "move",
       description = "Asks a client of the bus to go to another bus, without losing an event.")

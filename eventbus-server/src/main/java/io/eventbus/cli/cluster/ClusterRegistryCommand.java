@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What operators do with the registry of a cluster. */
+/** Operators' commands for the registry of a cluster. */
 @Command(
     name = "registry",
     description = {

@@ -13,11 +13,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The commands that change a running registry. None of them can cost it its majority. */
+/** Commands that change a running registry. None of them can cost it its majority. */
 final class RegistryEdit {
   private RegistryEdit() {}
 
-  /** What all of them do: ask, and say that it is done. */
+  /** Common part of these commands: a request, and a line that it is done. */
   abstract static class Change implements Callable<Integer> {
     @Mixin RegistryOptions options = new RegistryOptions();
 
@@ -48,7 +48,7 @@ final class RegistryEdit {
     }
   }
 
-  /** Hands the leadership to a voter. */
+  /** Transfer of the leadership to a voter. */
   @Command(name = "transfer", description = "Hands the leadership to another voter.")
   static final class Transfer extends Change {
     @Parameters(paramLabel = "BUS", description = "The voter that is to lead.")
@@ -64,7 +64,7 @@ final class RegistryEdit {
     }
   }
 
-  /** Invites a bus. */
+  /** Invitation of a bus. */
   @Command(
       name = "add",
       description =
@@ -85,7 +85,7 @@ final class RegistryEdit {
     }
   }
 
-  /** Forgets a bus that is not coming back. */
+  /** Removal of a bus that is not coming back. */
   @Command(
       name = "remove",
       description = "Takes a bus that is DOWN and not coming back out of the members.")
@@ -103,7 +103,7 @@ final class RegistryEdit {
     }
   }
 
-  /** Gives a vote to a listener. */
+  /** Promotion of a listener to a voter. */
   @Command(
       name = "promote",
       description = "Gives a vote to a bus that listens, in place of another one's.")
@@ -128,7 +128,7 @@ final class RegistryEdit {
     }
   }
 
-  /** Takes a vote from a voter. */
+  /** Demotion of a voter. */
   @Command(
       name = "demote",
       description = "Moves the vote of a bus to another one; the bus goes on listening.")
@@ -146,7 +146,7 @@ final class RegistryEdit {
     }
   }
 
-  /** Takes a snapshot. */
+  /** Snapshot of the registry. */
   @Command(
       name = "snapshot",
       description = "Takes a snapshot on the disk of the bus that is asked, now.")

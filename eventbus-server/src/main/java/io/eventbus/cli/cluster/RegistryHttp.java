@@ -20,7 +20,7 @@ import java.time.Duration;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the administration port of a bus. */
+/** Client of the administration port of a bus. */
 public final class RegistryHttp {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -31,16 +31,16 @@ public final class RegistryHttp {
   private final @Nullable String authorization;
 
   /**
-   * Prepares to ask.
+   * Prepares requests.
    *
-   * @param bus where the administration port is
+   * @param bus URL of the administration port
    */
   public RegistryHttp(URI bus, String root, Duration timeout) {
     this(bus, root, timeout, null, null);
   }
 
   /**
-   * Prepares to ask, and to show who asks.
+   * Prepares requests with credentials.
    *
    * @param authorization the header of that name, or null
    * @param ca certificates to trust instead of Java's own, or null
@@ -85,7 +85,7 @@ public final class RegistryHttp {
     return json;
   }
 
-  /** Gets an answer that is plain text. */
+  /** Returns an answer that is plain text. */
   public String text(String path) throws InterruptedException {
     HttpResponse<String> response =
         exchange("GET", path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The commands for the directory of a bus that does not run. */
+/** Commands for the directory of a bus that does not run. */
 final class RegistryOffline {
   private RegistryOffline() {}
 
@@ -76,7 +76,7 @@ final class RegistryOffline {
     }
   }
 
-  /** Goes on with what one bus holds after the majority was lost. */
+  /** Recovery with what one bus holds after the majority was lost. */
   @Command(
       name = "recover",
       description = {

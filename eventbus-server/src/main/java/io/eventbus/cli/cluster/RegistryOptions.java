@@ -17,7 +17,7 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which bus is asked, and how its answer is shown. */
+/** Options with the bus to ask, and the format of its answer. */
 final class RegistryOptions {
   private static final int MAX_PASSWORD = 4_096;
   private static final String DEFAULT_URL = "http://localhost:8081";
@@ -69,7 +69,7 @@ final class RegistryOptions {
   Duration timeout = Duration.ofSeconds(15);
 
   /**
-   * Prepares to ask; nothing is sent yet.
+   * Prepares requests; nothing is sent yet.
    *
    * @throws CliFailure if the address is none
    */
@@ -77,12 +77,12 @@ final class RegistryOptions {
     return http(context, "/api/v1/registry");
   }
 
-  /** The same for what is not the registry's. */
+  /** Prepares requests for resources outside the registry. */
   RegistryHttp api(CliContext context) {
     return http(context, "/api/v1");
   }
 
-  /** What the header of that name says; null for none. */
+  /** Returns the value of the header of that name; null for none. */
   private @Nullable String authorization(CliContext context) {
     if ((user == null) != (passwordFile == null)) {
       throw new CliFailure(

@@ -16,11 +16,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The commands that show the registry and change nothing. */
+/** Commands that show the registry and change nothing. */
 final class RegistryShow {
   private RegistryShow() {}
 
-  /** Shows how the registry looks from a bus. */
+  /** Registry as a bus sees it. */
   @Command(name = "status", description = "Shows how the registry looks from one bus.")
   static final class Status implements Callable<Integer> {
     @Mixin RegistryOptions options = new RegistryOptions();
@@ -77,7 +77,7 @@ final class RegistryShow {
     }
   }
 
-  /** Lists the members. */
+  /** List of the members. */
   @Command(
       name = "members",
       description = "Lists the members, also without a majority: who leads, votes and listens.")
@@ -117,7 +117,7 @@ final class RegistryShow {
     }
   }
 
-  /** Names the leader. */
+  /** Name of the leader. */
   @Command(
       name = "leader",
       description = "Names the bus that leads; without one it ends with exit code 1.")
@@ -148,7 +148,7 @@ final class RegistryShow {
     }
   }
 
-  /** Tells of changes as they come. */
+  /** Stream of changes. */
   @Command(
       name = "watch",
       description = "Tells of changes of the registry as they come, one in a line, until stopped.")

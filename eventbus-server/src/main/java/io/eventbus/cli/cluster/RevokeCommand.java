@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Revokes what clients prove who they are with. */
+/** Revocation of clients' credentials. */
 @Command(
     name = "revoke",
     description = {
@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
           + " refused, and connections that began with them are closed.",
       "A user with a password, or a client with a certificate, is only disconnected: take it out of"
           + " the users file of every bus first.",
-      "It is kept for 25 hours, longer than any token lives; a bus that serves alone forgets it when"
-          + " it ends. Needs the role admin; --list needs viewer."
+      "It is kept for 25 hours, longer than any token lives; a bus that serves alone forgets it"
+          + " when it ends. Needs the role admin; --list needs viewer."
     })
 public final class RevokeCommand implements Callable<Integer> {
   @Mixin RegistryOptions options = new RegistryOptions();

@@ -11,13 +11,13 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Says who a bus takes credentials for. */
+/** Identity that a bus gives to credentials. */
 @Command(
     name = "whoami",
     description = {
       "Shows a user and password, or a token, to the administration port of a bus, and prints who"
-          + " the bus takes them for: name, account, roles, how that was proved, until when it holds,"
-          + " and what they may do at the administration port.",
+          + " the bus takes them for: name, account, roles, how that was proved, until when it"
+          + " holds, and what they may do at the administration port.",
       "Users and JSON Web Tokens are the same there as at the clients' port."
     })
 public final class WhoamiCommand implements Callable<Integer> {

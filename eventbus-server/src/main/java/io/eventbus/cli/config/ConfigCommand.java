@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Looks at a bus's configuration without starting one. */
+/** Check or listing of a bus's configuration without starting a bus. */
 @Command(
     name = "config",
     description = "Checks or prints a bus's configuration.",
@@ -34,7 +34,7 @@ public final class ConfigCommand implements Runnable {
     throw new ParameterException(spec.commandLine(), "check or print is missing");
   }
 
-  /** Says whether a bus would start with this configuration. */
+  /** Check whether a bus would start with this configuration. */
   @Command(name = "check", description = "Checks the configuration and the files that it names.")
   static final class Check implements Runnable {
     @Mixin ConfigOptions options = new ConfigOptions();
@@ -67,7 +67,7 @@ public final class ConfigCommand implements Runnable {
     }
   }
 
-  /** Shows every key, its value, and where it comes from. */
+  /** List of every key, its value, and its origin. */
   @Command(name = "print", description = "Prints every key, its value and where it comes from.")
   static final class Print implements Runnable {
     @Mixin ConfigOptions options = new ConfigOptions();
@@ -126,13 +126,13 @@ public final class ConfigCommand implements Runnable {
       }
     }
 
-    /** How the configuration is printed. */
+    /** Format of the printed configuration. */
     enum Output {
       TABLE,
       PROPERTIES,
       JSON;
 
-      /** The name as the user types it. */
+      /** Returns the name as the user types it. */
       @Override
       public String toString() {
         return name().toLowerCase(Locale.ROOT);

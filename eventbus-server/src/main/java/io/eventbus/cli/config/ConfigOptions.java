@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 
-/** Where a bus's configuration comes from. Keys with a flag of their own become options too. */
+/** Options with a bus's configuration. Keys with a flag of their own become options too. */
 public final class ConfigOptions {
   @Option(
       names = {"-c", "--config"},

@@ -9,7 +9,7 @@ import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Layout;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Lists the options of a command that takes a bus's configuration: by what they are about. */
+/** List of the options of a command that takes a bus's configuration, by subject. */
 final class FlagHelp {
   private static final String OWN = "Options:";
   private static final String CLIENTS = "The bus and its clients:";

@@ -1,2 +1,2 @@
-/** The configuration on the command line: its flags, and the commands that check and print it. */
+/** Configuration on the command line: its flags, and the commands that check and print it. */
 package io.eventbus.cli.config;

@@ -1,6 +1,8 @@
 package io.eventbus.cli.console;
 
-/** Whoever read standard output has gone: the command ends quietly and well. */
+/**
+ * Thrown when the reader of standard output has gone: the command ends quietly and successfully.
+ */
 public final class BrokenPipe extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -16,23 +16,25 @@ public interface BusLauncher {
    */
   RunningBus start(ServerConfig config) throws IOException;
 
-  /** A bus that listens. */
+  /** Bus that listens. */
   interface RunningBus extends AutoCloseable {
-    /** The name of the bus. */
+    /** Returns the name of the bus. */
     String name();
 
-    /** Where clients connect to. */
+    /** Returns the URL for clients. */
     URI uri();
 
-    /** The TCP port of the administration API, or -1 when there is none. */
+    /** Returns the TCP port of the administration API, or -1 if there is none. */
     int adminPort();
 
-    /** Completes with the reason when the bus has failed and will not recover. */
+    /**
+     * Returns a stage that completes with the reason when the bus has failed and will not recover.
+     */
     default CompletionStage<String> failed() {
       return new CompletableFuture<>();
     }
 
-    /** Uses what is new in the files of TLS. */
+    /** Uses changed files of TLS. */
     default void reload() {}
 
     /** Stops accepting, delivers what is queued within the configured time, and stops. */

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the command has around it: streams, variables, and what starts a bus. Everything that a test
+ * Environment of a command: streams, variables, and the launcher of a bus. Everything that a test
  * wants to replace.
  */
 public record CliContext(
@@ -21,7 +21,7 @@ public record CliContext(
     boolean terminal,
     BusLauncher launcher) {
 
-  /** Set by the launcher script, which can ask the shell about standard output alone. */
+  /** Property set by the launcher script, which can ask the shell about standard output alone. */
   private static final String TERMINAL_PROPERTY = "eventbus.terminal";
 
   public static CliContext ofProcess(BusLauncher launcher) {
@@ -35,7 +35,10 @@ public record CliContext(
         launcher);
   }
 
-  /** Colour is for people, and not for those who say no (https://no-color.org). */
+  /**
+   * Returns whether to use colour, which is for people, and not for those who say no
+   * (https://no-color.org).
+   */
   public boolean colour() {
     return terminal
         && variables.getOrDefault("NO_COLOR", "").isEmpty()

@@ -2,7 +2,7 @@ package io.eventbus.cli.console;
 
 import org.jspecify.annotations.Nullable;
 
-/** The command ends with a message for a person and an exit code. */
+/** Failure that ends the command with a message for a person and an exit code. */
 public final class CliFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -1,10 +1,10 @@
 package io.eventbus.cli.console;
 
-/** What the command's exit codes mean; scripts rely on them. */
+/** Exit codes of the command; scripts rely on them. */
 public final class ExitCode {
   public static final int OK = 0;
 
-  /** Something went wrong while working. */
+  /** A failure while working. */
   public static final int FAILED = 1;
 
   /** The command line or the configuration is wrong; the same call fails again. */
@@ -16,7 +16,7 @@ public final class ExitCode {
   /** Events were missing, doubled or out of order. */
   public static final int INTEGRITY = 4;
 
-  /** The registry refused what was asked for; the message says why. */
+  /** The registry refused the request; the message has the reason. */
   public static final int REFUSED = 5;
 
   /** A request was not executed by any member: the same call is safe, and may succeed later. */

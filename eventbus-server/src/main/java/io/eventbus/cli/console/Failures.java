@@ -8,13 +8,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** Says in a line what an exception means to a person, and with which exit code it ends. */
+/** Messages for people and exit codes of exceptions. */
 public final class Failures {
   private static final int MAX_CAUSES = 5;
 
   private Failures() {}
 
-  /** The messages of an exception and its causes, without repetition. */
+  /** Returns the messages of an exception and its causes, without repetition. */
   public static String describe(Throwable failure) {
     StringBuilder text = new StringBuilder();
     Throwable cause = failure;
@@ -42,7 +42,7 @@ public final class Failures {
         : ExitCode.FAILED;
   }
 
-  /** What a stage really failed with. */
+  /** Returns the real failure of a stage. */
   public static Throwable unwrap(Throwable failure) {
     Throwable cause = failure.getCause();
     boolean wrapper =
@@ -55,9 +55,9 @@ public final class Failures {
       return "the host name is unknown";
     }
     @Nullable String message = failure.getMessage();
-    // The messages of these are for people; those of others often make no sense without the name.
+    // Messages of these are for people; those of others often make no sense without the name.
     boolean known = failure instanceof CliFailure || failure instanceof EventBusException;
-    // Some libraries make a text of a message that is not there.
+    // Libraries exist that make a text of a missing message.
     if (message == null || message.isEmpty() || message.equals("null")) {
       return failure.getClass().getSimpleName();
     }

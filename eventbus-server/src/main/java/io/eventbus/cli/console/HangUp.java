@@ -6,8 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * SIGHUP, which tells a service to look at its files again. Through reflection, because the JDK has
- * no other door to signals than a class that the compiler warns of, and not every JDK has it.
+ * Handler of SIGHUP, which tells a service to read its files again. Through reflection, because the
+ * JDK has no other access to signals than a class that the compiler warns of, and not every JDK has
+ * it.
  */
 public final class HangUp {
   private static final Logger LOG = LoggerFactory.getLogger(HangUp.class);
@@ -15,8 +16,8 @@ public final class HangUp {
   private HangUp() {}
 
   /**
-   * Runs a task at each SIGHUP, which then no longer ends the process. Does nothing where the JVM
-   * has no such signal.
+   * Runs a task at each SIGHUP, which then no longer ends the process. Does nothing if the JVM has
+   * no such signal.
    *
    * @param task run on a thread of the JVM's; not twice at a time
    */
@@ -50,7 +51,10 @@ public final class HangUp {
     }
   }
 
-  /** The JVM starts a thread for each signal; those that come meanwhile are one more. */
+  /**
+   * Runs the task. The JVM starts a thread for each signal; signals that come meanwhile count as
+   * one more.
+   */
   private static void run(Runnable task, AtomicInteger signals) {
     if (signals.getAndIncrement() > 0) {
       return;

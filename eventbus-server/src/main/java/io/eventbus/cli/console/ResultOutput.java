@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Standard output: results, in UTF-8 whatever the platform's encoding. Unlike a {@code PrintStream}
- * it tells at once when nobody reads any more. Safe for use by several threads; each call is
+ * it reports at once when nobody reads any more. Safe for use by several threads; each call is
  * written whole.
  */
 public final class ResultOutput {

@@ -1,8 +1,8 @@
 package io.eventbus.cli.console;
 
 /**
- * Does something when the process is interrupted (Ctrl-C, SIGTERM), and nothing when the command
- * ends by itself first. The JVM waits for it, then exits with 128 plus the signal's number.
+ * Hook for an interrupt of the process (Ctrl-C, SIGTERM), without effect when the command ends by
+ * itself first. The JVM waits for it, then exits with 128 plus the signal's number.
  */
 public final class StopHook {
   private final Thread thread;

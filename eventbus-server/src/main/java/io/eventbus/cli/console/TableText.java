@@ -3,7 +3,7 @@ package io.eventbus.cli.console;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lines of text with columns that stand below each other. */
+/** Lines of text with aligned columns. */
 public final class TableText {
   private final List<List<String>> rows = new ArrayList<>();
 

@@ -5,11 +5,11 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Text that came from somewhere else. */
+/** Text from outside. */
 public final class Text {
   private Text() {}
 
-  /** Decodes UTF-8, or returns null when it is none. */
+  /** Decodes UTF-8, or returns null for other bytes. */
   public static @Nullable String utf8(ByteBuffer bytes) {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(bytes).toString();
@@ -18,7 +18,7 @@ public final class Text {
     }
   }
 
-  /** Shows control characters instead of obeying them: a terminal takes commands. */
+  /** Returns a text with visible control characters: a terminal obeys them. */
   public static String printable(String text) {
     if (text.chars().noneMatch(Text::unprintable)) {
       return text;

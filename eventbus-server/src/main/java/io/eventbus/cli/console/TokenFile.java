@@ -9,7 +9,7 @@ import java.nio.file.Path;
 /** A token or a password in a file of its own, where other users of the machine cannot read it. */
 public final class TokenFile {
   /** As much as fits into {@code Hello.token}. */
-  private static final int MAX = 16 * 1024;
+  private static final int MAX_BYTES = 16 * 1024;
 
   private TokenFile() {}
 
@@ -20,16 +20,16 @@ public final class TokenFile {
    */
   public static String read(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
-      byte[] bytes = in.readNBytes(MAX + 2);
+      byte[] bytes = in.readNBytes(MAX_BYTES + 2);
       String line =
           new String(bytes, StandardCharsets.UTF_8).lines().findFirst().orElse("").strip();
-      if (line.isEmpty() || line.getBytes(StandardCharsets.UTF_8).length > MAX) {
+      if (line.isEmpty() || line.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
         throw new CliFailure(
             ExitCode.USAGE,
             "--token-file "
                 + file
                 + " (expected: a token of 1 to "
-                + MAX
+                + MAX_BYTES
                 + " bytes in its first line)");
       }
       return line;

@@ -11,7 +11,7 @@ import java.security.cert.CertificateFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Trusts the certificates of a PEM file, and no others. */
+/** Trust in the certificates of a PEM file, and no others. */
 public final class TrustedCertificates {
   private TrustedCertificates() {}
 

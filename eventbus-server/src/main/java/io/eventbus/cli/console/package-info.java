@@ -1,5 +1,5 @@
 /**
- * What every command shares: its streams and variables, how it fails and with which exit code, how
- * text is laid out, how it is stopped.
+ * Common parts of all commands: streams and variables, failures and exit codes, layout of text,
+ * stopping.
  */
 package io.eventbus.cli.console;

@@ -17,15 +17,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays flights through several buses of which one gets too much to do, and one is drained and
- * ended; and compares what each subscriber got with what the data says. For one thread.
+ * Demo that replays flights through several buses of which one is overloaded, and one is drained
+ * and ended; and compares what each subscriber got with the data. For one thread.
  */
 final class ClusterDemo implements AutoCloseable {
   private static final Duration STEP_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(20);
   private static final Duration END_TIMEOUT = Duration.ofSeconds(15);
 
-  /** Of the replay: then the drain begins, even if the overload is not over. */
+  /** Share of the replay after which the drain begins, even if the overload is not over. */
   private static final double LATEST_DRAIN = 0.6;
 
   private final DemoCast cast;
@@ -158,7 +158,10 @@ final class ClusterDemo implements AutoCloseable {
     return found;
   }
 
-  /** Empties a bus, ends it, and has the registry forget it; false if a client was left at it. */
+  /**
+   * Drains a bus, ends it, and removes it from the registry; returns false if a client was left at
+   * it.
+   */
   private boolean drain(DemoBus first, DemoBus drained) throws InterruptedException {
     String name = drained.name();
     table.phase("%s is drained: its clients go to others.".formatted(name));
@@ -168,7 +171,7 @@ final class ClusterDemo implements AutoCloseable {
     while (!empty && screen.elapsed().compareTo(end) < 0) {
       step();
       JsonNode told = first.buses().get(name);
-      // Only what it said after it began.
+      // Only reports from after its beginning.
       empty =
           told != null
               && told.path("draining").asBoolean()

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.function.ToLongFunction;
 
 /**
- * What came out of the demo of several buses.
+ * Outcome of the demo of several buses.
  *
  * @param empty whether it ended without clients
  */
@@ -19,12 +19,12 @@ record ClusterOutcome(
     int byOverload,
     String drained,
     boolean empty) {
-  /** Whether every subscriber got exactly what it had to get. */
+  /** Returns whether every subscriber got exactly the expected events. */
   boolean whole() {
     return verdicts.stream().allMatch(Verdict::good);
   }
 
-  /** What was not as it has to be, for people; empty if all was. */
+  /** Returns the deviations from the expected, for people; empty for none. */
   List<String> wrong() {
     List<String> wrong = new ArrayList<>();
     if (!whole()) {
@@ -54,7 +54,7 @@ record ClusterOutcome(
     return verdicts.stream().mapToLong(figure).sum();
   }
 
-  /** What the clients saw of the changes of bus. */
+  /** Returns what the clients saw of the moves. */
   List<String> summary(DemoMoves moves) {
     DemoMoves.Pauses pauses = moves.pauses();
     return List.of(

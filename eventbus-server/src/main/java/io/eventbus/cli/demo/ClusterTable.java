@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Draws the buses of the demo and what they do. For one thread. */
+/** Table of the demo's buses and their figures. For one thread. */
 final class ClusterTable {
   private static final String ROW = "  %-8s %-11s %6s %8s %9s %10s %9s %10s %10s";
 
@@ -21,7 +21,7 @@ final class ClusterTable {
   private Duration drawnAt = Duration.ZERO;
   private String phase = "";
 
-  /** A bus. */
+  /** Bus in the table. */
   record Row(String name, boolean gone, DemoFigures figures) {}
 
   ClusterTable(
@@ -45,7 +45,7 @@ final class ClusterTable {
     rows = now;
   }
 
-  /** How it stands after {@code elapsed}; rates are those since the table before. */
+  /** Returns the table after {@code elapsed}; rates are those since the table before. */
   List<String> live(Duration elapsed) {
     double seconds = Math.max(0.001, elapsed.minus(drawnAt).toNanos() / 1e9);
     drawnAt = elapsed;

@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays flights through a bus, and compares what each subscriber got with what the data says. For
+ * Demo that replays flights through a bus, and compares what each subscriber got with the data. For
  * one thread.
  */
 final class Demo implements AutoCloseable {

@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
-/** A bus of the demo that listens, and what can be asked of it. For one thread. */
+/** Bus of the demo that listens, with requests to it. For one thread. */
 final class DemoBus {
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
 
   private final DemoBusProcess process;
   private final Address address;
@@ -22,7 +22,7 @@ final class DemoBus {
   DemoBus(DemoBusProcess process, Address address) {
     this.process = process;
     this.address = address;
-    this.http = new RegistryHttp(address.admin(), "", TIMEOUT);
+    this.http = new RegistryHttp(address.admin(), "", REQUEST_TIMEOUT);
   }
 
   String name() {
@@ -41,13 +41,13 @@ final class DemoBus {
     return process;
   }
 
-  /** Tells it to end in order; from then on it is no error that it is not there. */
+  /** Terminates it in order; from then on its absence is no error. */
   void terminate() {
     ending = true;
     process.terminate();
   }
 
-  /** What it says of itself; of one that was told to end, what it said last. */
+  /** Returns its figures; after its termination the last ones. */
   DemoFigures figures() throws InterruptedException {
     if (!ending) {
       figures = DemoFigures.parse(ask(() -> http.text("/metrics")));
@@ -59,7 +59,7 @@ final class DemoBus {
     return figures;
   }
 
-  /** All buses and their states, as this one knows them. */
+  /** Returns all buses and their states, as this one knows them. */
   Map<String, JsonNode> buses() throws InterruptedException {
     Map<String, JsonNode> buses = new HashMap<>();
     for (JsonNode bus : ask(() -> http.get("/api/v1/buses")).path("items")) {
@@ -68,7 +68,7 @@ final class DemoBus {
     return buses;
   }
 
-  /** The members of the registry, as this bus knows them. */
+  /** Returns the members of the registry, as this bus knows them. */
   Map<String, JsonNode> members() throws InterruptedException {
     Map<String, JsonNode> members = new HashMap<>();
     for (JsonNode member : ask(() -> http.get("/api/v1/registry/members")).path("items")) {
@@ -77,12 +77,12 @@ final class DemoBus {
     return members;
   }
 
-  /** Empties a bus, as {@code eventbus drain} does. */
+  /** Drains a bus, as {@code eventbus drain} does. */
   void drain(String bus) throws InterruptedException {
     ask(() -> http.send("PUT", "/api/v1/drains/" + bus));
   }
 
-  /** Takes a bus that has ended out of the registry, as {@code eventbus registry remove} does. */
+  /** Removes a bus that has ended from the registry, as {@code eventbus registry remove} does. */
   void remove(String bus) throws InterruptedException {
     ask(() -> http.send("DELETE", "/api/v1/registry/members/" + bus));
   }
@@ -91,12 +91,12 @@ final class DemoBus {
     try {
       return question.ask();
     } catch (CliFailure e) {
-      // That it has died says more than that it does not answer.
+      // The death of its process says more than a missing answer.
       throw process.isAlive() ? e : process.failure("has ended", e);
     }
   }
 
-  /** A question to the administration port. */
+  /** Request to the administration port. */
   @FunctionalInterface
   private interface Question<T> {
     T ask() throws InterruptedException;

@@ -26,11 +26,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bus as a process of its own, of the same jar as this one. It ends when this process does,
- * however that comes about: it is told which process to end with. Any thread.
+ * Bus as a process of its own, of the same jar as this one. It ends when this process does, for
+ * whatever reason: it is told which process to end with. Any thread.
  */
 public final class DemoBusProcess {
-  /** By its name: the program depends on the demo, not the other way round. */
+  /** Main class by its name: the program depends on the demo, not the other way round. */
   private static final String PROGRAM = "io.eventbus.cli.Main";
 
   private static final Pattern LISTENS =
@@ -44,9 +44,9 @@ public final class DemoBusProcess {
   private final Deque<String> tail = new ArrayDeque<>();
 
   /**
-   * Where a bus is reached.
+   * Addresses of a bus.
    *
-   * @param clients where clients connect
+   * @param clients URL for clients
    */
   record Address(URI clients, URI admin) {}
 
@@ -69,7 +69,7 @@ public final class DemoBusProcess {
     List<String> command = new ArrayList<>(java());
     command.addAll(List.of("serve", "--end-with", Long.toString(ProcessHandle.current().pid())));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    // What configures a bus of this user's must not configure this one.
+    // Variables that configure this user's bus must not configure this one.
     builder.environment().keySet().removeIf(variable -> variable.startsWith("EVENTBUS_"));
     settings.forEach((key, value) -> builder.environment().put(key.variable(), value));
     String name = settings.getOrDefault(ConfigKey.BUS_NAME, "bus");
@@ -81,12 +81,16 @@ public final class DemoBusProcess {
     }
   }
 
-  /** The same program again: with the class path it does not matter whether that is the jar. */
+  /**
+   * Returns the command line of this program: with the class path it does not matter whether that
+   * is the jar.
+   */
   private static List<String> java() {
     int version = Runtime.version().feature();
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // Several of them on one machine for less than a minute: what starts fast and stays small.
+    // Several of them on one machine for less than a minute: options for a fast start and a small
+    // heap.
     command.addAll(List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     if (version >= 22) {
       command.add("--enable-native-access=ALL-UNNAMED");
@@ -141,7 +145,7 @@ public final class DemoBusProcess {
     }
   }
 
-  /** An error about this bus, which ends with the last lines of its log. */
+  /** Returns an error about this bus, which ends with the last lines of its log. */
   CliFailure failure(String what, @Nullable Throwable cause) {
     List<String> lines;
     synchronized (tail) {
@@ -161,7 +165,7 @@ public final class DemoBusProcess {
     return process.isAlive();
   }
 
-  /** Tells it to end in order, as SIGTERM does. */
+  /** Terminates it in order, as SIGTERM does. */
   void terminate() {
     process.destroy();
   }

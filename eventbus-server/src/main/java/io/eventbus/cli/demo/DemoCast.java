@@ -12,15 +12,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who publishes and subscribes in the demo of several buses, and what: known before a bus runs, so
- * that the buses can be given a capacity which the first of them exceeds.
+ * Publishers and subscribers of the demo of several buses: known before a bus runs, so that the
+ * buses can be given a capacity which the first of them exceeds.
  */
 final class DemoCast {
   static final int GROUP_MEMBERS = 3;
 
   /**
-   * Few enough that what a bus cannot do is what it was told that it cannot do, and not what this
-   * machine cannot.
+   * Rate that is low enough for the configured capacity to be the limit of a bus, not this machine.
    */
   private static final int EVENTS_PER_SECOND = 1_500;
 
@@ -33,11 +32,11 @@ final class DemoCast {
   private final List<Writer> writers = new ArrayList<>();
   private final List<Reader> readers = new ArrayList<>();
 
-  /** A publisher. The events of a topic have one publisher each, so that they have one order. */
+  /** Publisher. The events of a topic have one publisher each, so that they have one order. */
   record Writer(String name, Predicate<Flight> mine) {}
 
   /**
-   * A subscriber.
+   * Subscriber.
    *
    * @param group the group whose members share the events; null for a subscriber alone
    */
@@ -48,11 +47,11 @@ final class DemoCast {
       Predicate<Flight> wants,
       boolean crowded) {}
 
-  /** Hands out the parts. */
+  /** Assigns the parts. */
   DemoCast(List<Flight> all, Duration duration) {
     this.duration = duration;
-    long most = EVENTS_PER_SECOND * Math.max(1, duration.toSeconds());
-    this.flights = all.stream().limit(most).map(DemoCast::evenly).toList();
+    long max = EVENTS_PER_SECOND * Math.max(1, duration.toSeconds());
+    this.flights = all.stream().limit(max).map(DemoCast::evenly).toList();
     NEW_YORK.forEach(airport -> writers.add(new Writer(airport, at(airport))));
     writers.add(new Writer("elsewhere A-C", elsewhere('A', 'C')));
     writers.add(new Writer("elsewhere D-L", elsewhere('D', 'L')));
@@ -82,7 +81,7 @@ final class DemoCast {
                         false)));
   }
 
-  /** At even times: the nights of the data would be pauses of the load. */
+  /** Returns a flight at an even time: the nights of the data would be pauses of the load. */
   private static Flight evenly(Flight f) {
     return new Flight(f.line(), f.topic(), f.airport(), f.kind(), f.key(), f.line(), f.payload());
   }
@@ -119,7 +118,7 @@ final class DemoCast {
         !NEW_YORK.contains(f.airport()) && letter(f.airport()) >= from && letter(f.airport()) <= to;
   }
 
-  /** What does not begin with a letter goes with those that begin with A. */
+  /** Returns the first letter; other first characters count as A. */
   private static char letter(String airport) {
     return airport.isEmpty() || airport.charAt(0) < 'A' ? 'A' : airport.charAt(0);
   }
@@ -136,7 +135,9 @@ final class DemoCast {
     return readers;
   }
 
-  /** Events in a second that all buses together receive from clients and send to them. */
+  /**
+   * Returns the events in a second that all buses together receive from clients and send to them.
+   */
   long eventsPerSecond() {
     long deliveries =
         readers.stream().mapToLong(r -> flights.stream().filter(r.wants()).count()).sum();

@@ -3,7 +3,7 @@ package io.eventbus.cli.demo;
 import java.time.Duration;
 import java.util.List;
 
-/** Squeezes the time of the data into the time of the demo. */
+/** Clock that squeezes the time of the data into the time of the demo. */
 final class DemoClock {
   private final long startNanos;
   private final long firstMillis;
@@ -16,12 +16,12 @@ final class DemoClock {
     this.nanosPerMilli = (double) duration.toNanos() / span;
   }
 
-  /** How many times faster than the data it is. */
+  /** Returns the factor by which it is faster than the data. */
   double pace() {
     return 1_000_000 / nanosPerMilli;
   }
 
-  /** When to publish a flight, as {@link System#nanoTime} counts. */
+  /** Returns when to publish a flight, as {@link System#nanoTime}. */
   long due(Flight flight) {
     return startNanos + (long) ((flight.millis() - firstMillis) * nanosPerMilli);
   }

@@ -22,12 +22,12 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The buses of the demo: processes that are one cluster, with a directory for all of them. Nothing
- * is left of either when it is closed, or when this process is interrupted or killed, but for the
+ * Buses of the demo: processes that are one cluster, with a directory for all of them. Nothing is
+ * left of either when it is closed, or when this process is interrupted or killed, but for the
  * directory in the last case. For one thread; only the end may come on another.
  */
 final class DemoCluster implements AutoCloseable {
-  /** Above this share of its capacity a bus is overloaded, and below the other it is not. */
+  /** Share of its capacity above which a bus is overloaded. */
   static final int HIGH_PERCENT = 70;
 
   static final int LOW_PERCENT = 55;
@@ -80,7 +80,7 @@ final class DemoCluster implements AutoCloseable {
 
   private void open(int count) throws InterruptedException {
     long end = System.nanoTime() + START_TIMEOUT.toNanos();
-    // The first tells where it takes links: so no port has to be chosen here, and found taken.
+    // The first reports where it takes links: so no port has to be chosen here, and found in use.
     add(launch(1, ""), end);
     String seed = linkAddress(buses.get(0), end);
     List<DemoBusProcess> others = new ArrayList<>();
@@ -141,7 +141,9 @@ final class DemoCluster implements AutoCloseable {
     }
   }
 
-  /** Whether it has ways to all others and has heard from them, and enough of them vote. */
+  /**
+   * Returns whether it has lanes to all others and has heard from them, and enough of them vote.
+   */
   private boolean knowsAll(DemoBus bus) throws InterruptedException {
     Map<String, JsonNode> known = bus.buses();
     long voters =
@@ -166,14 +168,15 @@ final class DemoCluster implements AutoCloseable {
     Thread.sleep(POLL_MILLIS);
   }
 
-  /** The buses, the first one first; those that were ended among them. */
+  /** Returns the buses, the first one first; those that were ended among them. */
   List<DemoBus> buses() {
     return buses;
   }
 
-  /** Kills what runs, waits for it, and takes the directory away. Any thread. */
+  /** Kills running processes, waits for them, and deletes the directory. Any thread. */
   private void end() {
-    // Two that delete the same files at once make each other fail: the second waits for the first.
+    // Two threads that delete the same files at once make each other fail: the second waits for
+    // the first.
     synchronized (ending) {
       endAlone();
     }
@@ -202,7 +205,7 @@ final class DemoCluster implements AutoCloseable {
         Files.deleteIfExists(file);
       }
     } catch (IOException | UncheckedIOException e) {
-      // It is in the system's directory for what may be lost, and has gone, or goes with that.
+      // The system's directory for temporary files has it, and is cleaned up with it.
       return;
     }
   }

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Shows a bus at work on real data. */
+/** Demo of a bus at work on real data. */
 @Command(
     name = "demo",
     description = {
@@ -31,25 +31,28 @@ import picocli.CommandLine.Spec;
           + " else with 4.",
       "With --buses 3 it starts three buses as processes of their own, which are one cluster. Most"
           + " clients begin at one bus, which is so overloaded and moves some to others; then a bus"
-          + " is drained, ended and removed. Ends with 0 only if besides the above clients were moved"
-          + " and the drained bus had none left; with 1 if not.",
-      "With --keep it compares nothing, replays the flights again and again until Ctrl-C, and serves"
-          + " pages that show them, on this machine only."
+          + " is drained, ended and removed. Ends with 0 only if besides the above clients were"
+          + " moved and the drained bus had none left; with 1 if not.",
+      "With --keep it compares nothing, replays the flights again and again until Ctrl-C, and"
+          + " serves pages that show them, on this machine only."
     })
 public final class DemoCommand implements Callable<Integer> {
-  private static final Duration MIN = Duration.ofSeconds(1);
+  private static final Duration MIN_DURATION = Duration.ofSeconds(1);
 
-  /** Load is smoothed over seconds, and must be high for a while. */
+  /** Minimum duration: load is smoothed over seconds, and must be high for a while. */
   private static final Duration MIN_OF_CLUSTER = Duration.ofSeconds(10);
 
-  /** Of two buses, none may end without taking the majority with it. */
+  /** Minimum number of buses: of two, none may end without taking the majority with it. */
   private static final int FEWEST_OF_CLUSTER = 3;
 
   private static final int MAX_BUSES = 8;
-  private static final Duration MAX = Duration.ofHours(1);
+  private static final Duration MAX_DURATION = Duration.ofHours(1);
   private static final Duration USUAL = Duration.ofSeconds(20);
 
-  /** The sample is a month of 31 days: a day is eight minutes, which people can follow. */
+  /**
+   * Default duration: the sample is a month of 31 days, and a day is eight minutes, which people
+   * can follow.
+   */
   private static final Duration USUAL_KEPT = Duration.ofMinutes(31 * 8);
 
   private static final Duration MAX_KEPT = Duration.ofHours(24);
@@ -67,8 +70,8 @@ public final class DemoCommand implements Callable<Integer> {
       names = "--duration",
       paramLabel = "TIME",
       description =
-          "How long the replay takes, 1s to 1h (default: 20s); with several buses 10s at least; with"
-              + " --keep up to 24h (default: 248m, a day of the data in 8 minutes).")
+          "How long the replay takes, 1s to 1h (default: 20s); with several buses 10s at least;"
+              + " with --keep up to 24h (default: 248m, a day of the data in 8 minutes).")
   @Nullable Duration given;
 
   @Option(
@@ -134,17 +137,17 @@ public final class DemoCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--buses: " + buses + " (expected: 1, or 3 to 8)");
     }
-    Duration longest = keep ? MAX_KEPT : MAX;
-    Duration shortest = buses == 1 ? MIN : MIN_OF_CLUSTER;
-    if (duration.compareTo(shortest) < 0 || duration.compareTo(longest) > 0) {
+    Duration max = keep ? MAX_KEPT : MAX_DURATION;
+    Duration min = buses == 1 ? MIN_DURATION : MIN_OF_CLUSTER;
+    if (duration.compareTo(min) < 0 || duration.compareTo(max) > 0) {
       throw new ParameterException(
           spec.commandLine(),
           "--duration: "
               + duration
               + " (expected: "
-              + shortest.toSeconds()
+              + min.toSeconds()
               + "s to "
-              + longest.toHours()
+              + max.toHours()
               + "h)");
     }
   }
@@ -162,8 +165,8 @@ public final class DemoCommand implements Callable<Integer> {
                 .formatted(bus.name(), bus.uri(), bus.address().admin()));
       }
       out.line(
-          ("One cluster after %.1f s. Replaying %,d flight events in %d s; a bus is said to be able to"
-                  + " receive and send %,d events a second")
+          ("One cluster after %.1f s. Replaying %,d flight events in %d s; a bus is said to be able"
+                  + " to receive and send %,d events a second")
               .formatted(
                   (System.nanoTime() - begun) / 1e9,
                   cast.flights().size(),

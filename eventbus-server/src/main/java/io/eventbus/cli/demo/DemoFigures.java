@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a bus of the demo says of itself at one moment.
+ * Figures of a bus of the demo at one moment.
  *
  * @param load the share of its capacity that is used, smoothed
  */
@@ -19,7 +19,7 @@ record DemoFigures(
     long eventsOut,
     long forwarded,
     long lanes) {
-  /** Of a bus that has ended. */
+  /** Figures of a bus that has ended. */
   static final DemoFigures NONE = new DemoFigures(0, false, false, 0, 0, 0, 0, 0);
 
   /** Reads the metrics page of a bus. */

@@ -26,8 +26,8 @@ final class DemoLatency {
   }
 
   /**
-   * Leaves out what was recorded so far: a JVM that has just started interprets its code, which
-   * says little about the bus.
+   * Drops what was recorded so far: a JVM that has just started interprets its code, which says
+   * little about the bus.
    */
   synchronized void startOver() {
     legs();
@@ -54,7 +54,7 @@ final class DemoLatency {
     return new Legs(Leg.of(toBusTotal), Leg.of(fromBusTotal));
   }
 
-  /** Clocks may step; a histogram takes no negative values. */
+  /** Bounds a latency: clocks may step, and a histogram takes no negative values. */
   private static long inRange(long micros) {
     return Math.min(Math.max(micros, 0), MAX_MICROS);
   }
@@ -62,7 +62,7 @@ final class DemoLatency {
   /** Both legs. */
   record Legs(Leg toBus, Leg fromBus) {}
 
-  /** One leg, in milliseconds. */
+  /** Leg of an event, in milliseconds. */
   record Leg(double p50, double p99, double max) {
     static Leg of(Histogram micros) {
       return new Leg(

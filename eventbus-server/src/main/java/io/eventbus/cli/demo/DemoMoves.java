@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Who went from which bus to which, as the clients see it, and what it cost them. Safe for use by
+ * Moves of clients from bus to bus, as the clients see them, and their cost. Safe for use by
  * several threads.
  */
 final class DemoMoves {
@@ -26,19 +26,19 @@ final class DemoMoves {
   private int stayed;
   private int cut;
 
-  /** Makes the measure of a subscriber that is about to connect. */
+  /** Creates the measure of a subscriber that is about to connect. */
   synchronized DemoPause subscriber() {
     DemoPause pause = new DemoPause(this::onPause);
     subscribers.add(pause);
     return pause;
   }
 
-  /** Makes the listener of a subscriber. */
+  /** Creates the listener of a subscriber. */
   ConnectionListener listener(DemoPause pause) {
     return new Listener(() -> pause.changed(System.nanoTime()));
   }
 
-  /** Makes the listener of a publisher. */
+  /** Creates the listener of a publisher. */
   ConnectionListener listener() {
     return new Listener(() -> {});
   }
@@ -61,17 +61,17 @@ final class DemoMoves {
     pauses.recordValue(Math.min(micros, MAX_MICROS));
   }
 
-  /** Clients that have gone to another bus, each as often as it went. */
+  /** Returns the number of moves. */
   synchronized int moved() {
     return moved;
   }
 
-  /** Clients that could not go where they were asked to. */
+  /** Returns the number of clients that could not move to the requested bus. */
   synchronized int stayed() {
     return stayed;
   }
 
-  /** Connections that ended otherwise than by a change of bus. */
+  /** Returns the number of connections that ended otherwise than by a move. */
   synchronized int cut() {
     return cut;
   }
@@ -84,7 +84,7 @@ final class DemoMoves {
     return in.getOrDefault(bus, 0);
   }
 
-  /** The pauses of subscribers so far. */
+  /** Returns the pauses of subscribers so far. */
   Pauses pauses() {
     List<DemoPause> all;
     synchronized (this) {
@@ -107,7 +107,7 @@ final class DemoMoves {
   /** Pauses, see {@link DemoPause}. */
   record Pauses(long count, Duration p50, Duration p99, Duration max) {}
 
-  /** Hears of one client. */
+  /** Listener of one client. */
   private final class Listener implements ConnectionListener {
     private final Runnable changed;
 

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the pages of {@code examples/pages} and the JavaScript SDK, which are in the jar, to
+ * Server of the pages of {@code examples/pages} and the JavaScript SDK, which are in the jar, for
  * browsers of this machine. Only for the demo: a bus serves no files.
  */
 final class DemoPages implements AutoCloseable {
@@ -26,7 +26,7 @@ final class DemoPages implements AutoCloseable {
   private static final int BACKLOG = 64;
   private static final int THREADS = 4;
 
-  /** No dots but the one of the ending: no path leads out of the directory. */
+  /** Pattern without dots but that of the ending: no path leads out of the directory. */
   private static final Pattern PATH =
       Pattern.compile("/((?:[a-z0-9-]{1,50}/){0,3}[a-z0-9-]{1,50}\\.(html|js|css|json))");
 
@@ -41,7 +41,9 @@ final class DemoPages implements AutoCloseable {
   private final ExecutorService threads;
   private volatile @Nullable Shown shown;
 
-  /** The bus that the pages connect to, and how much faster than the flights the replay is. */
+  /**
+   * Bus that the pages connect to, and the factor by which the replay is faster than the flights.
+   */
   private record Shown(URI bus, double pace) {}
 
   private DemoPages(HttpServer server, ExecutorService threads) {
@@ -79,17 +81,17 @@ final class DemoPages implements AutoCloseable {
     return pages;
   }
 
-  /** Tells pages from now on where the bus is, and how many times too fast its flights are. */
+  /** Sets the bus for the pages, and the factor by which its flights are too fast. */
   void serve(URI bus, double pace) {
     shown = new Shown(bus, pace);
   }
 
-  /** Where a page is. */
+  /** Returns the URL of a page. */
   String url(String page) {
     return "http://127.0.0.1:" + server.getAddress().getPort() + "/" + page;
   }
 
-  /** What a browser sends as the origin of these pages, by either name of this machine. */
+  /** Returns the origin of these pages as browsers send it, by either name of this machine. */
   List<String> origins() {
     return hosts().stream().map(host -> "http://" + host).toList();
   }
@@ -105,7 +107,7 @@ final class DemoPages implements AutoCloseable {
       String path = exchange.getRequestURI().getPath();
       Matcher file = PATH.matcher(path.equals("/") ? "/board.html" : path);
       if (!hosts().contains(String.valueOf(exchange.getRequestHeaders().getFirst("Host")))) {
-        // A page of another site whose name leads here has no business with these.
+        // A page of another site whose name leads here must not read these.
         refuse(exchange, 403, "Host: expected one of " + hosts());
       } else if (!exchange.getRequestMethod().equals("GET")) {
         refuse(exchange, 405, "expected: GET");

@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 
 /**
- * What a change of bus costs one subscriber: the longest time that an event took from its publisher
- * to the subscriber's handler, of those that came in the half second (at most a second) before the
- * change was told, or in the half second after. Safe for use by several threads: events come on
- * one, changes on another.
+ * Cost of a move for one subscriber: the longest time that an event took from its publisher to the
+ * subscriber's handler, of those that came in the half second (at most a second) before the move
+ * was reported, or in the half second after. Safe for use by several threads: events come on one,
+ * moves on another.
  */
 final class DemoPause {
   private static final long REACH_NANOS = Duration.ofMillis(500).toNanos();
@@ -23,7 +23,7 @@ final class DemoPause {
   private long changedAt;
   private long longest;
 
-  /** Tells {@code pauses} the pause of each change, in microseconds. */
+  /** Creates a measure that reports the pause of each move to {@code pauses}, in microseconds. */
   DemoPause(LongConsumer pauses) {
     this.pauses = pauses;
   }
@@ -46,7 +46,7 @@ final class DemoPause {
     }
   }
 
-  /** The client goes on at another bus. */
+  /** Notes that the client continues at another bus. */
   synchronized void changed(long nowNanos) {
     finish();
     roll(nowNanos);
@@ -55,7 +55,7 @@ final class DemoPause {
     longest = Math.max(longestInSlot, longestBefore);
   }
 
-  /** Tells the last change, after which perhaps no event came. */
+  /** Reports the last move, after which perhaps no event came. */
   synchronized void finish() {
     // A subscriber without an event has seen no pause.
     if (open && longest > 0) {

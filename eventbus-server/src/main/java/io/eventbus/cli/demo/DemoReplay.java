@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Publishes flights at their times, and from the first on again behind the last, for pages and
- * programs that look at them. For one thread.
+ * Replay of flights at their times, again from the first one after the last, for pages and programs
+ * that show them. For one thread.
  */
 final class DemoReplay implements AutoCloseable {
-  /** The time of the flight that the data says, in milliseconds since the epoch. */
+  /** Header with the time of the flight in the data, in milliseconds since the epoch. */
   static final String TIME_HEADER = "time";
 
-  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
   private final List<Flight> flights;
   private final Duration duration;
@@ -37,7 +37,11 @@ final class DemoReplay implements AutoCloseable {
     this.duration = duration;
     try {
       this.client =
-          EventBusClient.builder().url(bus).name("flights").connectTimeout(TIMEOUT).connect();
+          EventBusClient.builder()
+              .url(bus)
+              .name("flights")
+              .connectTimeout(CONNECT_TIMEOUT)
+              .connect();
     } catch (EventBusException e) {
       throw new CliFailure(
           ExitCode.NOT_CONNECTED, "cannot connect to " + bus + ": " + Failures.describe(e), e);

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Shows tables over each other on a terminal, and a few of them below each other elsewhere. For one
- * thread.
+ * Screen that shows tables over each other on a terminal, and a few of them below each other
+ * elsewhere. For one thread.
  */
 final class DemoScreen {
   private static final Duration STEP = Duration.ofMillis(250);
@@ -32,7 +32,7 @@ final class DemoScreen {
     return Duration.ofNanos(System.nanoTime() - startNanos);
   }
 
-  /** The screen's rhythm, not a wait for something to happen. */
+  /** Pauses for the screen's rhythm, not for something to happen. */
   void pause() throws InterruptedException {
     Thread.sleep(STEP.toMillis());
   }

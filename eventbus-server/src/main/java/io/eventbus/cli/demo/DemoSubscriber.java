@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A subscriber of the demo: one connection, or one for each member of a group. */
+/** Subscriber of the demo: one connection, or one for each member of a group. */
 final class DemoSubscriber {
   private final String name;
   private final String filter;
@@ -37,12 +37,12 @@ final class DemoSubscriber {
     this.latency = latency;
   }
 
-  /** Subscribes with one more connection, and waits until the bus has confirmed it. */
+  /** Subscribes with a further connection, and waits until the bus has confirmed it. */
   void join(EventBusClient client, Duration timeout) throws InterruptedException {
     join(client, event -> {}, timeout);
   }
 
-  /** The same, with a listener that hears of each event of this connection as well. */
+  /** Subscribes with a listener that gets each event of this connection as well. */
   void join(EventBusClient client, Consumer<ReceivedEvent> besides, Duration timeout)
       throws InterruptedException {
     DemoTally.Member member = tally.member();
@@ -79,7 +79,7 @@ final class DemoSubscriber {
     return tally;
   }
 
-  /** Events of each member, for example "130 + 120 + 125"; empty without a group. */
+  /** Returns the events of each member, for example "130 + 120 + 125"; empty without a group. */
   String shares() {
     return group == null
         ? ""

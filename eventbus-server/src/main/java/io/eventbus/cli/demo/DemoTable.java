@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Draws the demo's tables. For one thread. */
+/** Tables of the demo. For one thread. */
 final class DemoTable {
   private static final String ROW = "  %-20s %-22s %9s / %-9s %9s  %s";
   private static final String LEG = "  %-43s %9s   %9s   %9s";
@@ -34,7 +34,7 @@ final class DemoTable {
     this.colour = colour;
   }
 
-  /** How it stands after {@code elapsed}; rates are those since the table before. */
+  /** Returns the table after {@code elapsed}; rates are those since the table before. */
   List<String> live(Duration elapsed) {
     double seconds = Math.max(0.001, elapsed.minus(drawnAt).toNanos() / 1e9);
     drawnAt = elapsed;
@@ -68,14 +68,14 @@ final class DemoTable {
     return lines;
   }
 
-  /** How it stands in the end; rates are those over the whole time. */
+  /** Returns the table at the end; rates are those over the whole time. */
   List<String> last(Duration elapsed) {
     before.clear();
     drawnAt = Duration.ZERO;
     return live(elapsed);
   }
 
-  /** What came out in the end. */
+  /** Returns the result. */
   List<String> result() {
     String row = "  %-20s %-22s %9s %9s %8s %8s %9s %6s  %s";
     List<String> lines = new ArrayList<>();

@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * Compares what a subscriber (or all members of a group together) got with what the data says it
- * had to get. Which events those are comes from the data alone, not from the bus's idea of a
- * filter. Safe for use by several threads.
+ * Comparison of what a subscriber (or all members of a group together) got with the data. The
+ * expected events come from the data alone, not from the bus's idea of a filter. Safe for use by
+ * several threads.
  */
 final class DemoTally {
-  /** Carries the number of the line in the data, so that nothing is compared by guess. */
+  /** Header with the number of the line in the data, so that nothing is compared by guess. */
   static final String LINE_HEADER = "line";
 
   private final List<Flight> flights;
@@ -29,7 +29,7 @@ final class DemoTally {
     flights.stream().filter(expectation).forEach(flight -> expected.set(flight.line()));
   }
 
-  /** The order of one member: each has its own, since a group shares the events of a topic. */
+  /** Creates a member with an order of its own, since a group shares the events of a topic. */
   Member member() {
     return new Member();
   }
@@ -67,7 +67,7 @@ final class DemoTally {
     seen.set(line);
   }
 
-  /** One member of a group, or a subscriber alone. For one thread at a time. */
+  /** Member of a group, or a subscriber alone. For one thread at a time. */
   final class Member {
     private final Map<String, Integer> lastLineByTopic = new HashMap<>();
 
@@ -95,7 +95,7 @@ final class DemoTally {
   }
 
   /**
-   * What came out.
+   * Verdict on a subscriber.
    *
    * @param missing expected events that it did not get
    * @param disordered events that came after a later one of their topic

@@ -1,12 +1,12 @@
 package io.eventbus.cli.demo;
 
 /**
- * A line of the demo's data: something that happened to a flight.
+ * Line of the demo's data: an event of a flight.
  *
  * @param line its number, from 0
- * @param topic where it is published
+ * @param topic topic of the event
  * @param airport second token of the topic
- * @param millis when it happened, since the epoch
+ * @param millis time of the event, since the epoch
  */
 public record Flight(
     int line, String topic, String airport, String kind, String key, long millis, String payload) {}

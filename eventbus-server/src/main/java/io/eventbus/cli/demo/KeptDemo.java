@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** A bus, a replay that does not end, and pages that show it, until Ctrl-C. For one thread. */
+/** Bus, a replay that does not end, and pages that show it, until Ctrl-C. For one thread. */
 final class KeptDemo {
   private static final long TIMEOUT_SECONDS = 10;
 

@@ -26,7 +26,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** The client that is asked for, as if a bus had found out who it is. */
+/** Options with the client, as if a bus had authenticated it. */
 final class PermissionOptions {
   @Mixin ConfigOptions configuration = new ConfigOptions();
 
@@ -86,12 +86,12 @@ final class PermissionOptions {
       description = "text or json (default: ${DEFAULT-VALUE}).")
   Output output = Output.TEXT;
 
-  /** How a result is printed. */
+  /** Format of a printed result. */
   enum Output {
     TEXT,
     JSON;
 
-    /** The name as the user types it. */
+    /** Returns the name as the user types it. */
     @Override
     public String toString() {
       return name().toLowerCase(Locale.ROOT);

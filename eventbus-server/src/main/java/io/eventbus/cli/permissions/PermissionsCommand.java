@@ -58,7 +58,7 @@ public final class PermissionsCommand implements Runnable {
     return constant.name().toLowerCase(Locale.ROOT);
   }
 
-  /** Says whether a client may do one thing. */
+  /** Test whether a client may do something. */
   @Command(
       name = "test",
       description =
@@ -144,7 +144,7 @@ public final class PermissionsCommand implements Runnable {
     }
   }
 
-  /** Lists the rules of a client. */
+  /** List of the rules of a client. */
   @Command(
       name = "list",
       description =
@@ -241,7 +241,10 @@ public final class PermissionsCommand implements Runnable {
       return fields;
     }
 
-    /** A rule without a filter is void: it allows nothing, or denies everything. */
+    /**
+     * Returns the filter of a rule; without one it is void: it allows nothing, or denies
+     * everything.
+     */
     private static String filter(Rule rule) {
       return rule.filter() == null ? "" : rule.filter().toString();
     }

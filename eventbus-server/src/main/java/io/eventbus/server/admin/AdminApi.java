@@ -14,9 +14,11 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The resources of the administration port. Safe for use by several threads. */
+/** Resources of the administration port. Safe for use by several threads. */
 final class AdminApi {
-  /** A Close frame has room for 123 bytes of reason, some of which the bus needs itself. */
+  /**
+   * Bound on a reason: a Close frame has room for 123 bytes, some of which the bus needs itself.
+   */
   private static final int MAX_REASON_LENGTH = 100;
 
   private static final Set<String> PAGING = Set.of("after", "limit");
@@ -87,14 +89,14 @@ final class AdminApi {
   }
 
   /**
-   * Who asks.
+   * Caller, as the API describes it.
    *
    * @param name the user, the subject of a token, or the key of the token of administrators; empty
    *     where nobody has to log in
    * @param role what it may do here
    * @param account its account; empty for that of all that have none
-   * @param method how it has proved that; empty for the token of administrators
-   * @param expiresAt until when that holds; null for always
+   * @param method how it has authenticated; empty for the token of administrators
+   * @param expiresAt when its credentials expire; null for never
    */
   record CallerInfo(
       String name,
@@ -104,7 +106,7 @@ final class AdminApi {
       String method,
       @Nullable Instant expiresAt) {}
 
-  /** What there is while the bus starts. */
+  /** Returns the resources while the bus starts. */
   static List<Route> starting(Supplier<BusHealth> bus) {
     return List.of(
         Route.get("/healthz", (request, id) -> alive(bus.get())).prompt(),
@@ -116,12 +118,15 @@ final class AdminApi {
         Map.of("resources", routes().stream().map(r -> r.method() + " " + r.path()).toList()));
   }
 
-  /** Alive: a restart would not help a bus that drains or waits, so only FAILED says no. */
+  /**
+   * Answers whether the bus is alive: a restart would not help a bus that drains or waits, so only
+   * FAILED says no.
+   */
   private static AdminReply alive(BusHealth health) {
     return new AdminReply(health.state() == BusHealth.State.FAILED ? 503 : 200, health);
   }
 
-  /** Ready: whether new clients should be sent here. */
+  /** Answers whether new clients should be sent here. */
   private static AdminReply ready(BusHealth health) {
     return new AdminReply(health.state() == BusHealth.State.UP ? 200 : 503, health);
   }
@@ -257,12 +262,14 @@ final class AdminApi {
         QueryString.parse("after", after.substring(colon + 1)));
   }
 
-  /** Makes a page of at most {@code limit} items from one more, which tells if another follows. */
+  /**
+   * Creates a page of at most {@code limit} items from one more, which tells if another follows.
+   */
   static <T> AdminReply page(List<T> found, int limit, String path, Function<T, String> cursor) {
     return page(found, limit, path, null, cursor);
   }
 
-  /** The same for a list that was asked for by account, or for all accounts if that is null. */
+  /** Creates a page of a list of one account, or of all accounts if that is null. */
   private static <T> AdminReply page(
       List<T> found, int limit, String path, @Nullable String account, Function<T, String> cursor) {
     boolean more = found.size() > limit;
@@ -284,9 +291,9 @@ final class AdminApi {
   }
 
   /**
-   * A part of a list.
+   * Part of a list.
    *
-   * @param next where the next part is, or null when this is the last
+   * @param next where the next part is, or null if this is the last
    */
   record Page<T>(List<T> items, @Nullable String next) {}
 
@@ -295,7 +302,7 @@ final class AdminApi {
   interface Action {
     AdminReply run(AdminRequest request, String id) throws HttpFailure;
 
-    /** The same where it matters who asks. */
+    /** Answers where the caller matters. */
     default AdminReply run(AdminRequest request, String id, AdminCaller caller) throws HttpFailure {
       return run(request, id);
     }
@@ -314,7 +321,7 @@ final class AdminApi {
   }
 
   /**
-   * A resource with a method.
+   * Resource with a method.
    *
    * @param path path, of which segments may be parameters in braces
    */
@@ -341,12 +348,15 @@ final class AdminApi {
       return new Route("DELETE", path, action, AdminRole.OPERATOR);
     }
 
-    /** The same for callers that are something else. */
+    /** Returns the same resource for callers of another role. */
     Route forRole(AdminRole needed) {
       return new Route(method, path, action, needed);
     }
 
-    /** The same for everybody, answered on the thread of the sockets: the action must not wait. */
+    /**
+     * Returns the same resource for everybody, answered on the thread of the sockets: the action
+     * must not wait.
+     */
     Route prompt() {
       return new Route(method, path, parts, action, AdminRole.NONE, true);
     }
@@ -361,8 +371,8 @@ final class AdminApi {
     }
 
     /**
-     * The parameters in a path that matches, joined by slashes, empty for a match without any, or
-     * null for no match.
+     * Returns the parameters in a path that matches, joined by slashes, empty for a match without
+     * any, or null for no match.
      */
     @Nullable String match(List<String> requested) {
       if (requested.size() != parts.size()) {

@@ -43,31 +43,31 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to the administration port: one request at a time. Its client has {@value
+ * Connection to the administration port: one request at a time. Its client has {@value
  * #REQUEST_SECONDS} s from the acceptance on for a whole request, TLS handshake included, {@value
  * #IDLE_SECONDS} s for each further one, and {@value #RESPONSE_SECONDS} s to take an answer.
  * Confined to the thread of the sockets.
  */
-// A write or close that fails ends the channel, and that is what is acted on: not each future.
+// A failed write or close ends the channel, which is handled; single futures are not.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class AdminConnection extends ChannelInboundHandlerAdapter {
   static final int REQUEST_SECONDS = 3;
   static final int RESPONSE_SECONDS = 10;
   private static final int IDLE_SECONDS = 30;
 
-  /** How long a client that is refused in its request may go on with it, to read the answer. */
+  /** Time in which a client whose request is refused may go on with it, to read the answer. */
   private static final int REFUSED_SECONDS = 1;
 
-  /** The most octets of a request line; the longest that anybody needs has some hundred. */
+  /** Maximum octets of a request line; the longest useful one has some hundred. */
   static final int MAX_LINE = 4 * 1024;
 
-  /** The most octets of the headers of a request, and of the trailers of its body. */
+  /** Maximum octets of the headers of a request, and of the trailers of its body. */
   static final int MAX_HEADERS = 16 * 1024;
 
-  /** The most headers of a request: small ones take many times their octets. */
+  /** Maximum number of headers of a request: small ones take many times their octets. */
   static final int MAX_HEADER_COUNT = 100;
 
-  /** The most octets of a body, which is dropped. */
+  /** Maximum octets of a body, which is dropped. */
   static final int MAX_BODY = 8 * 1024;
 
   /** Octets of a download that are written at a time. */
@@ -81,13 +81,13 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
           .setTrailersFactory(new FewHeadersFactory());
 
   private enum State {
-    /** A request is to come. */
+    /** Waits for a request. */
     WAITING,
-    /** A request is there, and nothing more is read. */
+    /** Works on a request; nothing more is read. */
     WORKING,
-    /** An answer is taken. */
+    /** Waits until the answer is taken. */
     ANSWERING,
-    /** The request was refused before it was whole; what is left of it is dropped. */
+    /** Has refused the request before it was whole; the rest of it is dropped. */
     REFUSED
   }
 
@@ -102,16 +102,16 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
   private @Nullable HttpRequest head;
   private int body;
 
-  /** Whether the client has sent something that is not read, or has ended TLS. */
+  /** Set if the client has sent something that is not read, or has ended TLS. */
   private boolean isLast;
 
   private @Nullable Future<?> deadline;
 
   /**
-   * Makes the handler of a connection that was accepted.
+   * Creates the handler of an accepted connection.
    *
-   * @param client where it comes from
-   * @param threads run what may wait; refuse where they have no time
+   * @param client its address
+   * @param threads run actions that may wait; refuse if they have no time
    */
   AdminConnection(
       SocketChannel channel,
@@ -129,7 +129,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     this.tls = tls;
   }
 
-  /** Takes no more than so many headers. */
+  /** Headers up to a maximum number. */
   private static final class FewHeaders extends DefaultHttpHeaders {
     @Override
     public HttpHeaders add(CharSequence name, Object value) {
@@ -193,8 +193,8 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Closes the connection and forgets what is not sent yet: no TLS close_notify, which may have to
-   * wait, and a reset, so that half an answer is not taken for a whole one.
+   * Closes the connection and forgets unsent data: no TLS close_notify, which may have to wait, and
+   * a reset, so that half an answer is not taken for a whole one.
    */
   void cut() {
     if (state == State.ANSWERING && channel.isOpen()) {
@@ -275,7 +275,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     state = State.WORKING;
     all.works(this);
     setDeadline(0);
-    // So long the client can wait, or leave; TCP holds it back.
+    // Meanwhile the client can wait, or leave; TCP holds it back.
     channel.config().setAutoRead(false);
     boolean isNew = HttpVersion.HTTP_1_1.equals(whole.protocolVersion());
     try {
@@ -332,7 +332,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     cut();
   }
 
-  /** A request and the way back. */
+  /** Request and the way back. */
   private final class Exchange implements AdminHandler.Exchange {
     private final AdminRequest request;
     private final boolean isNew;
@@ -375,7 +375,9 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
       }
     }
 
-    /** Waits until the client has taken it all. A download that breaks off ends with a reset. */
+    /**
+     * Waits until the client has taken all of a download. One that breaks off ends with a reset.
+     */
     private void send(AdminReply.Download download, HttpResponse first, boolean stays) {
       // Before HTTP/1.1 the end of the connection is the end of the answer.
       HttpUtil.setTransferEncodingChunked(first, isNew);
@@ -409,7 +411,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** The body of a download: each piece waits until the one before has left. */
+  /** Body of a download: each piece waits until the one before has left. */
   private final class Pieces extends OutputStream {
     @Override
     public void write(int octet) throws IOException {

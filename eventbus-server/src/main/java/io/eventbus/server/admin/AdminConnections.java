@@ -7,36 +7,34 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open connections of the administration port. Where there are too many, those end that wait
- * for their client: for its request, or for it to take its answer. So nobody is kept away by
- * connections that ask nothing. Confined to the thread of the sockets.
+ * Open connections of the administration port. If there are too many, those are closed that wait
+ * for their client: for its request, or for it to take its answer. So idle connections keep nobody
+ * away. Confined to the thread of the sockets.
  */
 final class AdminConnections {
-  /** Connections of one address that wait for their client; the oldest makes way for another. */
+  /**
+   * Maximum of connections of one address that wait for their client; the oldest makes way for
+   * another.
+   */
   static final int MAX_OF_ADDRESS = 64;
 
-  private final int most;
+  private final int max;
   private int open;
 
   /** Connections that wait for their client, in the order in which they began to. */
   private final Map<ClientAddress, LinkedHashSet<AdminConnection>> waiting = new HashMap<>();
 
-  /**
-   * Makes one without connections.
-   *
-   * @param most how many may be open
-   */
-  AdminConnections(int most) {
-    this.most = most;
+  /** Creates an empty table for at most so many connections. */
+  AdminConnections(int max) {
+    this.max = max;
   }
 
   /**
-   * Adds a connection, which waits for its client.
-   *
-   * @return false if there are too many, and none of them waits
+   * Adds a connection, which waits for its client; returns false if there are too many, and none of
+   * them waits.
    */
   boolean add(AdminConnection added) {
-    if (open >= most) {
+    if (open >= max) {
       AdminConnection evicted = oldestOfMost();
       if (evicted == null) {
         return false;

@@ -8,16 +8,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Requests that failed for a reason that only the log tells. Each kind of failure has a number,
- * which is in the answer and in the log line: what fails again and again is written once in ten
- * seconds, and its line is found all the same. Any thread.
+ * which is in the answer and in the log line: repeated failures are written once in ten seconds,
+ * and their line is found all the same. Any thread.
  */
 final class AdminFailures {
-  /** Kinds; beyond, the oldest gets a new number when it comes again. */
+  /** Maximum of kinds; beyond, the oldest gets a new number when it comes again. */
   static final int MAX_KINDS = 64;
 
   private final RateLimitedLog log;
 
-  /** Numbers by what was thrown, and where. */
+  /** Numbers by the exception and its place. */
   private final Map<String, Integer> numbers =
       new LinkedHashMap<>() {
         @Serial private static final long serialVersionUID = 1L;

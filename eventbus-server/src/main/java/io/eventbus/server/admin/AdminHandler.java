@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds out who asks, and the route of what is asked for, and answers. Any thread. */
 final class AdminHandler {
-  /** What is told of what a caller asked for. */
+  /** Maximum length of a reported target. */
   private static final int MAX_TARGET = 512;
 
   private final AdminFailures failures;
@@ -23,9 +23,9 @@ final class AdminHandler {
   private volatile @Nullable List<Route> serving;
 
   /**
-   * Makes a handler for the time until {@link #serve}.
+   * Creates a handler for the time until {@link #serve}.
    *
-   * @param starting what there is until then; everything else is not there yet (503)
+   * @param starting resources until then; everything else is unavailable (503)
    */
   AdminHandler(Guards guards, List<Route> starting, AdminFailures failures) {
     this.failures = failures;
@@ -39,14 +39,14 @@ final class AdminHandler {
   }
 
   /**
-   * What a request has to pass.
+   * Checks that a request has to pass.
    *
-   * @param hosts which hosts may be asked for
-   * @param audit told of what callers do and what they are not let
+   * @param hosts hosts that may be asked for
+   * @param audit told of what callers do and what they are not allowed
    */
   record Guards(HostGuard hosts, AdminLogin login, LateAnswers late, Advisories audit) {}
 
-  /** Where a request came from, and where its answer goes. Any thread. */
+  /** Origin of a request and receiver of its answer. Any thread. */
   interface Exchange {
     /** Returns the request. */
     AdminRequest request();
@@ -84,7 +84,7 @@ final class AdminHandler {
     void run() throws HttpFailure;
   }
 
-  /** Does a step of an answer; what fails in it is the answer. */
+  /** Runs a step of an answer; a failure in it is the answer. */
   private void answering(Exchange exchange, Step step) {
     try {
       step.run();
@@ -102,7 +102,7 @@ final class AdminHandler {
   private void identify(Exchange exchange) throws HttpFailure {
     AdminRequest request = exchange.request();
     if (routes().stream().anyMatch(route -> route.isOpen() && route.isFor(request))) {
-      // A page that is there for everybody is there for callers with wrong credentials, too.
+      // A page for everybody is there for callers with wrong credentials, too.
       serve(exchange, AdminCaller.UNKNOWN);
       return;
     }
@@ -131,7 +131,7 @@ final class AdminHandler {
         asked.thenAccept(outcome -> answering(exchange, () -> checked(exchange, place, outcome)));
   }
 
-  /** Goes on when credentials have been looked at; wrong ones keep their place for a while. */
+  /** Continues after the check of credentials; wrong ones keep their place for a while. */
   private void checked(Exchange exchange, Place place, LoginOutcome outcome) throws HttpFailure {
     if (outcome instanceof LoginOutcome.Wrong wrong) {
       String why = wrong.why().text();
@@ -210,7 +210,7 @@ final class AdminHandler {
   private void checkHost(AdminRequest request) throws HttpFailure {
     List<String> hosts = request.hosts();
     if (hosts.size() > 1) {
-      // A proxy in front may have looked at another one (RFC 9112, section 3.2).
+      // A proxy in front may have read another one (RFC 9112, section 3.2).
       throw HttpFailure.badRequest(hosts.size() + " Host headers (expected: one)");
     }
     if (!guards.hosts().allows(hosts.isEmpty() ? null : hosts.get(0))) {
@@ -239,7 +239,7 @@ final class AdminHandler {
       }
       allowed.add(route.method());
     }
-    // What there is, is not for everybody either.
+    // Even the list of resources is not for everybody.
     check(caller, AdminRole.VIEWER);
     if (allowed.isEmpty() && starts) {
       throw new HttpFailure(503, "STARTING", "the bus starts; see /readyz");

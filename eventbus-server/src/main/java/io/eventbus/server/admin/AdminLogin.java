@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * or a signed token. Any thread.
  */
 final class AdminLogin {
-  /** More than any token that is sent for a good reason. */
+  /** Maximum length of a header: more than any useful token. */
   private static final int MAX_HEADER = 8_192;
 
   private static final long TIMEOUT_SECONDS = 3;
@@ -45,18 +45,18 @@ final class AdminLogin {
         config.access().token().read().map(t -> t.getBytes(StandardCharsets.UTF_8)).orElse(null);
   }
 
-  /** Asks these, too, from now on. */
+  /** Adds login methods from now on. */
   void serve(List<LoginMethod> operators) {
     methods = List.copyOf(operators);
   }
 
   /**
-   * Says who calls where that takes no time and cannot be guessed: with the token of
+   * Returns the caller if that takes no time and cannot be guessed: with the token of
    * administrators, with a signed token that was right before, or without credentials. So no crowd
    * of guessers keeps such callers waiting.
    *
    * @param authorization the header {@code Authorization}, null for none
-   * @return nothing if {@link #find} has to look
+   * @return nothing if {@link #find} has to be called
    */
   Optional<AdminCaller> findAtOnce(@Nullable String authorization) {
     if (!needed) {
@@ -81,11 +81,11 @@ final class AdminLogin {
   }
 
   /**
-   * Has credentials looked at that {@link #findAtOnce} does not know. Does not wait.
+   * Checks credentials that {@link #findAtOnce} does not know. Does not wait.
    *
-   * @param origin where the caller is
-   * @return what they prove; after {@value #TIMEOUT_SECONDS} s, or where that fails, that they
-   *     cannot be checked now
+   * @param origin the caller's address
+   * @return the outcome; after {@value #TIMEOUT_SECONDS} s, or on a failure, that they cannot be
+   *     checked now
    */
   CompletableFuture<LoginOutcome> find(String authorization, Origin origin) {
     Credentials shown =
@@ -115,7 +115,7 @@ final class AdminLogin {
     return token != null && MessageDigest.isEqual(token, shown.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Null for what is no user with a password. */
+  /** Returns the credentials of a user with a password; null for anything else. */
   private static @Nullable Credentials basic(String shown, Origin origin) {
     String pair;
     try {
@@ -151,7 +151,8 @@ final class AdminLogin {
   }
 
   /**
-   * Of another account, and of none, a role is one of an application's: it says nothing of the bus.
+   * Returns the caller of an identity. A role of another account, or of none, is one of an
+   * application: it means nothing here.
    */
   AdminCaller caller(Identity identity) {
     boolean ofOperators = identity.account().equals(account);
@@ -162,7 +163,7 @@ final class AdminLogin {
     return new AdminCaller(identity.subject(), role, identity);
   }
 
-  /** What {@code WWW-Authenticate} says. */
+  /** Returns the values of {@code WWW-Authenticate}. */
   List<String> challenges() {
     return methods.isEmpty()
         ? List.of("Bearer realm=\"eventbus\"")

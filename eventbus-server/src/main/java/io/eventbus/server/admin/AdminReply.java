@@ -23,9 +23,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** An answer. */
+/** Answer of the administration port. */
 record AdminReply(int status, Object body, Map<String, List<String>> headers) {
-  /** As in RFC 9110, section 5.6.7. */
+  /** Date format of RFC 9110, section 5.6.7. */
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ROOT)
           .withZone(ZoneOffset.UTC);
@@ -36,7 +36,7 @@ record AdminReply(int status, Object body, Map<String, List<String>> headers) {
 
   private static final String DOWNLOAD_TYPE = "application/octet-stream";
 
-  /** An answer that is written piece by piece, as bytes. */
+  /** Answer that is written piece by piece, as bytes. */
   @FunctionalInterface
   interface Download {
     void writeTo(OutputStream out) throws IOException;
@@ -56,7 +56,7 @@ record AdminReply(int status, Object body, Map<String, List<String>> headers) {
   }
 
   /**
-   * Makes a response that is written at once: of a download only without its body.
+   * Creates a response that is written at once: of a download only without its body.
    *
    * @throws UncheckedIOException if the body is of a type that has no JSON
    */
@@ -79,7 +79,7 @@ record AdminReply(int status, Object body, Map<String, List<String>> headers) {
     return response;
   }
 
-  /** Makes the head of a download, whose body follows piece by piece. */
+  /** Creates the head of a download, whose body follows piece by piece. */
   HttpResponse head(boolean keeps) {
     HttpResponse response =
         new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status));

@@ -10,12 +10,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A whole request, without its body, which nothing here reads. Immutable.
+ * Request without its body, which nothing here reads. Immutable.
  *
  * @param parts the path between its slashes, the first one empty; decoded
  * @param parameters the query, not decoded; null for none
  * @param authorization the header {@code Authorization}; null for none
- * @param client where it comes from
+ * @param client its address
  */
 record AdminRequest(
     String method,
@@ -25,7 +25,10 @@ record AdminRequest(
     List<String> hosts,
     @Nullable String authorization,
     InetSocketAddress client) {
-  /** More than any resource has; the last part of a longer path is what is left of it. */
+  /**
+   * Maximum of parts of a path, more than any resource has; the last part of a longer path is the
+   * rest of it.
+   */
   static final int MAX_PARTS = 12;
 
   /**
@@ -72,7 +75,7 @@ record AdminRequest(
     return new QueryString(parameters, known);
   }
 
-  /** Without the credentials. */
+  /** Returns a text without the credentials. */
   @Override
   public String toString() {
     return method + " " + target + " of " + client;

@@ -2,15 +2,15 @@ package io.eventbus.server.admin;
 
 import java.util.Locale;
 
-/** What a caller of the administration port may do; each may also do what those before it may. */
+/** Role of a caller of the administration port; each may also do what those before it may. */
 enum AdminRole {
-  /** Ask whether the bus is alive and ready. */
+  /** Asks whether the bus is alive and ready. */
   NONE,
-  /** Look at everything. */
+  /** Looks at everything. */
   VIEWER,
-  /** Close and move connections, drain buses. */
+  /** Closes and moves connections, drains buses. */
   OPERATOR,
-  /** Change the registry, load backups of it. */
+  /** Changes the registry, loads backups of it. */
   ADMIN;
 
   boolean includes(AdminRole needed) {

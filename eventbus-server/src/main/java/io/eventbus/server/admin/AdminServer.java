@@ -38,33 +38,35 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The administration port: health, metrics and the API as JSON over HTTP. It listens before the bus
+ * Administration port: health, metrics and the API as JSON over HTTP. It listens before the bus
  * does, so that the start of a bus can be watched.
  *
- * <p>Nothing that happens here slows a loop of the bus. One thread has all the sockets, reads
- * requests and answers for health; whole requests for everything else are answered on a few threads
- * that may wait.
+ * <p>Nothing here slows a loop of the bus. One thread has all the sockets, reads requests and
+ * answers for health; a few threads that may wait answer all other requests.
  */
 public final class AdminServer implements AutoCloseable {
   /**
-   * Threads that answer, made when they are needed: what waits for the registry and for other buses
-   * takes half of them at most.
+   * Maximum of threads that answer, created on demand: requests that wait for the registry and for
+   * other buses take half of them at most.
    */
   static final int THREADS = 16;
 
-  /** Requests that wait for a thread. */
+  /** Maximum of requests that wait for a thread. */
   static final int MAX_QUEUED = 128;
 
   static final int MAX_CONNECTIONS = 1024;
 
-  /** As many as may be open: else a crowd that connects pushes out the first packets of others. */
+  /**
+   * Backlog of as many connections as may be open: else a crowd that connects pushes out the first
+   * packets of others.
+   */
   private static final int BACKLOG = MAX_CONNECTIONS;
 
   private static final int CLOSE_SECONDS = 2;
 
   private final EventLoopGroup sockets;
 
-  /** Everything that is open: a loop that ends leaves the port taken until it is closed. */
+  /** Open channels: a loop that ends leaves the port in use until it is closed. */
   private final ChannelGroup channels;
 
   private final int port;
@@ -99,17 +101,17 @@ public final class AdminServer implements AutoCloseable {
   }
 
   /**
-   * Starts to listen, before there is a bus: whoever asks is told that it starts (503, and {@code
-   * /healthz} 200).
+   * Starts to listen, before there is a bus: callers hear that it starts (503, and {@code /healthz}
+   * 200).
    *
-   * @param config where to listen; {@link AdminConfig#enabled()} is not looked at
-   * @param starting how the bus is until {@link #serve}; called by several threads
+   * @param config where to listen; {@link AdminConfig#enabled()} does not matter
+   * @param starting health of the bus until {@link #serve}; called by several threads
    * @throws ConfigException if the file of the token, or one of TLS, cannot be used
-   * @throws IOException if the address cannot be bound; trying again helps only when somebody else
-   *     gives up the port
+   * @throws IOException if the address cannot be bound; trying again helps only when another
+   *     process releases the port
    */
   public static AdminServer start(
-      AdminConfig config, Supplier<BusHealth> starting, Advisories advisories, int mostConnections)
+      AdminConfig config, Supplier<BusHealth> starting, Advisories advisories, int maxConnections)
       throws IOException {
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
@@ -133,7 +135,7 @@ public final class AdminServer implements AutoCloseable {
             },
             NioIoHandler.newFactory());
     ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
-    AdminConnections all = new AdminConnections(Math.min(MAX_CONNECTIONS, mostConnections));
+    AdminConnections all = new AdminConnections(Math.min(MAX_CONNECTIONS, maxConnections));
     ChannelFuture bound =
         new ServerBootstrap()
             .group(sockets)
@@ -146,7 +148,7 @@ public final class AdminServer implements AutoCloseable {
                     channels.add(accepted);
                     InetSocketAddress client = accepted.remoteAddress();
                     if (client == null) {
-                      // It has left already.
+                      // The client has left already.
                       var unused = accepted.close();
                     } else {
                       new AdminConnection(accepted, client, all, handler, threads, tls).begin();
@@ -184,7 +186,7 @@ public final class AdminServer implements AutoCloseable {
   }
 
   /**
-   * Tells that no connection could be accepted, most likely because descriptors have run out. Netty
+   * Logs that no connection could be accepted, most likely because descriptors have run out. Netty
    * tries again after a second.
    */
   private static final class AcceptFailures extends ChannelInboundHandlerAdapter {
@@ -197,7 +199,7 @@ public final class AdminServer implements AutoCloseable {
     }
   }
 
-  /** Shows a bus from now on. To be called once at most, and not beside {@link #close}. */
+  /** Serves a bus from now on. To be called once at most, and not beside {@link #close}. */
   public void serve(BusView bus, List<LoginMethod> operators) {
     login.serve(operators);
     BusMetrics figures = new BusMetrics(bus, () -> tls == null ? 0 : tls.failures());
@@ -215,19 +217,14 @@ public final class AdminServer implements AutoCloseable {
             .routes());
   }
 
-  /**
-   * Returns the files of TLS.
-   *
-   * @return nothing where TLS is off
-   */
+  /** Returns the files of TLS; empty if TLS is off. */
   public Optional<TlsSource> tls() {
     return Optional.ofNullable(tls).map(AdminTls::source);
   }
 
   /**
-   * Checks what can be checked without listening: the files that the configuration names.
+   * Checks without listening: the files that the configuration names.
    *
-   * @param config where to listen, and who may call
    * @throws ConfigException if a file cannot be used
    */
   public static void check(AdminConfig config) {
@@ -237,11 +234,7 @@ public final class AdminServer implements AutoCloseable {
     }
   }
 
-  /**
-   * Tells the port that it listens on.
-   *
-   * @return the TCP port, also when 0 was configured
-   */
+  /** Returns the TCP port that it listens on, also if 0 was configured. */
   public int port() {
     return port;
   }

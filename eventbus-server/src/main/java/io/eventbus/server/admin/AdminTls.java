@@ -15,11 +15,11 @@ import javax.net.ssl.SSLException;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS of the administration port, as its files have it: each connection gets what is current when
+ * TLS of the administration port from files: each connection gets the context that is current when
  * it begins. Any thread.
  */
 final class AdminTls {
-  /** Sessions that callers may resume. */
+  /** Maximum of sessions that callers may resume. */
   private static final int SESSIONS = 1_000;
 
   private static final int SESSION_SECONDS = 300;
@@ -56,7 +56,9 @@ final class AdminTls {
     return source;
   }
 
-  /** Makes the handler of a connection that begins now; its deadline is that of the connection. */
+  /**
+   * Creates the handler of a connection that begins now; its deadline is that of the connection.
+   */
   SslHandler newHandler(ByteBufAllocator allocator) {
     SslHandler handler = current.newHandler(allocator);
     handler.setHandshakeTimeoutMillis(0);

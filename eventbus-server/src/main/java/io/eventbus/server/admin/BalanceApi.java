@@ -13,11 +13,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The resources of the administration port that show the load of the buses and move clients. Safe
- * for use by several threads.
+ * Resources of the administration port that show the load of the buses and move clients. Safe for
+ * use by several threads.
  */
 final class BalanceApi {
-  /** Requests that wait for another bus, so that threads are left for everything else. */
+  /**
+   * Maximum of requests that wait for another bus, so that threads are left for everything else.
+   */
   static final int MAX_OPERATIONS = 2;
 
   private static final long TIMEOUT_SECONDS = 5;

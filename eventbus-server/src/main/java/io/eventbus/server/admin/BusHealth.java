@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How a bus is.
+ * Health of a bus.
  *
  * @param reasons why it is not {@link State#UP}, for people; empty when it is
  */
@@ -15,14 +15,14 @@ public record BusHealth(State state, List<String> reasons, MembershipStatus regi
     reasons = List.copyOf(reasons);
   }
 
-  /** Makes the health of a bus that does not serve. */
+  /** Creates the health of a bus that does not serve. */
   public static BusHealth of(State state, String reason, MembershipStatus registry) {
     return new BusHealth(state, List.of(reason), registry);
   }
 
   /**
-   * Makes the health of a bus that serves clients: it is UP when nothing is wrong and the registry
-   * has come to know it. That the registry cannot be reached now is no reason to leave it.
+   * Creates the health of a bus that serves clients: it is UP when nothing is wrong and the
+   * registry has come to know it. That the registry cannot be reached now is no reason to leave it.
    */
   public static BusHealth serving(List<String> problems, MembershipStatus registry) {
     List<String> reasons = new ArrayList<>(problems);
@@ -34,11 +34,11 @@ public record BusHealth(State state, List<String> reasons, MembershipStatus regi
     return new BusHealth(failed ? State.FAILED : other, reasons, registry);
   }
 
-  /** What a bus is doing. */
+  /** State of a bus. */
   public enum State {
-    /** Not yet listening, or not yet in its cluster. */
+    /** Is not yet listening, or not yet in its cluster. */
     STARTING,
-    /** Serving clients. */
+    /** Serves clients. */
     UP,
     /** Takes no new clients and delivers what is queued. */
     DRAINING,

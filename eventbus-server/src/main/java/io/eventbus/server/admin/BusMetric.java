@@ -18,9 +18,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
- * A metric of the bus: how it is called, what it says, and where in {@link BusStats} it comes from.
- * The table in {@code docs/operations.md} is compared with this one. It is long because it is a
- * table: a line for each metric.
+ * Metric of the bus: its name, its meaning, and its source in {@link BusStats}. The table in {@code
+ * docs/operations.md} is compared with this one. It is long because it is a table: a line for each
+ * metric.
  *
  * @param label name of its label, empty for none
  */
@@ -84,7 +84,7 @@ record BusMetric(
           counters(
               "eventbus_stale_sessions_total",
               "outcome",
-              "Sessions that clients who came here had left behind at other buses: `ended` there,"
+              "Stale sessions at peers of clients that came here: `ended` there,"
                   + " `gone` already, or `unknown` because the bus was not asked or did not"
                   + " answer.",
               s -> s.connections().earlierByOutcome()),
@@ -231,23 +231,23 @@ record BusMetric(
               s -> s.calls().members()),
           counter(
               "eventbus_calls_sent_to_buses_total",
-              "Calls given to other buses, each time that they were.",
+              "Calls given to peers, each time that they were.",
               s -> s.federation().calls().callsSent()),
           counter(
               "eventbus_calls_returned_total",
-              "Calls that other buses have sent back, because no place was free there.",
+              "Calls that peers have returned, because no place was free there.",
               s -> s.federation().calls().callsBack()),
           counter(
               "eventbus_calls_received_from_buses_total",
-              "Calls that other buses have sent here.",
+              "Calls that peers have sent here.",
               s -> s.calls().fromBuses()),
           gauge(
               "eventbus_call_streams",
-              "Streams of calls to other buses that are up.",
+              "Streams of calls to peers that are up.",
               s -> s.federation().calls().streamsUp()),
           gauge(
               "eventbus_call_stream_queue_bytes",
-              "Calls and answers that wait for other buses, or for their acknowledgement.",
+              "Calls and answers that wait for peers, or for their acknowledgement.",
               s -> s.federation().calls().queuedBytes()),
           counter(
               "eventbus_call_stream_connects_total",
@@ -334,18 +334,18 @@ record BusMetric(
               s -> s.balance().draining() ? 1 : 0),
           gauge(
               "eventbus_moving_clients",
-              "Clients that were asked to go to another bus and have not answered.",
+              "Clients that were asked to move to another bus and have not answered.",
               s -> s.balance().moving()),
           counters(
               "eventbus_moves_total",
               "result",
-              "Clients that were asked to go to another bus: moved, stayed, or closed because they"
-                  + " took too long (expired).",
+              "Clients that were asked to move to another bus: moved, stayed, or closed because"
+                  + " they took too long (expired).",
               BusMetric::moves),
           counters(
               "eventbus_reservations_total",
               "result",
-              "Clients that other buses wanted to send here: granted or refused.",
+              "Clients that peers wanted to send here: granted or refused.",
               BusMetric::reservations),
           gauges(
               "eventbus_federation_lanes",
@@ -354,15 +354,15 @@ record BusMetric(
               s -> Map.of("up", s.federation().lanesUp(), "down", s.federation().lanesDown())),
           gauge(
               "eventbus_federation_queue_bytes",
-              "Bytes that wait for other buses, or for their acknowledgement.",
+              "Bytes that wait for peers, or for their acknowledgement.",
               s -> s.federation().queuedBytes()),
           counter(
               "eventbus_federation_sent_events_total",
-              "Events sent to other buses, those that were passed on included.",
+              "Events sent to peers, those that were passed on included.",
               s -> s.federation().eventsSent()),
           counter(
               "eventbus_federation_sent_frames_total",
-              "Frames of events sent to other buses.",
+              "Frames of events sent to peers.",
               s -> s.federation().framesSent()),
           counter(
               "eventbus_federation_sent_bytes_total",
@@ -370,7 +370,7 @@ record BusMetric(
               s -> s.federation().bytesSent()),
           counter(
               "eventbus_federation_received_events_total",
-              "Events received from other buses.",
+              "Events received from peers.",
               s -> s.federation().eventsReceived()),
           counters(
               "eventbus_federation_received_frames_total",
@@ -404,16 +404,16 @@ record BusMetric(
               s -> s.federation().resent()),
           gauge(
               "eventbus_federation_filters",
-              "Filters and groups with subscribers here that other buses are told of.",
+              "Filters and groups with subscribers here that peers are told of.",
               s -> s.federation().filters()),
           counter(
               "eventbus_federation_sync_timeouts_total",
-              "Times that a `Confirm`, a `Drained` or a `Barrier` waited for another bus in vain.",
+              "Times that a `Confirm`, a `Drained` or a `Barrier` timed out waiting for a peer.",
               s -> s.federation().latePromises()),
           counter(
               "eventbus_federation_interest_mismatches_total",
-              "Times that what another bus said of its subscriptions did not add up and was asked"
-                  + " for again.",
+              "Times that the subscriptions told by a peer did not match their digest and were"
+                  + " requested again.",
               s -> s.federation().mismatches()),
           gauges(
               "eventbus_tls_certificate_expiry_seconds",

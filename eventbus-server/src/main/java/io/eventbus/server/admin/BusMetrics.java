@@ -28,11 +28,11 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * The metrics page: the bus's own figures, all from one {@link BusStats}, and the JVM's from
+ * Page of metrics: the bus's own figures, all from one {@link BusStats}, and the JVM's from
  * Micrometer. Safe for use by several threads.
  */
 final class BusMetrics implements AutoCloseable {
-  /** The text format that every Prometheus server reads. */
+  /** Text format that every Prometheus server reads. */
   static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
   private static final double MILLIS = 1e3;
@@ -43,7 +43,7 @@ final class BusMetrics implements AutoCloseable {
   private final BusView bus;
   private final LongSupplier failedHere;
 
-  /** Makes the page. */
+  /** Creates the page. */
   BusMetrics(BusView bus, LongSupplier failedHere) {
     this.bus = bus;
     this.failedHere = failedHere;

@@ -7,13 +7,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The figures of a bus at one moment: totals since its start unless they say "now".
+ * Figures of a bus at one moment: totals since its start unless they say "now".
  *
  * <p>The keys of the maps become labels of metrics: they must come from a small fixed set, never
  * from a client.
  *
- * @param secondsToExpiry how long certificates are still valid, by what they are for
- * @param jwksAgeSeconds how long ago keys of tokens were fetched; null where none are
+ * @param secondsToExpiry how long certificates are still valid, by their use
+ * @param jwksAgeSeconds age of the fetched keys of tokens; null if none are fetched
  */
 public record BusStats(
     Connections connections,
@@ -43,9 +43,9 @@ public record BusStats(
   }
 
   /**
-   * What connections did.
+   * Figures of connections.
    *
-   * @param limit how many may be open
+   * @param limit maximum of open ones
    */
   public record Connections(
       long open,
@@ -69,7 +69,7 @@ public record BusStats(
   }
 
   /**
-   * What went in and out.
+   * Figures of traffic.
    *
    * @param bytesReceived bytes of WebSocket messages from clients
    * @param bytesSent bytes of WebSocket messages to clients
@@ -91,13 +91,13 @@ public record BusStats(
       long auditDropped) {}
 
   /**
-   * What is held now.
+   * Memory in use now.
    *
    * @param queueBytes bytes that wait for all subscribers together
    */
   public record Memory(long queueBytes, long usedBytes, long limitBytes, long routeBytes) {}
 
-  /** A histogram. */
+  /** Histogram of durations. */
   public record Histogram(List<Bucket> buckets, double sumSeconds) {
     /** Copies the list, so that the record is immutable. */
     public Histogram {
@@ -106,14 +106,14 @@ public record BusStats(
   }
 
   /**
-   * A bucket of a histogram.
+   * Bucket of a histogram.
    *
    * @param count values in this bucket alone, not in those below
    */
   public record Bucket(double upperBoundSeconds, long count) {}
 
   /**
-   * The registry as this bus sees it.
+   * Registry as this bus sees it.
    *
    * @param term the term of the consensus; 0 before it runs
    * @param leaderChanges how often this bus has seen another leader than before
@@ -139,13 +139,13 @@ public record BusStats(
   }
 
   /**
-   * What became of calls whose callers are connected to this bus.
+   * Figures of calls whose callers are connected to this bus.
    *
    * @param seconds from the receipt of a request to its answer
    * @param queueSeconds from the receipt of a request until its first member got it
    * @param inFlight calls that have not ended now
    * @param expired calls whose time ended before a member had them
-   * @param tunnelBytes payload bytes that clients have sent by way of them
+   * @param tunnelBytes payload bytes that clients have sent in tunnels
    */
   public record Calls(
       Map<String, Long> endedByResult,
@@ -177,7 +177,7 @@ public record BusStats(
    */
   public record Loop(String name, double busySeconds, double busyShare) {}
 
-  /** How often quotas were met, by quota; those of accounts begin with {@code account_}. */
+  /** Counts of reached quotas, by quota; those of accounts begin with {@code account_}. */
   public record Quotas(Map<String, Long> waits, Map<String, Long> refusals) {
     /** Copies the maps, so that the record is immutable. */
     public Quotas {

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A bus in a few words.
+ * Summary of a bus.
  *
  * @param urls where clients connect to
  */

@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the administration port sees of a bus and may do to it: a port, implemented by the bus.
+ * Port through which the administration sees and controls a bus, implemented by the bus.
  *
  * <p>Several administration threads call it at once, at any time between start and stop. An
  * implementation must not block for longer than a few milliseconds (it may hand work to an event
@@ -15,42 +15,40 @@ import org.jspecify.annotations.Nullable;
  * old.
  */
 public interface BusView {
-  /** Tells how the bus is. */
+  /** Returns the health of the bus. */
   BusHealth health();
 
-  /** Gives access to the cluster and its registry. */
+  /** Returns the view of the cluster and its registry. */
   ClusterView cluster();
 
-  /** Gives access to the balance between buses. */
+  /** Returns the view of the balance between buses. */
   BalanceView balance();
 
   /** Describes the bus. */
   BusSummary summary();
 
-  /** Takes the figures for the metrics. */
+  /** Returns the figures for the metrics. */
   BusStats stats();
 
   /**
-   * Lists open connections in the order of their numbers.
+   * Returns open connections in the order of their numbers; fewer than {@code limit} only if there
+   * are no more.
    *
    * @param account only connections of this account, empty for the default one; null for all
    * @param after only connections with a greater number
-   * @param limit at most so many
-   * @return connections, fewer than {@code limit} only when there are no more
    */
   List<ConnectionView> connections(@Nullable String account, long after, int limit);
 
   /**
-   * Lists the accounts that have clients, without the default one, by name.
+   * Returns the accounts that have clients, without the default one, by name; fewer than {@code
+   * limit} only if there are no more.
    *
    * @param after only accounts whose name is greater, by {@link String#compareTo}; empty for all
-   * @param limit at most so many
-   * @return accounts, fewer than {@code limit} only when there are no more
    */
   List<AccountInfo> accounts(String after, int limit);
 
   /**
-   * Finds an open connection.
+   * Returns an open connection, or nothing if it is not open.
    *
    * @return the connection, or nothing when it is not open
    */
@@ -64,71 +62,61 @@ public interface BusView {
   boolean disconnect(long id, String reason);
 
   /**
-   * Lists known topics of an account by name.
+   * Returns known topics of an account by name; fewer than {@code limit} only if there are no more.
    *
-   * @param account whose; empty for the default account
+   * @param account its name; empty for the default account
    * @param after only topics whose name is greater, by {@link String#compareTo}; empty for all
-   * @param limit at most so many
-   * @return topics, fewer than {@code limit} only when there are no more
    */
   List<TopicInfo> topics(String account, String after, int limit);
 
   /**
-   * Lists the services of an account that have members at this bus by name.
+   * Returns the services of an account that have members at this bus by name; fewer than {@code
+   * limit} only if there are no more.
    *
-   * @param account whose; empty for the default account
+   * @param account its name; empty for the default account
    * @param after only services whose name is greater, by {@link String#compareTo}; empty for all
-   * @param limit at most so many
-   * @return services, fewer than {@code limit} only when there are no more
    */
   List<ServiceInfo> services(String account, String after, int limit);
 
   /**
-   * Finds a service.
+   * Returns a service.
    *
-   * @param account whose; empty for the default account
+   * @param account its account; empty for the default one
    */
   Optional<ServiceDetail> service(String account, String name);
 
   /**
-   * Takes a client out of a service, as if it had asked for it: it gets no more calls, and answers
+   * Drains a member of a service, as if it had asked for it: it gets no more calls, and answers
    * those that it has.
    */
   boolean drainMember(String account, String service, long member);
 
-  /**
-   * Lists the calls that have been under way for longest.
-   *
-   * @param limit at most so many
-   */
+  /** Returns at most {@code limit} calls that have been in flight for longest. */
   List<CallInfo> slowestCalls(int limit);
 
   /**
-   * Lists subscriptions in the order of their connections' numbers, then of their own.
+   * Returns subscriptions in the order of their connections' numbers, then of their own; fewer than
+   * {@code limit} only if there are no more.
    *
    * @param account only those of this account, empty for the default one; null for all
    * @param after only subscriptions greater than this one
-   * @param limit at most so many
-   * @return subscriptions, fewer than {@code limit} only when there are no more
    */
   List<SubscriptionInfo> subscriptions(@Nullable String account, SubscriptionKey after, int limit);
 
   /**
-   * Lists the identities and accounts for which there are quotas, in the order of their numbers.
+   * Returns the identities and accounts with quotas, in the order of their numbers; fewer than
+   * {@code limit} only if there are no more.
    *
    * @param after only those with a greater number
-   * @param limit at most so many
-   * @return what they use, fewer than {@code limit} only when there are no more
    */
   List<QuotaInfo> quotas(long after, int limit);
 
   /**
-   * Finds an identity or an account for which there are quotas.
+   * Returns an identity or an account with quotas; none if there is no such client with a quota.
    *
    * @param account empty for the clients that have none
    * @param subject a name in the account, empty for the clients without one; null for all clients
    *     of the account
-   * @return what they use; none where there is no such client with a quota
    */
   List<QuotaInfo> quotas(String account, @Nullable String subject);
 }

@@ -3,7 +3,7 @@ package io.eventbus.server.admin;
 import com.fasterxml.jackson.annotation.JsonFormat;
 
 /**
- * A call that has not ended.
+ * Call in flight.
  *
  * @param member the number of the member that has it; 0 while it waits
  * @param attempt how often it was sent or given to a member before

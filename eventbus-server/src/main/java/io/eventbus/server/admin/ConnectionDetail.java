@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 
-/** All that is known of one client. */
+/** Details of one client. */
 public record ConnectionDetail(
     @JsonUnwrapped ConnectionView connection, List<Acknowledged> acknowledged) {
   /** Copies the list, so that the record is immutable. */
@@ -12,7 +12,7 @@ public record ConnectionDetail(
     acknowledged = List.copyOf(acknowledged);
   }
 
-  /** How far one stream is acknowledged. */
+  /** Acknowledged position of one stream. */
   public record Acknowledged(
       String topic, @JsonFormat(shape = JsonFormat.Shape.STRING) long producer, long sequence) {}
 }

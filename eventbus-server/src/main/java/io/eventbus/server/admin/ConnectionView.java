@@ -5,9 +5,9 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * A client that the bus has welcomed.
+ * Client that the bus has welcomed.
  *
- * @param account whose client it is; empty for the default account
+ * @param account its account; empty for the default one
  * @param queueBytes bytes that wait for it
  */
 public record ConnectionView(

@@ -8,10 +8,10 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses requests that a web page made through DNS rebinding: the page's own host name resolves to
- * this machine, so the browser lets it talk to this port, but the Host header still carries the
- * page's name. Names have to be configured; an address cannot be rebound, so beyond loopback every
- * one will do.
+ * Guard against requests that a web page made through DNS rebinding: the page's own host name
+ * resolves to this machine, so the browser lets it talk to this port, but the Host header still
+ * carries the page's name. Names have to be configured; an address cannot be rebound, so beyond
+ * loopback every one will do.
  */
 final class HostGuard {
   private final String configured;

@@ -3,7 +3,7 @@ package io.eventbus.server.admin;
 import java.util.List;
 import java.util.Map;
 
-/** A request is answered with an error. The message never repeats what the request said. */
+/** Error that answers a request. The message never repeats what the request said. */
 final class HttpFailure extends Exception {
   private static final long serialVersionUID = 1L;
 
@@ -15,9 +15,9 @@ final class HttpFailure extends Exception {
     this(status, code, message, Map.of());
   }
 
-  /** Makes one with headers of its answer. */
+  /** Creates an error with headers of its answer. */
   HttpFailure(int status, String code, String message, Map<String, List<String>> headers) {
-    // The place where it was thrown says nothing: it is an answer, not a fault.
+    // No stack trace: it is an answer, not a fault.
     super(message, null, false, false);
     this.status = status;
     this.code = code;

@@ -11,7 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 
-/** The JSON in which operators are told of a bus: times in ISO 8601, infinity as a string. */
+/** JSON for operators: times in ISO 8601, infinity as a string. */
 public final class Json {
   private static final ObjectMapper MAPPER =
       JsonMapper.builder()
@@ -25,25 +25,25 @@ public final class Json {
    *
    * @throws IOException if the value is of a type that cannot be written
    */
-  public static byte[] write(Object value, int mostText) throws IOException {
+  public static byte[] write(Object value, int maxText) throws IOException {
     byte[] whole = write(value);
-    if (whole.length <= mostText) {
+    if (whole.length <= maxText) {
       return whole;
     }
     JsonNode tree = MAPPER.readTree(whole);
-    cut(tree, mostText);
+    cut(tree, maxText);
     return bytes(tree);
   }
 
-  private static void cut(JsonNode node, int mostText) {
+  private static void cut(JsonNode node, int maxText) {
     node.properties()
         .forEach(
             field -> {
               JsonNode value = field.getValue();
-              if (value.isTextual() && value.textValue().length() > mostText) {
-                field.setValue(TextNode.valueOf(value.textValue().substring(0, mostText)));
+              if (value.isTextual() && value.textValue().length() > maxText) {
+                field.setValue(TextNode.valueOf(value.textValue().substring(0, maxText)));
               } else {
-                cut(value, mostText);
+                cut(value, maxText);
               }
             });
   }
@@ -62,7 +62,7 @@ public final class Json {
   }
 
   /**
-   * Escapes what is not seen, which stands only in texts: some readers end a line at it, and
+   * Escapes invisible characters, which occur only in texts: some readers end a line at them, and
    * terminals turn texts around.
    */
   private static String escaped(String json) {

@@ -16,18 +16,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Callers that show credentials: how many of each address are looked at or wait for an answer.
- * Those that have lately shown wrong ones get it a second late, without a thread that waits. Each
- * standing has places of its own, so that those who guess take none of the others. Any thread.
+ * Callers with credentials: how many of each address are checked or wait for an answer. Those that
+ * have lately shown wrong ones get it a second late, without a thread that waits. Each standing has
+ * places of its own, so that guessers take none of the others. Any thread.
  */
 final class LateAnswers implements AutoCloseable {
   /**
-   * What an address may have waiting or being looked at; nothing else that it shows is looked at
-   * then.
+   * Maximum of credentials of an address that are checked or wait; further ones are refused then.
    */
   static final int MAX_OF_ADDRESS = 8;
 
-  /** The same of all addresses of one standing together. */
+  /** Maximum of all addresses of one standing together. */
   static final int MAX_OF_STANDING = 32;
 
   private static final long DELAY_MILLIS = 1_000;
@@ -38,10 +37,10 @@ final class LateAnswers implements AutoCloseable {
   private final Map<ClientAddress, Integer> waiting = new HashMap<>();
   private final Map<Standing, Integer> ofStanding = new EnumMap<>(Standing.class);
 
-  /** The place of credentials that are looked at, or wait for their answer. */
+  /** Place of credentials that are checked, or wait for their answer. */
   record Place(InetAddress client, ClientAddress address, Standing standing) {}
 
-  /** Makes one for a server. */
+  /** Creates the places of a server. */
   LateAnswers(ProvedAddresses proved) {
     this(
         new AuthenticationFailures(
@@ -65,10 +64,8 @@ final class LateAnswers implements AutoCloseable {
   }
 
   /**
-   * Takes a place for credentials that are to be looked at; {@link #leave} or {@link #answer} gives
-   * it back.
-   *
-   * @return null if so many have one that these are not looked at
+   * Acquires a place for credentials to be checked; {@link #leave} or {@link #answer} releases it.
+   * Returns null if there is none.
    */
   @Nullable Place enter(InetAddress client) {
     ClientAddress address = ClientAddress.of(client);
@@ -87,7 +84,7 @@ final class LateAnswers implements AutoCloseable {
     return new Place(client, address, standing);
   }
 
-  /** Where the caller with a place is, and whether its answer would be late now. */
+  /** Returns the address of a caller with a place, and whether its answer would be late now. */
   Origin origin(Place place) {
     return new Origin(place.address(), failures.isMany(place.client()), place.standing());
   }
@@ -97,7 +94,7 @@ final class LateAnswers implements AutoCloseable {
     proved.add(ClientAddress.of(client));
   }
 
-  /** Gives back the place of credentials that are not wrong. */
+  /** Releases the place of credentials that are not wrong. */
   synchronized void leave(Place place) {
     ofStanding.merge(place.standing(), -1, Integer::sum);
     waiting.computeIfPresent(place.address(), (key, count) -> count == 1 ? null : count - 1);

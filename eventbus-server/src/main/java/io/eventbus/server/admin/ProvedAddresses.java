@@ -7,16 +7,16 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Addresses from which somebody has lately shown credentials that open the administration port.
- * Places are kept for them, so that nobody else can take all. Any thread.
+ * Addresses that have lately shown credentials that open the administration port. Places are kept
+ * for them, so that nobody else can take all. Any thread.
  *
- * <p>At most {@value #MAX_ADDRESSES} are remembered; the address that was used least lately is
- * forgotten first.
+ * <p>At most {@value #MAX_ADDRESSES} are remembered; the least recently used address is forgotten
+ * first.
  */
 final class ProvedAddresses {
   static final int MAX_ADDRESSES = 1_024;
 
-  /** As long as from one working day to the next. */
+  /** Life of an entry: from one working day to the next. */
   static final Duration LIFE = Duration.ofHours(24);
 
   private final LongSupplier nanoTime;
@@ -24,7 +24,7 @@ final class ProvedAddresses {
   private final Map<ClientAddress, Long> provedAt = new LinkedHashMap<>(16, 0.75f, true);
 
   /**
-   * Makes one that remembers nothing.
+   * Creates an empty memory.
    *
    * @param nanoTime as {@link System#nanoTime}
    */

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of a request: only known names, each at most once. */
+/** Parameters of a request: only known names, each at most once. */
 final class QueryString {
   private static final int DEFAULT_LIMIT = 100;
   private static final int MAX_LIMIT = 1_000;
@@ -15,10 +15,10 @@ final class QueryString {
   private final Map<String, String> values = new HashMap<>();
 
   /**
-   * Reads a query.
+   * Parses a query.
    *
    * @param raw not decoded; null for none
-   * @throws HttpFailure if it is malformed, or has a parameter that is not known or comes twice
+   * @throws HttpFailure if it is malformed, or has a parameter that is unknown or comes twice
    */
   QueryString(@Nullable String raw, Set<String> known) throws HttpFailure {
     if (raw == null || raw.isEmpty()) {
@@ -43,7 +43,7 @@ final class QueryString {
     return values.getOrDefault(name, fallback);
   }
 
-  /** Null where it is not given. */
+  /** Returns a parameter; null if it is not given. */
   @Nullable String optional(String name) {
     return values.get(name);
   }

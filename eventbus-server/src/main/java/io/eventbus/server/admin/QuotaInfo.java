@@ -4,9 +4,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the clients of one identity or of one account may use of the bus, and do use.
+ * Limits and use of the clients of one identity or of one account.
  *
- * @param account whose clients they are; empty for those that have none
+ * @param account of the clients; empty for those that have none
  * @param subject their name in the account, empty for those without one; null for all clients of
  *     the account
  */
@@ -18,7 +18,7 @@ public record QuotaInfo(
   }
 
   /**
-   * One quota.
+   * Use of one quota.
    *
    * @param limit 0 for none
    * @param used what is used now; null for a rate

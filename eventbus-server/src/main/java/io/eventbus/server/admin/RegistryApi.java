@@ -19,11 +19,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The registry's resources of the administration port. Safe for use by several threads.
+ * Resources of the administration port for the registry. Safe for use by several threads.
  *
- * <p>What changes something is PUT or DELETE, which a page of another origin cannot send. Some
- * requests wait: at most {@value RegistryCalls#MAX} for the leader and {@value #MAX_WATCHERS} for a
- * change, so that threads are left for everything else.
+ * <p>Changes are PUT or DELETE, which a page of another origin cannot send. Requests may wait: at
+ * most {@value RegistryCalls#MAX_CALLS} for the leader and {@value #MAX_WATCHERS} for a change, so
+ * that threads are left for everything else.
  */
 final class RegistryApi implements AutoCloseable {
   static final int MAX_WATCHERS = 3;

@@ -10,25 +10,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Requests that wait for the registry's leader: at most {@value #MAX}, so that threads are left for
- * everything else. Safe for use by several threads.
+ * Requests that wait for the registry's leader: at most {@value #MAX_CALLS}, so that threads are
+ * left for everything else. Safe for use by several threads.
  */
 final class RegistryCalls {
-  static final int MAX = 2;
+  static final int MAX_CALLS = 2;
 
-  /** Shorter than the time in which an answer has to be there. */
+  /** Deadline that is shorter than that of the answer. */
   static final Duration DEADLINE = Duration.ofSeconds(8);
 
-  private final Semaphore permits = new Semaphore(MAX);
+  private final Semaphore permits = new Semaphore(MAX_CALLS);
 
-  /** Something that the registry is asked for. */
+  /** Request to the registry. */
   interface Call<T> {
     CompletionStage<T> begin() throws HttpFailure;
   }
 
   /** Waits for the registry; what it refuses is told in its own words. */
   <T> T await(Call<T> call) throws HttpFailure {
-    enter(permits, MAX);
+    enter(permits, MAX_CALLS);
     try {
       return call.begin()
           .toCompletableFuture()
@@ -45,10 +45,10 @@ final class RegistryCalls {
     }
   }
 
-  static void enter(Semaphore permits, int most) throws HttpFailure {
+  static void enter(Semaphore permits, int max) throws HttpFailure {
     if (!permits.tryAcquire()) {
       throw new HttpFailure(
-          503, "BUSY", "too many requests wait for the registry (expected: " + most + ")");
+          503, "BUSY", "too many requests wait for the registry (expected: " + max + ")");
     }
   }
 

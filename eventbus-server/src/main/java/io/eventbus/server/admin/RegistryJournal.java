@@ -13,17 +13,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last changes of the registry, for those who ask what has happened since they last asked. It
- * begins when somebody first asks. Safe for use by several threads.
+ * Last changes of the registry, for callers that ask for changes since their last request. It
+ * begins with the first request. Safe for use by several threads.
  */
 final class RegistryJournal implements AutoCloseable {
   private static final int MAX_KEPT = 1_000;
 
-  /** A change. */
+  /** Change of the registry. */
   record Item(long version, String change) {}
 
   /**
-   * What has happened.
+   * Changes since a version.
    *
    * @param version where to go on
    * @param items the changes, in order
@@ -35,7 +35,7 @@ final class RegistryJournal implements AutoCloseable {
   private final ArrayDeque<Item> kept = new ArrayDeque<>();
   private @Nullable ListenerRegistration registration;
 
-  /** The version before the oldest change that is kept. */
+  /** Version before the oldest change that is kept. */
   private long from = -1;
 
   private long version;
@@ -62,7 +62,7 @@ final class RegistryJournal implements AutoCloseable {
     }
   }
 
-  /** Renewed leases make versions too, and are no news. */
+  /** Returns the newest version; renewed leases make versions too, and are no news. */
   private long newest() {
     Item last = kept.peekLast();
     return last == null ? from : last.version();

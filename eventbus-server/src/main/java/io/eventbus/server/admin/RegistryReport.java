@@ -9,8 +9,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the registry looks from this bus, as the API tells it: numbers with their units in their
- * names.
+ * Registry as this bus sees it, for the API: numbers with their units in their names.
  *
  * @param cluster the number that the cluster was given when it was founded; empty for none
  * @param bus this bus; null for none yet
@@ -34,7 +33,7 @@ record RegistryReport(
     long silenceMillis,
     Commits commits) {
 
-  /** See {@link RegistryStatus.Log}. */
+  /** Log of the consensus; see {@link RegistryStatus.Log}. */
   record Log(
       long committedIndex,
       long appliedIndex,
@@ -43,11 +42,11 @@ record RegistryReport(
       long entries,
       long bytes) {}
 
-  /** How long commits took, in milliseconds. */
+  /** Durations of commits, in milliseconds. */
   record Commits(long count, double p50Millis, double p99Millis, double maxMillis) {}
 
   /**
-   * One member.
+   * Member of the cluster.
    *
    * @param state JOINING, UP, DRAINING, DOWN, or NONE for not registered
    * @param number the number of its present life; null for not registered

@@ -19,14 +19,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The resources of the administration port that revoke what was issued for clients. Safe for use by
- * several threads.
+ * Resources of the administration port that revoke credentials of clients. Safe for use by several
+ * threads.
  */
 final class RevocationApi {
   private static final String PATH = "/api/v1/revocations";
 
   /**
-   * For how long a revocation is kept: a token lives for 24 hours at most, and an hour is more than
+   * Time that a revocation is kept: a token lives for 24 hours at most, and an hour is more than
    * clocks and skew make of it.
    */
   static final Duration KEPT = Duration.ofHours(25);
@@ -49,9 +49,9 @@ final class RevocationApi {
   }
 
   /**
-   * A revocation.
+   * Revocation of a client's credentials.
    *
-   * @param account whose client it is; empty for the account of all that have none
+   * @param account of the client; empty for the account of all that have none
    */
   record Item(String account, String subject, Instant issuedBefore) {
     static Item of(Revocation revocation) {
@@ -63,9 +63,9 @@ final class RevocationApi {
   }
 
   /**
-   * What came of a request.
+   * Result of a request.
    *
-   * @param keptFor "cluster", or "process" where the bus serves alone: then it ends with it
+   * @param keptFor "cluster", or "process" if the bus serves alone: then it ends with it
    */
   record Revoked(String account, String subject, Instant issuedBefore, String keptFor) {}
 
@@ -114,7 +114,7 @@ final class RevocationApi {
     return AdminReply.ok(new Lifted(who.account(), who.subject(), true));
   }
 
-  /** A revocation that was taken back. */
+  /** Revocation that was taken back. */
   record Lifted(String account, String subject, boolean lifted) {}
 
   private <T extends CommandResult> T submit(RegistryCommand command, Class<T> expected)
@@ -142,7 +142,7 @@ final class RevocationApi {
     return new AccountSubject(account, subject);
   }
 
-  /** A time in the future would shut out whoever logs in again until then. */
+  /** Reads a time; one in the future would shut out clients that log in again until then. */
   private Instant before(String text) throws HttpFailure {
     Instant now = clock.instant();
     if (text.isEmpty()) {

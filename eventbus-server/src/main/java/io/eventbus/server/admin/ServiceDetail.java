@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
 import java.util.List;
 import java.util.Map;
 
-/** A service with its members. */
+/** Service with its members. */
 public record ServiceDetail(ServiceInfo service, List<Member> members) {
   /** Copies the list, so that the record is immutable. */
   public ServiceDetail {
@@ -12,7 +12,7 @@ public record ServiceDetail(ServiceInfo service, List<Member> members) {
   }
 
   /**
-   * A connection that serves.
+   * Member of the service.
    *
    * @param connection the number of its connection; 0 if that has just ended
    * @param window calls that it may be given at once

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers what clients ask the bus about services, in the JSON of the administration. On a thread
- * of its own, because a bus with many members takes longer to describe than an event loop has; what
- * waits for it is bounded.
+ * Responder to clients' queries about services, in the JSON of the administration. On a thread of
+ * its own, because a bus with many members takes longer to describe than an event loop has; waiting
+ * queries are bounded.
  */
 public final class ServiceQueryResponder implements BusService, AutoCloseable {
-  /** Services in one answer. */
+  /** Maximum of services in one answer. */
   static final int MAX_SERVICES = 1_000;
 
   private static final int MAX_WAITING = 256;
@@ -31,7 +31,7 @@ public final class ServiceQueryResponder implements BusService, AutoCloseable {
   private final String bus;
   private final ThreadPoolExecutor thread;
 
-  /** Makes one. */
+  /** Creates a responder. */
   public ServiceQueryResponder(String bus, BusView view) {
     this.bus = bus;
     this.view = view;
@@ -51,13 +51,13 @@ public final class ServiceQueryResponder implements BusService, AutoCloseable {
   }
 
   /**
-   * Some services of a bus.
+   * Services of a bus.
    *
    * @param next the argument that brings the following ones; null for none
    */
   record Services(String bus, List<ServiceInfo> services, @Nullable String next) {}
 
-  /** A service of a bus. */
+  /** Service of a bus. */
   record OneService(String bus, ServiceInfo service, List<ServiceDetail.Member> members) {}
 
   @Override

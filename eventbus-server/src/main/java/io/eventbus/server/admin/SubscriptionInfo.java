@@ -3,9 +3,9 @@ package io.eventbus.server.admin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subscription.
+ * Subscription of a client.
  *
- * @param account whose it is; empty for the default account
+ * @param account its account; empty for the default one
  * @param group its group, or null for none
  */
 public record SubscriptionInfo(

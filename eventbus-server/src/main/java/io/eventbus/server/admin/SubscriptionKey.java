@@ -2,9 +2,9 @@ package io.eventbus.server.admin;
 
 import java.util.Comparator;
 
-/** What a subscription is known by on a bus. */
+/** Key of a subscription on a bus. */
 public record SubscriptionKey(long connection, long id) implements Comparable<SubscriptionKey> {
-  /** Before every subscription. */
+  /** Key before every subscription. */
   public static final SubscriptionKey FIRST = new SubscriptionKey(Long.MIN_VALUE, Long.MIN_VALUE);
 
   private static final Comparator<SubscriptionKey> ORDER =

@@ -1,4 +1,4 @@
 package io.eventbus.server.admin;
 
-/** A topic that the bus knows because somebody publishes to it. */
+/** Topic that the bus knows because a client publishes to it. */
 public record TopicInfo(String name, int subscribers, long events, long deliveries) {}

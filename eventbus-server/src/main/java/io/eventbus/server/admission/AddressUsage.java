@@ -3,8 +3,8 @@ package io.eventbus.server.admission;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the clients of one address have together. The counts of connections are read and changed
- * while the entry of {@link AddressUsages} is locked, the others by any thread.
+ * Use of the clients of one address together. The counts of connections are read and changed while
+ * the entry of {@link AddressUsages} is locked, the others by any thread.
  */
 final class AddressUsage {
   final HandshakeRate rate;
@@ -15,7 +15,7 @@ final class AddressUsage {
   int connections;
   int handshakes;
 
-  /** Whether it is among those that are looked at later because their rate is remembered. */
+  /** Set if it is among the lingering ones, whose rate is remembered. */
   boolean lingers;
 
   AddressUsage(HandshakeRate rate) {

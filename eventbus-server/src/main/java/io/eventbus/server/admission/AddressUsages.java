@@ -13,16 +13,16 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The accounts of all client addresses. Any thread.
+ * Usages of all client addresses. Any thread.
  *
- * <p>An account exists while its address has a connection, and beyond that until its rate of
+ * <p>A usage exists while its address has a connection, and beyond that until its rate of
  * handshakes is back at full, or {@value #MAX_LINGERING} others are remembered for the same reason:
  * so there are never more than that and the open connections.
  */
 public final class AddressUsages {
   static final int MAX_LINGERING = 65_536;
 
-  /** How many that linger are looked at for each that comes: more than can be added by it. */
+  /** Number of lingering entries that each new connection checks: more than it can add. */
   private static final int LOOKS = 4;
 
   private final AddressLimitsConfig limits;
@@ -37,12 +37,12 @@ public final class AddressUsages {
   private final AtomicInteger lingerers = new AtomicInteger();
 
   /**
-   * Makes a registry without accounts.
+   * Creates an empty table.
    *
-   * @param limits what one address may have
+   * @param limits limits of one address
    * @param memoryBytes all that the bus may hold for clients
    * @param subscriptionBytes all that subscriptions may take
-   * @param interest filters that other buses may be told of
+   * @param interest filters that peers may be told of
    * @param serviceBytes all that the bus may hold for services
    * @param nanoTime as {@link System#nanoTime}
    */
@@ -68,10 +68,10 @@ public final class AddressUsages {
   }
 
   /**
-   * Takes a connection in, if the limits of its address allow it.
+   * Admits a connection, if the limits of its address allow it.
    *
-   * @param client where the client is; a port of 0 is not known
-   * @return its account, or why not
+   * @param client its address; a port of 0 is not known
+   * @return its usage, or why not
    */
   public Admission admit(InetSocketAddress client, boolean exempt) {
     InetAddress ip = client.getAddress();
@@ -101,7 +101,7 @@ public final class AddressUsages {
     return verdict[0];
   }
 
-  /** The limit that is met, null for none. */
+  /** Returns the limit that is reached, null for none. */
   private Admission.@Nullable Refused refusal(
       ClientAddress address, AddressUsage account, long now) {
     if (limits.connections() != 0 && account.connections >= limits.connections()) {
@@ -135,7 +135,7 @@ public final class AddressUsages {
     return new Admission.Refused(reason, what + " (expected: at most " + limit + ")");
   }
 
-  /** A connection was welcomed. */
+  /** Notes that a connection was welcomed. */
   void welcomed(ClientAddress address) {
     accounts.computeIfPresent(
         address,
@@ -145,7 +145,7 @@ public final class AddressUsages {
         });
   }
 
-  /** A connection has ended. */
+  /** Leaves with a connection that has ended. */
   void left(ClientAddress address, boolean welcomed) {
     long now = nanoTime.getAsLong();
     accounts.computeIfPresent(
@@ -204,11 +204,11 @@ public final class AddressUsages {
     return account.interest.get() >= interestShare;
   }
 
-  boolean takeSubscriptionBytes(AddressUsage account, long bytes) {
+  boolean acquireSubscriptionBytes(AddressUsage account, long bytes) {
     return take(account.subscriptionBytes, bytes, subscriptionShare);
   }
 
-  boolean takeServiceBytes(AddressUsage account, long bytes) {
+  boolean acquireServiceBytes(AddressUsage account, long bytes) {
     return take(account.serviceBytes, bytes, serviceShare);
   }
 

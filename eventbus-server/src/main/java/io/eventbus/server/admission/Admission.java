@@ -2,15 +2,15 @@ package io.eventbus.server.admission;
 
 import io.eventbus.server.stats.RefusalReason;
 
-/** Whether a connection may come in. */
+/** Decision on a new connection. */
 public sealed interface Admission {
   /**
-   * It may.
+   * The connection is admitted.
    *
-   * @param account what it has of its address's share; to be closed with the connection
+   * @param account its part of its address's share; to be closed with the connection
    */
   record Admitted(ConnectionUsage account) implements Admission {}
 
-  /** It may not, for now. */
+  /** The connection is refused, for now. */
   record Refused(RefusalReason reason, String message) implements Admission {}
 }

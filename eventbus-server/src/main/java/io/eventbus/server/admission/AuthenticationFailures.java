@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * How often the clients of each address have lately failed to prove who they are. Any thread.
+ * Recent failures of authentication of each address. Any thread.
  *
  * <p>At most {@value #MAX_ADDRESSES} addresses are remembered; the one that failed least lately is
  * forgotten first.
@@ -26,7 +26,7 @@ public final class AuthenticationFailures {
   private final LongSupplier nanoTime;
   private final Map<ClientAddress, Recent> addresses = new LinkedHashMap<>();
 
-  /** The times of the last failures, in a ring. */
+  /** Times of the last failures, in a ring. */
   private static final class Recent {
     private final long[] times = new long[PROMPT_ANSWERS];
     private int count;
@@ -50,9 +50,9 @@ public final class AuthenticationFailures {
   }
 
   /**
-   * Makes one that remembers nothing.
+   * Creates an empty memory.
    *
-   * @param audit where each failure is told
+   * @param audit log of failures
    * @param nanoTime as {@link System#nanoTime}
    */
   public AuthenticationFailures(RateLimitedLog audit, LongSupplier nanoTime) {
@@ -63,7 +63,7 @@ public final class AuthenticationFailures {
   /**
    * Notes a failure.
    *
-   * @param address where the client is
+   * @param address of the client
    * @param reason for the log, as it goes on after "a client"
    */
   public boolean note(InetAddress address, String reason) {
@@ -91,22 +91,13 @@ public final class AuthenticationFailures {
     return many;
   }
 
-  /**
-   * Says whether there were {@value #PROMPT_ANSWERS} failures within a minute.
-   *
-   * @param address where the client is
-   */
+  /** Returns whether there were {@value #PROMPT_ANSWERS} failures within a minute. */
   public synchronized boolean isMany(InetAddress address) {
     Recent recent = addresses.get(ClientAddress.of(address));
     return recent != null && recent.isMany(nanoTime.getAsLong());
   }
 
-  /**
-   * Says whether there was a failure within a minute.
-   *
-   * @param address where the client is
-   * @return also where it is not yet {@link #isMany}
-   */
+  /** Returns whether there was a failure within a minute, also if it is not yet {@link #isMany}. */
   public synchronized boolean isAny(InetAddress address) {
     Recent recent = addresses.get(ClientAddress.of(address));
     return recent != null && !recent.isOld(nanoTime.getAsLong());

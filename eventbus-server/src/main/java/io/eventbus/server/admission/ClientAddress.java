@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What counts as one address: an address of IPv4, also where it is written as one of IPv6, or a /64
- * network of IPv6, because whoever has one address there usually has the whole network.
+ * Unit that counts as one address: an address of IPv4, also if it is written as one of IPv6, or a
+ * /64 network of IPv6, because the owner of one address there usually has the whole network.
  */
 public record ClientAddress(boolean v4, long bits) implements Comparable<ClientAddress> {
   private static final int V6_BYTES = 16;
@@ -24,7 +24,7 @@ public record ClientAddress(boolean v4, long bits) implements Comparable<ClientA
         : new ClientAddress(true, Integer.toUnsignedLong(all.getInt()));
   }
 
-  /** An address of IPv4 that is written as one of IPv6 becomes one of IPv4. */
+  /** Returns an address of IPv4 that is written as one of IPv6 as one of IPv4. */
   static InetAddress plain(InetAddress address) {
     if (address instanceof Inet6Address v6) {
       Inet4Address v4 = mapped(v6.getAddress());
@@ -53,7 +53,7 @@ public record ClientAddress(boolean v4, long bits) implements Comparable<ClientA
     }
   }
 
-  /** By a number, so that a table of addresses that collide stays fast. */
+  /** Compares by a number, so that a table of addresses that collide stays fast. */
   @Override
   public int compareTo(ClientAddress other) {
     int order = Long.compare(bits, other.bits);

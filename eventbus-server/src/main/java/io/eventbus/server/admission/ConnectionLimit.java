@@ -5,13 +5,13 @@ import io.eventbus.server.stats.RefusalReason;
 import java.lang.management.ManagementFactory;
 
 /**
- * How many client connections a bus takes: what is configured, or what the process has descriptors
+ * Maximum of client connections of a bus: the configured one, or what the process has descriptors
  * or heap for, whichever is least.
  *
  * @param connections client connections, at least 1
  */
 public record ConnectionLimit(int connections, RefusalReason reason, String message, int spare) {
-  /** What a connection takes of the heap, with a margin, and what one with TLS does. */
+  /** Heap of a connection, with a margin. */
   static final int HEAP_BYTES = 4096;
 
   static final int TLS_HEAP_BYTES = 12 * 1024;
@@ -21,18 +21,18 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
   private static final int MAX_ANSWERED = 64;
   private static final int MAX_ADMINISTRATION = 1024;
 
-  /** What a process has. A limit of descriptors that is not positive is not known. */
+  /** Resources of a process. A limit of descriptors that is not positive is not known. */
   record Resources(
       long descriptors, long descriptorsInUse, long maxHeapBytes, int heapBytesForOne) {
     static Resources ofProcess(boolean tls) {
-      long most = 0;
+      long max = 0;
       long used = 0;
       if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix) {
-        most = unix.getMaxFileDescriptorCount();
+        max = unix.getMaxFileDescriptorCount();
         used = unix.getOpenFileDescriptorCount();
       }
       return new Resources(
-          most, used, Runtime.getRuntime().maxMemory(), tls ? TLS_HEAP_BYTES : HEAP_BYTES);
+          max, used, Runtime.getRuntime().maxMemory(), tls ? TLS_HEAP_BYTES : HEAP_BYTES);
     }
   }
 
@@ -79,19 +79,16 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
   }
 
   /**
-   * Returns how many connections too many may have a descriptor at a time, so that they can be told
-   * so.
-   *
-   * @return a quarter of what is spare, at least 1
+   * Returns how many excess connections may have a descriptor at a time, so that they get an
+   * answer: a quarter of the spare ones, at least 1.
    */
   public int answered() {
     return Math.min(MAX_ANSWERED, Math.max(1, spare / 4));
   }
 
   /**
-   * Returns how many connections the administration port may take.
-   *
-   * @return half of what is spare, at least 1
+   * Returns how many connections the administration port may have: half of the spare ones, at least
+   * 1.
    */
   public int administration() {
     return Math.min(MAX_ADMINISTRATION, Math.max(1, spare / 2));

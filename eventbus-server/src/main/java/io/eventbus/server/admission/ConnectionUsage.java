@@ -5,9 +5,9 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection has of its address's share, and where its client is. Confined to the
- * connection's loop except for what is said to be for any thread. When it is closed everything is
- * given back, and nothing is counted any more.
+ * Use of one connection of its address's share, and its client's address. Confined to the
+ * connection's loop except for methods for any thread. At its end everything is released, and
+ * nothing is counted any more.
  */
 public final class ConnectionUsage {
   private final InetSocketAddress client;
@@ -39,9 +39,9 @@ public final class ConnectionUsage {
   }
 
   /**
-   * Makes the account of a connection for which no limits hold.
+   * Creates the usage of a connection without limits.
    *
-   * @param client where the client is
+   * @param client its address
    * @param failures remembers the addresses of failed authentications; null to remember none
    */
   public static ConnectionUsage unlimited(
@@ -50,9 +50,8 @@ public final class ConnectionUsage {
   }
 
   /**
-   * Returns where the client is, as far as the bus or a proxy that it trusts knows; any thread.
-   *
-   * @return a port of 0 is not known
+   * Returns the client's address, as far as the bus or a trusted proxy knows; a port of 0 is not
+   * known. Any thread.
    */
   public InetSocketAddress client() {
     return client;
@@ -66,19 +65,14 @@ public final class ConnectionUsage {
   }
 
   /**
-   * Says whether the client is on this machine, so that no limits for addresses hold; any thread.
-   *
-   * @return true if it is exempt
+   * Returns whether the client is on this machine, so that no limits for addresses hold; any
+   * thread.
    */
   public boolean isExempt() {
     return entry == null;
   }
 
-  /**
-   * Returns the client's address for people; any thread.
-   *
-   * @return with the port where that is known
-   */
+  /** Returns the client's address for people, with the port if it is known; any thread. */
   @Override
   public String toString() {
     if (client.getAddress() == null) {
@@ -89,7 +83,7 @@ public final class ConnectionUsage {
         : NetUtil.toSocketAddressString(client);
   }
 
-  /** The client was welcomed: it is no unfinished handshake any more. */
+  /** Ends the handshake, because the client was welcomed. */
   public void welcomed() {
     if (!welcomed && !closed && entry != null) {
       entry.accounts.welcomed(entry.address);
@@ -98,7 +92,7 @@ public final class ConnectionUsage {
   }
 
   /**
-   * Notes that the client could not prove who it is.
+   * Notes a failed authentication.
    *
    * @param reason for the log, as it goes on after "a client"
    */
@@ -109,17 +103,14 @@ public final class ConnectionUsage {
   }
 
   /**
-   * Says whether that has happened so often lately that the next answer would be late; any thread.
+   * Returns whether authentication has failed so often lately that the next answer would be late;
+   * any thread.
    */
   public boolean failsOften() {
     return failures != null && client.getAddress() != null && failures.isMany(client.getAddress());
   }
 
-  /**
-   * Notes that the bus holds more or fewer bytes for this connection than before.
-   *
-   * @param change how many more; negative for fewer
-   */
+  /** Changes the bytes that the bus holds for this connection; negative for fewer. */
   public void held(long change) {
     if (change != 0 && !closed && entry != null) {
       held += change;
@@ -127,58 +118,43 @@ public final class ConnectionUsage {
     }
   }
 
-  /**
-   * Notes how many bytes the bus holds for this connection now.
-   *
-   * @param bytes all of them
-   */
+  /** Sets the bytes that the bus holds for this connection. */
   public void holds(long bytes) {
     held(bytes - held);
   }
 
   /**
-   * Says whether the bus holds more for the clients of this address than their share; any thread.
-   *
-   * @return true if it does
+   * Returns whether the bus holds more for the clients of this address than their share; any
+   * thread.
    */
   public boolean isOverShare() {
     return entry != null && entry.accounts.isOverShare(entry.account);
   }
 
   /**
-   * Takes room for a subscription, if the address has some left.
-   *
-   * @param bytes at least 0
-   * @return false if it has not; then nothing was taken
+   * Acquires room for a subscription; returns false, and acquires nothing, if the address has none
+   * left.
    */
-  public boolean takeSubscriptionBytes(long bytes) {
+  public boolean acquireSubscriptionBytes(long bytes) {
     if (closed || entry == null) {
       return true;
     }
-    if (!entry.accounts.takeSubscriptionBytes(entry.account, bytes)) {
+    if (!entry.accounts.acquireSubscriptionBytes(entry.account, bytes)) {
       return false;
     }
     subscriptionBytes += bytes;
     return true;
   }
 
-  /**
-   * Gives back what a subscription took.
-   *
-   * @param bytes what was taken
-   */
-  public void giveSubscriptionBytes(long bytes) {
+  /** Releases what a subscription acquired. */
+  public void releaseSubscriptionBytes(long bytes) {
     if (!closed && entry != null) {
       subscriptionBytes -= bytes;
       entry.account.subscriptionBytes.addAndGet(-bytes);
     }
   }
 
-  /**
-   * Counts filters that other buses are told of.
-   *
-   * @param change how many more, or less if it is negative
-   */
+  /** Changes the number of filters that peers are told of; negative for fewer. */
   public void changeInterest(int change) {
     if (!closed && entry != null) {
       interest += change;
@@ -187,52 +163,43 @@ public final class ConnectionUsage {
   }
 
   /**
-   * Says whether other buses are told of more filters because of the address than its share of all.
-   *
-   * @return true if they are
+   * Returns whether peers are told of more filters because of the address than its share of all.
    */
   public boolean isInterestFull() {
     return entry != null && entry.accounts.isInterestFull(entry.account);
   }
 
   /**
-   * Takes room for something of services, if the address has some left.
-   *
-   * @param bytes at least 0
-   * @return false if it has not; then nothing was taken
+   * Acquires room for services; returns false, and acquires nothing, if the address has none left.
    */
-  public boolean takeServiceBytes(long bytes) {
+  public boolean acquireServiceBytes(long bytes) {
     if (closed || entry == null) {
       return true;
     }
-    if (!entry.accounts.takeServiceBytes(entry.account, bytes)) {
+    if (!entry.accounts.acquireServiceBytes(entry.account, bytes)) {
       return false;
     }
     serviceBytes += bytes;
     return true;
   }
 
-  /**
-   * Gives back what something of services took.
-   *
-   * @param bytes what was taken
-   */
-  public void giveServiceBytes(long bytes) {
+  /** Releases room for services. */
+  public void releaseServiceBytes(long bytes) {
     if (!closed && entry != null) {
       serviceBytes -= bytes;
       entry.account.serviceBytes.addAndGet(-bytes);
     }
   }
 
-  /** Gives everything back. Does nothing the second time. */
+  /** Releases everything. Does nothing the second time. */
   public void close() {
     if (closed) {
       return;
     }
     held(-held);
-    giveSubscriptionBytes(subscriptionBytes);
+    releaseSubscriptionBytes(subscriptionBytes);
     changeInterest(-interest);
-    giveServiceBytes(serviceBytes);
+    releaseServiceBytes(serviceBytes);
     closed = true;
     if (entry != null) {
       entry.accounts.left(entry.address, welcomed);

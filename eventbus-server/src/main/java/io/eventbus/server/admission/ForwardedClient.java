@@ -9,21 +9,21 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's address as proxies tell it in a request's headers: {@code Forwarded} (RFC 7239) or
- * {@code X-Forwarded-For}. Every proxy adds where it got the request from at the end; what stands
- * before the word of the first proxy that is not ours may be made up.
+ * Client's address from the headers of a proxied request: {@code Forwarded} (RFC 7239) or {@code
+ * X-Forwarded-For}. Every proxy appends the address of its own client; entries before that of the
+ * first proxy that is not ours may be forged.
  */
 public final class ForwardedClient {
   private final ProxyNetworks proxies;
 
-  /** Makes one. */
+  /** Creates a reader. */
   public ForwardedClient(ProxyNetworks proxies) {
     this.proxies = proxies;
   }
 
   /**
-   * The headers do not tell one client: they name two, of whom one may be the client's own
-   * invention, or the last that they name is no address.
+   * Thrown if the headers do not name one client: they name two, of whom one may be forged by the
+   * client, or the last entry is no address.
    */
   public static final class UnusableException extends Exception {
     private static final long serialVersionUID = 1L;
@@ -34,12 +34,11 @@ public final class ForwardedClient {
   }
 
   /**
-   * Finds the client of a request that came from a proxy.
+   * Returns the client of a request that came from a proxy.
    *
    * @return the last address that is not a proxy's; the first of all if all are proxies'; empty if
-   *     the proxy did not tell one. A port of 0 is not known.
-   * @throws UnusableException if the headers name two clients, or what the proxy added is no
-   *     address
+   *     the proxy named none. A port of 0 is not known.
+   * @throws UnusableException if the headers name two clients, or the proxy's entry is no address
    */
   public Optional<InetSocketAddress> find(List<String> forwarded, List<String> forwardedFor)
       throws UnusableException {
@@ -56,7 +55,7 @@ public final class ForwardedClient {
   private @Nullable InetSocketAddress last(String header, List<String> nodes)
       throws UnusableException {
     InetSocketAddress found = null;
-    // Taking the proxy for the client instead would give the client what only the proxy may have.
+    // Taking the proxy for the client instead would give the client the proxy's rights.
     String added = nodes.isEmpty() ? "" : nodes.get(nodes.size() - 1);
     if (!added.isEmpty() && address(added) == null) {
       throw new UnusableException(
@@ -65,7 +64,7 @@ public final class ForwardedClient {
     for (int i = nodes.size() - 1; i >= 0; i--) {
       InetSocketAddress node = address(nodes.get(i));
       if (node == null) {
-        // Unknown, or hidden on purpose: nobody of ours vouches for what stands before.
+        // Unknown, or hidden on purpose: no proxy of ours vouches for entries before it.
         return found;
       }
       found = node;
@@ -76,7 +75,7 @@ public final class ForwardedClient {
     return found;
   }
 
-  /** The values of {@code for} of all elements; an element without one is an empty text. */
+  /** Returns the values of {@code for} of all elements; an element without one is an empty text. */
   private static List<String> forwardedNodes(List<String> headers) {
     List<String> nodes = new ArrayList<>();
     for (String element : elements(headers)) {
@@ -103,7 +102,10 @@ public final class ForwardedClient {
     return all;
   }
 
-  /** In this header nothing is quoted: a quotation mark is the client's invention. */
+  /**
+   * Returns the addresses; in this header nothing is quoted: a quotation mark is the client's
+   * invention.
+   */
   private static List<String> addresses(List<String> headers) {
     List<String> all = new ArrayList<>();
     for (String header : headers) {
@@ -115,8 +117,8 @@ public final class ForwardedClient {
   }
 
   /**
-   * Separators within quotes do not count, but where quotes are not balanced: then what stands
-   * before was made up, so that the proxy's own would be taken for a part of it.
+   * Splits a text. Separators within quotes do not count, unless quotes are not balanced: then
+   * earlier text was forged, so that the proxy's own entry would be taken for a part of it.
    */
   private static List<String> split(String text, char separator) {
     List<String> parts = new ArrayList<>();
@@ -156,7 +158,9 @@ public final class ForwardedClient {
         : new InetSocketAddress(ClientAddress.plain(ClientAddress.literal(bytes)), port);
   }
 
-  /** A port may be hidden behind a name (RFC 7239, section 6.2): then it is not known. */
+  /**
+   * Returns the port; it may be hidden behind a name (RFC 7239, section 6.2): then it is not known.
+   */
   private static int port(String text) {
     return text.matches(":\\d{1,5}") ? Math.min(Integer.parseInt(text.substring(1)), 65_535) : 0;
   }

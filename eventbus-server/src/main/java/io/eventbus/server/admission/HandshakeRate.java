@@ -3,14 +3,14 @@ package io.eventbus.server.admission;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A token bucket for new connections: so many each second on the average of ten. It is kept as the
+ * Token bucket for new connections: so many each second on the average of ten. It is kept as the
  * time at which the bucket will be full again (the generic cell rate algorithm of ITU-T I.371), so
  * that nothing has to fill it. Not for several threads at once.
  */
 final class HandshakeRate {
   private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** What one connection takes; 0 for no limit. */
+  /** Cost of one connection; 0 for no limit. */
   private final long nanosEach;
 
   private long fullAt;

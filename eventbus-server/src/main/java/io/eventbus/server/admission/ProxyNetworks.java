@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The proxies whose word on a client's address is taken. Immutable. */
+/** Trusted proxies, which name their clients' addresses. Immutable. */
 public final class ProxyNetworks {
-  /** This machine. */
+  /** Proxies on this machine. */
   public static final ProxyNetworks LOOPBACK = of(List.of("127.0.0.0/8", "::1"));
 
   private static final int V4_BITS = 32;
@@ -39,9 +39,9 @@ public final class ProxyNetworks {
   }
 
   /**
-   * Reads addresses and networks in the notation of CIDR.
+   * Parses addresses and networks in the notation of CIDR.
    *
-   * @throws ConfigException if one of them is none; says which
+   * @throws ConfigException if one of them is none; names it
    */
   public static ProxyNetworks of(List<String> texts) {
     List<Network> networks = new ArrayList<>();
@@ -73,24 +73,24 @@ public final class ProxyNetworks {
     if (written == null) {
       return null;
     }
-    int most = written.length * 8;
+    int max = written.length * 8;
     int bits;
     try {
-      bits = slash < 0 ? most : Integer.parseInt(text.substring(slash + 1));
+      bits = slash < 0 ? max : Integer.parseInt(text.substring(slash + 1));
     } catch (NumberFormatException e) {
       return null;
     }
-    if (bits < 0 || bits > most) {
+    if (bits < 0 || bits > max) {
       return null;
     }
     byte[] plain = ClientAddress.plain(ClientAddress.literal(written)).getAddress();
-    if (plain.length * 8 == V4_BITS && most != V4_BITS) {
+    if (plain.length * 8 == V4_BITS && max != V4_BITS) {
       return bits < MAPPED_BITS ? null : new Network(plain, bits - MAPPED_BITS);
     }
     return new Network(plain, bits);
   }
 
-  /** Says whether an address is a proxy's. */
+  /** Returns whether an address is a proxy's. */
   public boolean contains(@Nullable InetAddress address) {
     if (networks.isEmpty() || address == null) {
       return false;

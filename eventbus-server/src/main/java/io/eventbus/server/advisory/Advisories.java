@@ -2,33 +2,33 @@ package io.eventbus.server.advisory;
 
 import java.util.function.Consumer;
 
-/** Takes what happens on a bus to what listens, and to the audit log. Any thread. */
+/** Distributor of advisories to a listener, and to the audit log. Any thread. */
 public final class Advisories {
   private volatile Consumer<Advisory> listener = advisory -> {};
   private volatile Consumer<Advisory> audit = advisory -> {};
 
-  /** Makes one to which nothing listens yet. */
+  /** Creates a distributor without listeners. */
   public Advisories() {}
 
   /**
-   * Sets what is told from now on.
+   * Sets the listener.
    *
-   * @param told by any thread, also event loops: must not block and must not throw
+   * @param told called by any thread, also event loops: must not block and must not throw
    */
   public void listen(Consumer<Advisory> told) {
     listener = told;
   }
 
   /**
-   * Sets what keeps account from now on of who did what.
+   * Sets the audit log.
    *
-   * @param kept by any thread, also event loops: must not block and must not throw
+   * @param kept called by any thread, also event loops: must not block and must not throw
    */
   public void audit(Consumer<Advisory> kept) {
     audit = kept;
   }
 
-  /** Tells that something has happened; returns at once. */
+  /** Reports an advisory; returns at once. */
   public void tell(Advisory advisory) {
     if (advisory.publishedAsEvent()) {
       listener.accept(advisory);

@@ -3,40 +3,34 @@ package io.eventbus.server.advisory;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Something that has happened. The names of types and components are part of the protocol. */
+/** Event on a bus. The names of types and components are part of the protocol. */
 public sealed interface Advisory {
   /** Returns what kind it is. */
   String type();
 
   /**
-   * Says whose clients it is about: an event of the bus about clients of an account is also told to
-   * those of the account that watch them.
-   *
-   * @return empty for the account of all that have none; null where it is about no account's
+   * Returns the account of the clients that it is about, empty for the account of all that have
+   * none; null if it is about no account's. An event of the bus about clients of an account is also
+   * told to those of the account that observe it.
    */
   default @Nullable String account() {
     return null;
   }
 
-  /**
-   * Says whether it is an event of the bus, for those who watch it run.
-   *
-   * @return false for what only the audit log has
-   */
+  /** Returns whether it is published as an event of the bus, and not only in the audit log. */
   default boolean publishedAsEvent() {
     return true;
   }
 
   /**
-   * Says whether it belongs into the audit log.
-   *
-   * @return true for what says who did what, or was not let
+   * Returns whether it belongs into the audit log, because it names who did something, or was not
+   * allowed to.
    */
   default boolean belongsToAudit() {
     return false;
   }
 
-  /** Says whether a client can cause it as often as it likes. */
+  /** Returns whether a client can cause it as often as it likes. */
   default boolean causedByClient() {
     return false;
   }
@@ -44,8 +38,8 @@ public sealed interface Advisory {
   /**
    * A client was welcomed.
    *
-   * @param account whose client it is; empty for the account of all that have none
-   * @param subject its name in the account; empty where it has proved none
+   * @param account of the client; empty for the account of all that have none
+   * @param subject its name in the account; empty if it has proved none
    */
   record ClientConnected(
       long connection,
@@ -74,13 +68,13 @@ public sealed interface Advisory {
   }
 
   /**
-   * A client was not let in, because it did not prove who it is.
+   * A client was refused, because its authentication failed.
    *
-   * @param client name that the client gave in {@code Hello}; empty where it gave none
-   * @param account whose client it would have been; empty where that is not known, or for none
+   * @param client name that the client gave in {@code Hello}; empty if it gave none
+   * @param account of the client; empty if it is not known, or for none
    * @param subject its name in the account, which a signature or the users file vouches for; of a
    *     certificate that TLS refused the distinguished name in it, for which nothing vouches; empty
-   *     where it is not known
+   *     if it is not known
    * @param reason what was wrong, as it goes on after "a client"; the client does not hear it
    */
   record ClientRefused(
@@ -108,9 +102,9 @@ public sealed interface Advisory {
   }
 
   /**
-   * A client is closed because what it proved who it is with has expired.
+   * A client is closed because its credentials have expired.
    *
-   * @param account whose client it is; empty for the account of all that have none
+   * @param account of the client; empty for the account of all that have none
    */
   record ClientExpired(
       long connection,
@@ -142,9 +136,9 @@ public sealed interface Advisory {
   }
 
   /**
-   * A client is closed because what it proved who it is with was revoked.
+   * A client is closed because its credentials were revoked.
    *
-   * @param account whose client it is; empty for the account of all that have none
+   * @param account of the client; empty for the account of all that have none
    */
   record ClientRevoked(
       long connection,
@@ -176,10 +170,10 @@ public sealed interface Advisory {
   }
 
   /**
-   * What was issued for a client is revoked, or not any more: as this bus hears it.
+   * A client's credentials are revoked, or not any more: as this bus hears it.
    *
-   * @param account whose client it is; empty for the account of all that have none
-   * @param issuedBefore what was issued earlier is revoked (ISO 8601); empty where nothing is any
+   * @param account of the client; empty for the account of all that have none
+   * @param issuedBefore credentials issued earlier are revoked (ISO 8601); empty if none are any
    *     more
    */
   record RevocationChanged(String account, String subject, String issuedBefore)
@@ -201,8 +195,8 @@ public sealed interface Advisory {
   }
 
   /**
-   * A file or a set of keys that says who may come in, or what clients may do, has changed and is
-   * used from now on.
+   * A file or a set of keys that decides who may connect, or what clients may do, has changed and
+   * is used from now on.
    */
   record AccessChanged(String key, String summary) implements Advisory {
     @Override
@@ -222,8 +216,8 @@ public sealed interface Advisory {
   }
 
   /**
-   * A file that says who may come in, or what clients may do, has changed and cannot be used: what
-   * was in use stays.
+   * A file that decides who may connect, or what clients may do, has changed and cannot be used:
+   * what was in use stays.
    *
    * @param reason where it is wrong, and what was expected
    */
@@ -245,9 +239,9 @@ public sealed interface Advisory {
   }
 
   /**
-   * A client wanted to do what it may not.
+   * A client tried an action that it may not do.
    *
-   * @param subject its name in the account; empty where it has proved none
+   * @param subject its name in the account; empty if it has proved none
    * @param reason the rule and where it was written, or why none allows it
    */
   record PermissionDenied(
@@ -288,10 +282,10 @@ public sealed interface Advisory {
   }
 
   /**
-   * Clients use as much of the bus as they may together. The first of an identity or account and a
-   * quota is told at once, then at most one in a minute.
+   * Clients have reached a quota. The first of an identity or account and a quota is reported at
+   * once, then at most one in a minute.
    *
-   * @param account whose clients they are; empty for those that have none
+   * @param account of the clients; empty for those that have none
    * @param subject their name in the account, empty for those without one; null for all clients of
    *     the account
    * @param limit what they may use
@@ -316,14 +310,14 @@ public sealed interface Advisory {
   }
 
   /**
-   * Somebody asked the administration port for more than a look, or was refused there.
+   * A caller asked the administration port for more than a look, or was refused there.
    *
-   * @param caller who: the user, or the key of the token; empty where nobody has to log in, or for
-   *     one that has not
+   * @param caller the user, or the key of the token; empty where nobody has to log in, or for one
+   *     that has not
    * @param role what the caller may do, in lower case
    * @param target path and query, at most 512 characters
    * @param reason what was wrong with the credentials that the caller showed, and whose they would
-   *     be, where that is known; empty where nothing was
+   *     be, if that is known; empty if nothing was
    */
   record AdminAction(
       String caller,
@@ -358,7 +352,7 @@ public sealed interface Advisory {
   /**
    * A client that was welcomed has gone, or was closed.
    *
-   * @param account whose client it is; empty for the account of all that have none
+   * @param account of the client; empty for the account of all that have none
    */
   record ClientDisconnected(
       long connection,
@@ -386,7 +380,7 @@ public sealed interface Advisory {
     }
   }
 
-  /** A client was asked to go on at another bus. */
+  /** A client was asked to move to another bus. */
   record ChangeBegun(long connection, String to, String reason) implements Advisory {
     @Override
     public String type() {
@@ -394,17 +388,17 @@ public sealed interface Advisory {
     }
   }
 
-  /** What became of a client that was asked to go on at another bus. */
+  /** Outcome of a client's move. */
   enum ChangeOutcome {
-    /** It went. */
+    /** The client moved. */
     MOVED,
-    /** It stays. */
+    /** The client stays. */
     STAYED,
-    /** It did not go in time, and was closed. */
+    /** The client did not move in time, and was closed. */
     EXPIRED
   }
 
-  /** A client that was asked to go on at another bus has gone, or stays. */
+  /** A client that was asked to move to another bus has moved, or stays. */
   record ChangeFinished(long connection, String to, ChangeOutcome outcome) implements Advisory {
     @Override
     public String type() {
@@ -429,7 +423,7 @@ public sealed interface Advisory {
   }
 
   /**
-   * Another bus of the cluster is in another state, as this one sees it.
+   * A peer is in another state, as this bus sees it.
    *
    * @param state its state now, null when it was removed from the cluster
    * @param before its state before

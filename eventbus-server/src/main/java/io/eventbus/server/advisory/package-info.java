@@ -1,5 +1,5 @@
 /**
- * What happens on a bus that operators may want to be told at once: told by the parts where it
- * happens, which do not know what becomes of it.
+ * Events on a bus that operators may want to be told at once: reported by the parts where they
+ * happen, which do not know their receivers.
  */
 package io.eventbus.server.advisory;

@@ -8,24 +8,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What buses say to each other about load and moves: a version, then values in a fixed order. What
- * comes in is checked, because it is counted on.
+ * Messages between buses about load and moves: a version, then values in a fixed order. Input is
+ * checked, because decisions depend on it.
  */
 final class BalanceMessages {
-  /** Services of links; those of the registry are below 40. */
+  /** Numbers of services of links; those of the registry are below 40. */
   static final int LOAD = 40;
 
   static final int RESERVE = 41;
   static final int DRAIN = 42;
 
-  /** The channel of all of them: nothing big goes over it. */
+  /** Channel of all these services: nothing big goes over it. */
   static final String CHANNEL = "balance";
 
   private static final int MAX_URLS = 8;
 
   private BalanceMessages() {}
 
-  /** How a bus is: goes both ways. */
+  /** Load of a bus: goes both ways. */
   record Load(double load, int clients, boolean overloaded, boolean draining) {
     Load {
       checkLoad("load", load);
@@ -50,14 +50,14 @@ final class BalanceMessages {
     }
   }
 
-  /** One client in a request. */
+  /** Client in a request. */
   record Wanted(long producer, double load, int hops) {
     Wanted {
       checkLoad("client load", load);
     }
   }
 
-  /** Asks whether clients may come. */
+  /** Request to take clients. */
   record Reserve(double load, boolean leaving, int lifeMillis, List<Wanted> clients) {
     Reserve {
       checkLoad("load", load);
@@ -96,7 +96,9 @@ final class BalanceMessages {
     }
   }
 
-  /** Says which clients may come: the first of those that were asked for, each with its token. */
+  /**
+   * Answer with the clients that may come: the first of those in the request, each with its token.
+   */
   record Granted(List<String> urls, List<String> tokens) {
     Granted {
       urls = List.copyOf(urls);
@@ -126,7 +128,7 @@ final class BalanceMessages {
                   texts(in, BinaryFields.count(in, "tokens", MovePlanner.MAX_CLIENTS))));
     }
 
-    /** Without the tokens: who has one takes the client's place. */
+    /** Returns a text without the tokens: the holder of one takes the client's place. */
     @Override
     public String toString() {
       return "Granted[urls=" + urls + ", tokens=" + tokens.size() + "]";
@@ -141,7 +143,7 @@ final class BalanceMessages {
     }
   }
 
-  /** Tells a bus to move its clients away, or not to go on with it. */
+  /** Order to a bus to move its clients away, or to stop doing so. */
   record Drain(boolean on) {
     byte[] encode() {
       return BinaryFields.encode(out -> out.writeBoolean(on));

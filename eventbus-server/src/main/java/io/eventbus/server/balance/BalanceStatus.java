@@ -1,7 +1,7 @@
 package io.eventbus.server.balance;
 
 /**
- * What balancing does at one moment; the counts are since the start.
+ * Status of balancing at one moment; the counts are since the start.
  *
  * @param moving clients that were asked to move and have not answered
  * @param expired clients that did not answer in time and were closed

@@ -36,28 +36,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a bus from having too much to do, and empties it before it ends: measures its load, tells
- * it to the others, and moves clients. What it does, it does on a thread of its own; any thread may
+ * Balancer that keeps a bus from being overloaded, and empties it before it ends: measures its
+ * load, tells it to the peers, and moves clients. It works on a thread of its own; any thread may
  * call its methods.
  *
- * <p>It is one class because it alone knows the thread: it brings its steps, requests of other
- * buses and those of operators onto it. What they do is in the classes that it puts together.
+ * <p>It is one class because it alone knows the thread: it brings its steps, requests of peers and
+ * those of operators onto it. The work is in the classes that it puts together.
  */
 public final class Balancer implements BalanceView, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Balancer.class);
 
-  /** How often it is looked what becomes of clients that are asked to go. */
+  /** Interval between checks of clients that were asked to move. */
   private static final long STEP_NANOS = Duration.ofMillis(100).toNanos();
 
-  /** How often the load is measured and told; while no client is asked to go, that is all. */
+  /**
+   * Interval between measurements of the load, which are told to the peers; without moves in
+   * progress, that is all.
+   */
   private static final long MEASURE_NANOS = Duration.ofMillis(500).toNanos();
 
-  /** A bus that empties itself asks for the next clients so often: a few each time. */
+  /** Interval between the requests of a bus that empties itself: a few clients each time. */
   private static final long EMPTYING_MILLIS = 20;
 
   private static final Duration SMOOTHING = Duration.ofSeconds(2);
   private static final Duration REFUSAL_PAUSE = Duration.ofSeconds(2);
-  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(2);
   private static final long POLL_NANOS = 10_000_000;
 
   private final Place place;
@@ -82,9 +85,9 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private volatile BalanceStatus status = new BalanceStatus(0, false, false, 0, 0, 0, 0, 0, 0);
 
   /**
-   * Where a bus is in its cluster.
+   * Place of the bus in its cluster.
    *
-   * @param links leads to them; null for a bus that serves alone
+   * @param links links to the peers; null for a bus that serves alone
    */
   public record Place(
       String bus,
@@ -95,9 +98,9 @@ public final class Balancer implements BalanceView, AutoCloseable {
       Advisories advisories) {}
 
   /**
-   * Makes a balancer; {@link #start} begins.
+   * Creates a balancer; {@link #start} begins.
    *
-   * @param place where the bus is
+   * @param place place of the bus in its cluster
    */
   public Balancer(
       Place place, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
@@ -174,12 +177,14 @@ public final class Balancer implements BalanceView, AutoCloseable {
     }
   }
 
-  /** Whether there is more to do than to measure. */
+  /** Returns whether there is more to do than to measure. */
   private boolean isBusy() {
     return draining || moves.isUnderWay();
   }
 
-  /** Something may have been begun of which a step has to know soon; on the balance thread. */
+  /**
+   * Schedules a step soon, because something may have begun that needs one; on the balance thread.
+   */
   private void stepSoon() {
     long now = nanoTime.getAsLong();
     if (isBusy() && nextStep != null && nextStepAt - now > STEP_NANOS) {
@@ -200,8 +205,8 @@ public final class Balancer implements BalanceView, AutoCloseable {
     try {
       step.run();
     } catch (RuntimeException | Error e) {
-      // The next step may succeed; without steps nothing would be balanced any more. Memory that is
-      // refused to a call is one reason, and comes again.
+      // The next step may succeed; without steps nothing would be balanced any more. Memory that
+      // is refused to a call is one reason, and occurs again.
       if (RefusedMemory.isRefused(e)) {
         LOG.warn("a step of balancing failed: {}", e.toString());
       } else {
@@ -304,7 +309,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   private CompletionStage<byte[]> onLoad(LinkPeer peer, byte[] request) {
     loads.onLoad(peer, request);
-    // What the last step has found, without waking the balance thread.
+    // State at the last step, without waking the balance thread.
     return CompletableFuture.completedFuture(own(status).encode());
   }
 
@@ -313,8 +318,8 @@ public final class Balancer implements BalanceView, AutoCloseable {
     return onBalanceThread(
         () -> {
           boolean open = !draining && !planner.isOverloaded();
-          // Those who came a moment ago may do more than their old bus could do for them. Where
-          // clients have to go somewhere, a moment does not count.
+          // Newly arrived clients may do more than their old bus could do for them. If clients
+          // have to move somewhere, a moment does not count.
           double load =
               asked.leaving() ? measure.load() : Math.max(measure.load(), measure.recent());
           BalanceMessages.Granted granted =
@@ -355,11 +360,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     return loads.all(own(status), nanoTime.getAsLong());
   }
 
-  /**
-   * Says whether this bus moves its clients away.
-   *
-   * @return true while it drains
-   */
+  /** Returns whether this bus moves its clients away. */
   public boolean isDraining() {
     return draining;
   }
@@ -380,7 +381,8 @@ public final class Balancer implements BalanceView, AutoCloseable {
       return CompletableFuture.failedFuture(
           new IllegalArgumentException("bus: \"" + bus + "\" (expected: a bus of this cluster)"));
     }
-    return node.ask(address, BalanceMessages.DRAIN, new BalanceMessages.Drain(on).encode(), TIMEOUT)
+    return node.ask(
+            address, BalanceMessages.DRAIN, new BalanceMessages.Drain(on).encode(), DRAIN_TIMEOUT)
         .thenAccept(done -> {});
   }
 
@@ -400,7 +402,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     LOG.info("This bus {}", on ? "drains: its clients go to others" : "takes clients again");
     setDraining(on);
     executor.execute(this::stepSoon);
-    // It begins here, whether the registry can be told at once or not.
+    // The drain begins here, whether the registry can be told at once or not.
     var unused = place.announce().apply(on ? BusState.DRAINING : BusState.UP);
     return CompletableFuture.completedFuture(null);
   }
@@ -419,7 +421,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
                           }
                           return plan.target().bus();
                         }),
-            // What is planned and carried out is confined to it.
+            // Plans and their execution are confined to it.
             executor);
   }
 
@@ -450,12 +452,12 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   /**
    * Moves all clients to other buses, as far as that is possible in time, before the bus ends.
-   * Blocks; returns at once where there is no other bus.
+   * Blocks; returns at once if there is no other bus.
    */
-  public int empty(Duration longest) {
+  public int empty(Duration timeout) {
     setDraining(true);
     executor.execute(this::stepSoon);
-    long end = System.nanoTime() + longest.toNanos();
+    long end = System.nanoTime() + timeout.toNanos();
     int before = sessions.size();
     while (sessions.size() > 0 && loads.areThere() && System.nanoTime() - end < 0) {
       LockSupport.parkNanos(POLL_NANOS);

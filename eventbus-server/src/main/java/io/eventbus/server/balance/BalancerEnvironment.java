@@ -10,11 +10,10 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What balancing takes from outside and does not decide itself, so that a simulation can give
- * others.
+ * Environment of balancing, which a simulation can replace.
  *
- * @param calls leads to the other buses; null for a bus that serves alone
- * @param executor runs one task at a time, and drops what comes after its end
+ * @param calls calls to the peers; null for a bus that serves alone
+ * @param executor runs one task at a time, and drops tasks after its end
  * @param nanoTime as {@link System#nanoTime}; any thread
  */
 record BalancerEnvironment(

@@ -1,7 +1,7 @@
 package io.eventbus.server.balance;
 
 /**
- * How another bus is, or this one.
+ * Load of a peer, or of this bus.
  *
  * @param load its load, -1 if it has not told
  * @param clients its open connections, -1 if it has not told

@@ -17,17 +17,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What each client costs: its part of the events since the last look, of the load of the bus. Two
- * clients belong together when they have a filter in common, or one has acknowledged what the other
- * has published. For one thread; looks at every session, so it is asked only when there is need.
+ * Cost of each client: its part of the events since the last look, of the load of the bus. Two
+ * clients belong together if they have a filter in common, or one has acknowledged events of the
+ * other. For one thread; reads every session, so it is called only on demand.
  */
 final class ClientLoads {
   private static final long MINUTE_NANOS = Duration.ofMinutes(1).toNanos();
 
-  /** Of one client; more topics do not say more about what it belongs to. */
+  /** Maximum of topics of one client; more do not say more about the clients that it belongs to. */
   private static final int MAX_TOPICS = 32;
 
-  /** A client that does nothing counts like one with an event in a second: it has a connection. */
+  /** Cost of an idle client: as one with an event in a second, because it has a connection. */
   private static final double IDLE_EVENTS = 1;
 
   private final Sessions sessions;
@@ -43,7 +43,7 @@ final class ClientLoads {
   }
 
   /**
-   * Looks at all clients.
+   * Reads all clients.
    *
    * @param load of the bus, to be shared out
    */

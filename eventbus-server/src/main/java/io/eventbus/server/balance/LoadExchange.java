@@ -18,13 +18,13 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The other buses: where the registry says they are, and what they say of themselves. Of two buses
+ * Load of the peers: their addresses by the registry, and the load that they report. Of two buses
  * the one whose name comes first asks, and both know. Any thread.
  */
 final class LoadExchange {
-  private static final Duration TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(1);
 
-  /** Older news is none: the bus may be gone. */
+  /** Maximum age of a report: an older one does not count, because the bus may be gone. */
   private static final long FRESH_NANOS = Duration.ofSeconds(3).toNanos();
 
   private final BusId self;
@@ -47,7 +47,7 @@ final class LoadExchange {
     this.nanoTime = nanoTime;
   }
 
-  /** Tells the others how this bus is, and hears how they are. */
+  /** Sends the load of this bus to the peers, and receives theirs. */
   void exchange(BalanceMessages.Load own) {
     PeerQueries node = calls;
     if (node == null) {
@@ -64,7 +64,7 @@ final class LoadExchange {
           && address != null
           && asking.add(name)) {
         var unused =
-            node.ask(address, BalanceMessages.LOAD, said, TIMEOUT)
+            node.ask(address, BalanceMessages.LOAD, said, REPORT_TIMEOUT)
                 .whenComplete(
                     (answer, error) -> {
                       asking.remove(name);
@@ -77,7 +77,7 @@ final class LoadExchange {
     heard.keySet().retainAll(known);
   }
 
-  /** Another bus tells how it is. */
+  /** Receives the load of a peer. */
   void onLoad(LinkPeer peer, byte[] request) {
     BalanceMessages.Load load = BalanceMessages.Load.decode(request);
     if (registry.snapshot().bus(new BusId(peer.bus())) != null) {
@@ -89,14 +89,14 @@ final class LoadExchange {
     heard.put(bus, new Heard(load, nanoTime.getAsLong()));
   }
 
-  /** Says whether there is another bus that is UP, whether it answers or not. */
+  /** Returns whether there is another bus that is UP, whether it answers or not. */
   boolean areThere() {
     return calls != null
         && registry.snapshot().buses().stream()
             .anyMatch(bus -> bus.state() == BusState.UP && !bus.id().equals(self));
   }
 
-  /** The buses that clients may go to: UP, heard of, and with nothing against it. */
+  /** Returns the buses that clients may move to: UP, heard of, and with nothing against it. */
   List<MoveTarget> targets(long nowNanos) {
     List<MoveTarget> found = new ArrayList<>();
     for (BusInfo bus : registry.snapshot().buses()) {
@@ -113,7 +113,7 @@ final class LoadExchange {
     return found;
   }
 
-  /** Where the links of a bus listen; null if it is not known. */
+  /** Returns the address of a bus's links; null if it is not known. */
   @Nullable InetSocketAddress address(String bus) {
     BusInfo known = registry.snapshot().bus(new BusId(bus));
     return known == null ? null : address(known);
@@ -126,13 +126,13 @@ final class LoadExchange {
         : InetSocketAddress.createUnresolved(endpoint.host(), endpoint.port());
   }
 
-  /** Where clients reach this bus. */
+  /** Returns the URLs of this bus for clients. */
   List<String> ownUrls() {
     BusInfo known = registry.snapshot().bus(self);
     return known == null ? List.of() : known.addresses().clients();
   }
 
-  /** All buses, in the order of their names. */
+  /** Returns all buses, in the order of their names. */
   List<BusLoad> all(BalanceMessages.Load own, long nowNanos) {
     List<BusLoad> found = new ArrayList<>();
     for (BusInfo bus : registry.snapshot().buses()) {

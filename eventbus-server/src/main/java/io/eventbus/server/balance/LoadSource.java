@@ -2,9 +2,9 @@ package io.eventbus.server.balance;
 
 import io.eventbus.server.balance.decision.LoadFigures;
 
-/** Where the load of a bus comes from: called by one thread. It must not block and not throw. */
+/** Source of a bus's load: called by one thread. It must not block and not throw. */
 @FunctionalInterface
 public interface LoadSource {
-  /** Measures. */
+  /** Measures the load. */
   LoadFigures read();
 }

@@ -31,25 +31,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out what was planned: asks the other bus, then the clients that it takes, as many at a
- * time as can be moved swiftly, and waits for what becomes of them. Confined to the balance thread.
+ * Execution of plans: asks the other bus, then the clients that it takes, as many at a time as can
+ * be moved swiftly, and waits for the outcome. Confined to the balance thread.
  */
 final class MoveExecutor {
   private static final Logger LOG = LoggerFactory.getLogger(MoveExecutor.class);
-  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration RESERVE_TIMEOUT = Duration.ofSeconds(2);
 
-  /** When a client that stays is asked again by a bus that ends; twice as long each time. */
+  /** Time before a client that stays is asked again by a bus that ends; twice as long each time. */
   private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
 
   private static final int MAX_DOUBLINGS = 4;
 
-  /** A client that gets on with its move has its time anew, and in all so many times that. */
+  /** Maximum of deadlines that a client gets in all, if it makes progress with its move. */
   private static final int MAX_DEADLINES = 6;
 
-  /** A bus that does nothing for so long does not run. */
+  /** Time without a step after which the process was stopped. */
   private static final long STANDSTILL_NANOS = Duration.ofMillis(500).toNanos();
 
-  /** A token holds until a client that gets it late has had its time. */
+  /** Number of deadlines that a token lives: a client that gets it late still has its time. */
   private static final int TOKEN_DEADLINES = 2;
 
   private final Sessions sessions;
@@ -98,7 +98,7 @@ final class MoveExecutor {
     this.window = new MoveWindow(config.movesPerSecond(), config.deadline());
   }
 
-  /** A client that was asked and stayed, so often. */
+  /** Client that was asked and stayed, and how often. */
   private record Stay(int times, long atNanos) {
     boolean isOver(long nowNanos) {
       return nowNanos - atNanos >= RETRY_NANOS << Math.min(times - 1, MAX_DOUBLINGS);
@@ -106,14 +106,14 @@ final class MoveExecutor {
   }
 
   /**
-   * Says whether a bus was asked and has not answered, or clients that it takes wait to be asked;
-   * an operator may ask besides.
+   * Returns whether a bus was asked and has not answered, or clients that it takes wait to be
+   * asked; an operator may ask besides.
    */
   boolean isAsking() {
     return asking > 0 || !waiting.isEmpty();
   }
 
-  /** Says whether there are moves that {@link #onStep} has to look at soon. */
+  /** Returns whether there are moves that {@link #onStep} has to check soon. */
   boolean isUnderWay() {
     return isAsking() || !moving.isEmpty();
   }
@@ -123,8 +123,8 @@ final class MoveExecutor {
   }
 
   /**
-   * What those clients have cost this bus on the average since the last call that were asked to go:
-   * those who went meanwhile for as long as they were here.
+   * Returns the average cost of clients asked to move since the last call: of those that have gone
+   * meanwhile for as long as they were here.
    */
   double underWay(long nowNanos) {
     double sum = moving.values().stream().mapToDouble(move -> move.client.load()).sum();
@@ -146,13 +146,13 @@ final class MoveExecutor {
     return expired;
   }
 
-  /** The next clients that have to go from a bus that ends, in the order of their coming. */
+  /** Returns the next clients that have to leave a bus that ends, in the order of their arrival. */
   List<ClientLoad> leaving(double load, long nowNanos) {
-    int most = Math.min(window.room(nowNanos), MovePlanner.MAX_CLIENTS);
+    int max = Math.min(window.room(nowNanos), MovePlanner.MAX_CLIENTS);
     double share = load / Math.max(1, sessions.size());
     List<ClientLoad> next = new ArrayList<>();
     for (Session session : sessions.after(0)) {
-      if (next.size() >= most) {
+      if (next.size() >= max) {
         break;
       }
       long number = session.identity().number();
@@ -202,7 +202,7 @@ final class MoveExecutor {
             wanted);
     byte[] encoded = request.encode();
     asking++;
-    return node.ask(address, BalanceMessages.RESERVE, encoded, TIMEOUT)
+    return node.ask(address, BalanceMessages.RESERVE, encoded, RESERVE_TIMEOUT)
         .thenApply(BalanceMessages.Granted::decode)
         .handleAsync((granted, error) -> onAnswer(plan, reason, granted, error), executor);
   }
@@ -246,20 +246,20 @@ final class MoveExecutor {
     return count;
   }
 
-  /** Asks the clients that there is room for now. */
+  /** Asks the clients for which there is room now. */
   private void askMore(long nowNanos) {
     while (!waiting.isEmpty() && window.room(nowNanos) > 0) {
       waiting.remove().ask(nowNanos);
     }
   }
 
-  /** Looks for clients whose time is over; several times a second while any are under way. */
+  /** Checks for clients whose time is over; several times a second during moves. */
   void onStep(long nowNanos) {
     long stood = steppedAt == 0 ? 0 : nowNanos - steppedAt;
     steppedAt = nowNanos;
     for (Move move : List.copyOf(moving.values())) {
       if (stood > STANDSTILL_NANOS) {
-        // What the client has said meanwhile could not be heard.
+        // Answers that clients have sent meanwhile could not be received.
         move.heardAt += stood;
       }
       move.check(nowNanos);
@@ -271,12 +271,12 @@ final class MoveExecutor {
     stays.keySet().removeIf(connection -> sessions.find(connection) == null);
   }
 
-  /** What the window is told of a client. */
+  /** Report to the window about a client. */
   private interface Answer {
     void of(long connection, long askedNanos, long readNanos, long nowNanos);
   }
 
-  /** What becomes of one client. */
+  /** Move of one client. */
   private final class Move implements MoveListener {
     private final ClientLoad client;
     private final String to;
@@ -318,7 +318,7 @@ final class MoveExecutor {
         return;
       }
       if (first) {
-        // There was no need of steps before.
+        // No steps were needed before.
         steppedAt = nowNanos;
       }
       askedAt = nowNanos;
@@ -332,7 +332,7 @@ final class MoveExecutor {
           this);
     }
 
-    /** Again and again, for a client that was still reading what was queued for it. */
+    /** Checks again and again, for a client that still read what was queued for it. */
     void check(long nowNanos) {
       Session session = sessions.find(client.connection());
       // A client that has not read the request has had no time yet.
@@ -363,7 +363,7 @@ final class MoveExecutor {
     public void trails() {
       executor.execute(
           () -> {
-            // Its calls may take as long as they may: others need not wait for them.
+            // Its calls may take as long as they need: others need not wait for them.
             trailing = moving.get(client.connection()) == this;
             if (trailing) {
               long now = nanoTime.getAsLong();
@@ -409,7 +409,7 @@ final class MoveExecutor {
     }
 
     private void end(long nowNanos, Answer answer, Advisory.ChangeOutcome outcome) {
-      // Not one that has asked the same client before.
+      // Unless another move has asked the same client since.
       if (moving.remove(client.connection(), this)) {
         advisories.tell(new Advisory.ChangeFinished(client.connection(), to, outcome));
         if (!trailing) {

@@ -8,15 +8,15 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How buses ask each other, as {@link LinkNode} does it: a simulation does it in another way. An
+ * Calls between buses, as {@link LinkNode} makes them; a simulation makes them in another way. An
  * implementation must not block.
  */
 interface PeerQueries {
-  /** As {@link LinkNode#call}. */
+  /** Calls as {@link LinkNode#call}. */
   CompletableFuture<byte[]> call(
       InetSocketAddress address, String channel, int service, byte[] request, Duration deadline);
 
-  /** Calls for balancing; never throws, since callers count what they have asked. */
+  /** Calls a peer for balancing; never throws, since callers count their calls. */
   default CompletableFuture<byte[]> ask(
       InetSocketAddress address, int service, byte[] request, Duration deadline) {
     try {
@@ -26,10 +26,10 @@ interface PeerQueries {
     }
   }
 
-  /** As {@link LinkNode#offer}. */
+  /** Offers a service as {@link LinkNode#offer}. */
   void offer(int number, LinkService service);
 
-  /** As {@link LinkNode#withdraw}. */
+  /** Withdraws a service as {@link LinkNode#withdraw}. */
   void withdraw(int number);
 
   /** Returns the real one; null for a bus that serves alone. */

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Answers buses that want to send clients here: grants what there is room for, each client with a
- * token. Confined to the balance thread.
+ * Service for buses that want to send clients here: grants as many as there is room for, each with
+ * a token. Confined to the balance thread.
  */
 final class ReservationService {
   private static final int MAX_LIFE_MILLIS = 300_000;
@@ -26,7 +26,7 @@ final class ReservationService {
   /**
    * Answers a request.
    *
-   * @param urls where they reach it
+   * @param urls URLs at which the clients reach this bus
    */
   BalanceMessages.Granted reserve(
       String from,

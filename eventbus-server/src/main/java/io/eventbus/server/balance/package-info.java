@@ -1,6 +1,6 @@
 /**
- * Moves clients from a bus that has too much to do, or is about to end, to others: tells and hears
- * loads, asks for room, asks clients to go, and counts what comes of it. What is to be done is
- * decided in {@link io.eventbus.server.balance.decision}.
+ * Moves of clients from a bus that is overloaded, or is about to end, to others: exchanges loads,
+ * asks for room, asks clients to move, and counts the outcomes. Decisions are in {@link
+ * io.eventbus.server.balance.decision}.
  */
 package io.eventbus.server.balance;

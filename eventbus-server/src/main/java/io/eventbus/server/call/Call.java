@@ -129,13 +129,13 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
 
   /** Releases the bytes charged for the service, which is known because of its members. */
   void releaseService() {
-    client().held().give(serviceBytes, 0);
+    client().held().release(serviceBytes, 0);
     serviceBytes = 0;
   }
 
   /** Releases the caller's charge; from now on the member that has the call is charged. */
   void releaseCaller() {
-    client().held().give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
+    client().held().release(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
     hasLeft = true;
   }
 

@@ -101,7 +101,7 @@ public final class CallerConnection {
     int bodyBytes = this.request == 0 ? body.size() : 0;
     int serviceBytes =
         request.waitMillis > 0 ? CallHeap.ofWaitingService(request.serviceLength) : 0;
-    String full = held.take(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
+    String full = held.acquire(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
     if (full != null) {
       refuse(request, FailureCode.OVERLOADED, full);
       return true;
@@ -120,12 +120,12 @@ public final class CallerConnection {
                 local,
                 now);
     if (service == null) {
-      held.give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
+      held.release(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
       refuse(request, FailureCode.NO_MEMBER, FailureMessages.NO_MEMBER);
       return true;
     }
     if (!service.service.isServed(local) && held.isHalfUsed()) {
-      held.give(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
+      held.release(CallHeap.CALL + serviceBytes + bodyBytes, bodyBytes);
       calls.services().forgetIdle(service);
       refuse(request, FailureCode.OVERLOADED, FailureMessages.NO_ROOM_TO_WAIT);
       return true;

@@ -84,13 +84,13 @@ public final class GatheringClient {
     }
     int bodyBytes = body.size();
     long bytes = CallHeap.ofGathering(asked.length) + bodyBytes;
-    String full = held.take(bytes, bodyBytes);
+    String full = held.acquire(bytes, bodyBytes);
     if (full != null) {
       refuse(number, FailureCode.OVERLOADED, full);
       return 0;
     }
     if (end.refuses(number, asked.length)) {
-      held.give(bytes, bodyBytes);
+      held.release(bytes, bodyBytes);
       return 0;
     }
     Gathering gathering = new Gathering(calls, this, service, request, asked, bodyBytes);
@@ -162,7 +162,7 @@ public final class GatheringClient {
   /** Removes a request that has had its last answer, or needs none. */
   void ended(long call, int asked, int bodyBytes) {
     open.remove(call);
-    held.give(CallHeap.ofGathering(asked) + bodyBytes, bodyBytes);
+    held.release(CallHeap.ofGathering(asked) + bodyBytes, bodyBytes);
   }
 
   /** Adds to the number of calls of its requests. */

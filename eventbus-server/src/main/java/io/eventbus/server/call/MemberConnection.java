@@ -167,7 +167,7 @@ public final class MemberConnection {
   private void left(Call call) {
     if (call.isCancelled()) {
       cancelledBytes -= CallHeap.CALL;
-      held.give(CallHeap.CALL, 0);
+      held.release(CallHeap.CALL, 0);
     }
   }
 

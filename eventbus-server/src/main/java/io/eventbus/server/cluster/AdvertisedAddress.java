@@ -17,9 +17,10 @@ final class AdvertisedAddress {
   private AdvertisedAddress() {}
 
   /**
-   * The address of the links.
+   * Returns the address of the links.
    *
-   * @throws IOException if there is no address but loopback, and others are to reach this bus
+   * @throws IOException if there is no address but loopback, and other machines are to reach this
+   *     bus
    */
   static Endpoint find(ClusterConfig config, int port) throws IOException {
     HostPort configured = config.advertised();
@@ -30,7 +31,7 @@ final class AdvertisedAddress {
     return new Endpoint(SeedAddresses.isAll(bound) ? local(config) : bound, port);
   }
 
-  /** The address of the interface that leads to the others, or else to the network. */
+  /** Returns the address of the interface that leads to the others, or else to the network. */
   private static String local(ClusterConfig config) throws IOException {
     for (HostPort other : config.join()) {
       String found = other.isLoopback() ? null : towards(other);
@@ -52,15 +53,15 @@ final class AdvertisedAddress {
   }
 
   /**
-   * The address from which the system would send there, or null for none but loopback; nothing is
-   * sent.
+   * Returns the address from which the system would send to a target, or null for none but
+   * loopback; nothing is sent.
    */
   private static @Nullable String towards(HostPort target) throws IOException {
     InetAddress[] addresses;
     try {
       addresses = InetAddress.getAllByName(target.host());
     } catch (UnknownHostException e) {
-      // It is looked up again when the bus joins; another one may be known.
+      // The name is looked up again when the bus joins; another address may be known then.
       return null;
     }
     for (InetAddress address : addresses) {
@@ -71,7 +72,7 @@ final class AdvertisedAddress {
           return local.getHostAddress();
         }
       } catch (SocketException e) {
-        // There is no way to this one.
+        // No way leads to this one.
       }
     }
     return null;

@@ -13,15 +13,15 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a bus says of itself on the local network: one datagram.
+ * Announcement of a bus on the local network: one datagram.
  *
  * <pre>
  *   "EBD1"  cluster's name  cluster's id  bus  host (each: length in a byte, ASCII)
  *   port (2 bytes)  number of the process (8 bytes)  HMAC-SHA-256 of all this (32 bytes)
  * </pre>
  *
- * <p>It is a hint where to look and no more: the bus there has to prove itself on the link. Without
- * a secret the key is a constant, and the code only finds damage.
+ * <p>This is a hint where to look and no more: the bus there has to authenticate on the link.
+ * Without a secret the key is a constant, and the code only finds damage.
  *
  * @param clusterId the number of the cluster; empty for a bus that looks for one
  * @param address where its links are
@@ -30,9 +30,9 @@ record Announcement(String cluster, String clusterId, BusId bus, Endpoint addres
   static final int MAX_BYTES = 512;
 
   /**
-   * What stays the same in all announcements of a bus.
+   * Constant part of all announcements of a bus.
    *
-   * @param address where its links are
+   * @param address address of its links
    */
   record Self(String cluster, BusId bus, Endpoint address, long instance) {
     Announcement announce(String clusterId) {
@@ -64,7 +64,7 @@ record Announcement(String cluster, String clusterId, BusId bus, Endpoint addres
         .array();
   }
 
-  /** Null for what is none, or was not made with this secret. */
+  /** Decodes an announcement; null for anything else, or if it was not made with this secret. */
   static @Nullable Announcement decode(byte[] bytes, int length, byte @Nullable [] secret) {
     int said = length - MAC_BYTES;
     if (said < MAGIC.length || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {

@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The directory of a bus in a cluster.
+ * Directory of a bus in a cluster.
  *
  * <pre>
  *   identity    the name of the bus and of its cluster
@@ -29,7 +29,7 @@ record BusDirectory(Path path, String bus) {
   private static final Pattern IDENTITY =
       Pattern.compile(Pattern.quote(FORMAT) + "cluster (\\S{1,64})\nbus (\\S{1,64})\n");
 
-  /** Makes the directory if it is not there, and checks whose it is. */
+  /** Creates the directory if it is not there, and checks its owner. */
   static BusDirectory open(ServerConfig config) throws IOException {
     Path path = config.cluster().dataDirectory().toAbsolutePath().normalize();
     Path file = path.resolve("identity");

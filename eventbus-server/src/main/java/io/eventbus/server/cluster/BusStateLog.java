@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes into the log of this bus what becomes of the others: who looks at one log only sees there
- * that another bus is DOWN. Told by the registry's thread.
+ * Logger of peers' states: an operator who reads one log only sees there that a peer is DOWN.
+ * Called by the registry's thread.
  */
 final class BusStateLog implements RegistryListener {
   private final BusId self;
@@ -20,9 +20,9 @@ final class BusStateLog implements RegistryListener {
   private final Logger log;
 
   /**
-   * Makes a listener.
+   * Creates a listener.
    *
-   * @param begun whether this bus is a member: what it reads before is history
+   * @param begun whether this bus is a member: reports before that are history
    */
   BusStateLog(BusId self, BooleanSupplier begun) {
     this(self, begun, LoggerFactory.getLogger(BusStateLog.class));

@@ -38,20 +38,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A bus in a cluster. Its links listen and its registry starts before all else; the wait for the
- * other buses goes on beside the rest of the start, and after it.
+ * Membership of a bus in a cluster. Its links listen and its registry starts before all else; the
+ * wait for the other buses goes on beside the rest of the start, and after it.
  */
 final class ClusterMembership implements Membership {
-  /** The version of what buses say to each other: 2 has revocations in the registry. */
+  /** Version of the protocol between buses: 2 has revocations in the registry. */
   static final int PROTOCOL_VERSION = 2;
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterMembership.class);
 
   /**
-   * How long the start waits for the registry before it goes on all the same. What is wrong with
-   * the directory or the cluster shows in this time.
+   * Time that the start waits for the registry before it goes on all the same. Errors of the
+   * directory or the cluster show in this time.
    */
-  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(2);
 
   private final ServerConfig config;
   private final ClusterSecurity security;
@@ -171,7 +171,7 @@ final class ClusterMembership implements Membership {
 
   private void awaitStart() throws IOException {
     try {
-      started.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      started.get(START_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while joining the cluster", e);
@@ -231,7 +231,7 @@ final class ClusterMembership implements Membership {
         new LeaseKeeper(
             registry, description, config.cluster().lease(), true, life -> registered = true);
     keeper = made;
-    // Not before the registry runs: each refusal would cost a pause.
+    // Only when the registry runs: each refusal would cost a pause.
     var unused =
         started
             .thenCompose(nothing -> made.become(BusState.UP))
@@ -255,7 +255,7 @@ final class ClusterMembership implements Membership {
     return all.isEmpty() ? "none yet" : all;
   }
 
-  /** What this bus waits for, or which one leads. */
+  /** Returns what this bus waits for, or which one leads. */
   private String situation() {
     String known = registry.situation();
     return registered

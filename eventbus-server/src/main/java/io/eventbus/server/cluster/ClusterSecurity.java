@@ -18,10 +18,10 @@ import javax.crypto.spec.PBEKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How this bus and the others make sure of each other, with the files read.
+ * Authentication of buses to each other, with the files read.
  *
  * @param secret the shared secret, or null for none
- * @param tls the files of TLS for links, which are looked at while the bus runs
+ * @param tls the files of TLS for links, which are watched while the bus runs
  */
 // The secret is read once and compared with nothing.
 @SuppressWarnings("ArrayRecordComponent")
@@ -29,7 +29,10 @@ record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret, Optional<Tl
   private static final int MAX_SECRET_FILE = 8_192;
   private static final int DERIVED_BITS = 256;
 
-  /** About a tenth of a second of a cold JVM, once; who guesses at the secret pays it each time. */
+  /**
+   * Rounds of about a tenth of a second of a cold JVM, once; each guess at the secret costs as
+   * much.
+   */
   private static final int ROUNDS = 20_000;
 
   static ClusterSecurity of(ClusterSecurityConfig config) {
@@ -48,11 +51,9 @@ record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret, Optional<Tl
   }
 
   /**
-   * Derives a key from the secret (PBKDF2, RFC 8018), which does not lead back to it. What the key
-   * signs may be shown to clients: they could guess at a secret that somebody made up, so that each
-   * guess has to be slow.
-   *
-   * @return 32 bytes, the same on every bus; nothing if there is no secret
+   * Derives a key from the secret (PBKDF2, RFC 8018), which does not lead back to it: 32 bytes, the
+   * same on every bus; nothing if there is no secret. Signatures of the key may be shown to
+   * clients: they could guess at a weak secret, so that each guess has to be slow.
    */
   Optional<byte[]> derive(String purpose) {
     if (secret == null) {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The cluster as the administration sees it from this bus.
+ * View of the cluster from this bus, for the administration.
  *
  * <p>Any thread may call any method at any time between the start and the end of the bus. An
  * implementation must not block and must not throw.
@@ -19,16 +19,15 @@ public interface ClusterView {
   /** Returns what keeps the registry the same on all buses. */
   Optional<RatisRegistry> consensus();
 
-  /** Says how this bus stands in its cluster. */
+  /** Returns the status of this bus in its cluster. */
   MembershipStatus standing();
 
-  /** Says how long ago the registry last heard of this bus. */
+  /** Returns how long ago the registry last heard of this bus. */
   Duration leaseAge();
 
   /**
-   * Counts the connections to {@code cluster.port} that were refused.
-   *
-   * @return how many since the start, by reason; empty for a bus that serves alone
+   * Returns the number of refused connections to {@code cluster.port} since the start, by reason;
+   * empty for a bus that serves alone.
    */
   Map<String, Long> refusedLinks();
 }

@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The buses that have announced themselves lately: one that is silent is forgotten, and there is
- * only room for some. Any thread.
+ * Buses that have announced themselves lately: a silent one is forgotten, and there is only room
+ * for some. Any thread.
  */
 final class DiscoveredBuses {
-  /** A bus needs one that answers, not all of them. */
-  static final int MAX = 64;
+  /** Maximum of buses: a bus needs one that answers, not all of them. */
+  static final int MAX_BUSES = 64;
 
   private record Heard(Endpoint address, long nanos) {}
 
@@ -26,7 +26,7 @@ final class DiscoveredBuses {
 
   synchronized void heard(Announcement said, long now) {
     forget(now);
-    if (byBus.size() < MAX || byBus.containsKey(said.bus())) {
+    if (byBus.size() < MAX_BUSES || byBus.containsKey(said.bus())) {
       byBus.put(said.bus(), new Heard(said.address(), now));
     }
   }

@@ -20,13 +20,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The search for other buses on the local network: every bus announces itself to a multicast group,
+ * Search for other buses on the local network: every bus announces itself to a multicast group,
  * often while it looks for a cluster, seldom when it belongs to one, and at once when it hears of
- * one that looks. The thread "cluster-discovery" does all of it; what it heard, any thread may ask
- * for.
+ * one that looks. The thread "cluster-discovery" does all of it; any thread may read the result.
  */
 final class Discovery implements AutoCloseable {
-  /** How long a fresh bus listens before it may conclude that it is alone. */
+  /** Time that a fresh bus listens before it may conclude that it is alone. */
   static final Duration SETTLED = Duration.ofSeconds(2);
 
   private static final Logger LOG = LoggerFactory.getLogger(Discovery.class);
@@ -36,7 +35,7 @@ final class Discovery implements AutoCloseable {
   private static final Duration MEMORY = Duration.ofSeconds(15);
   private static final int LOOKING_MEMORY_MILLIS = 1_500;
 
-  /** Each costs a keyed checksum: what is more than this in a second is not looked at. */
+  /** Maximum of announcements in a second that are read: each costs a keyed checksum. */
   private static final int MAX_EACH_SECOND = 1_000;
 
   private final MulticastSocket socket;
@@ -74,7 +73,7 @@ final class Discovery implements AutoCloseable {
   /**
    * Opens the socket and begins.
    *
-   * @param clusterId gives the cluster's number; empty as long as this bus belongs to none
+   * @param clusterId supplies the cluster's number; empty as long as this bus belongs to none
    */
   static Discovery start(
       DiscoveryConfig config,
@@ -135,14 +134,14 @@ final class Discovery implements AutoCloseable {
     return found;
   }
 
-  /** Where members are; or, where none was heard of, others that look. */
+  /** Returns the addresses of members; or, if none was heard of, of others that look. */
   List<Endpoint> addresses() {
     long now = System.nanoTime();
     List<Endpoint> found = members.addresses(now);
     return found.isEmpty() ? looking.addresses(now) : found;
   }
 
-  /** Whether this bus has listened for long enough to know which buses are there. */
+  /** Returns whether this bus has listened for long enough to know the other buses. */
   boolean isSettled() {
     return System.nanoTime() - startedNanos >= SETTLED.toNanos();
   }
@@ -160,14 +159,14 @@ final class Discovery implements AutoCloseable {
           hear(Announcement.decode(buffer, packet.getLength(), secret));
         }
       } catch (SocketTimeoutException e) {
-        // It is time to announce.
+        // The next announcement is due.
       } catch (IOException e) {
         pauseAfter(e);
       }
     }
   }
 
-  /** The network may be away for a while. */
+  /** Pauses after an error: the network may be away for a while. */
   private void pauseAfter(IOException error) {
     if (closed) {
       return;

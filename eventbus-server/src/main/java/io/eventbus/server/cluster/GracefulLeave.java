@@ -16,30 +16,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of a bus in its cluster: DRAINING, then the leadership goes to another voter and the vote
- * to a bus that has none, then DOWN. Without a leader there is nothing to wait for. Used by one
- * thread.
+ * Orderly end of the bus in its cluster: DRAINING, then the leadership goes to another voter and
+ * the vote to a bus that has none, then DOWN. Without a leader there is nothing to wait for. Used
+ * by one thread.
  */
 final class GracefulLeave {
   private static final Logger LOG = LoggerFactory.getLogger(GracefulLeave.class);
 
   private final RatisRegistry registry;
   private final LeaseKeeper keeper;
-  private final Duration longest;
+  private final Duration timeout;
   private @Nullable CompletableFuture<DepartureReport> handedOver;
 
-  GracefulLeave(RatisRegistry registry, LeaseKeeper keeper, Duration longest) {
+  GracefulLeave(RatisRegistry registry, LeaseKeeper keeper, Duration timeout) {
     this.registry = registry;
     this.keeper = keeper;
-    this.longest = longest;
+    this.timeout = timeout;
   }
 
   void begin() {
-    if (!longest.isZero() && registry.status().leader() != null) {
+    if (!timeout.isZero() && registry.status().leader() != null) {
       handedOver =
           keeper
               .become(BusState.DRAINING)
-              .thenCompose(told -> registry.administration().leave(Departure.STOP, longest))
+              .thenCompose(told -> registry.administration().leave(Departure.STOP, timeout))
               .toCompletableFuture();
     }
   }
@@ -50,7 +50,7 @@ final class GracefulLeave {
     if (begun == null) {
       return;
     }
-    long end = System.nanoTime() + longest.toNanos();
+    long end = System.nanoTime() + timeout.toNanos();
     DepartureReport report = await(begun, end);
     if (report != null && (report.leads() || report.votes())) {
       LOG.info(

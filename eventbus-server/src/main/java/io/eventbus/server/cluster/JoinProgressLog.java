@@ -6,7 +6,9 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says what the bus waits for, less and less often, on a thread of its own until it is closed. */
+/**
+ * Log of what the bus waits for, less and less often, on a thread of its own until it is closed.
+ */
 final class JoinProgressLog implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JoinProgressLog.class);
   private static final long MAX_SECONDS = 60;
@@ -18,7 +20,7 @@ final class JoinProgressLog implements AutoCloseable {
     this.situation = situation;
   }
 
-  /** Says what a bus that the registry does not know yet waits for. */
+  /** Describes what a bus waits for that the registry does not know yet. */
   static String describe(boolean started, boolean led, String known) {
     if (started) {
       return "this bus waits for the registry to know it; " + known;

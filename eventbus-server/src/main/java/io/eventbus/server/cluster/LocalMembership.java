@@ -27,11 +27,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A bus that serves alone: the registry is in its memory, and no other bus takes part in it. */
+/**
+ * Membership of a bus that serves alone: the registry is in its memory, and no other bus takes part
+ * in it.
+ */
 final class LocalMembership implements Membership {
   private static final Duration DEADLINE = Duration.ofSeconds(5);
 
-  /** A bus that serves alone has no other that could miss it: its lease only has to be legal. */
+  /** Lease of a bus that serves alone: no other could miss it, so it only has to be legal. */
   private static final Duration LEASE = Duration.ofHours(24);
 
   private final ServerConfig config;

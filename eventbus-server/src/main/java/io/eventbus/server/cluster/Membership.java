@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The place of this bus in its registry, from start to end: {@link #open}, {@link #serve}, {@link
+ * Place of this bus in its registry, from start to end: {@link #open}, {@link #serve}, {@link
  * #drain}, {@link #close}, each once and in this order, on one thread. The other methods are for
  * any thread.
  *
@@ -23,11 +23,11 @@ import java.util.concurrent.CompletionStage;
  */
 public interface Membership extends ClusterView, AutoCloseable {
   /**
-   * Takes a place in the cluster that the configuration names, or in none.
+   * Joins the cluster that the configuration names, or none.
    *
-   * @param streams the kinds of streams that other buses may open later
-   * @return the place; the bus may still be looking for its cluster
-   * @throws IOException if its directory or port cannot be used; says which, and what was expected
+   * @param streams the kinds of streams that peers may open later
+   * @return the membership; the bus may still be looking for its cluster
+   * @throws IOException if its directory or port cannot be used; names it, and what was expected
    */
   static Membership open(
       ServerConfig config, Clock clock, LinkTransport transport, Set<String> streams)
@@ -40,7 +40,7 @@ public interface Membership extends ClusterView, AutoCloseable {
   /**
    * Checks the files that the configuration names, without opening anything.
    *
-   * @throws IllegalArgumentException if one cannot be used; says which, and why
+   * @throws IllegalArgumentException if one cannot be used; names it and the reason
    */
   static void check(ServerConfig config) {
     if (config.cluster().enabled()) {
@@ -48,18 +48,10 @@ public interface Membership extends ClusterView, AutoCloseable {
     }
   }
 
-  /**
-   * Returns the name of this bus.
-   *
-   * @return the configured one, or the one that it had before
-   */
+  /** Returns the name of this bus: the configured one, or the one that it had before. */
   String busName();
 
-  /**
-   * Returns the port for other buses.
-   *
-   * @return the bound port; -1 for a bus that serves alone
-   */
+  /** Returns the bound port for other buses; -1 for a bus that serves alone. */
   int linkPort();
 
   /** Returns the links to other buses. */
@@ -76,9 +68,8 @@ public interface Membership extends ClusterView, AutoCloseable {
   Optional<TlsSource> linkTls();
 
   /**
-   * Derives a key that all buses of the cluster have, and nothing else.
-   *
-   * @return 32 bytes; nothing for a bus that serves alone, or whose cluster shares no secret
+   * Derives a key that all buses of the cluster have, and nothing else: 32 bytes; nothing for a bus
+   * that serves alone, or whose cluster shares no secret.
    */
   Optional<byte[]> sharedKey(String purpose);
 
@@ -86,31 +77,30 @@ public interface Membership extends ClusterView, AutoCloseable {
    * Registers the bus, which accepts clients now, and keeps it registered.
    *
    * @param adminPort the port of the administration; -1 for none
-   * @throws IOException if the bus must not be in that cluster; says why. It may turn out later,
-   *     see {@link #refused}
+   * @throws IOException if the bus must not be in that cluster, with the reason. It may turn out
+   *     later, see {@link #refused}
    */
   void serve(InetSocketAddress clients, int adminPort) throws IOException;
 
-  /** Lists where clients may go instead of here; one volatile read. */
+  /** Returns the URLs of other buses for clients; one volatile read. */
   List<String> others();
 
   /**
-   * Completes when the bus turns out not to be able to take its place, ever.
-   *
-   * @return the reason, for people; never completed where the bus joins or ends in order
+   * Returns a stage that completes, with a reason for people, when the bus turns out not to be able
+   * to join, ever; never completed if the bus joins or ends in order.
    */
   CompletionStage<String> refused();
 
   /**
-   * Tells the registry that this bus drains, or takes clients again; and tells it again until it
-   * knows.
+   * Announces to the registry that this bus drains, or takes clients again; repeats it until the
+   * registry knows.
    */
   CompletionStage<Void> announce(BusState state);
 
   /** Begins to leave, and does not wait: tells the others, and hands over what this bus holds. */
   void drain();
 
-  /** Leaves, as far as that is possible within the configured time, and lets everything go. */
+  /** Leaves, as far as that is possible within the configured time, and releases everything. */
   @Override
   void close();
 }

@@ -3,7 +3,7 @@ package io.eventbus.server.cluster;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a bus stands in its cluster at one moment.
+ * Status of a bus in its cluster at one moment.
  *
  * @param cluster name of the cluster; empty for a bus that serves alone
  * @param clusterId the number that the cluster was given when it was founded; empty before this bus
@@ -25,13 +25,15 @@ public record MembershipStatus(
     long term,
     long silenceMillis,
     String detail) {
-  /** How far a bus is. */
+  /** Phase of a bus's membership. */
   public enum Phase {
-    /** It looks for its cluster, or waits for the registry to know it. */
+    /** Looks for its cluster, or waits for the registry to know it. */
     JOINING,
-    /** The registry knows it; from then on it serves, whether the registry is reachable or not. */
+    /**
+     * Is known to the registry; from then on it serves, whether the registry is reachable or not.
+     */
     MEMBER,
-    /** Its registry has failed and will not recover in this process. */
+    /** Has a registry that has failed and will not recover in this process. */
     FAILED
   }
 }

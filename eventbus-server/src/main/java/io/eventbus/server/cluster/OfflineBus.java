@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * What operators do with the directory of a bus that does not run. Everything waits for the disk;
+ * Operators' actions on the directory of a bus that does not run. Everything waits for the disk;
  * any thread, one call at a time for a directory.
  */
 public final class OfflineBus {
   private OfflineBus() {}
 
-  /** Says where a bus with this configuration keeps its data. */
+  /** Returns the directory in which a bus with this configuration keeps its data. */
   public static Path directory(ServerConfig config) {
     return config.cluster().dataDirectory().toAbsolutePath().normalize();
   }
@@ -25,7 +25,7 @@ public final class OfflineBus {
   /**
    * Founds a new cluster from a backup, in the directory of its first bus.
    *
-   * @throws IOException if the backup is damaged or the directory is not empty, saying so
+   * @throws IOException if the backup is damaged or the directory is not empty, with the reason
    */
   public static Founded restore(ServerConfig config, Path backup) throws IOException {
     Path directory = directory(config);
@@ -43,9 +43,9 @@ public final class OfflineBus {
   }
 
   /**
-   * Looks what a bus holds of the registry, and changes nothing.
+   * Reads what a bus holds of the registry, and changes nothing.
    *
-   * @throws IOException if the bus runs, or the directory is damaged or none, saying so
+   * @throws IOException if the bus runs, or the directory is damaged or none, with the reason
    */
   public static Survivor inspect(ServerConfig config) throws IOException {
     return OfflineRegistry.inspect(directory(config).resolve("registry"));
@@ -54,7 +54,8 @@ public final class OfflineBus {
   /**
    * Makes a bus the only voter of a new cluster with what it holds of the old one.
    *
-   * @throws IOException if the bus runs, or the directory is damaged or another one now
+   * @throws IOException if the bus runs, or the directory is damaged or another one now, with the
+   *     reason
    */
   public static Founded recover(ServerConfig config, Survivor survivor) throws IOException {
     return OfflineRegistry.recover(directory(config).resolve("registry"), survivor.cluster());

@@ -10,13 +10,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where clients of this bus may go instead: the addresses of other buses that are UP, first those
- * that follow this one in the order of the ids, so that not everybody names the same ones. Told by
+ * Alternatives for clients of this bus: the addresses of other buses that are UP, first those that
+ * follow this one in the order of the ids, so that not everybody names the same ones. Written by
  * the registry's thread, read by any.
  */
 final class OtherBuses implements RegistryListener {
-  /** More than a client can make use of is only more bytes in each Welcome. */
-  static final int MAX = 16;
+  /** Maximum of addresses: more than a client can use are only more bytes in each Welcome. */
+  static final int MAX_BUSES = 16;
 
   private final BusId self;
   private volatile List<String> addresses = List.of();
@@ -40,7 +40,7 @@ final class OtherBuses implements RegistryListener {
       }
     }
     after.addAll(before);
-    List<String> found = after.subList(0, Math.min(MAX, after.size()));
+    List<String> found = after.subList(0, Math.min(MAX_BUSES, after.size()));
     if (!found.equals(addresses)) {
       addresses = List.copyOf(found);
     }

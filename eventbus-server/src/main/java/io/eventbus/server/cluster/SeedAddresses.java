@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What this bus tells others of where it is reached. */
+/** Addresses at which this bus is reached, as it announces them. */
 final class SeedAddresses {
-  /** Bound to these, a port is reached at every address of the machine. */
+  /** Bind addresses with which a port is reached at every address of the machine. */
   private static final Set<String> ALL = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
 
   private final ServerConfig config;
@@ -38,7 +38,7 @@ final class SeedAddresses {
     }
     boolean all = bound.getAddress().isAnyLocalAddress();
     String url = url(all ? advertisedHost : config.listen().host(), bound.getPort());
-    // Some names that the system knows are none in a URL.
+    // The system may know names that are illegal in a URL.
     return List.of(
         all || URI.create(url).getHost() != null
             ? url
@@ -50,7 +50,10 @@ final class SeedAddresses {
     return scheme + new HostPort(host, port) + config.listen().path();
   }
 
-  /** Null where only this machine reaches it and others are elsewhere. */
+  /**
+   * Returns the address of the administration; null if only this machine reaches it and others are
+   * elsewhere.
+   */
   private @Nullable Endpoint administration(int port) {
     if (port < 0) {
       return null;

@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The buses that the configuration lists, and those that were found on the local network. */
+/**
+ * Seeds: the buses that the configuration lists, and those that were found on the local network.
+ */
 final class SeedList implements SeedSource {
   private final List<Endpoint> listed;
   private final int founders;

@@ -21,27 +21,27 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends the connections that clients have left behind at other buses, and here those of clients that
- * have gone to others. Any thread.
+ * Closer of stale sessions: those that clients here have left behind at peers, and here those of
+ * clients that have moved to peers. Any thread.
  *
- * <p>A bus is asked in one call at a time, with all that has come for it meanwhile. What cannot be
- * asked is counted and forgotten: such a session ends by its own deadlines.
+ * <p>A peer is asked in one call at a time, with all sessions that have accumulated meanwhile. A
+ * session that cannot be asked for is counted and forgotten: it ends by its own deadlines.
  */
 public final class StaleSessionCloser implements AutoCloseable {
-  /** The service of links; loads and moves have those before it. */
+  /** Number of the service on links; loads and moves have those before it. */
   static final int SERVICE = 43;
 
   static final int MAX_IN_CALL = 1_000;
 
-  /** For all buses together: about 4 MB. */
+  /** Maximum of waiting sessions for all peers together: about 4 MB. */
   static final int MAX_WAITING = 20_000;
 
-  /** The same as for loads: to another bus there is such a link anyway. */
+  /** Channel that loads use as well: such a link to a peer exists anyway. */
   private static final String CHANNEL = "balance";
 
-  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
 
-  /** The sessions of this bus. */
+  /** Sessions of this bus. */
   public interface Local {
     /**
      * Ends a session.
@@ -54,16 +54,16 @@ public final class StaleSessionCloser implements AutoCloseable {
   /** Counts what became of sessions at other buses. */
   public interface Counts {
     /**
-     * Counts what a bus was asked, or could not be asked.
+     * Counts the results of a peer, or of one that could not be asked.
      *
-     * @param gone not there any more, or not of that client
+     * @param gone sessions that did not exist any more, or were another client's
      */
     void add(long ended, long gone, long unknown);
   }
 
   private record Left(String session, long producer) {}
 
-  /** What one bus is still to be asked; guarded by itself. */
+  /** Sessions that one peer is still to be asked for; guarded by itself. */
   private static final class Waiting {
     final Deque<Left> sessions = new ArrayDeque<>();
     boolean asking;
@@ -89,9 +89,9 @@ public final class StaleSessionCloser implements AutoCloseable {
   }
 
   /**
-   * Begins to answer other buses.
+   * Begins to answer peers.
    *
-   * @param registry knows where they are
+   * @param registry knows their addresses
    */
   public static StaleSessionCloser of(
       LinkNode links, Registry registry, Local local, Counts counts) {
@@ -131,7 +131,7 @@ public final class StaleSessionCloser implements AutoCloseable {
     ask(bus, queue);
   }
 
-  /** The bus's name: what comes before its start and the number, which hold no '-'. */
+  /** Returns the bus's name: the text before its start and the number, which hold no '-'. */
   private static @Nullable String bus(String session) {
     int number = session.lastIndexOf('-');
     int start = number <= 0 ? -1 : session.lastIndexOf('-', number - 1);
@@ -147,7 +147,7 @@ public final class StaleSessionCloser implements AutoCloseable {
       queue.asking = !all.isEmpty();
     }
     if (all.isEmpty()) {
-      // Whoever has found it goes on with it all the same.
+      // The thread that has found it goes on with it all the same.
       buses.remove(bus, queue);
       return;
     }
@@ -156,7 +156,7 @@ public final class StaleSessionCloser implements AutoCloseable {
     CompletableFuture<byte[]> call =
         address == null
             ? CompletableFuture.failedFuture(new IOException(bus + " is gone"))
-            : links.call(address, CHANNEL, SERVICE, request(all), TIMEOUT);
+            : links.call(address, CHANNEL, SERVICE, request(all), CALL_TIMEOUT);
     var unused =
         call.thenApply(answer -> ended(answer, all.size()))
             .whenComplete(

@@ -1,7 +1,7 @@
 package io.eventbus.server.config;
 
 /**
- * How much the clients of one address may have together. Nothing of it holds for loopback.
+ * Limits of the clients of one address together. None of them holds for loopback.
  *
  * @param connections open connections, 0 for no limit
  * @param handshakes connections that have not been welcomed yet, 0 for no limit

@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may use the administration port, and how it is encrypted. Whether files can be read shows
- * when the bus starts.
+ * Access to the administration port, and its encryption. Whether files can be read shows when the
+ * bus starts.
  *
  * @param auth when operators have to say who they are
  * @param token with it anybody is an administrator
@@ -23,11 +23,11 @@ public record AdminAccessConfig(
     @Nullable Path certificate,
     @Nullable Path key,
     boolean plaintext) {
-  /** The shortest token, in characters: too long to be guessed. */
+  /** Minimum length of the token, in characters: too long to be guessed. */
   public static final int MIN_TOKEN_LENGTH = 16;
 
   /**
-   * Checks what belongs together.
+   * Checks values that belong together.
    *
    * @param auth when operators have to say who they are
    * @param token with it anybody is an administrator
@@ -52,7 +52,7 @@ public record AdminAccessConfig(
   }
 
   /**
-   * Makes the access of a port that only this machine reaches: nobody is asked for anything.
+   * Creates the access to a port that only this machine reaches: without any login.
    *
    * @return what is so by default
    */
@@ -61,7 +61,7 @@ public record AdminAccessConfig(
   }
 
   /**
-   * Makes a token.
+   * Creates a token.
    *
    * @param text the token, or null
    * @param file a file that holds it, or null
@@ -74,7 +74,7 @@ public record AdminAccessConfig(
   }
 
   /**
-   * Whether operators connect with TLS.
+   * Returns whether operators connect with TLS.
    *
    * @return true when certificate and key are set
    */

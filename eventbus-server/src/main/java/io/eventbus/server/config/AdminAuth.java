@@ -1,9 +1,9 @@
 package io.eventbus.server.config;
 
-/** When operators have to say who they are. */
+/** Condition under which operators have to log in. */
 public enum AdminAuth {
-  /** Where a token is set, or the administration port can be reached from other machines. */
+  /** Log in if a token is set, or the administration port can be reached from other machines. */
   AUTO,
-  /** Always. */
+  /** Log in always. */
   REQUIRED
 }

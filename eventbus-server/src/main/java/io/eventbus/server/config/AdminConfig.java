@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import java.util.List;
 
 /**
- * The administration port.
+ * Administration port.
  *
  * @param enabled whether there is one
  * @param host address to bind to
@@ -75,7 +75,7 @@ public record AdminConfig(
   }
 
   /**
-   * Whether operators have to say who they are.
+   * Returns whether operators have to log in.
    *
    * @return false where everybody who reaches the port may do everything
    */

@@ -1,8 +1,8 @@
 package io.eventbus.server.config;
 
-/** Which clients are let in without credentials. */
+/** Clients that are admitted without credentials. */
 public enum AnonymousScope {
-  /** None where there is a way to authenticate, else those of the bus's machine. */
+  /** None if there is a way to authenticate, else those of the bus's machine. */
   AUTO,
   /** All. */
   EVERYONE,

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The audit log. Whether the file can be written shows when the bus starts.
+ * Audit log. Whether the file can be written shows when the bus starts.
  *
  * @param file where it is written, or null for none
  * @param maxBytes size of a file from which on another one is begun
@@ -20,7 +20,7 @@ public record AuditConfig(@Nullable Path file, long maxBytes, int files) {
    * @throws IllegalArgumentException if a value is out of range
    */
   public AuditConfig {
-    // What writes the file takes it for the beginning of a pattern.
+    // The writer of the file takes it for the beginning of a pattern.
     if (file != null && file.toString().indexOf('%') >= 0) {
       throw new IllegalArgumentException(
           ConfigKey.AUDIT_FILE.key()

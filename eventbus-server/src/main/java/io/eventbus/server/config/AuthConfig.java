@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may connect, and what they see.
+ * Authentication of clients, and their permissions.
  *
  * @param token token that all clients share, if there is one; never printed
  * @param anonymous which clients are let in without credentials
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param certificateSubject what of a client's certificate is its name
  * @param jwt signed tokens
  * @param observe which clients may subscribe to topics of the system
- * @param block which clients may hold publishers back
+ * @param block which clients may stall publishers
  * @param resumeKeyFile file with the secret that producer numbers are signed with, or null for the
  *     default
  * @param rolesFile file that says what clients may do, or null for everything but what the two
@@ -29,7 +29,7 @@ public record AuthConfig(
     @Nullable Path resumeKeyFile,
     @Nullable Path rolesFile) {
   /**
-   * Makes a token.
+   * Creates a token.
    *
    * @param text the token, or null
    * @param file a file that holds it, or null

@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import java.time.Duration;
 
 /**
- * When and how clients are moved to other buses.
+ * Moves of clients to other buses.
  *
  * @param enabled whether a bus that has too much to do moves clients by itself
  * @param highPercent of the load, above which a bus is overloaded

@@ -1,9 +1,9 @@
 package io.eventbus.server.config;
 
-/** Whether pages may hold publishers back. */
+/** Permission of pages to stall publishers. */
 public enum BrowserBlock {
-  /** As other clients may. */
+  /** Pages may do so as other clients may. */
   ALLOW,
-  /** They may not. */
+  /** Pages may not. */
   REFUSE
 }

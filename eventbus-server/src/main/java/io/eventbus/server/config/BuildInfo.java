@@ -5,14 +5,14 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** What was built: the version of the software. */
+/** Build of the software: its version. */
 public final class BuildInfo {
   private static final String VERSION = read();
 
   private BuildInfo() {}
 
   /**
-   * The version of the software.
+   * Returns the version of the software.
    *
    * @return for example "0.1.0"
    */

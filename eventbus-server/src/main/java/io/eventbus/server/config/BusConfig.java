@@ -1,7 +1,7 @@
 package io.eventbus.server.config;
 
 /**
- * Who this bus is.
+ * Identity of this bus.
  *
  * @param name name in logs, in {@code Welcome} and in the administration API: 1 to 64 letters,
  *     digits, {@code .}, {@code -} and {@code _}, the first a letter or a digit

@@ -1,11 +1,11 @@
 package io.eventbus.server.config;
 
-/** Whether clients are asked for a certificate. */
+/** Request for certificates of clients. */
 public enum ClientAuth {
-  /** No. */
+  /** Clients are not asked. */
   NONE,
-  /** They are asked, and may have none. */
+  /** Clients are asked, and may have none. */
   OPTIONAL,
-  /** They have to have one. */
+  /** Clients must have one. */
   REQUIRED
 }

@@ -1,7 +1,7 @@
 package io.eventbus.server.config;
 
 /**
- * What quotas hold for a client, on each bus. Immutable.
+ * Quotas of a client, on each bus. Immutable.
  *
  * @param identity for all clients with the same account and name together
  * @param account for all clients of the same account together
@@ -11,7 +11,7 @@ public record ClientQuotas(Quotas identity, Quotas account) {
   public static final ClientQuotas NONE = new ClientQuotas(Quotas.NONE, Quotas.NONE);
 
   /**
-   * Says whether nothing is limited.
+   * Returns whether nothing is limited.
    *
    * @return true if there is nothing to count
    */
@@ -20,7 +20,7 @@ public record ClientQuotas(Quotas identity, Quotas account) {
   }
 
   /**
-   * Adds what others say where these say nothing.
+   * Returns these quotas, completed by others where these say nothing.
    *
    * @param others less special ones
    * @return both

@@ -1,6 +1,6 @@
 package io.eventbus.server.config;
 
-/** Which clients may do something that others may have to pay for. */
+/** Clients that may do something at the expense of others. */
 public enum ClientScope {
   /** Every client that may connect. */
   EVERYONE,

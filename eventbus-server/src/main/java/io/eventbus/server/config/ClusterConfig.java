@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the bus takes part in a cluster.
+ * Membership of the bus in a cluster.
  *
  * @param id name of the cluster
  * @param directory where the bus keeps its copy of the registry, or null where nobody has said
@@ -49,7 +49,7 @@ public record ClusterConfig(
   private static final int MAX_CLIENT_URLS = 8;
 
   /**
-   * Checks every value, and that a cluster which reaches beyond this machine keeps strangers out.
+   * Checks every value, and that a cluster which other machines can reach keeps strangers out.
    *
    * @param id name of the cluster
    * @param directory where the bus keeps its copy of the registry, or null where nobody has said
@@ -146,7 +146,7 @@ public record ClusterConfig(
   }
 
   /**
-   * Says whether the bus is a member of a cluster at all.
+   * Returns whether the bus is a member of a cluster at all.
    *
    * @return false for a bus that serves alone and needs no directory
    */

@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the buses of a cluster make sure of each other. Whether files can be read shows when the bus
- * starts.
+ * Authentication of the buses of a cluster to each other. Whether files can be read shows when the
+ * bus starts.
  *
  * @param secret what all share, or null; never printed
  * @param secretFile a file that holds it, or null
@@ -21,13 +21,13 @@ public record ClusterSecurityConfig(
     @Nullable Path certificate,
     @Nullable Path key,
     @Nullable Path authority) {
-  /** The shortest secret, in bytes. */
+  /** Minimum length of the secret, in bytes. */
   public static final int MIN_SECRET_BYTES = 16;
 
   private static final Pattern SECRET = Pattern.compile("[\\x21-\\x7e]{1,4096}");
 
   /**
-   * Checks what belongs together.
+   * Checks values that belong together.
    *
    * @param secret what all share, or null; never printed
    * @param secretFile a file that holds it, or null
@@ -89,7 +89,7 @@ public record ClusterSecurityConfig(
   }
 
   /**
-   * Says whether all buses share a secret.
+   * Returns whether all buses share a secret.
    *
    * @return true with a secret, given or in a file
    */
@@ -98,7 +98,7 @@ public record ClusterSecurityConfig(
   }
 
   /**
-   * Says whether strangers are kept out.
+   * Returns whether strangers are kept out.
    *
    * @return true with a secret or TLS
    */
@@ -107,7 +107,7 @@ public record ClusterSecurityConfig(
   }
 
   /**
-   * Prints the record without its secret.
+   * Returns the record without its secret.
    *
    * @return text with {@code ***} in place of the secret
    */

@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import java.util.List;
 
 /**
- * A configuration cannot be used. Trying again without changing it fails again.
+ * Thrown for a configuration that cannot be used. Trying again without changing it fails again.
  *
  * <p>The message names everything that is wrong, each on its own line with the key, the value, what
  * was expected and where the value came from.
@@ -12,7 +12,7 @@ public final class ConfigException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Makes an exception.
+   * Creates an exception.
    *
    * @param problems what is wrong, at least one line
    */
@@ -21,7 +21,7 @@ public final class ConfigException extends IllegalArgumentException {
   }
 
   /**
-   * Lists what is wrong.
+   * Returns the problems.
    *
    * @return at least one line
    */

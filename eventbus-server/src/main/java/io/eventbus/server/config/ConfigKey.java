@@ -9,9 +9,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The table of configuration keys: name, type, default, range and reason of each. Everything else
- * that knows about a key is made from this table: the properties file, the environment variables,
- * the flags, the effective configuration as printed, and the table in {@code docs/operations.md}.
+ * Table of configuration keys: name, type, default, range and reason of each. Everything else that
+ * knows about a key is derived from this table: the properties file, the environment variables, the
+ * flags, the effective configuration as printed, and the table in {@code docs/operations.md}.
  *
  * <p>Numbers are counts, bytes ({@link ValueType#SIZE}) or milliseconds ({@link ValueType#TIME}).
  */
@@ -55,7 +55,7 @@ public enum ConfigKey {
       1024,
       "",
       "Threads that serve connections; 0 is one for each core."),
-  /** Which of Netty's transports. */
+  /** Socket implementation. */
   LISTEN_TRANSPORT(
       "listen.transport",
       ValueType.TRANSPORT,
@@ -93,7 +93,7 @@ public enum ConfigKey {
           + " or `listen.host`; under another name it has to stand here, because any name can be"
           + " made to lead to this machine. Programs that are not browsers send no `Origin` and are"
           + " not asked."),
-  /** Pages that hold publishers back. */
+  /** Pages that stall publishers. */
   LISTEN_BROWSER_BLOCK(
       "listen.browser-block",
       ValueType.BROWSER_BLOCK,
@@ -101,7 +101,7 @@ public enum ConfigKey {
       "",
       "Whether clients in a browser, known by the `Origin` and the `User-Agent` of their upgrade,"
           + " may subscribe with the policy `BLOCK`: a page that is stopped, or a computer that"
-          + " sleeps, would hold publishers back. With `allow` they may if they are allowed to"
+          + " sleeps, would stall publishers. With `allow` they may if they are allowed to"
           + " otherwise."),
   /** Addresses of proxies. */
   LISTEN_PROXIES(
@@ -345,7 +345,7 @@ public enum ConfigKey {
       "",
       "Streams and tunnels of one connection that may be open, those that it has asked for"
           + " and those that it serves."),
-  /** What of tunnels may wait for one connection. */
+  /** Buffer of one connection's streams and tunnels. */
   LIMITS_TUNNEL_BUFFER_BYTES(
       "limits.tunnel-buffer-bytes",
       ValueType.SIZE,
@@ -373,7 +373,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.CONNECTIONS.most(),
+      Quota.CONNECTIONS.max(),
       "",
       "Open connections of one identity, on this bus; 0 for no quota. Connections that are over it"
           + " get `Problem(LIMIT_EXCEEDED)` and are closed with 4003. The identity is account and"
@@ -384,17 +384,17 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.PUBLISH_EVENTS.most(),
+      Quota.PUBLISH_EVENTS.max(),
       "",
       "Events that one identity publishes in a second, on this bus; 0 for no quota. The bus does"
           + " not read its connections while they are over it; nothing is lost."),
-  /** Bytes of what one identity sends in a second. */
+  /** Bytes that one identity sends in a second. */
   QUOTAS_PUBLISH_BYTES(
       "quotas.publish-bytes",
       ValueType.SIZE,
       "0",
       0,
-      Quota.PUBLISH_BYTES.most(),
+      Quota.PUBLISH_BYTES.max(),
       "",
       "Bytes of `Publish`, `Request`, `Reply`, `Failure` and `Data` frames of one identity in a"
           + " second, on this bus; 0 for no quota. The same holds."),
@@ -404,7 +404,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.SUBSCRIPTIONS.most(),
+      Quota.SUBSCRIPTIONS.max(),
       "",
       "Subscriptions of one identity, on this bus; 0 for no quota. More get"
           + " `Problem(LIMIT_EXCEEDED)`."),
@@ -414,7 +414,7 @@ public enum ConfigKey {
       ValueType.SIZE,
       "0",
       0,
-      Quota.QUEUE_BYTES.most(),
+      Quota.QUEUE_BYTES.max(),
       "",
       "Bytes that wait for the connections of one identity, on this bus; 0 for no quota. While they"
           + " are over it, the queue of each holds at most its equal part, as if that were"
@@ -425,7 +425,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.REQUESTS.most(),
+      Quota.REQUESTS.max(),
       "",
       "Requests to services by one identity in a second, on this bus; 0 for no quota. More fail"
           + " with `OVERLOADED`, not executed, and say when to try again."),
@@ -435,7 +435,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.CALLS.most(),
+      Quota.CALLS.max(),
       "",
       "Calls of one identity in flight, on this bus; 0 for no quota. More fail in the same way."),
   /** Open connections of one account. */
@@ -444,7 +444,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.CONNECTIONS.most(),
+      Quota.CONNECTIONS.max(),
       "",
       "The same as `quotas.connections`, for all clients of one account together. A roles file may"
           + " say another value for an account."),
@@ -454,7 +454,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.PUBLISH_EVENTS.most(),
+      Quota.PUBLISH_EVENTS.max(),
       "",
       "The same as `quotas.publish-events`, for all clients of one account together."),
   /** Bytes of Publish frames of one account in a second. */
@@ -463,7 +463,7 @@ public enum ConfigKey {
       ValueType.SIZE,
       "0",
       0,
-      Quota.PUBLISH_BYTES.most(),
+      Quota.PUBLISH_BYTES.max(),
       "",
       "The same as `quotas.publish-bytes`, for all clients of one account together."),
   /** Subscriptions of one account. */
@@ -472,7 +472,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.SUBSCRIPTIONS.most(),
+      Quota.SUBSCRIPTIONS.max(),
       "",
       "The same as `quotas.subscriptions`, for all clients of one account together."),
   /** Bytes that wait for the connections of one account. */
@@ -481,7 +481,7 @@ public enum ConfigKey {
       ValueType.SIZE,
       "0",
       0,
-      Quota.QUEUE_BYTES.most(),
+      Quota.QUEUE_BYTES.max(),
       "",
       "The same as `quotas.queue-bytes`, for all clients of one account together."),
   /** Requests of one account in a second. */
@@ -490,7 +490,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.REQUESTS.most(),
+      Quota.REQUESTS.max(),
       "",
       "The same as `quotas.requests`, for all clients of one account together."),
   /** Calls of one account in flight. */
@@ -499,7 +499,7 @@ public enum ConfigKey {
       ValueType.COUNT,
       "0",
       0,
-      Quota.CALLS.most(),
+      Quota.CALLS.max(),
       "",
       "The same as `quotas.calls`, for all clients of one account together."),
 
@@ -549,7 +549,7 @@ public enum ConfigKey {
       Millis.MAX,
       "",
       "From a ping to the next sign of life; then the connection is closed."),
-  /** How long a full queue may hold publishers back. */
+  /** Time that a full queue may stall publishers. */
   TIMEOUTS_SLOW_SUBSCRIBER(
       "timeouts.slow-subscriber",
       ValueType.TIME,
@@ -559,7 +559,7 @@ public enum ConfigKey {
       "",
       "How long a subscriber with the policy BLOCK may hold its publishers back; then it is closed"
           + " with 4001."),
-  /** Wait for the peer's Close frame. */
+  /** Wait for the client's Close frame. */
   TIMEOUTS_CLOSE(
       "timeouts.close",
       ValueType.TIME,
@@ -607,14 +607,14 @@ public enum ConfigKey {
       "",
       "Token that all clients share and show in `Hello`. Give it in the file or the environment:"
           + " other users of the machine can read flags."),
-  /** The same in a file. */
+  /** Shared token of the clients in a file. */
   AUTH_TOKEN_FILE(
       "auth.token-file",
       ValueType.FILE,
       "",
       "",
       "File with that token, instead of `auth.token`; white space around it does not count."),
-  /** Who is let in without credentials. */
+  /** Clients admitted without credentials. */
   AUTH_ANONYMOUS(
       "auth.anonymous",
       ValueType.ANONYMOUS_SCOPE,
@@ -633,7 +633,7 @@ public enum ConfigKey {
       "File with users: lines of `name:hash:account:roles`, the hash of `eventbus hash-password`,"
           + " or `*` for a client with a certificate; read again when it changes"
           + " ([security](security.md#users))."),
-  /** What of a certificate names the client. */
+  /** Part of a certificate that names the client. */
   AUTH_CERTIFICATE_SUBJECT(
       "auth.certificate-subject",
       ValueType.CERTIFICATE_SUBJECT,
@@ -641,21 +641,21 @@ public enum ConfigKey {
       "",
       "What of a client's certificate is its name: its one URI or DNS name (subject alternative"
           + " names), or the common name."),
-  /** Who issues tokens. */
+  /** Issuer of tokens. */
   AUTH_JWT_ISSUER(
       "auth.jwt.issuer",
       ValueType.LABEL,
       "",
       "",
       "What `iss` of a JSON Web Token has to be; needed with keys for them."),
-  /** For whom tokens are issued. */
+  /** Audience of tokens. */
   AUTH_JWT_AUDIENCE(
       "auth.jwt.audience",
       ValueType.LABEL,
       "",
       "",
       "What `aud` of a JSON Web Token has to contain; needed with keys for them."),
-  /** Where tokens say the roles. */
+  /** Claim with the roles. */
   AUTH_JWT_ROLES_CLAIM(
       "auth.jwt.roles-claim",
       ValueType.CLAIM,
@@ -665,7 +665,7 @@ public enum ConfigKey {
           + " between, such as `realm_access.roles`, `roles`, `cognito:groups` or `scope`. A claim"
           + " of exactly that name, or a path with dots. What cannot be a role's name is passed"
           + " over."),
-  /** Where tokens say the account. */
+  /** Claim with the account. */
   AUTH_JWT_ACCOUNT_CLAIM(
       "auth.jwt.account-claim",
       ValueType.CLAIM,
@@ -696,7 +696,7 @@ public enum ConfigKey {
       "",
       "",
       "File with public keys of tokens: one in PEM, or a JSON Web Key Set; read at the start."),
-  /** Where public keys of tokens are fetched. */
+  /** URL of public keys of tokens. */
   AUTH_JWT_JWKS_URL(
       "auth.jwt.jwks-url",
       ValueType.FETCHED_URL,
@@ -705,7 +705,7 @@ public enum ConfigKey {
       "Where a JSON Web Key Set with public keys of tokens is fetched, and again at half of its"
           + " `max-age` (after 5 minutes to an hour); where it cannot be, the keys that it had hold"
           + " for 24 hours."),
-  /** Who may observe the bus. */
+  /** Clients that may observe the bus. */
   AUTH_OBSERVE(
       "auth.observe",
       ValueType.CLIENT_SCOPE,
@@ -713,13 +713,13 @@ public enum ConfigKey {
       "",
       "Who may subscribe to the topics of the system (`$SYS.…`), which tell of all clients: with"
           + " `loopback` the clients of this machine."),
-  /** Who may hold publishers back. */
+  /** Clients that may stall publishers. */
   AUTH_BLOCK(
       "auth.block",
       ValueType.CLIENT_SCOPE,
       "loopback",
       "",
-      "Who may subscribe with the policy `BLOCK`, which holds publishers back: with `loopback` the"
+      "Who may subscribe with the policy `BLOCK`, which stalls publishers: with `loopback` the"
           + " clients of this machine and those that have proved who they are."),
   /** Roles file. */
   AUTH_ROLES_FILE(
@@ -749,7 +749,7 @@ public enum ConfigKey {
       "",
       "Name of the cluster. Buses of different names refuse each other, and a directory that"
           + " belongs to another one is refused."),
-  /** Where the bus keeps the registry. */
+  /** Directory of the registry's copy. */
   CLUSTER_DIRECTORY(
       "cluster.directory",
       ValueType.FILE,
@@ -760,7 +760,7 @@ public enum ConfigKey {
           + " is not told of others. Empty with `cluster.join` or `cluster.discover` is"
           + " `eventbus-data` where the bus is started; without them the bus serves alone and needs"
           + " none."),
-  /** Where other buses are. */
+  /** Links of other buses. */
   CLUSTER_JOIN(
       "cluster.join",
       ValueType.ENDPOINTS,
@@ -776,7 +776,7 @@ public enum ConfigKey {
       "false",
       "--discover",
       "Looks for other buses on the local network by multicast."),
-  /** Least number of founders. */
+  /** Minimum number of founders. */
   CLUSTER_FOUNDERS(
       "cluster.founders",
       ValueType.COUNT,
@@ -805,7 +805,7 @@ public enum ConfigKey {
       65_535,
       "--cluster-port",
       "TCP port for other buses; 0 takes a free one, for tests only."),
-  /** Where others reach the links. */
+  /** Advertised address of the links. */
   CLUSTER_ADVERTISED(
       "cluster.advertised",
       ValueType.ENDPOINT,
@@ -814,7 +814,7 @@ public enum ConfigKey {
       "Where other buses reach this one. Empty is `cluster.host`, or where that is all interfaces"
           + " the address of the one that leads to the others; without a port it is"
           + " `cluster.port`."),
-  /** Where clients reach the bus. */
+  /** Advertised URLs for clients. */
   CLUSTER_CLIENT_URLS(
       "cluster.client-urls",
       ValueType.URLS,
@@ -833,7 +833,7 @@ public enum ConfigKey {
       "",
       "How many buses vote: 1, 3, 5 or 7; the same on all. With 3 one of them may fail, with 5 two;"
           + " every further bus only follows."),
-  /** What fails together. */
+  /** Failure domain of the bus. */
   CLUSTER_ZONE(
       "cluster.zone",
       ValueType.NAME,
@@ -850,7 +850,7 @@ public enum ConfigKey {
       "",
       "How long a bus counts as alive after it was heard of; it is renewed three times in that"
           + " time. Shorter than the longest pause of a process is too short."),
-  /** When a voter is replaced. */
+  /** Delay before a voter is replaced. */
   CLUSTER_REPLACE_VOTER_AFTER(
       "cluster.replace-voter-after",
       ValueType.TIME,
@@ -935,7 +935,7 @@ public enum ConfigKey {
       "Network interface of `cluster.discover`, by its name or one of its addresses. Empty is the"
           + " one with the address that this bus advertises."),
 
-  /** Whether an overloaded bus moves clients. */
+  /** Moves by an overloaded bus. */
   BALANCE_ENABLED(
       "balance.enabled",
       ValueType.SWITCH,
@@ -943,7 +943,7 @@ public enum ConfigKey {
       "",
       "Whether a bus of a cluster that has too much to do moves clients to others by itself. What"
           + " an operator asks for, and a stopping bus, moves them in any case."),
-  /** Where overload begins. */
+  /** Load above which a bus is overloaded. */
   BALANCE_HIGH_PERCENT(
       "balance.high-percent",
       ValueType.COUNT,
@@ -954,7 +954,7 @@ public enum ConfigKey {
       "A bus is overloaded when its load has been above this for `balance.overload-after`. The load"
           + " is the fullest of: processor time of the busiest event loop, events and bytes a"
           + " second where a capacity is set, open connections, memory held for clients."),
-  /** Where overload ends. */
+  /** Load below which overload ends. */
   BALANCE_LOW_PERCENT(
       "balance.low-percent",
       ValueType.COUNT,
@@ -964,7 +964,7 @@ public enum ConfigKey {
       "",
       "An overloaded bus moves clients until its load is below this, and no bus lets itself be"
           + " filled beyond it; less than `balance.high-percent`."),
-  /** How long overload has to last. */
+  /** Duration of high load that counts as overload. */
   BALANCE_OVERLOAD_AFTER(
       "balance.overload-after",
       ValueType.TIME,
@@ -991,7 +991,7 @@ public enum ConfigKey {
       Bytes.TIB,
       "",
       "Bytes a second, received and sent, that count as full load; 0 does not count them."),
-  /** Pace of moves. */
+  /** Rate of moves. */
   BALANCE_MOVES_PER_SECOND(
       "balance.moves-per-second",
       ValueType.COUNT,
@@ -1011,7 +1011,7 @@ public enum ConfigKey {
       Millis.DAY,
       "",
       "How long a client that was moved because of overload, or asked to, is left alone."),
-  /** Bound on moves. */
+  /** Maximum of moves of one client within a minute. */
   BALANCE_MAX_MOVES_PER_MINUTE(
       "balance.max-moves-per-minute",
       ValueType.COUNT,
@@ -1030,7 +1030,7 @@ public enum ConfigKey {
       Millis.DAY,
       "",
       "How long a client may take to move; then it is closed with 4000 and reconnects."),
-  /** Deadline of a drain. */
+  /** Timeout of a drain. */
   BALANCE_DRAIN_TIMEOUT(
       "balance.drain-timeout",
       ValueType.TIME,
@@ -1084,7 +1084,7 @@ public enum ConfigKey {
           + " all buses keep those of all. One connection may bring an eighth, one address"
           + " `limits.address-memory-percent` where half is taken; the last quarter is for"
           + " connections with less than 64. The same on all buses."),
-  /** Deadline of promises. */
+  /** Timeout of guarantees that wait for peers. */
   FEDERATION_SYNC_TIMEOUT(
       "federation.sync-timeout",
       ValueType.TIME,
@@ -1094,7 +1094,7 @@ public enum ConfigKey {
       "",
       "How long the `Confirm` of a subscription, `Drained` and the answer to a `Barrier` wait for"
           + " other buses, and a starting bus for what the others subscribe to."),
-  /** When a bus is given up. */
+  /** Timeout of an unreachable peer. */
   FEDERATION_PEER_TIMEOUT(
       "federation.peer-timeout",
       ValueType.TIME,
@@ -1104,7 +1104,7 @@ public enum ConfigKey {
       "",
       "How long events wait for a bus that cannot be reached; then they are counted as lost, and"
           + " nothing waits for it until it is back."),
-  /** Signs of life on lanes. */
+  /** Interval of keepalives on lanes. */
   FEDERATION_HEARTBEAT(
       "federation.heartbeat",
       ValueType.TIME,
@@ -1114,7 +1114,7 @@ public enum ConfigKey {
       "",
       "How long a lane is quiet before a bus shows the other that it lives. The same on all"
           + " buses."),
-  /** Silence on lanes. */
+  /** Timeout of silence on lanes. */
   FEDERATION_KEEPALIVE_TIMEOUT(
       "federation.keepalive-timeout",
       ValueType.TIME,
@@ -1125,7 +1125,7 @@ public enum ConfigKey {
       "How long the other side of a lane may say nothing before the lane is opened anew; at least"
           + " twice `federation.heartbeat`."),
 
-  /** How long a caller waits. */
+  /** Default timeout of a request. */
   SERVICES_TIMEOUT(
       "services.timeout",
       ValueType.TIME,
@@ -1135,7 +1135,7 @@ public enum ConfigKey {
       "",
       "How long the caller of a service waits for the answer where the request does not"
           + " say so. No request waits longer than ten minutes."),
-  /** Longest wait. */
+  /** Longest wait of requests for a member. */
   SERVICES_MAX_WAIT(
       "services.max-wait",
       ValueType.TIME,
@@ -1147,7 +1147,7 @@ public enum ConfigKey {
           + " time. While those before it have waited so long (half of it for one of normal"
           + " priority, a tenth for one of low priority), a request is refused with `OVERLOADED`,"
           + " and with it the first of those, where it has waited the whole of it."),
-  /** Other members for one call. */
+  /** Retries of a call with other members. */
   SERVICES_RETRIES(
       "services.retries",
       ValueType.COUNT,
@@ -1197,7 +1197,7 @@ public enum ConfigKey {
       "",
       "Members that the requests of one connection to all members of a service may wait for"
           + " together."),
-  /** How long a member may be away. */
+  /** Time that a lost member counts as present. */
   SERVICES_REJOIN(
       "services.rejoin",
       ValueType.TIME,
@@ -1208,7 +1208,7 @@ public enum ConfigKey {
       "How long after the loss of its connection a member counts as present on"
           + " `$SYS.services.<name>`, unless it comes back."),
 
-  /** How often a bus publishes its figures. */
+  /** Interval of a bus's figures. */
   SYS_INTERVAL(
       "sys.interval",
       ValueType.TIME,
@@ -1237,7 +1237,7 @@ public enum ConfigKey {
       "",
       "Largest message of the echo endpoint; conformance suites send 16 MiB."),
 
-  /** Whether there is an administration port. */
+  /** Existence of the administration port. */
   ADMIN_ENABLED(
       "admin.enabled",
       ValueType.SWITCH,
@@ -1271,7 +1271,7 @@ public enum ConfigKey {
       "Names in `Host` that the administration port answers to, besides `localhost`, `admin.host`"
           + " and (where it listens to more than loopback) every IP address; `*` for all, where a"
           + " proxy decides."),
-  /** When operators log in. */
+  /** Condition of operators' login. */
   ADMIN_AUTH(
       "admin.auth",
       ValueType.ADMIN_AUTH,
@@ -1288,7 +1288,7 @@ public enum ConfigKey {
       "Token with which anybody administers this bus (`Authorization: Bearer`), 16 characters at"
           + " least. Give it in a file or the environment: other users of the machine can read"
           + " flags."),
-  /** The same in a file. */
+  /** Token of administrators in a file. */
   ADMIN_TOKEN_FILE(
       "admin.token-file",
       ValueType.FILE,
@@ -1305,7 +1305,7 @@ public enum ConfigKey {
           + " administration port what their roles `viewer`, `operator` and `admin` allow. Without"
           + " it only the token of `admin.token` or `admin.token-file` opens that port. Give the"
           + " account to people who administer the bus only."),
-  /** Metrics for everybody. */
+  /** Metrics without a login. */
   ADMIN_METRICS_OPEN(
       "admin.metrics-open",
       ValueType.SWITCH,
@@ -1327,7 +1327,7 @@ public enum ConfigKey {
       "",
       "",
       "PEM file with the private key of that certificate (PKCS#8, not encrypted)."),
-  /** No TLS beyond this machine. */
+  /** Administration without TLS beyond this machine. */
   ADMIN_PLAINTEXT(
       "admin.plaintext",
       ValueType.SWITCH,
@@ -1336,7 +1336,7 @@ public enum ConfigKey {
       "Lets the administration port be reached from other machines without TLS, where something"
           + " else encrypts: a proxy, or the network of containers on one machine."),
 
-  /** The audit log. */
+  /** File of the audit log. */
   AUDIT_FILE(
       "audit.file",
       ValueType.FILE,
@@ -1406,7 +1406,7 @@ public enum ConfigKey {
   }
 
   /**
-   * The key as it stands in a file, for example {@code limits.payload-bytes}.
+   * Returns the key as it stands in a file, for example {@code limits.payload-bytes}.
    *
    * @return dotted kebab-case name
    */
@@ -1415,7 +1415,7 @@ public enum ConfigKey {
   }
 
   /**
-   * What kind of value the key takes.
+   * Returns the type of the key's values.
    *
    * @return type, which also knows how to read and print values
    */
@@ -1424,7 +1424,7 @@ public enum ConfigKey {
   }
 
   /**
-   * The default as it would be written in a file.
+   * Returns the default as it would be written in a file.
    *
    * @return text of the default, empty for none
    */
@@ -1433,7 +1433,7 @@ public enum ConfigKey {
   }
 
   /**
-   * The command line's own flag for this key; every key can also be set with {@code --set}.
+   * Returns the command line's own flag for this key; every key can also be set with {@code --set}.
    *
    * @return flag with its dashes, empty when there is none
    */
@@ -1442,7 +1442,7 @@ public enum ConfigKey {
   }
 
   /**
-   * What the key does and why its default is what it is.
+   * Returns what the key does and the reason of its default.
    *
    * @return a sentence or two, in Markdown
    */
@@ -1451,7 +1451,8 @@ public enum ConfigKey {
   }
 
   /**
-   * The environment variable that sets this key, for example {@code EVENTBUS_LIMITS_PAYLOAD_BYTES}.
+   * Returns the environment variable that sets this key, for example {@code
+   * EVENTBUS_LIMITS_PAYLOAD_BYTES}.
    *
    * @return name of the variable
    */
@@ -1464,7 +1465,7 @@ public enum ConfigKey {
   }
 
   /**
-   * The legal values, for people.
+   * Returns the legal values, for people.
    *
    * @return for example "1 to 9" or "true or false"
    */

@@ -18,14 +18,15 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Collects values by key from a file, the environment and flags, and makes a {@link ServerConfig}.
+ * Loader of a {@link ServerConfig} that collects values by key from a file, the environment and
+ * flags.
  *
  * <p>A flag wins over the environment, the environment over the file, the file over the default,
- * whatever the order of the calls. All that is wrong is told at once, by {@link #load()}. Not safe
- * for use by several threads.
+ * whatever the order of the calls. {@link #load()} reports all problems at once. Not safe for use
+ * by several threads.
  */
 public final class ConfigLoader {
-  /** Origin of a value that was given nowhere. */
+  /** Origin of a value that was not given. */
   static final String DEFAULT = "default";
 
   /** Variables with our prefix that are not configuration keys of the bus. */
@@ -53,7 +54,7 @@ public final class ConfigLoader {
   public ConfigLoader() {}
 
   /**
-   * Takes values from a properties file in UTF-8: {@code key = value} on each line, {@code #} for
+   * Reads values from a properties file in UTF-8: {@code key = value} on each line, {@code #} for
    * comments. A relative path in it begins in the directory of the file.
    *
    * @param file the file
@@ -79,7 +80,10 @@ public final class ConfigLoader {
     return this;
   }
 
-  /** A file is the same wherever the bus is started; so are the files that it names. */
+  /**
+   * Resolves a path beside the file: a file is the same wherever the bus is started, and so are the
+   * files that it names.
+   */
   private static String beside(Path file, Map.Entry<String, String> entry) {
     String value = entry.getValue();
     boolean isPath =
@@ -96,8 +100,8 @@ public final class ConfigLoader {
   }
 
   /**
-   * Takes values from environment variables such as {@code EVENTBUS_LISTEN_PORT}. Variables without
-   * the prefix {@code EVENTBUS_} are not looked at; an unknown one with it is refused.
+   * Reads values from environment variables such as {@code EVENTBUS_LISTEN_PORT}. Variables without
+   * the prefix {@code EVENTBUS_} are ignored; an unknown one with it is refused.
    *
    * @param environment variables by name
    * @return this loader
@@ -223,7 +227,7 @@ public final class ConfigLoader {
   }
 
   /**
-   * Kubernetes sets such variables for a service of the name "eventbus": {@code
+   * Returns whether Kubernetes sets such a variable for a service of the name "eventbus": {@code
    * EVENTBUS_SERVICE_HOST}, {@code EVENTBUS_PORT}, {@code EVENTBUS_PORT_8080_TCP_ADDR}.
    */
   private static boolean isServiceLink(String variable) {
@@ -232,16 +236,19 @@ public final class ConfigLoader {
         || variable.startsWith("EVENTBUS_PORT_");
   }
 
-  /** A value as it was written, and where. */
+  /** Value as it was written, and its origin. */
   record Given(String text, String origin) {
-    /** Without the value, which may be a secret. */
+    /** Returns a text without the value, which may be a secret. */
     @Override
     public String toString() {
       return "Given[" + origin + "]";
     }
   }
 
-  /** Remembers keys that a file gives twice; {@link Properties} would silently take the last. */
+  /**
+   * Properties that record keys which a file gives twice; {@link Properties} would silently take
+   * the last.
+   */
   private static final class UniqueProperties extends Properties {
     @Serial private static final long serialVersionUID = 1L;
 

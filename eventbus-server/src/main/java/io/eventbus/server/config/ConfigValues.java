@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Turns one text for each key into the records, and collects everything that is wrong. */
+/** Conversion of one text for each key into the records; collects all problems. */
 final class ConfigValues {
   private final Map<ConfigKey, Given> texts;
   private final List<String> problems;
@@ -29,7 +29,7 @@ final class ConfigValues {
     this.problems = problems;
   }
 
-  /** Makes the configuration, or returns null after adding to the problems. */
+  /** Creates the configuration, or returns null after adding to the problems. */
   @Nullable ServerConfig build() {
     for (ConfigKey key : texts.keySet()) {
       if (key.type().numeric()) {
@@ -304,7 +304,7 @@ final class ConfigValues {
     return settings;
   }
 
-  /** A part of the configuration, or null when it is wrong. */
+  /** Returns a part of the configuration, or null when it is wrong. */
   private <T> @Nullable T part(Supplier<T> maker) {
     try {
       return maker.get();
@@ -399,7 +399,7 @@ final class ConfigValues {
     return value;
   }
 
-  /** The ranges of these keys end within an int; a test walks the table. */
+  /** Returns a number; the ranges of these keys end within an int, as a test checks. */
   private int integer(ConfigKey key) {
     return Math.toIntExact(number(key));
   }
@@ -408,7 +408,10 @@ final class ConfigValues {
     return Duration.ofMillis(number(key));
   }
 
-  /** What a roles file says as well may not be said twice, or one of them would be ignored. */
+  /**
+   * Returns a scope, which may not be given together with a roles file, or one of them would be
+   * ignored.
+   */
   private ClientScope scope(ConfigKey key) {
     boolean isGiven = !given(key).origin().equals(ConfigLoader.DEFAULT);
     if (isGiven && !given(ConfigKey.AUTH_ROLES_FILE).text().isBlank()) {

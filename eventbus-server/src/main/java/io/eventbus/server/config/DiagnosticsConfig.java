@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What helps to examine a bus and has no place in production.
+ * Diagnostics, which have no place in production.
  *
  * @param echoPath path of an endpoint that sends every message back, or null for none
  * @param echoMessageBytes largest message of that endpoint

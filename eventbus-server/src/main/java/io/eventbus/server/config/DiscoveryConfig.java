@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The search for other buses on the local network.
+ * Search for other buses on the local network.
  *
  * @param enabled whether the bus announces itself and listens for others
  * @param group multicast group, an IP address

@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import java.util.List;
 
 /**
- * Configuration together with where each value comes from.
+ * Configuration together with the origin of each value.
  *
  * @param config the configuration
  * @param settings one for each key, in the order of the table
@@ -23,7 +23,7 @@ public record EffectiveConfig(ServerConfig config, List<Setting> settings, List<
   }
 
   /**
-   * Finds the value of a key.
+   * Returns the value of a key.
    *
    * @param key the key
    * @return its value and origin

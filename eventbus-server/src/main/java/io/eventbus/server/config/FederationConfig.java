@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import java.time.Duration;
 
 /**
- * How events go between the buses of a cluster.
+ * Routing of events between the buses of a cluster.
  *
  * @param fanout to how many other buses a bus sends an event itself at most
  * @param queueBytes bytes that may wait for one lane to another bus

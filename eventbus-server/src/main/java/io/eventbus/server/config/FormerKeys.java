@@ -2,7 +2,7 @@ package io.eventbus.server.config;
 
 import java.util.Map;
 
-/** Names that keys had before they were renamed. Version 0.2.0 removes this table. */
+/** Former names of renamed keys. Version 0.2.0 removes this table. */
 final class FormerKeys {
   static final String REMOVAL = "0.2.0";
 

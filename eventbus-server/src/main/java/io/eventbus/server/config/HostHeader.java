@@ -4,9 +4,9 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * The host that a request's {@code Host} header names, without the port. A browser lets a page talk
- * to its own site, and whoever owns a name can make it lead to any address (DNS rebinding): so a
- * name proves nothing, unless it is one that nobody can make lead elsewhere. Immutable.
+ * Host of a request's {@code Host} header, without the port. A browser lets a page talk to its own
+ * site, and the owner of a name can make it lead to any address (DNS rebinding): so a name proves
+ * nothing, unless it is one that nobody can make lead elsewhere. Immutable.
  *
  * @param host in lower case, an IPv6 address without brackets; empty if it cannot be read
  */
@@ -15,7 +15,7 @@ public record HostHeader(String host) {
   private static final Pattern V6 = Pattern.compile("[0-9a-f:.]*:[0-9a-f:.]*");
 
   /**
-   * Reads a header.
+   * Parses a header.
    *
    * @param header {@code name}, {@code name:port} or {@code [address]:port}
    * @return the host
@@ -31,7 +31,7 @@ public record HostHeader(String host) {
   }
 
   /**
-   * Says whether it is an address, for which nobody's name server is asked.
+   * Returns whether it is an address, for which no name server is asked.
    *
    * @return true for one of IPv4 or IPv6
    */
@@ -40,7 +40,7 @@ public record HostHeader(String host) {
   }
 
   /**
-   * Says whether it can only be this machine.
+   * Returns whether it can only be this machine.
    *
    * @return true for localhost and loopback addresses
    */

@@ -4,7 +4,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A host and a port.
+ * Host and port.
  *
  * @param host a name or an IP address, without brackets
  * @param port TCP port; 0 where none was given
@@ -29,7 +29,7 @@ public record HostPort(String host, int port) {
   }
 
   /**
-   * Reads {@code host}, {@code host:port} or {@code [address]:port}.
+   * Parses {@code host}, {@code host:port} or {@code [address]:port}.
    *
    * @throws IllegalArgumentException if the text is neither, or has no port and must have one
    */
@@ -48,7 +48,7 @@ public record HostPort(String host, int port) {
   }
 
   /**
-   * Says whether the host can only be this machine.
+   * Returns whether the host can only be this machine.
    *
    * @return true for localhost and loopback addresses
    */

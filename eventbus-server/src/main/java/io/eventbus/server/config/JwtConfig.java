@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signed tokens that say who a client is (JSON Web Tokens, RFC 7519).
+ * Signed tokens that name a client (JSON Web Tokens, RFC 7519).
  *
  * @param issuer what {@code iss} has to be; null where there are no keys
  * @param audience what {@code aud} has to contain; null where there are no keys
@@ -37,8 +37,8 @@ public record JwtConfig(
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
   /**
-   * Where tokens say account and roles, beside the claim {@code eventbus}: each a claim of that
-   * name, or a path with dots.
+   * Claims with account and roles, beside the claim {@code eventbus}: each a claim of that name, or
+   * a path with dots.
    *
    * @param roles null for nowhere else
    * @param account null for nowhere else
@@ -76,7 +76,7 @@ public record JwtConfig(
   }
 
   /**
-   * Checks that all is there that tokens are judged by.
+   * Checks that everything needed to verify tokens is there.
    *
    * @param issuer as above
    * @param audience as above
@@ -145,7 +145,7 @@ public record JwtConfig(
   }
 
   /**
-   * Says whether there are keys for tokens.
+   * Returns whether there are keys for tokens.
    *
    * @return false where no token is looked at
    */

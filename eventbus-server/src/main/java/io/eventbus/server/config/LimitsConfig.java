@@ -1,7 +1,7 @@
 package io.eventbus.server.config;
 
 /**
- * How much the bus takes from a client and keeps for one.
+ * Limits on what the bus accepts from a client and keeps for it.
  *
  * @param payloadBytes largest payload of one event
  * @param messageBytes largest WebSocket message; holds the largest event
@@ -31,7 +31,9 @@ public record LimitsConfig(
     long queueBytes,
     long memoryBytes,
     int helloBytes) {
-  /** Frame head, topic, key, and the lengths of fields and headers, rounded up generously. */
+  /**
+   * Size of frame head, topic, key, and the lengths of fields and headers, rounded up generously.
+   */
   private static final int EVENT_OVERHEAD_BYTES = 16 << 10;
 
   /**
@@ -89,7 +91,7 @@ public record LimitsConfig(
   }
 
   /**
-   * Returns how much of the heap all subscriptions together may take.
+   * Returns the heap for all subscriptions together.
    *
    * @return bytes, by estimate
    */
@@ -97,14 +99,14 @@ public record LimitsConfig(
     return subscriptionBytes != 0 ? subscriptionBytes : Runtime.getRuntime().maxMemory() / 4;
   }
 
-  private static void atLeast(ConfigKey key, long value, long least, String because) {
-    if (value < least) {
+  private static void atLeast(ConfigKey key, long value, long min, String because) {
+    if (value < min) {
       throw new IllegalArgumentException(
           key.key()
               + ": "
               + key.type().print(value)
               + " (expected: >= "
-              + key.type().print(least)
+              + key.type().print(min)
               + ", "
               + because
               + ")");

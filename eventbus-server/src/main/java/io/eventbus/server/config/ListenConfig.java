@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import java.util.List;
 
 /**
- * Where and how the bus listens for clients.
+ * Port for clients.
  *
  * @param host address to bind to
  * @param port TCP port, 0 for a free one
@@ -13,7 +13,7 @@ import java.util.List;
  * @param backlog connections that may wait to be accepted
  * @param maxConnections open client connections
  * @param allowedOrigins sites whose pages may connect besides the bus's own; "*" for all
- * @param browserBlock whether pages may hold publishers back
+ * @param browserBlock whether pages may stall publishers
  * @param proxies addresses and networks of proxies, whose word on a client's address is taken
  */
 public record ListenConfig(
@@ -38,7 +38,7 @@ public record ListenConfig(
    * @param backlog connections that may wait to be accepted
    * @param maxConnections open client connections
    * @param allowedOrigins sites whose pages may connect besides the bus's own; "*" for all
-   * @param browserBlock whether pages may hold publishers back
+   * @param browserBlock whether pages may stall publishers
    * @param proxies addresses and networks of proxies, whose word on a client's address is taken
    * @throws IllegalArgumentException if a value is out of range
    */

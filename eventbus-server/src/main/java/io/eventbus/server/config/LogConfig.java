@@ -1,31 +1,31 @@
 package io.eventbus.server.config;
 
 /**
- * What the bus writes to standard error.
+ * Log on standard error.
  *
  * @param level least severe entries that are written
  * @param format how an entry looks
  */
 public record LogConfig(Level level, Format format) {
-  /** How severe a log entry is. */
+  /** Severity of a log entry. */
   public enum Level {
-    /** Something failed that somebody must look at. */
+    /** Failures that somebody must look at. */
     ERROR,
-    /** Something is wrong and the bus went on. */
+    /** Problems after which the bus went on. */
     WARN,
     /** Starts, stops and other rare events. */
     INFO,
-    /** What single connections do. */
+    /** Actions of single connections. */
     DEBUG,
     /** Everything. */
     TRACE
   }
 
-  /** How a log entry looks. */
+  /** Format of a log entry. */
   public enum Format {
-    /** A line for people. */
+    /** Line for people. */
     TEXT,
-    /** A JSON object on a line. */
+    /** JSON object on a line. */
     JSON
   }
 }

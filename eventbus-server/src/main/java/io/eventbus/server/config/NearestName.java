@@ -6,13 +6,13 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /**
- * Finds the known name that somebody who mistyped one probably meant (Levenshtein distance), if
+ * Search for the known name that was probably meant by a mistyped one (Levenshtein distance), if
  * there is one: at most a third of it may differ.
  */
 final class NearestName {
   private NearestName() {}
 
-  /** What was expected in the place of an unknown name, for a person. */
+  /** Returns what was expected in the place of an unknown name, for a person. */
   static String expected(String name, Collection<String> known) {
     return of(name, known)
         .map(near -> "(expected: a known one; the nearest is " + near + ")")

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What the clients of one identity, or of one account, may use of a bus. Its name is the same in
- * the configuration, in a roles file and in a token.
+ * Quota of the clients of one identity, or of one account. Its name is the same in the
+ * configuration, in a roles file and in a token.
  */
 public enum Quota {
   /** Open connections. */
@@ -26,15 +26,15 @@ public enum Quota {
   CALLS(ValueType.COUNT, 10_000_000);
 
   private final ValueType type;
-  private final long most;
+  private final long max;
 
-  Quota(ValueType type, long most) {
+  Quota(ValueType type, long max) {
     this.type = type;
-    this.most = most;
+    this.max = max;
   }
 
   /**
-   * Returns the name that people write.
+   * Returns the name for people.
    *
    * @return for example {@code publish-events}
    */
@@ -43,7 +43,7 @@ public enum Quota {
   }
 
   /**
-   * Finds a quota.
+   * Finds a quota by its name.
    *
    * @param key what somebody wrote
    * @return nothing where there is none of this name
@@ -62,13 +62,13 @@ public enum Quota {
   }
 
   /**
-   * Says whether a value is one.
+   * Returns whether a value is in range.
    *
    * @param value 0 for no limit
    * @return false if it is out of range
    */
   public boolean isLegal(long value) {
-    return value >= 0 && value <= most;
+    return value >= 0 && value <= max;
   }
 
   /**
@@ -92,7 +92,7 @@ public enum Quota {
   }
 
   /**
-   * Writes a limit, for people.
+   * Returns a limit for people.
    *
    * @param limit 0 for no limit
    * @return what {@link #read} reads, or "no limit"
@@ -102,15 +102,15 @@ public enum Quota {
   }
 
   private String expectation() {
-    return type.expectation() + ", 0 for no limit, at most " + type.print(most);
+    return type.expectation() + ", 0 for no limit, at most " + type.print(max);
   }
 
   /**
-   * Returns the greatest limit.
+   * Returns the maximum of the limit.
    *
    * @return in the quota's unit
    */
-  public long most() {
-    return most;
+  public long max() {
+    return max;
   }
 }

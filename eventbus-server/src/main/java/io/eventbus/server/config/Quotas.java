@@ -5,16 +5,16 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * Some quotas with their limits; of the others nothing is said. Immutable.
+ * Limits of some quotas; the others are not set. Immutable.
  *
  * @param limits by quota; 0 says that there is no limit
  */
 public record Quotas(Map<Quota, Long> limits) {
-  /** Says nothing of any quota. */
+  /** No quotas. */
   public static final Quotas NONE = new Quotas(Map.of());
 
   /**
-   * Takes a copy.
+   * Copies the map.
    *
    * @param limits by quota; 0 says that there is no limit
    * @throws IllegalArgumentException if one is out of its range
@@ -25,7 +25,7 @@ public record Quotas(Map<Quota, Long> limits) {
         (quota, limit) -> {
           if (!quota.isLegal(limit)) {
             throw new IllegalArgumentException(
-                quota.key() + ": " + limit + " (expected: 0 to " + quota.most() + ")");
+                quota.key() + ": " + limit + " (expected: 0 to " + quota.max() + ")");
           }
           copy.put(quota, limit);
         });
@@ -43,7 +43,7 @@ public record Quotas(Map<Quota, Long> limits) {
   }
 
   /**
-   * Says whether nothing is limited.
+   * Returns whether nothing is limited.
    *
    * @return true if each limit is 0 or not said
    */
@@ -52,7 +52,7 @@ public record Quotas(Map<Quota, Long> limits) {
   }
 
   /**
-   * Adds what others say where these say nothing.
+   * Returns these quotas, completed by others where these are not set.
    *
    * @param others less special ones
    * @return both
@@ -68,7 +68,7 @@ public record Quotas(Map<Quota, Long> limits) {
   }
 
   /**
-   * Returns of each quota the more generous limit of two sets that are as special as each other.
+   * Returns the more generous limit of each quota of two sets of equal rank.
    *
    * @param others the other set
    * @return what one of them allows

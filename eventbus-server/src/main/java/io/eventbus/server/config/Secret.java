@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A secret that the configuration holds, or a file that it names. Whether the file can be read
- * shows when the bus starts.
+ * Secret in the configuration, or in a file that it names. Whether the file can be read shows when
+ * the bus starts.
  *
  * @param key the key of the secret itself
  * @param text the secret, or null; never printed
@@ -63,7 +63,7 @@ public record Secret(
   }
 
   /**
-   * Says whether there is one.
+   * Returns whether there is a secret.
    *
    * @return true if it is given, or a file is named
    */

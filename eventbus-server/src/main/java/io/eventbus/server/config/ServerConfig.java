@@ -5,7 +5,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The whole configuration of one bus: immutable, and valid once it exists.
+ * Whole configuration of one bus: immutable, and valid once it exists.
  *
  * @param bus who the bus is
  * @param listen where it listens for clients
@@ -155,7 +155,7 @@ public record ServerConfig(
   }
 
   /**
-   * Makes the configuration in which every key has its default.
+   * Creates the configuration in which every key has its default.
    *
    * @return a configuration with a fresh random bus name
    */
@@ -164,8 +164,8 @@ public record ServerConfig(
   }
 
   /**
-   * Makes a configuration from some keys; the others have their defaults. File and environment are
-   * not looked at. A former name of a key is logged as a warning.
+   * Creates a configuration from some keys; the others have their defaults. File and environment
+   * are not read. A former name of a key is logged as a warning.
    *
    * @param values texts by key, as in a file, for example {@code "listen.port", "0"}
    * @return the configuration
@@ -180,7 +180,7 @@ public record ServerConfig(
   }
 
   /**
-   * Says whether there is a way for clients to prove who they are.
+   * Returns whether clients can authenticate.
    *
    * @return false where all clients are anonymous
    */
@@ -192,7 +192,7 @@ public record ServerConfig(
   }
 
   /**
-   * Returns which clients are let in without credentials.
+   * Returns which clients are admitted without credentials.
    *
    * @return {@code auth.anonymous}, where that says so; else what follows from the other keys
    */

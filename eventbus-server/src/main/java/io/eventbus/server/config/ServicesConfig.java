@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import java.time.Duration;
 
 /**
- * How much clients may call and serve, and how calls are treated.
+ * Limits of calls and services, and treatment of calls.
  *
  * @param calls calls of one connection that may be in flight
  * @param perConnection services that one connection may serve
@@ -31,7 +31,10 @@ public record ServicesConfig(
     long queueBytes,
     int maxGatherMembers,
     Duration rejoin) {
-  /** Half of it is for one tunnel alone, so that it goes on whatever the others do. */
+  /**
+   * Minimum for each tunnel. Half of it is for one tunnel alone, so that it goes on whatever the
+   * others do.
+   */
   private static final long MIN_BYTES_PER_TUNNEL = 2 << 10;
 
   /**

@@ -3,7 +3,7 @@ package io.eventbus.server.config;
 import java.time.Duration;
 
 /**
- * What the bus publishes of itself.
+ * Publishing of the bus's own figures.
  *
  * @param interval how often it publishes its figures; zero for never
  */

@@ -31,7 +31,7 @@ final class TextCheck {
     matches(key, value, URL_PATH);
   }
 
-  /** Only the shape: whether the name resolves shows when the bus binds to it. */
+  /** Checks the shape only: whether the name resolves shows when the bus binds to it. */
   static void host(ConfigKey key, String value) {
     matches(key, value, HOST);
   }
@@ -44,7 +44,7 @@ final class TextCheck {
     matches(key, value, ORIGIN);
   }
 
-  /** Only the shape: whether it is a network shows when it is read. */
+  /** Checks the shape only: whether it is a network shows when it is read. */
   static void network(ConfigKey key, String value) {
     matches(key, value, NETWORK);
   }

@@ -3,16 +3,16 @@ package io.eventbus.server.config;
 import java.time.Duration;
 
 /**
- * The bus's deadlines.
+ * Deadlines of the bus, and its budget of stalls.
  *
  * @param upgrade from TCP accept to the finished WebSocket upgrade
  * @param hello from TCP accept to the client's {@code Hello}
  * @param message from the first byte of a message to its last, while the bus reads
- * @param blockStallTime how long in a minute one subscriber may hold publishers back from others;
- *     zero for no limit
+ * @param blockStallTime how long in a minute one subscriber may stall publishers of others; zero
+ *     for no limit
  * @param pingInterval between pings to a client
  * @param pong from a ping to the next sign of life
- * @param slowSubscriber how long a full queue may hold publishers back
+ * @param slowSubscriber how long a full queue may stall publishers
  * @param close from the bus's Close frame to the client's
  * @param shutdown how long a stopping bus goes on delivering what is queued
  */
@@ -32,11 +32,11 @@ public record TimeoutsConfig(
    * @param upgrade from TCP accept to the finished WebSocket upgrade
    * @param hello from TCP accept to the client's {@code Hello}
    * @param message from the first byte of a message to its last, while the bus reads
-   * @param blockStallTime how long in a minute one subscriber may hold publishers back from others;
-   *     zero for no limit
+   * @param blockStallTime how long in a minute one subscriber may stall publishers of others; zero
+   *     for no limit
    * @param pingInterval between pings to a client
    * @param pong from a ping to the next sign of life
-   * @param slowSubscriber how long a full queue may hold publishers back
+   * @param slowSubscriber how long a full queue may stall publishers
    * @param close from the bus's Close frame to the client's
    * @param shutdown how long a stopping bus goes on delivering what is queued
    * @throws IllegalArgumentException if a value is out of range

@@ -47,7 +47,7 @@ public record TlsConfig(
   }
 
   /**
-   * Whether clients connect with TLS.
+   * Returns whether clients connect with TLS.
    *
    * @return true when certificate and key are set
    */

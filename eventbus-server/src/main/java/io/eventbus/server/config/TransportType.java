@@ -1,11 +1,11 @@
 package io.eventbus.server.config;
 
-/** Which socket implementation the bus uses. */
+/** Socket implementation of the bus. */
 public enum TransportType {
-  /** {@link #EPOLL} where there is one, else {@link #NIO}. */
+  /** {@link #EPOLL} if there is one, else {@link #NIO}. */
   AUTO,
-  /** Linux only; starting fails where it is missing. */
+  /** Epoll, on Linux only; starting fails if it is missing. */
   EPOLL,
-  /** The JDK's selectors, everywhere. */
+  /** Selectors of the JDK, everywhere. */
   NIO
 }

@@ -6,13 +6,13 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What kind of value a configuration key takes, and how such a value is read and printed. */
+/** Type of a configuration key's values, which reads and prints them. */
 public enum ValueType {
   /** Letters, digits, dots, dashes and underscores; may be empty. */
   NAME("up to 64 letters, digits, `.`, `-` and `_`, first a letter or digit"),
-  /** A host name or an address. */
+  /** Host name or address. */
   HOST("a host name or an IP address"),
-  /** An absolute path of a URL; empty for none where the default is empty. */
+  /** Absolute path of a URL; empty for none if the default is empty. */
   URL_PATH("a path such as /bus, of letters, digits, `/`, `.`, `-`, `_` and `~`"),
   /** Origins of web pages (RFC 6454); empty for none. */
   ORIGINS("origins such as https://app.example.com with commas between, or `*`"),
@@ -20,52 +20,53 @@ public enum ValueType {
   NETWORKS("IP addresses and networks such as 192.0.2.7 or 10.0.0.0/8 with commas between"),
   /** Host names; empty for none. */
   HOSTS("host names such as bus.example.com with commas between, or `*`"),
-  /** A host with or without a port; empty for none. */
+  /** Host with or without a port; empty for none. */
   ENDPOINT("bus-1.example.com, 192.0.2.1:8082 or [2001:db8::1]:8082"),
   /** Hosts with their ports; empty for none. */
   ENDPOINTS("addresses such as bus-1.example.com:8082 with commas between"),
   /** WebSocket URLs; empty for none. */
   URLS("URLs such as wss://bus-1.example.com/bus with commas between"),
-  /** A network interface; empty for none. */
+  /** Network interface; empty for none. */
   INTERFACE("an interface such as eth0, or an address"),
-  /** A file or a directory; empty for none. */
+  /** File or directory; empty for none. */
   FILE("a file"),
-  /** A secret, never printed; empty for none. */
+  /** Secret, never printed; empty for none. */
   SECRET("up to 4096 visible ASCII characters"),
   /** On or off. */
   SWITCH("true or false"),
-  /** A number of things. */
+  /** Number of things. */
   COUNT("a whole number"),
-  /** A number of bytes. */
+  /** Number of bytes. */
   SIZE("a size such as 64KiB, 4MiB or 1GiB"),
-  /** A time span, in milliseconds. */
+  /** Time span, in milliseconds. */
   TIME("a time span such as 500ms, 5s, 2m, 1h or PT5S"),
-  /** A {@link TransportType}. */
+  /** Value of {@link TransportType}. */
   TRANSPORT("auto, epoll or nio"),
-  /** A {@link ClientScope}. */
+  /** Value of {@link ClientScope}. */
   CLIENT_SCOPE("everyone, loopback or nobody"),
-  /** An {@link AnonymousScope}. */
+  /** Value of {@link AnonymousScope}. */
   ANONYMOUS_SCOPE("auto, everyone, loopback or nobody"),
-  /** A {@link BrowserBlock}. */
+  /** Value of {@link BrowserBlock}. */
   BROWSER_BLOCK("allow or refuse"),
-  /** A {@link CertificateSubject}. */
+  /** Value of {@link CertificateSubject}. */
   CERTIFICATE_SUBJECT("uri-san, dns-san or cn"),
-  /** A {@link ClientAuth}. */
+  /** Value of {@link ClientAuth}. */
   CLIENT_AUTH("none, optional or required"),
   /** Algorithms of signatures of tokens (RFC 7518, RFC 8037). */
   ALGORITHMS(
-      "names such as RS256,ES256 with commas between: HS, RS, PS or ES with 256, 384 or 512; EdDSA"),
-  /** A name that others have chosen; empty for none. */
+      "names such as RS256,ES256 with commas between: HS, RS, PS or ES with 256, 384 or 512;"
+          + " EdDSA"),
+  /** Name that others have chosen; empty for none. */
   LABEL("up to 256 visible ASCII characters"),
-  /** A claim of tokens; empty for none. */
+  /** Claim of tokens; empty for none. */
   CLAIM("up to 256 visible ASCII characters, with single dots between names"),
-  /** A URL that is fetched; empty for none. */
+  /** URL that is fetched; empty for none. */
   FETCHED_URL("an https:// URL; http:// only for this machine, by localhost or a loopback address"),
-  /** An {@link AdminAuth}. */
+  /** Value of {@link AdminAuth}. */
   ADMIN_AUTH("auto or required"),
-  /** A {@link LogConfig.Level}. */
+  /** Value of {@link LogConfig.Level}. */
   LOG_LEVEL("error, warn, info, debug or trace"),
-  /** A {@link LogConfig.Format}. */
+  /** Value of {@link LogConfig.Format}. */
   LOG_FORMAT("text or json");
 
   private static final Pattern SIZE_TEXT =
@@ -80,7 +81,7 @@ public enum ValueType {
   }
 
   /**
-   * The legal values, for people.
+   * Returns the legal values, for people.
    *
    * @return for example "true or false"
    */
@@ -89,7 +90,7 @@ public enum ValueType {
   }
 
   /**
-   * Whether values are numbers with a range.
+   * Returns whether values are numbers with a range.
    *
    * @return true for counts, sizes and time spans
    */
@@ -124,7 +125,7 @@ public enum ValueType {
   }
 
   /**
-   * Writes a time span as the configuration does.
+   * Returns a time span as the configuration writes it.
    *
    * @param span whole milliseconds
    * @return for example "500ms" or "10s"

@@ -1,5 +1,5 @@
 /**
- * The bus's configuration as validated records, and the one table of keys that they are read from
+ * Configuration of the bus as validated records, and the one table of keys that they are read from
  * ({@link io.eventbus.server.config.ConfigKey}). Nothing here opens a socket or knows the parts
  * that it configures.
  */

@@ -186,7 +186,7 @@ public final class Federation implements ClusterGuarantees {
   void start(List<Router> routers, Lanes.Opener opener) {
     for (LaneLoop loop : lanes.loops()) {
       Router router = routers.get(loop.number());
-      loop.start(router, new ForwardRelay(loop, router, router::chargeHold));
+      loop.start(router, new ForwardRelay(loop, router, router::chargeStall));
     }
     lanes.open(opener);
   }

@@ -23,22 +23,22 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
- * Publishes events of the bus itself. They are routed on one loop as those of its clients are, with
- * a producer number of their own, so that groups, overflow policies and other buses treat them
+ * Publisher of events of the bus itself. They are routed on one loop as those of its clients are,
+ * with a producer number of their own, so that groups, overflow policies and peers treat them
  * alike.
  *
- * <p>It never waits: an event for which a subscriber or the way to another bus has no room is
- * dropped and counted, and so is one that finds too much waiting for the loop. Dropped events take
- * no sequence number: the bus tells by other means that something is missing.
+ * <p>It never waits: an event for which a subscriber or the way to a peer has no room is dropped
+ * and counted, and so is one that finds too much waiting for the loop. Dropped events take no
+ * sequence number: other counters tell that something is missing.
  */
 public final class InternalClient {
-  /** What may wait for the loop, in bytes. */
+  /** Maximum of bytes that wait for the loop. */
   private static final int MAX_WAITING_BYTES = 1 << 20;
 
   /** Bytes of a topic besides its name: its entry and its sequence number. */
   private static final int TOPIC_BYTES = 80;
 
-  /** What an event costs beside its payload while it waits. */
+  /** Cost of a waiting event beside its payload. */
   private static final int OVERHEAD_BYTES = 128;
 
   private final Executor loop;
@@ -47,7 +47,7 @@ public final class InternalClient {
   private final Clock clock;
   private final LongAdder dropped;
   private final long topicBytes;
-  // Always the same: it stands once among those that wait for a subscriber.
+  // Always the same object: it is listed once among those that wait for a subscriber.
   private final Runnable noRetry = InternalClient::doNotRetry;
   private final AtomicInteger waitingBytes = new AtomicInteger();
 
@@ -57,32 +57,32 @@ public final class InternalClient {
   private final PublishView publish = new PublishView();
 
   /**
-   * What the bus publishes in one account, as long as that is there: an account that comes back has
-   * another producer, so that its numbers may begin anew.
+   * Producer of one account, as long as the account exists: an account that returns has another
+   * producer, so that its numbers may begin anew.
    */
   private static final class Own {
     final long producer;
     // The one that was published longest ago first.
     final Map<String, Long> sequences = new LinkedHashMap<>(16, 0.75f, true);
     long bytes;
-    // Whether the number of events of a topic that is not known may have been greater than 0.
+    // Set if the number of events of an unknown topic may have been greater than 0.
     boolean forgets;
 
     Own(long producer) {
       this.producer = producer;
     }
 
-    void put(String topic, long sequence, long mostBytes) {
+    void put(String topic, long sequence, long maxBytes) {
       if (sequences.put(topic, sequence) == null) {
         bytes += TOPIC_BYTES + HeapBytes.ofString(topic);
-        keepOnly(mostBytes);
+        keepOnly(maxBytes);
       }
     }
 
     /** Forgets the topics that were published longest ago, but for one. */
-    void keepOnly(long mostBytes) {
+    void keepOnly(long maxBytes) {
       Iterator<String> eldest = sequences.keySet().iterator();
-      while (bytes > mostBytes && sequences.size() > 1) {
+      while (bytes > maxBytes && sequences.size() > 1) {
         bytes -= TOPIC_BYTES + HeapBytes.ofString(eldest.next());
         eldest.remove();
         forgets = true;
@@ -91,11 +91,11 @@ public final class InternalClient {
   }
 
   /**
-   * Makes a client.
+   * Creates a client.
    *
    * @param dropped counts events that were not published
-   * @param topicBytes what the topics and sequence numbers of all accounts may take of the heap;
-   *     each account has the same part of it
+   * @param topicBytes heap for the topics and sequence numbers of all accounts; each account has
+   *     the same part of it
    */
   public InternalClient(
       Executor loop,
@@ -113,11 +113,11 @@ public final class InternalClient {
   }
 
   /**
-   * Publishes an event, or drops it where that would mean to wait. Any thread; returns at once.
-   * Events of one topic that one thread publishes keep their order.
+   * Publishes an event, or drops it if it would have to wait. Any thread; returns at once. Events
+   * of one topic that one thread publishes keep their order.
    *
-   * @param topic a legal topic, also of the system. The sequence numbers of the last of the account
-   *     are kept, as many as there is room for; of one that comes again later subscribers see that
+   * @param topic a legal topic, also of the system. The latest sequence numbers of the account are
+   *     kept, as many as there is room for; of one that comes again later subscribers see that
    *     events may be missing
    * @param payload not changed afterwards
    */
@@ -163,7 +163,7 @@ public final class InternalClient {
     if (router.ownMustWait(own.producer, noRetry)) {
       return false;
     }
-    // First: part of the subscribers may get it where memory is refused to others.
+    // First: part of the subscribers may get it if memory is refused to others.
     own.put(topic, sequence, topicBytes / Math.max(1, ofAccounts.size()));
     try {
       router.deliver(in, publish, own.producer, now, System.nanoTime());
@@ -184,7 +184,7 @@ public final class InternalClient {
   }
 
   private static void doNotRetry() {
-    // What had to wait was dropped.
+    // Waiting events were dropped.
   }
 
   private static ByteBuffer frame(String topic, long sequence, long now, byte[] payload) {

@@ -1,5 +1,5 @@
 /**
- * The bus as a client of itself: publishes what the bus has to tell by the way that clients' events
- * take, and knows nothing of what that is.
+ * The bus as a client of itself: publishes the bus's own events like those of clients, and knows
+ * nothing of their content.
  */
 package io.eventbus.server.internal;

@@ -1,21 +1,20 @@
 package io.eventbus.server.log;
 
-/** Texts of others, as they may stand in a line of a log or on a terminal. */
+/** Texts from others in a printable form for a line of a log or a terminal. */
 public final class PrintableText {
   private PrintableText() {}
 
   /**
-   * Makes a text harmless.
-   *
-   * @return the text with {@code ?} for what is not seen or ends a line, and not all of a long one
+   * Returns a text with {@code ?} for characters that are invisible or end a line, and shortened if
+   * it is long.
    */
-  public static String of(String text, int most) {
+  public static String of(String text, int max) {
     StringBuilder shown = new StringBuilder();
-    text.codePoints().limit(most).forEach(c -> shown.appendCodePoint(isSeen(c) ? c : '?'));
-    return shown.append(text.codePointCount(0, text.length()) > most ? "…" : "").toString();
+    text.codePoints().limit(max).forEach(c -> shown.appendCodePoint(isSeen(c) ? c : '?'));
+    return shown.append(text.codePointCount(0, text.length()) > max ? "…" : "").toString();
   }
 
-  /** Says whether a character is seen and ends no line. */
+  /** Returns whether a character is visible and ends no line. */
   public static boolean isSeen(int c) {
     return switch (Character.getType(c)) {
       case Character.CONTROL,

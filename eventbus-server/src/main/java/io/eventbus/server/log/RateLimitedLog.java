@@ -9,9 +9,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Warnings that others can cause as often as they like. The first of a kind is written at once;
- * from then on at most one in ten seconds, or in another time that was chosen, which says how many
- * were left out. It writes no stack traces, but for {@link #error}. Any thread.
+ * Log for warnings that others can cause as often as they like. The first of a kind is written at
+ * once; from then on at most one in ten seconds, or in another interval, with the number of those
+ * left out. It writes no stack traces, but for {@link #error}. Any thread.
  *
  * <p>Kinds may come from outside, an address for instance: beyond {@value #MAX_KINDS} within that
  * time all others count as one kind.
@@ -33,7 +33,7 @@ public final class RateLimitedLog {
   }
 
   /**
-   * Makes one that has written nothing yet.
+   * Creates an empty log.
    *
    * @param log where the lines go
    */
@@ -42,7 +42,7 @@ public final class RateLimitedLog {
   }
 
   /**
-   * Makes one with a clock of its own.
+   * Creates a log with a clock of its own.
    *
    * @param log where the lines go
    * @param nanoTime as {@link System#nanoTime}
@@ -52,11 +52,11 @@ public final class RateLimitedLog {
   }
 
   /**
-   * Makes one with another pause between two lines of a kind.
+   * Creates a log with another interval.
    *
    * @param log where the lines go
    * @param nanoTime as {@link System#nanoTime}
-   * @param interval how long no second line of a kind is written
+   * @param interval minimum between two lines of a kind
    */
   public RateLimitedLog(Logger log, LongSupplier nanoTime, Duration interval) {
     this.log = log;
@@ -119,7 +119,7 @@ public final class RateLimitedLog {
     return before;
   }
 
-  /** Kinds may be the clients' to choose: what was left out of an old one is told with others. */
+  /** Forgets old kinds, which clients may choose: their left-out lines are reported with others. */
   private void forgetOld(long now) {
     long leftOut = 0;
     for (Iterator<Map.Entry<String, Gate>> i = gates.entrySet().iterator(); i.hasNext(); ) {

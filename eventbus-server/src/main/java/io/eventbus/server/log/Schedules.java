@@ -2,16 +2,15 @@ package io.eventbus.server.log;
 
 import org.slf4j.Logger;
 
-/** Tasks that are run again and again. */
+/** Wrappers of periodic tasks. */
 public final class Schedules {
   private Schedules() {}
 
   /**
-   * Makes a task that can be scheduled: what goes wrong in it is told, at a bounded rate. An
-   * executor would never run it again after an exception.
+   * Returns a task that can be scheduled: failures in it are logged, at a bounded rate. An executor
+   * would never run it again after an exception.
    *
-   * @param log where that is told
-   * @param what what the task does, as it goes on before "has failed"
+   * @param what name of the task, as it goes on before "has failed"
    */
   public static Runnable guarded(Logger log, String what, Runnable task) {
     RateLimitedLog errors = new RateLimitedLog(log);

@@ -9,15 +9,15 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one client has still to be sent: the queue itself, the events kept aside under CONFLATE, and
- * the gaps that are not told yet. It knows how each policy makes room; whether there is too much of
- * it is the {@link OutboundQueue}'s to judge. Confined to the loop.
+ * Backlog of one client: the queue itself, the events kept aside under CONFLATE, and the gaps that
+ * are not told yet. It knows how each policy makes room; whether there is too much of it is the
+ * {@link OutboundQueue}'s to judge. Confined to the loop.
  */
 final class Backlog {
   private final LoopContext context;
   private final LastEvents lastEvents;
   private final DeliveryRing ring = new DeliveryRing();
-  private final long most;
+  private final long max;
   private long bound;
 
   // Made when first needed: most clients are never too slow.
@@ -25,28 +25,28 @@ final class Backlog {
   private @Nullable Conflater conflater;
   private @Nullable DeliveryAllocator own;
 
-  // Made with the client's first credit or call: what need not wait for events.
+  // Created with the client's first credit or call: frames that need not wait for events.
   private @Nullable DeliveryRing overtaking;
   private boolean answersOvertake;
 
-  // Made with the first stream or tunnel; what is written of it and of events in turn.
+  // Created with the first stream or tunnel, together with the turns of its frames and events.
   private @Nullable DeliveryRing bulk;
   private long turnBytes;
   private boolean bulksTurn;
 
   /**
-   * Makes an empty backlog.
+   * Creates an empty backlog.
    *
    * @param bound bytes that the queue should hold at most, and again as many aside
    */
   Backlog(LoopContext context, LastEvents lastEvents, long bound) {
     this.context = context;
     this.lastEvents = lastEvents;
-    this.most = bound;
+    this.max = bound;
     this.bound = bound;
   }
 
-  /** Makes the deliveries that wait for this client only. */
+  /** Returns the allocator of deliveries that wait for this client only. */
   DeliveryAllocator own() {
     DeliveryAllocator made = own;
     if (made == null) {
@@ -60,7 +60,7 @@ final class Backlog {
     return ring;
   }
 
-  /** Changes how many bytes the queue should hold at most; what is in it stays. */
+  /** Changes how many bytes the queue should hold at most; its content stays. */
   void bound(long bytes) {
     bound = bytes;
     if (conflater != null) {
@@ -72,12 +72,15 @@ final class Backlog {
     return bound;
   }
 
-  /** What a quota leaves may be less than one delivery: an empty queue takes that all the same. */
+  /**
+   * Returns whether a delivery fits. An empty queue always accepts one delivery, whatever the
+   * quota.
+   */
   boolean fits(Delivery delivery) {
-    return ring.bytes() + delivery.size() <= (ring.isEmpty() ? most : bound);
+    return ring.bytes() + delivery.size() <= (ring.isEmpty() ? max : bound);
   }
 
-  /** All bytes, in the queue and aside. */
+  /** Returns all bytes, in the queue and aside. */
   long bytes() {
     Conflater c = conflater;
     return ring.bytes() + bytes(overtaking) + bytes(bulk) + (c == null ? 0 : c.bytes());
@@ -87,7 +90,7 @@ final class Backlog {
     return other == null ? 0 : other.bytes();
   }
 
-  /** What the queues themselves take of the heap, where that is much. */
+  /** Returns the heap of the queues themselves, if it is much. */
   long heapBytes() {
     return ring.heapBytes() + heapBytes(overtaking) + heapBytes(bulk);
   }
@@ -96,7 +99,7 @@ final class Backlog {
     return other == null ? 0 : other.heapBytes();
   }
 
-  /** Ranges that wait to be told. */
+  /** Returns the number of ranges that wait to be told. */
   int gapCount() {
     QueueGaps g = gaps;
     Conflater c = conflater;
@@ -142,7 +145,7 @@ final class Backlog {
     }
   }
 
-  /** From now on answers overtake events, also those that wait already. */
+  /** Lets answers overtake events from now on, also those that wait already. */
   void letAnswersOvertake() {
     if (!answersOvertake) {
       answersOvertake = true;
@@ -159,43 +162,48 @@ final class Backlog {
     return made;
   }
 
-  /** How many calls for the client were taken to be written since the start. */
+  /** Returns how many calls for the client were removed for writing since the start. */
   long invokesWritten() {
     DeliveryRing a = overtaking;
     return a == null ? 0 : a.invokesTaken();
   }
 
-  /** How many frames of streams and tunnels were taken to be written since the start. */
+  /** Returns how many frames of streams and tunnels were removed for writing since the start. */
   long bulkWritten() {
     DeliveryRing b = bulk;
     return b == null ? 0 : b.taken();
   }
 
-  /** Bytes of all that overtakes events. */
+  /** Returns the bytes of all that overtakes events. */
   long overtakingBytes() {
     DeliveryRing a = overtaking;
     return a == null ? 0 : a.bytes();
   }
 
-  /** Bytes of the answers that overtake events. */
+  /** Returns the bytes of the answers that overtake events. */
   long answerBytes() {
     DeliveryRing a = overtaking;
     return a == null ? 0 : a.controlBytes();
   }
 
-  /** Bytes of the answers that keep their place among events, and of those kept aside. */
+  /**
+   * Returns the bytes of the answers that keep their place among events, and of those kept aside.
+   */
   long controlBytes() {
     Conflater c = conflater;
     return ring.controlBytes() + (c == null ? 0 : c.controlBytes());
   }
 
-  /** Makes room by dropping the oldest that may be dropped; returns how many events were lost. */
+  /**
+   * Adds a delivery and drops the oldest that may be dropped to make room; returns how many events
+   * were lost.
+   */
   int addDropping(Delivery delivery) {
     Drops drops = new Drops();
     if (!fits(delivery)) {
       ring.dropOldest(ring.bytes() + delivery.size() - bound, victim -> drops.drop(victim, true));
       if (!fits(delivery)) {
-        // What is queued belongs to subscriptions that lose nothing, so the new one goes.
+        // The queued events are of subscriptions that lose nothing, so the new one is dropped.
         delivery.retain();
         drops.drop(delivery, false);
         return drops.events;
@@ -221,8 +229,8 @@ final class Backlog {
   }
 
   /**
-   * Whether a delivery under CONFLATE cannot go straight into the queue, because it does not fit or
-   * would overtake what is kept or what is to be told.
+   * Returns whether a delivery under CONFLATE cannot go straight into the queue, because it does
+   * not fit or would overtake kept events or untold gaps.
    */
   boolean needsConflation(Delivery delivery) {
     Conflater c = conflater;
@@ -240,9 +248,9 @@ final class Backlog {
   }
 
   /**
-   * A client that changed the policy of a topic may still have events of it aside; these must not
-   * be overtaken. Each topic has one policy at a time, so that this is rare and at most doubles the
-   * queue once.
+   * Moves kept events before a delivery of another policy. A client that changed the policy of a
+   * topic may still have events of it aside; these must not be overtaken. Each topic has one policy
+   * at a time, so that this is rare and at most doubles the queue once.
    */
   void letConflatedGoFirst(Delivery delivery) {
     Conflater c = conflater;
@@ -274,7 +282,7 @@ final class Backlog {
   }
 
   /**
-   * Brings what was kept aside into the queue when there is room; returns whether there is anything
+   * Moves what was kept aside into the queue when there is room; returns whether there is anything
    * to write.
    */
   boolean refill() {
@@ -288,8 +296,8 @@ final class Backlog {
   /**
    * Returns the queue to write from, as {@link #refill}; null if there is nothing to write.
    *
-   * @param mayDeliver whether events may be written; if not, what is kept aside stays there, so
-   *     that it goes on being conflated
+   * @param mayDeliver whether events may be written; if not, events stay aside, so that they go on
+   *     being conflated
    */
   @Nullable DeliveryRing next(boolean mayDeliver) {
     DeliveryRing a = overtaking;
@@ -308,7 +316,7 @@ final class Backlog {
     return (mayDeliver ? refill() : refillWithGaps()) ? ring : null;
   }
 
-  /** So many bytes of a queue were written: it has its turn until they are enough. */
+  /** Counts bytes of a queue that were written: it has its turn until they are enough. */
   void wrote(DeliveryRing of, long bytes) {
     if (of != ring && of != bulk) {
       return;
@@ -323,8 +331,8 @@ final class Backlog {
   }
 
   /**
-   * Where no event may be written: what a Drained comes after is told before it, also what is
-   * missing. Returns whether there is anything to write.
+   * Refills when no event may be written: all that precedes a Drained is told before it, also the
+   * gaps. Returns whether there is anything to write.
    */
   private boolean refillWithGaps() {
     if (startsWithEvents()) {
@@ -347,7 +355,7 @@ final class Backlog {
     return !ring.isEmpty() && ring.get(0).kind() == DeliveryKind.EVENTS;
   }
 
-  /** Gives back room that is not used. */
+  /** Releases unused room. */
   void trim() {
     ring.trim();
     if (own != null) {
@@ -361,7 +369,7 @@ final class Backlog {
     }
   }
 
-  /** Frees everything and tells how many events are lost with it. */
+  /** Releases everything and tells how many events are lost with it. */
   void clear(IntConsumer lostEvents) {
     ring.clear(
         delivery -> {

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long the subscribers of one owner under BLOCK may hold publishers back from others: so much
- * in a minute. Any thread may charge it; one thread at a time looks whether it is used up.
+ * Budget of stalls by the subscribers of one owner under BLOCK: so much in a minute. Any thread may
+ * charge it; one thread at a time checks whether it is used up.
  */
 final class BlockBudget {
   private static final double MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -17,7 +17,7 @@ final class BlockBudget {
   private long lookedAt;
   private boolean usedUp;
 
-  /** Makes a budget that is not used yet. */
+  /** Creates an unused budget. */
   BlockBudget(Duration capacity, long nowNanos) {
     this.capacity = capacity.toNanos();
     this.left = this.capacity;
@@ -25,18 +25,18 @@ final class BlockBudget {
   }
 
   /**
-   * Charges the time for which a publisher was held. Of all that were held between two looks the
-   * longest counts: together they were held for no longer.
+   * Charges a stall. Of all stalls between two checks the longest counts: together they lasted no
+   * longer.
    */
   void charge(long nanos) {
     charged.accumulateAndGet(nanos, Math::max);
   }
 
   /**
-   * Whether it is used up; what is not used comes back within a minute, but not while it is used: a
-   * single hold lasts no longer than the budget. One that was used up is so until all has come
-   * back, or connections that come again and again would hold for as long as they are not looked
-   * at.
+   * Returns whether it is used up. Unused time comes back within a minute, but not while it is
+   * used: a single stall lasts no longer than the budget. A used-up budget stays so until all has
+   * come back, or connections that reconnect again and again would stall for as long as they are
+   * not checked.
    */
   boolean isUsedUp(long nowNanos) {
     if (capacity == 0) {

@@ -17,19 +17,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events that have to wait under CONFLATE: of each topic and key the last one.
+ * Events that have to wait under CONFLATE: of each topic and key the last one.
  *
- * <p>A new event of a key takes the place of the old one and goes to the end, so that those that
- * are left are in the order in which they came. Events without a key share one place for their
- * topic. Confined to the subscriber's loop; bounded in bytes: when even the last events of all keys
- * are too many, the oldest go, and nothing is copied that would have to go at once. What is kept is
- * on the heap and counted as what it takes there.
+ * <p>A new event of a key takes the place of the old one and goes to the end, so that the others
+ * stay in the order in which they came. Events without a key share one place for their topic.
+ * Confined to the subscriber's loop; bounded in bytes: when even the last events of all keys are
+ * too many, the oldest are dropped, and nothing is copied that would be dropped at once. Kept
+ * events are on the heap and counted as what they take there.
  */
 final class Conflater {
-  /** The event, its places in the map, its key's record, and the headers of its bytes. */
+  /** Bytes of the event, its places in the map, its key's record, and the headers of its bytes. */
   private static final int KEPT_BYTES = 208;
 
-  /** Comparable, because clients choose keys: a table in which all of them collide stays fast. */
+  /**
+   * Key that is comparable, because clients choose keys: a table in which all of them collide stays
+   * fast.
+   */
   private record Key(String topic, @Nullable String key) implements Comparable<Key> {
     @Override
     public int compareTo(Key other) {
@@ -41,7 +44,7 @@ final class Conflater {
     }
   }
 
-  /** One event that is kept, or a frame that only waits for its turn behind events. */
+  /** Kept event, or a frame that only waits for its turn behind events. */
   static final class Kept {
     private final String topic;
     private final long producer;
@@ -84,12 +87,12 @@ final class Conflater {
       return sequence;
     }
 
-    /** Whether it is a frame that only waits for its turn, rather than an event. */
+    /** Returns whether it is a frame that only waits for its turn, rather than an event. */
     boolean isControl() {
       return control != null;
     }
 
-    /** Makes what is to be queued; once. The caller gets its reference. */
+    /** Creates the delivery to be queued; once. The caller gets its reference. */
     Delivery delivery(DeliveryAllocator deliveries) {
       Delivery waiting = control;
       if (waiting != null) {
@@ -118,20 +121,20 @@ final class Conflater {
     this.limit = limit;
   }
 
-  /** Changes how many bytes there may be, from the next event on. */
-  void limit(long most) {
-    limit = most;
+  /** Changes the maximum of bytes, from the next event on. */
+  void limit(long max) {
+    limit = max;
   }
 
-  /** About what it takes to keep an event. */
+  /** Returns about the bytes of keeping an event. */
   static long keptBytes(int eventBytes, @Nullable String key) {
     return KEPT_BYTES + eventBytes + (key == null ? 0 : HeapBytes.ofString(key));
   }
 
-  /** What was dropped to take in a delivery. */
+  /** Number of events dropped to add a delivery. */
   record Dropped(int conflated, int overLimit) {}
 
-  /** Takes in the last event of each key of a delivery; tells the others as gaps. */
+  /** Adds the last event of each key of a delivery; the others become gaps. */
   Dropped add(Delivery delivery) {
     lastEvents.find(delivery, limit);
     DeliverView frame = lastEvents.frame();
@@ -170,7 +173,7 @@ final class Conflater {
     return new Dropped(conflated, overLimit);
   }
 
-  /** What may be kept now: no more than is, while the bus has too much. */
+  /** Returns the bytes that may be kept now: no more than are, while the bus has too much. */
   private long room() {
     return memory.isOver() ? Math.min(limit, bytes) : limit;
   }
@@ -182,7 +185,7 @@ final class Conflater {
     memory.reserve(now.bytes);
   }
 
-  /** Tells events of a frame, from one number to before another. */
+  /** Records events of a frame as a gap, from one number to before another. */
   private void tell(String topic, DeliverView frame, int from, int to, GapReason reason) {
     if (from < to) {
       long first = frame.sequence();
@@ -191,8 +194,8 @@ final class Conflater {
   }
 
   /**
-   * Keeps a frame that holds no events in its place behind the events that are kept; it is never
-   * dropped. Takes over the caller's reference.
+   * Keeps a frame that holds no events in its place behind the kept events; it is never dropped.
+   * Takes over the caller's reference.
    */
   void addControl(Delivery frame) {
     // No event has an empty topic.
@@ -215,7 +218,7 @@ final class Conflater {
     return dropped;
   }
 
-  /** Whether events of a topic are kept: others of that topic must not overtake them. */
+  /** Returns whether events of a topic are kept: others of that topic must not overtake them. */
   boolean holds(String topic) {
     return topics.containsKey(topic);
   }
@@ -234,7 +237,7 @@ final class Conflater {
     gaps.add(victim.topic, victim.producer, victim.sequence, victim.sequence, reason);
   }
 
-  /** Takes out the oldest event. */
+  /** Removes and returns the oldest event. */
   @Nullable Kept poll() {
     Iterator<Kept> oldest = kept.values().iterator();
     if (!oldest.hasNext()) {
@@ -247,8 +250,8 @@ final class Conflater {
   }
 
   /**
-   * What was dropped; told before the next event of the same topic and producer, or when nothing is
-   * kept any more.
+   * Returns what was dropped; told before the next event of the same topic and producer, or when
+   * nothing is kept any more.
    */
   GapLedger gaps() {
     return gaps;
@@ -262,7 +265,7 @@ final class Conflater {
     return bytes;
   }
 
-  /** Bytes of the frames that hold no events. */
+  /** Returns the bytes of the frames that hold no events. */
   long controlBytes() {
     return controlBytes;
   }
@@ -271,7 +274,7 @@ final class Conflater {
     return kept.size();
   }
 
-  /** The events among what is kept. */
+  /** Returns the number of kept events. */
   int events() {
     int events = 0;
     for (Kept one : kept.values()) {

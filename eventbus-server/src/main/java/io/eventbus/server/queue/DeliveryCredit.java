@@ -1,7 +1,7 @@
 package io.eventbus.server.queue;
 
 /**
- * How many bytes of {@code Deliver} frames a client takes, counted since its {@code Welcome}; there
+ * Bytes of {@code Deliver} frames that a client accepts, counted since its {@code Welcome}; there
  * is no limit until it has named one. Confined to the connection's loop.
  */
 final class DeliveryCredit {
@@ -9,7 +9,7 @@ final class DeliveryCredit {
   private long sent;
   private boolean limited;
 
-  /** Takes a limit; one that is smaller than the one before changes nothing. */
+  /** Raises the limit; a smaller one changes nothing. */
   boolean grant(long newLimit) {
     boolean first = !limited;
     limit = first ? newLimit : Math.max(limit, newLimit);
@@ -17,12 +17,12 @@ final class DeliveryCredit {
     return first;
   }
 
-  /** Deliveries have been written, or begun, with so many bytes. */
+  /** Counts written deliveries, or those begun, of so many bytes. */
   void wrote(long bytes) {
     sent += bytes;
   }
 
-  /** Bytes that a further delivery may begin in; 0 or less for none. */
+  /** Returns the bytes in which a further delivery may begin; 0 or less for none. */
   long left() {
     return limit - sent;
   }

@@ -7,17 +7,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of deliveries, those of events with their policy; it grows by doubling. It counts bytes
- * but does not bound them. What is dropped leaves a hole until the queue is read again, so that it
- * takes the same time wherever it was. Confined to one loop.
+ * Queue of deliveries, those of events with their policy; it grows by doubling. It counts bytes but
+ * does not bound them. A dropped delivery leaves a hole until the queue is read again, so that
+ * dropping takes the same time wherever it was. Confined to one loop.
  */
 final class DeliveryRing {
-  private static final int MIN = 8;
+  private static final int MIN_SLOTS = 8;
 
-  /** So many holes, and more than there are deliveries, are too many. */
+  /** Number of holes above which they are too many, if there are fewer deliveries. */
   private static final int MANY_HOLES = 64;
 
-  /** What a short queue takes is part of its connection. */
+  /** Heap of a short queue, which is part of its connection. */
   private static final int SMALL_HEAP = 1024;
 
   private static final Object[] NOTHING = {};
@@ -28,7 +28,7 @@ final class DeliveryRing {
   private int size;
   // Deliveries and holes between them.
   private int span;
-  // So many of these, the first, are nothing that may be dropped.
+  // Number of leading entries known to be undroppable.
   private int kept;
   private long bytes;
   private long droppableBytes;
@@ -58,7 +58,7 @@ final class DeliveryRing {
     count(delivery, policy, 1);
   }
 
-  /** Moves what may overtake the others to another queue, in its order. */
+  /** Moves deliveries that may overtake the others to another queue, in its order. */
   void moveOvertaking(DeliveryRing to) {
     closeUp();
     for (int i = 0; i < span; i++) {
@@ -73,7 +73,7 @@ final class DeliveryRing {
     closeUp();
   }
 
-  /** Puts a frame to which no policy applies before all others. */
+  /** Adds a frame to which no policy applies before all others. */
   void addFirst(Delivery frame) {
     makeRoom();
     head = index(-1);
@@ -109,7 +109,7 @@ final class DeliveryRing {
   }
 
   private void grow() {
-    @Nullable Object[] bigger = new Object[Math.max(2 * MIN, ring.length * 2)];
+    @Nullable Object[] bigger = new Object[Math.max(2 * MIN_SLOTS, ring.length * 2)];
     for (int i = 0; i < span; i++) {
       bigger[2 * i] = ring[index(i)];
       bigger[2 * i + 1] = ring[index(i) + 1];
@@ -170,7 +170,7 @@ final class DeliveryRing {
     }
   }
 
-  /** Moves what is left together, so that there are no holes. */
+  /** Closes the holes. */
   private void closeUp() {
     if (span == size) {
       return;
@@ -194,7 +194,7 @@ final class DeliveryRing {
     kept = keptThere;
   }
 
-  /** What the queue itself takes of the heap, where that is much. */
+  /** Returns the heap of the queue itself, if it is much. */
   long heapBytes() {
     long bytesOfRing = 16 + 4L * ring.length;
     return bytesOfRing > SMALL_HEAP ? bytesOfRing : 0;
@@ -215,7 +215,7 @@ final class DeliveryRing {
   }
 
   /**
-   * Gives back the room of an empty queue; not after every use, or it would be made again each
+   * Releases the room of an empty queue; not after every use, or it would be created again each
    * time.
    */
   void trim() {
@@ -240,12 +240,12 @@ final class DeliveryRing {
     return controlBytes;
   }
 
-  /** How many were taken out since the start. */
+  /** Returns how many were removed since the start. */
   long taken() {
     return taken;
   }
 
-  /** How many calls for the client were taken out since the start. */
+  /** Returns how many calls for the client were removed since the start. */
   long invokesTaken() {
     return invokesTaken;
   }

@@ -9,14 +9,17 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What was dropped for one subscriber and has not been told yet: ranges of sequence numbers for
- * each topic and producer.
+ * Events dropped for one subscriber and not told yet: ranges of sequence numbers for each topic and
+ * producer.
  *
- * <p>Ranges that touch are merged. Confined to the subscriber's loop; the number of ranges is
- * bounded by the caller with {@link #size}.
+ * <p>Ranges that touch are merged. Confined to the subscriber's loop; the caller bounds the number
+ * of ranges with {@link #size}.
  */
 final class GapLedger {
-  /** Comparable, because clients choose topics: a table in which all of them collide stays fast. */
+  /**
+   * Key that is comparable, because clients choose topics: a table in which all of them collide
+   * stays fast.
+   */
   private record Stream(String topic, long producer, GapReason reason)
       implements Comparable<Stream> {
     @Override
@@ -53,7 +56,7 @@ final class GapLedger {
     size++;
   }
 
-  /** Takes those ranges of a stream that lie before a sequence number, in order. */
+  /** Removes and returns the ranges of a stream before a sequence number, in order. */
   List<Gap> takeBefore(String topic, long producer, long sequence) {
     List<Gap> taken = new ArrayList<>();
     for (GapReason reason : GapReason.values()) {
@@ -74,7 +77,7 @@ final class GapLedger {
     return taken;
   }
 
-  /** Takes everything. */
+  /** Removes and returns everything. */
   List<Gap> takeAll() {
     List<Gap> taken = new ArrayList<>();
     ranges.forEach(
@@ -92,7 +95,7 @@ final class GapLedger {
     return size == 0;
   }
 
-  /** The number of ranges. */
+  /** Returns the number of ranges. */
   int size() {
     return size;
   }

@@ -12,17 +12,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last event of each key in one frame, which is all of it that CONFLATE may have to keep. A
- * frame goes to many subscribers of a loop and may hold a great many tiny events, so what was found
- * is remembered for the next subscriber, and no more is looked at than fits into a queue. Confined
- * to its loop.
+ * Last event of each key in one frame, which is all of it that CONFLATE may have to keep. A frame
+ * goes to many subscribers of a loop and may hold a great many tiny events, so the result is
+ * remembered for the next subscriber, and no more is searched than fits into a queue. Confined to
+ * its loop.
  */
 public final class LastEvents {
   /**
-   * Of one frame no more are kept: what a frame may cost each subscriber that is behind is bounded,
-   * whatever its size.
+   * Maximum of events of one frame that are kept: it bounds the cost of a frame for each subscriber
+   * that is behind, whatever its size.
    */
-  static final int MAX = 1024;
+  static final int MAX_EVENTS = 1024;
 
   private final DeliverView view = new DeliverView();
   private final EventCursor walk = new EventCursor();
@@ -37,9 +37,9 @@ public final class LastEvents {
   private @Nullable String[] keys = {};
 
   /**
-   * Looks for the last events of a frame.
+   * Searches the last events of a frame.
    *
-   * @param limit bytes of kept events beyond which older ones are not looked for
+   * @param limit bytes of kept events beyond which older ones are not searched
    */
   void find(Delivery of, long limit) {
     if (delivery == of && generation == of.generation()) {
@@ -73,7 +73,7 @@ public final class LastEvents {
         continue;
       }
       bytes += Conflater.keptBytes(walk.eventEnd() - walk.eventStart(), key);
-      if (bytes > limit || count == MAX) {
+      if (bytes > limit || count == MAX_EVENTS) {
         cut = number + 1;
         return;
       }
@@ -93,12 +93,12 @@ public final class LastEvents {
     keys = Arrays.copyOf(keys, room);
   }
 
-  /** How many were found; the newest is number 0. */
+  /** Returns how many were found; the newest is number 0. */
   int count() {
     return count;
   }
 
-  /** The number of the first event that was looked at: all before it do not fit. */
+  /** Returns the number of the first event that was searched: those before it do not fit. */
   int cut() {
     return cut;
   }
@@ -123,7 +123,7 @@ public final class LastEvents {
     return numbers[i];
   }
 
-  /** Stands on a found event. */
+  /** Returns a cursor at a found event. */
   EventCursor event(int i) {
     walk.moveTo(numbers[i], starts[i]);
     return walk;

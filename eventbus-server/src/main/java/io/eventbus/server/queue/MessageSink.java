@@ -4,23 +4,25 @@ import io.eventbus.server.routing.Delivery;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Where a queue writes: the connection of its client. Confined to the connection's loop. An
+ * Target of a queue: the connection of its client. Confined to the connection's loop. An
  * implementation must not block.
  */
 public interface MessageSink {
-  /** Whether the client takes more now. If not, the queue is drained again when it does. */
+  /**
+   * Returns whether the client accepts more now. If not, the queue is drained again when it does.
+   */
   boolean isWritable();
 
-  /** There is something to write: the queue is drained at the end of the loop's round. */
+  /** Schedules a drain of the queue at the end of the loop's round. */
   void drainSoon();
 
-  /** Gives to the system what was written. */
+  /** Flushes written bytes to the system. */
   void flush();
 
-  /** Bytes that were written and that the system has not taken. */
+  /** Returns the bytes that were written and that the system has not taken. */
   long pendingBytes();
 
-  /** Whether a message of so many bytes is to be compressed. */
+  /** Returns whether a message of so many bytes is to be compressed. */
   boolean compresses(int bytes);
 
   /** Returns an empty message with room for exactly so many bytes. */

@@ -18,23 +18,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits to be written to one client, bounded in bytes, with the four policies for a full
- * queue.
+ * Queue of frames for one client, bounded in bytes, with the four policies for a full queue.
  *
  * <p>Small frames that are next to each other are copied together into one message when they are
- * written; large ones, and one that is alone, are written by reference. Confined to the
- * connection's loop but for {@link #isFull}, {@link #isCrowded}, {@link #whenNotFull} and {@link
- * #bytes}.
+ * written; large ones, and a single one, are written by reference. Confined to the connection's
+ * loop but for {@link #isFull}, {@link #isCrowded}, {@link #whenNotFull} and {@link #bytes}.
  *
  * <p>Under BLOCK the queue may pass its bound by what was already on its way: {@link #isFull} stops
- * the publishers from then on, until it is half empty. Whatever is dropped is told to the client
- * with {@code Gap}, before the next event of the same topic and producer.
+ * the publishers from then on, until it is half empty. The client is told of dropped events with
+ * {@code Gap}, before the next event of the same topic and producer.
  *
- * <p>Each event that it takes counts once in {@link #delivered}, and is written or counts in {@link
+ * <p>Each queued event counts once in {@link #delivered}, and is written or counts in {@link
  * #dropped}, never both: these two are never more than the first, and as many when nothing waits.
  *
- * <p>It is one class because the policies share its state: the bound, the waiters for room, the
- * pace of the client.
+ * <p>It is one class because the policies share its state: the bound, the callbacks that wait for
+ * room, the pace of the client.
  */
 public final class OutboundQueue implements Subscriber {
   /** Answers that wait for a client before no more of its requests are served. */
@@ -42,19 +40,22 @@ public final class OutboundQueue implements Subscriber {
 
   private static final int MAX_GAPS = 10_000;
 
-  /** What a range that is to be told takes, with its topic. */
+  /** Size of a range that is to be told, with its topic. */
   private static final int GAP_BYTES = 512;
 
-  /** What a {@code Drained} takes at most while it waits. */
+  /** Maximum size of a {@code Drained} while it waits. */
   private static final long DRAINED_BYTES = 160;
 
   /** Bytes of one connection that are deflated before others have their turn. */
   private static final int DEFLATED_IN_TURN = 64 * 1024;
 
-  /** A queue that is full for less is not what holds publishers back. */
+  /** Duration of fullness that is not charged to the subscriber. */
   private static final long BRIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** Of the last 32 ticks, three seconds, so many have to find nothing in the queue. */
+  /**
+   * Number of the last 32 ticks, three seconds, that have to find the queue empty for it to be
+   * starving.
+   */
   private static final int STARVING_TICKS = 24;
 
   private final QueueContext loop;
@@ -63,11 +64,11 @@ public final class OutboundQueue implements Subscriber {
   private final long bound;
   private final Supplier<String> owner;
   private final Consumer<String> slow;
-  private final Consumer<String> heldTooLong;
+  private final Consumer<String> stalledTooLong;
   private final SlowConsumerDetector pace;
 
   // From the first time that the queue is full; written before it is.
-  private HoldBudgets.@Nullable Shared holdBudget;
+  private BlockBudgets.@Nullable Shared blockBudget;
   private final Backlog backlog;
   private final DeliveryRing ring;
   private final WakeupList waiters = new WakeupList();
@@ -79,10 +80,10 @@ public final class OutboundQueue implements Subscriber {
   private @Nullable ConnectionQuota quotas;
   private @Nullable Runnable waitingSession;
   private boolean inputWaits;
-  private long mostControlBytes = MAX_CONTROL_BYTES;
+  private long maxControlBytes = MAX_CONTROL_BYTES;
   private volatile boolean full;
   private volatile boolean starving;
-  // When it became full; for the publishers that are held.
+  // Time when it became full; for the publishers that are stalled.
   private volatile long fullSince;
   private boolean mayBlock = true;
   private int idleTicks;
@@ -94,23 +95,22 @@ public final class OutboundQueue implements Subscriber {
   private long bulkTold;
 
   /**
-   * Makes an empty queue.
+   * Creates an empty queue.
    *
    * @param loop what the queues of its loop share
-   * @param sink where it is written to
-   * @param owner whose budget for holding publishers back the client uses: the same for all clients
-   *     of one identity, or of one address if they have no name
-   * @param heldTooLong tells the client that it may hold publishers back no longer
+   * @param owner supplies the owner of the block budget: the same for all clients of one identity,
+   *     or of one address if they have no name
+   * @param stalledTooLong tells the client that it may not stall publishers any longer
    */
   public OutboundQueue(
       QueueContext loop,
       MessageSink sink,
       Supplier<String> owner,
       Consumer<String> slow,
-      Consumer<String> heldTooLong) {
+      Consumer<String> stalledTooLong) {
     this.owner = owner;
     this.slow = slow;
-    this.heldTooLong = heldTooLong;
+    this.stalledTooLong = stalledTooLong;
     this.loop = loop;
     this.context = loop.session();
     this.sink = sink;
@@ -141,11 +141,11 @@ public final class OutboundQueue implements Subscriber {
     return starving;
   }
 
-  /** A queue that is emptied quickly is one that all are waiting for on a busy machine. */
+  /** Charges a stall. Brief fullness is normal under load: only long stalls are charged. */
   @Override
-  public void chargeHold(long nanos) {
-    if (full && System.nanoTime() - fullSince > BRIEF_NANOS && holdBudget != null) {
-      holdBudget.charge(nanos);
+  public void chargeStall(long nanos) {
+    if (full && System.nanoTime() - fullSince > BRIEF_NANOS && blockBudget != null) {
+      blockBudget.charge(nanos);
     }
   }
 
@@ -157,7 +157,7 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  /** Holds what waits against quotas from now on; null for none. */
+  /** Counts the content against quotas from now on; null for none. */
   public void share(@Nullable ConnectionQuota share) {
     quotas = share;
     if (share == null) {
@@ -167,14 +167,17 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  /** While others of the same identity or account hold much, there is less room for this one. */
+  /**
+   * Changes the bound: while others of the same identity or account hold much, there is less room
+   * for this one.
+   */
   private void rebound() {
     if (quotas != null) {
       backlog.bound(quotas.queueBound(bound));
     }
   }
 
-  /** What waits, in bytes; any thread. */
+  /** Returns the bytes that wait; any thread. */
   public long bytes() {
     return queued;
   }
@@ -187,12 +190,12 @@ public final class OutboundQueue implements Subscriber {
     }
     try {
       if (!mustLeaveSlab(delivery)) {
-        take(delivery, overflow);
+        enqueue(delivery, overflow);
         return;
       }
       Delivery own = delivery.copy(backlog.own());
       try {
-        take(own, overflow);
+        enqueue(own, overflow);
       } finally {
         own.release();
       }
@@ -209,26 +212,29 @@ public final class OutboundQueue implements Subscriber {
     slow.accept("the bus met an unexpected error with what was to be delivered; reconnect");
   }
 
-  /** What will wait for this client must not keep what others have long been given. */
+  /**
+   * Returns whether a delivery has to leave its slab: waiting for this client, it must not keep
+   * memory that others have long read.
+   */
   private boolean mustLeaveSlab(Delivery delivery) {
     return delivery.isInSlab() && !canDeliver();
   }
 
-  /** Whether a delivery could be written now. */
+  /** Returns whether a delivery could be written now. */
   private boolean canDeliver() {
     return sink.isWritable() && deliverable() > 0;
   }
 
   /**
-   * Bytes that a further delivery may begin in. The limit does not hold while the client is not
-   * read, because its next credit could not come: two clients that wait for each other's queues
-   * would wait for ever.
+   * Returns the bytes in which a further delivery may begin. The limit does not hold while the
+   * client is not read, because its next credit could not come: two clients that wait for each
+   * other's queues would wait for ever.
    */
   private long deliverable() {
     return inputWaits || waitingSession != null ? Long.MAX_VALUE : credit.left();
   }
 
-  private void take(Delivery delivery, Overflow policy) {
+  private void enqueue(Delivery delivery, Overflow policy) {
     rebound();
     Overflow overflow = policy == Overflow.BLOCK && !mayBlock ? Overflow.DROP_OLDEST : policy;
     context.stats().deliveries.add(delivery.events());
@@ -237,7 +243,7 @@ public final class OutboundQueue implements Subscriber {
       backlog.letConflatedGoFirst(delivery);
     }
     if (overflow != Overflow.BLOCK && !backlog.fits(delivery) && canDeliver()) {
-      // The client takes what it gets; only the round has not ended yet. No policy is needed.
+      // The client keeps up; only the round has not ended yet. No policy is needed.
       write();
       if (closed) {
         countDrop(DropReason.DISCONNECTED, delivery.events());
@@ -268,8 +274,8 @@ public final class OutboundQueue implements Subscriber {
   }
 
   private void offerConflating(Delivery delivery) {
-    // From the first event that waits, not when the queue is full: a reader that is behind by a
-    // whole queue sees nothing that is new.
+    // From the first waiting event, not when the queue is full: a reader that is behind by a
+    // whole queue sees nothing new.
     if (!canDeliver() || backlog.needsConflation(delivery)) {
       Conflater.Dropped lost = backlog.addConflating(delivery);
       countDrop(DropReason.CONFLATED, lost.conflated());
@@ -301,12 +307,12 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  /** Holds publishers back from now on; returns false if the client may not. */
+  /** Stalls publishers from now on; returns false if the client may not. */
   private boolean markFull() {
     if (!full) {
       long now = System.nanoTime();
-      if (holdBudget(now).isUsedUp(now)) {
-        holdNoLonger();
+      if (blockBudget(now).isUsedUp(now)) {
+        stopBlocking();
         return false;
       }
       fullSince = now;
@@ -316,21 +322,22 @@ public final class OutboundQueue implements Subscriber {
     return true;
   }
 
-  private HoldBudgets.Shared holdBudget(long now) {
-    HoldBudgets.Shared budget = holdBudget;
+  private BlockBudgets.Shared blockBudget(long now) {
+    BlockBudgets.Shared budget = blockBudget;
     if (budget == null) {
       budget = loop.budgets().acquire(owner.get(), now);
-      holdBudget = budget;
+      blockBudget = budget;
     }
     return budget;
   }
 
-  private void leaveHoldBudget() {
-    HoldBudgets.Shared budget = holdBudget;
+  private void releaseBlockBudget() {
+    BlockBudgets.Shared budget = blockBudget;
     if (budget != null) {
       long now = System.nanoTime();
       if (full) {
-        // Or one connection after the other would hold publishers back for a time that is not seen.
+        // Otherwise connection after connection would stall publishers for a time that is not
+        // seen.
         budget.charge(Math.min(now - fullSince, BRIEF_NANOS));
       }
       loop.budgets().release(budget, now);
@@ -342,12 +349,12 @@ public final class OutboundQueue implements Subscriber {
     dropped.add(events);
   }
 
-  /** Events queued since the start; any thread. */
+  /** Returns the events queued since the start; any thread. */
   public long delivered() {
     return delivered.get();
   }
 
-  /** Events dropped by the policies since the start; any thread. */
+  /** Returns the events dropped by the policies since the start; any thread. */
   public long dropped() {
     return dropped.get();
   }
@@ -375,7 +382,7 @@ public final class OutboundQueue implements Subscriber {
     send(DeliveryKind.CONTROL, frame);
   }
 
-  /** As {@link #send(byte[])}, but behind every event that was queued before. */
+  /** Queues as {@link #send(byte[])}, but behind every event that was queued before. */
   public void sendLast(byte[] frame) {
     send(DeliveryKind.MARKER, frame);
   }
@@ -385,19 +392,22 @@ public final class OutboundQueue implements Subscriber {
   }
 
   /**
-   * Whether there is room for a frame of a call: as much of them as of events may wait for a
-   * client.
+   * Returns whether there is room for a frame of a call: as much of them as of events may wait for
+   * a client.
    */
   public boolean hasRoomForCall(int frameBytes) {
     return backlog.overtakingBytes() + frameBytes <= bound;
   }
 
-  /** How many calls for the client were given to the socket; they are written in their order. */
+  /**
+   * Returns how many calls for the client were given to the socket; they are written in their
+   * order.
+   */
   public long invokesWritten() {
     return backlog.invokesWritten();
   }
 
-  /** Whether the client has to read some answers before more of its requests are served. */
+  /** Returns whether the client has to read some answers before more of its requests are served. */
   public boolean mustWait(Runnable retry) {
     if (!hasTooManyAnswers(0)) {
       return false;
@@ -410,27 +420,27 @@ public final class OutboundQueue implements Subscriber {
     return true;
   }
 
-  /** Whether so many answers wait that there is no room for as many bytes more. */
+  /** Returns whether so many answers wait that there is no room for as many bytes more. */
   private boolean hasTooManyAnswers(long room) {
-    return backlog.controlBytes() + room > mostControlBytes
+    return backlog.controlBytes() + room > maxControlBytes
         || backlog.answerBytes() + room > MAX_CONTROL_BYTES;
   }
 
   /**
-   * Delivers only while fewer than so many bytes of deliveries have been written, from the first
-   * call on. Answers overtake deliveries then.
+   * Limits deliveries to so many written bytes, from the first call on. Answers overtake deliveries
+   * then.
    */
   public void grant(long limit) {
     if (credit.grant(limit)) {
       backlog.letAnswersOvertake();
       // As many as the client may have to wait for: were it not served for them, its next credit
       // would not be seen.
-      mostControlBytes += DRAINED_BYTES * context.bus().limits().subscriptions();
+      maxControlBytes += DRAINED_BYTES * context.bus().limits().subscriptions();
     }
     sink.drainSoon();
   }
 
-  /** Says whether the client is not read, because what it has sent waits for room or memory. */
+  /** Notes whether the client is not read, because its input waits for room or memory. */
   public void inputWaits(boolean waits) {
     if (waits && !inputWaits && credit.isLimited()) {
       sink.drainSoon();
@@ -438,7 +448,10 @@ public final class OutboundQueue implements Subscriber {
     inputWaits = waits;
   }
 
-  /** The client's frames are not looked at any more: it gets what is queued without credit. */
+  /**
+   * Ends the limit of credit, because the client's frames are not decoded any more: it gets what is
+   * queued.
+   */
   public void endCredit() {
     if (credit.isLimited()) {
       grant(Long.MAX_VALUE);
@@ -484,12 +497,12 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  /** Has it told how much of streams and tunnels was written. */
+  /** Sets the listener for the number of written frames of streams and tunnels. */
   public void onBulkWritten(LongConsumer listener) {
     onBulkWritten = listener;
   }
 
-  /** What is to be written next; null for nothing, or while the socket takes nothing. */
+  /** Returns the queue to write from; null for nothing, or while the socket takes nothing. */
   private @Nullable DeliveryRing next() {
     return sink.isWritable() ? backlog.next(deliverable() > 0) : null;
   }
@@ -514,8 +527,8 @@ public final class OutboundQueue implements Subscriber {
     if (tooSlow != null) {
       tooSlow(tooSlow);
     }
-    if (holdBudget != null && holdBudget.isUsedUp(nowNanos) && mayBlock) {
-      holdNoLonger();
+    if (blockBudget != null && blockBudget.isUsedUp(nowNanos) && mayBlock) {
+      stopBlocking();
     }
     if (full && quotas != null) {
       // Others may have read what left no room for this one.
@@ -531,10 +544,10 @@ public final class OutboundQueue implements Subscriber {
     usedSinceTick = false;
   }
 
-  private void holdNoLonger() {
+  private void stopBlocking() {
     mayBlock = false;
-    heldTooLong.accept(
-        "the connections of this client have held publishers back from other subscribers for "
+    stalledTooLong.accept(
+        "the connections of this client have stalled the publishers of other subscribers for "
             + ValueType.time(loop.timeouts().blockStallTime())
             + " within a minute (limits.block-stall-time); from now on its subscriptions have the"
             + " policy DROP_OLDEST instead of BLOCK: read faster, or choose another overflow"
@@ -550,13 +563,13 @@ public final class OutboundQueue implements Subscriber {
     slow.accept("too slow: " + why + "; read faster, or choose another overflow policy");
   }
 
-  /** Frees everything; what was queued is lost, and counted. */
+  /** Releases everything; queued events are lost, and counted. */
   public void close() {
     if (closed) {
       return;
     }
     closed = true;
-    leaveHoldBudget();
+    releaseBlockBudget();
     backlog.clear(events -> context.stats().drops(DropReason.DISCONNECTED).add(events));
     account(0);
     queued = 0;
@@ -568,7 +581,10 @@ public final class OutboundQueue implements Subscriber {
     return backlog.isEmpty();
   }
 
-  /** Whether nothing waits that comes before held deliveries; without credit, nothing at all. */
+  /**
+   * Returns whether nothing waits that comes before held deliveries; without credit, nothing at
+   * all.
+   */
   public boolean hasAnswered() {
     return credit.isLimited() ? backlog.answerBytes() == 0 : backlog.isEmpty();
   }

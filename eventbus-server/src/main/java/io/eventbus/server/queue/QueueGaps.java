@@ -13,9 +13,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * What a queue has dropped under DROP_OLDEST and not told yet. The oldest were dropped from the
- * front, so their gaps go before everything that is queued; a new one that found no room leaves a
- * gap behind everything. Confined to the loop.
+ * Events that a queue has dropped under DROP_OLDEST and not told yet. The oldest were dropped from
+ * the front, so their gaps go before everything that is queued; a new one that found no room leaves
+ * a gap behind everything. Confined to the loop.
  */
 final class QueueGaps {
   private final LoopContext context;

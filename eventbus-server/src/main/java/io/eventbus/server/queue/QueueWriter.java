@@ -6,17 +6,17 @@ import io.eventbus.server.session.LoopContext;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Makes messages of queued frames: small neighbours are copied together into one message, a frame
- * that is large or alone goes by reference. Confined to the loop.
+ * Writer of queued frames as messages: small neighbours are copied together into one message, a
+ * frame that is large or alone goes by reference. Confined to the loop.
  */
 final class QueueWriter {
   /**
-   * Frames up to this size are copied together; above it the copy costs more than a further
+   * Size up to which frames are copied together; above it the copy costs more than a further
    * message.
    */
-  private static final int SMALL = 16 * 1024;
+  private static final int MAX_COPIED_BYTES = 16 * 1024;
 
-  /** The most bytes that are copied together into one message. */
+  /** Maximum of bytes that are copied together into one message. */
   static final int MAX_COALESCED = 64 * 1024;
 
   private final LoopContext context;
@@ -30,20 +30,20 @@ final class QueueWriter {
   }
 
   /**
-   * Writes one message with the first frames of a queue that is not empty.
+   * Writes one message with the first frames of a queue that is not empty; returns how many bytes
+   * had to be deflated for it.
    *
    * @param within bytes behind which no frame begins but the first
    * @param nowNanos {@link System#nanoTime}, from which the latency of its events is taken
-   * @return how many bytes had to be deflated for it
    */
   int writeNext(DeliveryRing ring, long within, long nowNanos) {
     int count = 1;
     int bytes = ring.get(0).frameBytes();
-    // A copy is the connection's own, where what is copied may be held once for thousands.
-    if (bytes <= SMALL && !context.bus().memory().isOver()) {
+    // A copy is the connection's own, though its source may be held once for thousands.
+    if (bytes <= MAX_COPIED_BYTES && !context.bus().memory().isOver()) {
       while (count < ring.size() && bytes < within) {
         int next = ring.get(count).frameBytes();
-        if (next > SMALL || bytes + next > MAX_COALESCED) {
+        if (next > MAX_COPIED_BYTES || bytes + next > MAX_COALESCED) {
           break;
         }
         bytes += next;
@@ -68,7 +68,10 @@ final class QueueWriter {
     return 0;
   }
 
-  /** Bytes that wait in the socket's queue would keep their slab, which is not counted there. */
+  /**
+   * Returns whether a delivery has to leave its slab: bytes in the socket's queue would keep the
+   * slab, which is not counted there.
+   */
   private boolean mustLeaveSlab(Delivery delivery) {
     return delivery.isInSlab() && sink.pendingBytes() > 0;
   }
@@ -94,7 +97,7 @@ final class QueueWriter {
     }
   }
 
-  /** What a frame takes of the credit: nothing unless it holds events. */
+  /** Returns the credit that a frame uses: nothing unless it holds events. */
   private static int deliverBytes(Delivery frame) {
     return frame.kind() == DeliveryKind.EVENTS ? frame.frameBytes() : 0;
   }

@@ -6,20 +6,17 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether one client reads fast enough: while publishers wait for its full queue it has to take a
- * part of it in each period, and its answers within one. A client that goes on reading slows the
- * publishers down and keeps the connection. Confined to the loop.
+ * Detector of clients that read too slowly: while publishers wait for its full queue a client has
+ * to take a part of it in each period, and its answers within one. A client that goes on reading
+ * slows the publishers down and keeps the connection. Confined to the loop.
  */
 final class SlowConsumerDetector {
-  /**
-   * Of a full queue this part has to be taken in each period, or the client is too slow: 128 KiB of
-   * 8 MiB.
-   */
+  /** Divisor of a full queue that gives the minimum progress in each period: 128 KiB of 8 MiB. */
   private static final int MIN_PROGRESS = 64;
 
   private final Duration period;
   private final long periodNanos;
-  private final long leastBytes;
+  private final long minBytes;
   private boolean full;
   private long since;
   private long written;
@@ -29,10 +26,10 @@ final class SlowConsumerDetector {
   SlowConsumerDetector(TimeoutsConfig timeouts, long bound) {
     period = timeouts.slowSubscriber();
     periodNanos = period.toNanos();
-    leastBytes = bound / MIN_PROGRESS;
+    minBytes = bound / MIN_PROGRESS;
   }
 
-  /** The queue has become full. */
+  /** Notes that the queue has become full. */
   void full(long nowNanos) {
     full = true;
     since = nowNanos;
@@ -43,7 +40,7 @@ final class SlowConsumerDetector {
     full = false;
   }
 
-  /** The client has taken bytes. */
+  /** Notes bytes that the client has taken. */
   void wrote(long bytes) {
     written += bytes;
   }
@@ -60,10 +57,10 @@ final class SlowConsumerDetector {
     answersWait = false;
   }
 
-  /** Says what is wrong with the client's pace; null for nothing. */
+  /** Returns what is wrong with the client's pace; null for nothing. */
   @Nullable String check(long nowNanos) {
     if (full && nowNanos - since > periodNanos) {
-      if (written < leastBytes) {
+      if (written < minBytes) {
         return "it took " + written + " bytes in " + ValueType.time(period);
       }
       full(nowNanos);

@@ -7,24 +7,30 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection uses of the quotas of its identity and of its account. Confined to the
- * connection's loop. When it is closed everything is given back, and nothing is counted any more.
+ * Use of one connection of the quotas of its identity and of its account. Confined to the
+ * connection's loop. At its end everything is released, and nothing is counted any more.
  *
- * <p>A client for which there is no quota has none of these.
+ * <p>A client without quotas has none of these.
  */
 public final class ConnectionQuota {
   /**
-   * A connection that waits looks again after so long, at random: those that wait for the same
-   * bucket have equal chances then, and a thousand of them do not keep a loop busy.
+   * Minimum of the random time after which a waiting connection tries again: those that wait for
+   * the same bucket have equal chances then, and a thousand of them do not keep a loop busy.
    */
   private static final long MIN_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(15);
 
-  /** What waits is told in steps, so that a reader that keeps up touches nothing that is shared. */
+  /**
+   * Step in which waiting bytes are counted, so that a reader that keeps up touches nothing that is
+   * shared.
+   */
   private static final long STEP_BYTES = 16 * 1024;
 
-  /** When a call may end is not known; whoever asks much sooner only asks in vain. */
+  /**
+   * Retry-after for a refused call: when a call may end is not known, and much earlier retries are
+   * in vain.
+   */
   private static final long CALL_RETRY_MILLIS = 100;
 
   private final QuotaAccounts accounts;
@@ -53,7 +59,7 @@ public final class ConnectionQuota {
   }
 
   /**
-   * Takes other limits, for all clients of the identity and of the account. Those that are passed
+   * Replaces the limits, for all clients of the identity and of the account. Those that are passed
    * already end nothing.
    */
   public void renew(ClientQuotas quotas) {
@@ -62,9 +68,8 @@ public final class ConnectionQuota {
   }
 
   /**
-   * Says how long the connection must not be read, because too much has been published.
-   *
-   * @return 0 if it may publish; else when to ask again, in nanoseconds
+   * Returns the nanoseconds for which the connection must not be read, because too much has been
+   * published; 0 if it may publish.
    */
   public long publishWaitNanos(long nowNanos) {
     long least = Math.max(identity.publishWaitNanos(nowNanos), account.publishWaitNanos(nowNanos));
@@ -92,7 +97,7 @@ public final class ConnectionQuota {
   }
 
   /**
-   * Notes what was published.
+   * Counts what was published.
    *
    * @param bytes of the frame
    */
@@ -102,9 +107,8 @@ public final class ConnectionQuota {
   }
 
   /**
-   * Says how long the connection must not be read, because too many bytes have been sent.
-   *
-   * @return 0 if it may send a payload that is no event; else when to ask again, in nanoseconds
+   * Returns the nanoseconds for which the connection must not be read, because too many bytes have
+   * been sent; 0 if it may send a payload that is no event.
    */
   public long sendWaitNanos(long nowNanos) {
     long ofIdentity = identity.sendWaitNanos(nowNanos);
@@ -123,7 +127,7 @@ public final class ConnectionQuota {
   }
 
   /**
-   * Notes a payload that is no event.
+   * Counts a payload that is no event.
    *
    * @param bytes of the frame
    */
@@ -133,15 +137,14 @@ public final class ConnectionQuota {
   }
 
   /**
-   * Takes room for a subscription.
-   *
-   * @return null, or why there is none, for the client; then nothing was taken
+   * Acquires room for a subscription; returns null, or for the client why there is none: then
+   * nothing was acquired.
    */
-  public @Nullable String takeSubscription() {
-    if (!identity.takeSubscription()) {
+  public @Nullable String acquireSubscription() {
+    if (!identity.acquireSubscription()) {
       return refuse(identity);
     }
-    if (!account.takeSubscription()) {
+    if (!account.acquireSubscription()) {
       identity.changeSubscriptions(-1);
       return refuse(account);
     }
@@ -164,26 +167,25 @@ public final class ConnectionQuota {
     account.changeSubscriptions(count);
   }
 
-  /** Gives back the room of a subscription that has ended. */
-  public void giveSubscription() {
+  /** Releases the room of a subscription that has ended. */
+  public void releaseSubscription() {
     if (subscriptions > 0) {
       hasSubscriptions(-1);
     }
   }
 
   /**
-   * Why a call is refused.
+   * Reason why a call is refused.
    *
    * @param retryAfterMillis when another try may be worth it
    */
   public record RefusedCall(String message, long retryAfterMillis) {}
 
   /**
-   * Takes room for a call, and counts its request; {@link #callsInFlight} has to follow.
-   *
-   * @return null, or why there is none; then nothing was taken
+   * Acquires room for a call, and counts its request; {@link #callsInFlight} has to follow. Returns
+   * null, or why there is none: then nothing was acquired.
    */
-  public @Nullable RefusedCall takeCall(long nowNanos) {
+  public @Nullable RefusedCall acquireCall(long nowNanos) {
     long ofIdentity = identity.requestWaitNanos(nowNanos);
     long ofAccount = account.requestWaitNanos(nowNanos);
     if (ofIdentity > 0 || ofAccount > 0) {
@@ -195,10 +197,10 @@ public final class ConnectionQuota {
               "make fewer"),
           TimeUnit.NANOSECONDS.toMillis(Math.max(ofIdentity, ofAccount)) + 1);
     }
-    if (!identity.takeCall()) {
+    if (!identity.acquireCall()) {
       return refuseCall(identity);
     }
-    if (!account.takeCall()) {
+    if (!account.acquireCall()) {
       identity.changeCalls(-1);
       return refuseCall(account);
     }
@@ -208,12 +210,12 @@ public final class ConnectionQuota {
     return null;
   }
 
-  /** Takes room for further calls of a request that room was taken for as one call. */
-  public @Nullable RefusedCall takeFurtherCalls(int further) {
-    if (!identity.takeCalls(further)) {
+  /** Acquires room for further calls of a request that counts as one call so far. */
+  public @Nullable RefusedCall acquireFurtherCalls(int further) {
+    if (!identity.acquireCalls(further)) {
       return refuseCalls(identity, further);
     }
-    if (!account.takeCalls(further)) {
+    if (!account.acquireCalls(further)) {
       identity.changeCalls(-further);
       return refuseCalls(account, further);
     }
@@ -252,11 +254,7 @@ public final class ConnectionQuota {
     account.changeCalls(change);
   }
 
-  /**
-   * Notes what waits for the connection now.
-   *
-   * @param bytes all of it
-   */
+  /** Counts all bytes that wait for the connection now. */
   public void holds(long bytes) {
     long change = bytes - toldQueueBytes;
     if (closed || change == 0 || (bytes != 0 && Math.abs(change) < STEP_BYTES)) {
@@ -268,11 +266,10 @@ public final class ConnectionQuota {
   }
 
   /**
-   * Says what the connection's queue may hold: while all together hold more than their quota, the
-   * equal part of each.
+   * Returns what the connection's queue may hold, at most {@code own}: while all together hold more
+   * than their quota, the equal part of each.
    *
-   * @param own what a queue may hold without quotas
-   * @return at most that
+   * @param own bound of the queue without quotas, in bytes
    */
   public long queueBound(long own) {
     if (closed) {
@@ -289,7 +286,7 @@ public final class ConnectionQuota {
     return bound;
   }
 
-  /** Gives everything back. Does nothing the second time. */
+  /** Releases everything. Does nothing the second time. */
   public void close() {
     if (!closed) {
       hasSubscriptions(-subscriptions);

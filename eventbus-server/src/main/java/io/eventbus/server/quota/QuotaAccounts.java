@@ -24,16 +24,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The identities and accounts of a bus for which there are quotas. Any thread; the lock is taken
- * where a client comes or goes, never for what it sends.
+ * Identities and accounts of a bus with quotas. Any thread; the lock is acquired when a client
+ * comes or goes, never for what it sends.
  *
  * <p>They are known while they have a connection, and beyond that until what they have published is
- * paid, so that nothing is won by connecting again; of these at most {@value #MAX_LINGERING}.
+ * paid, so that reconnecting wins nothing; of these at most {@value #MAX_LINGERING}.
  */
 public final class QuotaAccounts {
   static final int MAX_LINGERING = 65_536;
 
-  /** How many that linger are looked at for each client that comes: more than it can add. */
+  /** Number of lingering entries that each new client checks: more than it can add. */
   private static final int LOOKS = 8;
 
   private static final int MAX_SHOWN = 300;
@@ -50,7 +50,7 @@ public final class QuotaAccounts {
   private long lastNumber;
 
   /**
-   * Makes one without clients.
+   * Creates an empty table.
    *
    * @param nanoTime as {@link System#nanoTime}
    */
@@ -74,21 +74,21 @@ public final class QuotaAccounts {
     return (ofAccount ? "account_" : "") + quota.key().replace('-', '_');
   }
 
-  /** What became of a client that wanted to come in. */
+  /** Result for a client that wants to connect. */
   public sealed interface Entry {
     /**
-     * It may.
+     * The client may connect.
      *
-     * @param share its part; null where there is no quota
+     * @param share its quotas; null for none
      */
     record Open(@Nullable ConnectionQuota share) implements Entry {}
 
-    /** There are enough. */
+    /** The quota of connections is used up. */
     record Full(String message) implements Entry {}
   }
 
   /**
-   * Takes a client in, if it may connect.
+   * Enters a client, if it may connect.
    *
    * @return its share, or why not
    */
@@ -115,9 +115,8 @@ public final class QuotaAccounts {
   }
 
   /**
-   * Takes a client in that is there already, and had no quotas until now.
-   *
-   * @return its share, also where there are more connections than there may be
+   * Enters a client that is connected already, and had no quotas until now; also if there are more
+   * connections than there may be.
    */
   public synchronized ConnectionQuota join(Principal who) {
     return count(share(who));
@@ -158,7 +157,7 @@ public final class QuotaAccounts {
     return share;
   }
 
-  /** A connection has ended. */
+  /** Leaves with a connection that has ended. */
   synchronized void left(ConnectionQuota share) {
     share.identity().disconnected();
     share.account().disconnected();
@@ -166,7 +165,7 @@ public final class QuotaAccounts {
     forget(share.account());
   }
 
-  /** Forgets those that have no connection, now or as soon as that is possible. */
+  /** Forgets holders without a connection, now or as soon as that is possible. */
   private void forget(QuotaHolder sharers) {
     if (sharers.connections() > 0 || sharers.lingers) {
       return;
@@ -272,11 +271,10 @@ public final class QuotaAccounts {
   }
 
   /**
-   * Lists identities and accounts in the order of their numbers.
+   * Returns copies of identities and accounts in the order of their numbers; fewer than {@code
+   * limit} only if there are no more.
    *
    * @param after only those with a greater number
-   * @param limit at most so many
-   * @return copies, fewer than {@code limit} only when there are no more
    */
   public synchronized List<QuotaUse> list(long after, int limit) {
     return byNumber.tailMap(after, false).values().stream()
@@ -286,13 +284,13 @@ public final class QuotaAccounts {
   }
 
   /**
-   * Finds an identity or an account.
+   * Returns a copy of an identity or an account.
    *
    * @param account empty for the clients that have none
    * @param subject a name in the account, empty for the clients without one; null for all clients
    *     of the account
-   * @return a copy, or none where there is no client with a quota; two where some of the clients
-   *     without a name are anonymous
+   * @return none if there is no client with a quota; two if some of the clients without a name are
+   *     anonymous
    */
   public synchronized List<QuotaUse> find(String account, @Nullable String subject) {
     return Stream.of(false, true)

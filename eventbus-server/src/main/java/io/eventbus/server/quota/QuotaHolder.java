@@ -12,19 +12,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clients of one identity or of one account, what they may use together, and what they do. Any
- * thread; what changes the number of connections holds the lock of {@link QuotaAccounts}.
+ * Clients of one identity or of one account: what they may use together, and what they use. Any
+ * thread; the lock of {@link QuotaAccounts} guards changes of the number of connections.
  */
 final class QuotaHolder {
-  /** What each queue may hold at least, however many there are. */
+  /** Minimum that each queue may hold, however many there are. */
   static final long MIN_QUEUE_BYTES = 64 * 1024;
 
   private final Key key;
   private final long number;
   private volatile Quotas limits = Quotas.NONE;
-  private volatile long mostSubscriptions;
-  private volatile long mostQueueBytes;
-  private volatile long mostCalls;
+  private volatile long maxSubscriptions;
+  private volatile long maxQueueBytes;
+  private volatile long maxCalls;
   private final TokenBucket events;
   private final TokenBucket bytes;
   private final TokenBucket requests;
@@ -35,18 +35,18 @@ final class QuotaHolder {
   // Guarded by itself: what has met a limit is no longer in a hurry.
   private final Map<Quota, Reached> reached = new EnumMap<>(Quota.class);
 
-  /** How often a limit was met. */
+  /** Number of times that a limit was reached. */
   private static final class Reached {
     private long count;
     private long told;
     private long toldAt;
   }
 
-  /** Whether it is among those that are looked at later; guarded as the connections are. */
+  /** Set if it is among the lingering ones; guarded as the connections are. */
   boolean lingers;
 
   /**
-   * Whose they are.
+   * Owner of the quotas.
    *
    * @param account empty for the clients that have none
    * @param subject null for all clients of the account; empty for those of it without a name
@@ -71,7 +71,7 @@ final class QuotaHolder {
       return new Key(who.account(), who.subject(), who.method() == AuthenticationMethod.NONE);
     }
 
-    /** For people. */
+    /** Returns a text for people. */
     @Override
     public String toString() {
       if (anonymous) {
@@ -99,7 +99,7 @@ final class QuotaHolder {
     return key;
   }
 
-  /** Rises in the order in which they came. */
+  /** Returns its number, which rises in the order in which they came. */
   long number() {
     return number;
   }
@@ -108,15 +108,15 @@ final class QuotaHolder {
     return limits;
   }
 
-  /** What was said last holds for all of them. */
+  /** Sets the limits; the latest hold for all. */
   void limit(Quotas quotas) {
     if (limits.equals(quotas)) {
       return;
     }
     limits = quotas;
-    mostSubscriptions = quotas.limit(Quota.SUBSCRIPTIONS);
-    mostQueueBytes = quotas.limit(Quota.QUEUE_BYTES);
-    mostCalls = quotas.limit(Quota.CALLS);
+    maxSubscriptions = quotas.limit(Quota.SUBSCRIPTIONS);
+    maxQueueBytes = quotas.limit(Quota.QUEUE_BYTES);
+    maxCalls = quotas.limit(Quota.CALLS);
     events.limit(quotas.limit(Quota.PUBLISH_EVENTS));
     bytes.limit(quotas.limit(Quota.PUBLISH_BYTES));
     requests.limit(quotas.limit(Quota.REQUESTS));
@@ -126,10 +126,10 @@ final class QuotaHolder {
     return connections.get();
   }
 
-  /** Whether there may be one more, or its equal in place of one that goes. */
+  /** Returns whether a further connection is allowed, or its equal in place of one that goes. */
   boolean mayConnect(boolean replaces) {
-    long most = limits.limit(Quota.CONNECTIONS);
-    return most == 0 || connections.get() < most + (replaces ? 1 : 0);
+    long max = limits.limit(Quota.CONNECTIONS);
+    return max == 0 || connections.get() < max + (replaces ? 1 : 0);
   }
 
   void connected() {
@@ -140,7 +140,7 @@ final class QuotaHolder {
     connections.decrementAndGet();
   }
 
-  /** Nothing is left that a client that comes back would have to be held against. */
+  /** Returns whether nothing is left that would have to be charged to a returning client. */
   boolean isForgettable(long nowNanos) {
     return connections.get() == 0
         && events.isFull(nowNanos)
@@ -148,7 +148,7 @@ final class QuotaHolder {
         && requests.isFull(nowNanos);
   }
 
-  /** The quota that is used up for publishing, for the longest time; null for none. */
+  /** Returns the quota for publishing that is used up for the longest time; null for none. */
   @Nullable Quota publishLacks(long nowNanos) {
     long forEvents = events.waitNanos(nowNanos);
     long forBytes = bytes.waitNanos(nowNanos);
@@ -167,7 +167,7 @@ final class QuotaHolder {
     bytes.take(byteCount, nowNanos);
   }
 
-  /** How long nothing may be sent; 0 where something may. */
+  /** Returns how long nothing may be sent; 0 if something may. */
   long sendWaitNanos(long nowNanos) {
     return bytes.waitNanos(nowNanos);
   }
@@ -176,10 +176,10 @@ final class QuotaHolder {
     bytes.take(byteCount, nowNanos);
   }
 
-  /** Takes room for a subscription; returns false if there is none, and takes nothing. */
-  boolean takeSubscription() {
-    long most = mostSubscriptions;
-    if (subscriptions.incrementAndGet() > most && most != 0) {
+  /** Acquires room for a subscription; returns false, and acquires nothing, if there is none. */
+  boolean acquireSubscription() {
+    long max = maxSubscriptions;
+    if (subscriptions.incrementAndGet() > max && max != 0) {
       subscriptions.decrementAndGet();
       return false;
     }
@@ -194,7 +194,7 @@ final class QuotaHolder {
     return subscriptions.get();
   }
 
-  /** How long no request may be made; 0 where one may. */
+  /** Returns how long no request may be made; 0 if one may. */
   long requestWaitNanos(long nowNanos) {
     return requests.waitNanos(nowNanos);
   }
@@ -203,14 +203,14 @@ final class QuotaHolder {
     requests.take(1, nowNanos);
   }
 
-  /** Takes room for a call; returns false if there is none, and takes nothing. */
-  boolean takeCall() {
-    return takeCalls(1);
+  /** Acquires room for a call; returns false, and acquires nothing, if there is none. */
+  boolean acquireCall() {
+    return acquireCalls(1);
   }
 
-  boolean takeCalls(int count) {
-    long most = mostCalls;
-    if (calls.addAndGet(count) > most && most != 0) {
+  boolean acquireCalls(int count) {
+    long max = maxCalls;
+    if (calls.addAndGet(count) > max && max != 0) {
       calls.addAndGet(-count);
       return false;
     }
@@ -233,15 +233,15 @@ final class QuotaHolder {
     return queueBytes.get();
   }
 
-  /** What one queue may hold that may otherwise hold so much. */
+  /** Returns what one queue may hold, given its own bound. */
   long queueBound(long own) {
-    long most = mostQueueBytes;
-    return most == 0 || queueBytes.get() <= most
+    long max = maxQueueBytes;
+    return max == 0 || queueBytes.get() <= max
         ? own
-        : Math.min(own, Math.max(MIN_QUEUE_BYTES, most / Math.max(1, connections.get())));
+        : Math.min(own, Math.max(MIN_QUEUE_BYTES, max / Math.max(1, connections.get())));
   }
 
-  /** How often a limit was met. */
+  /** Returns how often a limit was reached. */
   long reached(Quota quota) {
     synchronized (reached) {
       Reached known = reached.get(quota);
@@ -250,9 +250,9 @@ final class QuotaHolder {
   }
 
   /**
-   * Counts that a limit was met.
+   * Counts a reached limit.
    *
-   * @return how often since it was told last, if it is to be told now; else 0
+   * @return how often since the last report, if another is due now; else 0
    */
   long count(Quota quota, long nowNanos, long intervalNanos) {
     synchronized (reached) {

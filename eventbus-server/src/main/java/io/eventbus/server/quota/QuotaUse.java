@@ -6,11 +6,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the clients of one identity or account may use and do use, at one moment. Immutable.
+ * Limits and use of the clients of one identity or account, at one moment. Immutable.
  *
  * @param account empty for the clients that have none
  * @param subject null for all clients of the account; empty for those of it without a name
- * @param limits what they may
  */
 public record QuotaUse(
     long number,
@@ -23,16 +22,12 @@ public record QuotaUse(
     long queueBytes,
     long calls,
     Map<Quota, Long> reached) {
-  /** Takes a copy. */
+  /** Copies the maps. */
   public QuotaUse {
     reached = Map.copyOf(reached);
   }
 
-  /**
-   * Returns what is used now.
-   *
-   * @return null for a rate
-   */
+  /** Returns what is used now; null for a rate. */
   public @Nullable Long used(Quota quota) {
     return switch (quota) {
       case CONNECTIONS -> (long) connections;

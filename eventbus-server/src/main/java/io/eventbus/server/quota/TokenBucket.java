@@ -4,13 +4,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A rate that several event loops share, exact and without a lock. Any thread.
+ * Rate that several event loops share, exact and without a lock. Any thread.
  *
  * <p>It is a token bucket of one second's worth, kept as the one number that says when it will be
- * full again: the generic cell rate algorithm (ITU-T I.371). It may be overdrawn: whoever finds
- * anything in it may take what it has, so that nothing is too large to pass, and the next one waits
- * until that is paid. How long that takes is bounded, because a connection that is not read answers
- * no heartbeat: what would cost more than ten seconds costs ten.
+ * full again: the generic cell rate algorithm (ITU-T I.371). It may be overdrawn: as long as there
+ * is anything in it an amount of any size passes, so that nothing is too large, and the next one
+ * waits until that is paid. That time is bounded, because a connection that is not read answers no
+ * heartbeat: what would cost more than ten seconds costs ten.
  */
 final class TokenBucket {
   static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -21,7 +21,7 @@ final class TokenBucket {
   private final AtomicLong fullAt;
   private volatile long perSecond;
 
-  /** Makes a full one without a limit. */
+  /** Creates a full bucket without a limit. */
   TokenBucket(long nowNanos) {
     fullAt = new AtomicLong(nowNanos);
   }
@@ -31,14 +31,14 @@ final class TokenBucket {
     perSecond = rate;
   }
 
-  /** How long there is nothing in it; 0 where something may be taken. */
+  /** Returns how long it is empty; 0 if something may be taken. */
   long waitNanos(long nowNanos) {
     // More than a full one: something is in it, and a rate of 1 lets one event pass at once.
     long debt = fullAt.get() - nowNanos - FULL_NANOS;
     return perSecond == 0 || debt < 0 ? 0 : debt + 1;
   }
 
-  /** Takes something out of it, also more than there is. */
+  /** Takes an amount, also more than there is. */
   void take(long amount, long nowNanos) {
     long rate = perSecond;
     if (rate == 0) {
@@ -49,8 +49,8 @@ final class TokenBucket {
     while (true) {
       long before = fullAt.get();
       long from = before - nowNanos > 0 ? before : nowNanos;
-      long most = nowNanos + FULL_NANOS + MAX_DEBT_NANOS;
-      long after = from + Math.min(cost, Math.max(0, most - from));
+      long max = nowNanos + FULL_NANOS + MAX_DEBT_NANOS;
+      long after = from + Math.min(cost, Math.max(0, max - from));
       if (fullAt.compareAndSet(before, after)) {
         return;
       }

@@ -7,13 +7,13 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The accounts of a bus: a name space each, so that the same topic in two of them is two topics.
- * What is subscribed to in one is in its own {@link SubscriptionIndex}, which is made when its
- * first client comes or another bus tells of one, and dropped with the last of both. The default
- * account, of all clients that have none, is always there. Any thread.
+ * Accounts of a bus: a name space each, so that the same topic in two of them is two topics.
+ * Subscriptions of an account are in its own {@link SubscriptionIndex}, which is created with its
+ * first client or the first subscription of a peer, and dropped with the last of both. The default
+ * account, of all clients that have none, always exists. Any thread.
  */
 public final class Accounts {
-  /** The name of the default account. */
+  /** Name of the default account. */
   public static final String DEFAULT = "";
 
   private final SubscriptionIndex unnamed;
@@ -23,7 +23,7 @@ public final class Accounts {
   private volatile LocalSubscriptions local = LocalSubscriptions.NOBODY;
   // Accounts that have clients here; guarded by this.
   private int served;
-  // Salts are different for a long time: those of accounts that are there at once.
+  // Salts differ for a long time: those of concurrent accounts.
   private int lastSalt;
 
   Accounts(SubscriptionIndex unnamed, BusRoutes shared) {
@@ -31,26 +31,29 @@ public final class Accounts {
     this.nobody = new SubscriptionIndex(this, shared, DEFAULT, nextSalt());
   }
 
-  /** Spread over all bits: topics of two accounts must not share places in the loops' tables. */
+  /**
+   * Returns a salt spread over all bits: topics of two accounts must not share places in the loops'
+   * tables.
+   */
   private int nextSalt() {
     lastSalt++;
     return lastSalt * 0x9e3779b9;
   }
 
   /**
-   * A client comes: its account is kept until it {@linkplain #leave leaves}.
+   * Enters a client: its account is kept until it {@linkplain #leave leaves}.
    *
-   * @param most how many accounts besides the default one may have clients
-   * @return where its subscriptions are, or null if it would be one account too many
+   * @param max maximum of accounts with clients besides the default one
+   * @return the index of its subscriptions, or null if it would be one account too many
    */
-  public @Nullable SubscriptionIndex enter(String account, int most) {
+  public @Nullable SubscriptionIndex enter(String account, int max) {
     if (account.isEmpty()) {
       return unnamed;
     }
     synchronized (this) {
       SubscriptionIndex there = named.get(account);
       if (there == null || there.clients == 0) {
-        if (served >= most) {
+        if (served >= max) {
           return null;
         }
         served++;
@@ -61,7 +64,7 @@ public final class Accounts {
     }
   }
 
-  /** A client goes, whose subscriptions are removed. */
+  /** Leaves a client's account; its subscriptions are removed already. */
   public void leave(SubscriptionIndex index) {
     if (!index.account().isEmpty()) {
       synchronized (this) {
@@ -74,10 +77,8 @@ public final class Accounts {
   }
 
   /**
-   * Another bus tells of a subscription: its account is kept until that is {@linkplain #release
-   * released}. They are bounded by what that bus may tell.
-   *
-   * @return where it belongs
+   * Keeps the account of a peer's subscription until it is {@linkplain #release released}, and
+   * returns its index. The peer bounds such subscriptions.
    */
   public SubscriptionIndex keep(String account) {
     if (account.isEmpty()) {
@@ -91,7 +92,7 @@ public final class Accounts {
     }
   }
 
-  /** Another bus tells of a subscription no more, which is removed. */
+  /** Releases the account of a peer's subscription, which is removed already. */
   public void release(SubscriptionIndex index) {
     if (!index.account().isEmpty()) {
       synchronized (this) {
@@ -121,36 +122,27 @@ public final class Accounts {
     unnamed.hear(listener);
   }
 
-  /**
-   * Finds the subscriptions of an account.
-   *
-   * @return null if it has no clients, here or at a bus that this one has heard of
-   */
+  /** Returns the index of an account, or null if it has no clients, here or at a known peer. */
   public @Nullable SubscriptionIndex find(String account) {
     return account.isEmpty() ? unnamed : named.get(account);
   }
 
   /**
-   * Finds the subscriptions of an account of which something has come from another bus.
-   *
-   * @return one in which there never is a subscription, if the account has no clients
+   * Returns the index of an account of an event from a peer; an always empty one if the account has
+   * no clients.
    */
   public SubscriptionIndex findOrNobody(String account) {
     SubscriptionIndex found = find(account);
     return found == null ? nobody : found;
   }
 
-  /** Makes every remembered route be looked up again; for when other buses have other names. */
+  /** Invalidates every remembered route, when peers have other names. */
   public void invalidate() {
     unnamed.invalidate();
     named.values().forEach(SubscriptionIndex::invalidate);
   }
 
-  /**
-   * Counts the subscriptions of clients, of all accounts.
-   *
-   * @return 0 or more
-   */
+  /** Returns the number of clients' subscriptions, of all accounts. */
   public long subscriptions() {
     long all = unnamed.size();
     for (SubscriptionIndex each : named.values()) {
@@ -164,15 +156,14 @@ public final class Accounts {
     return served;
   }
 
-  /** An account that has clients here. */
+  /** Account that has clients here. */
   public record Figures(String name, int clients, long subscriptions) {}
 
   /**
-   * Lists the accounts that have clients here by name, without the default one.
+   * Returns the accounts with clients here by name, without the default one; fewer than {@code
+   * limit} only if there are no more.
    *
    * @param after only those whose name is greater; empty for all
-   * @param limit at most so many
-   * @return fewer than {@code limit} only when there are no more
    */
   public synchronized List<Figures> list(String after, int limit) {
     List<Figures> some = new ArrayList<>();

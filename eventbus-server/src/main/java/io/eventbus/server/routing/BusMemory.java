@@ -3,11 +3,11 @@ package io.eventbus.server.routing;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bytes that a bus holds for its clients: deliveries not yet written, and messages not yet
+ * Bytes that a bus holds for its clients: deliveries not yet written, and messages not yet
  * complete. Any thread.
  *
  * <p>A reservation never fails, because the bytes have been received already. Above the limit
- * publishers have to wait, and whoever listens for pressure gets rid of the biggest queues.
+ * publishers have to wait, and the listener for pressure evicts the largest queues.
  */
 public final class BusMemory {
   private final long limit;
@@ -19,11 +19,7 @@ public final class BusMemory {
   private final ServiceMemory registrations;
   private volatile Runnable pressureListener = () -> {};
 
-  /**
-   * Makes an account with nothing on it.
-   *
-   * @param limit bytes, at least 1
-   */
+  /** Creates an account of memory with a limit in bytes, at least 1. */
   public BusMemory(long limit) {
     if (limit < 1) {
       throw new IllegalArgumentException("limit: " + limit + " (expected: >= 1)");
@@ -62,31 +58,21 @@ public final class BusMemory {
   }
 
   /**
-   * Sets who is told when the limit is passed. It is called by any thread, often, and must return
-   * at once.
-   *
-   * @param listener the only listener
+   * Sets the listener, which is called when the limit is passed, by any thread and often; it must
+   * return at once.
    */
   public void onPressure(Runnable listener) {
     pressureListener = listener;
   }
 
-  /**
-   * Counts bytes that are held from now on.
-   *
-   * @param bytes at least 0
-   */
+  /** Counts bytes that are held from now on. */
   public void reserve(long bytes) {
     if (used.addAndGet(bytes) > limit) {
       pressureListener.run();
     }
   }
 
-  /**
-   * Counts bytes that are no longer held.
-   *
-   * @param bytes what was reserved
-   */
+  /** Counts bytes that are no longer held. */
   public void release(long bytes) {
     long left = used.addAndGet(-bytes);
     if (left <= resumeBelow() && !waiters.isEmpty()) {
@@ -94,11 +80,7 @@ public final class BusMemory {
     }
   }
 
-  /**
-   * Counts that more or fewer bytes are held than before.
-   *
-   * @param bytes how many more; negative for fewer, of what was reserved
-   */
+  /** Changes the bytes that are held; negative for fewer, of those that were reserved. */
   public void change(long bytes) {
     if (bytes > 0) {
       reserve(bytes);
@@ -107,32 +89,30 @@ public final class BusMemory {
     }
   }
 
-  /** Tells the listener again if the limit is passed; for a timer. */
+  /** Calls the listener again if the limit is passed; for a timer. */
   public void press() {
     if (isOver()) {
       pressureListener.run();
     }
   }
 
-  /** Says whether publishers have to wait. */
+  /** Returns whether publishers have to wait. */
   public boolean isOver() {
     return used.get() > limit;
   }
 
   /**
-   * Says whether the limit is passed by an eighth: a margin for connections that hold little, while
-   * those that hold the most are closed.
-   *
-   * @return true where nobody gets more
+   * Returns whether the limit is passed by an eighth, so that nobody gets more: a margin for
+   * connections that hold little, while those that hold the most are closed.
    */
   public boolean isFarOver() {
     return used.get() > limit + limit / 8;
   }
 
   /**
-   * Asks for a call when there is room again.
+   * Calls back once when there is room again.
    *
-   * @param retry called once, by any thread; must not block
+   * @param retry called by any thread; must not block
    */
   public void whenBelow(Runnable retry) {
     waiters.add(retry);
@@ -142,9 +122,9 @@ public final class BusMemory {
   }
 
   /**
-   * Calls those who wait if there is a little room, though not enough for {@link #release} to call
-   * them; for a timer. Otherwise they would wait for ever where what is held never gets less than
-   * that, because subscribers that drop what does not fit have full queues.
+   * Wakes those who wait if there is a little room, though not enough for {@link #release} to do
+   * so; for a timer. They would wait for ever if usage never gets that low, because subscribers
+   * that drop what does not fit have full queues.
    */
   public void wakeIfBelow() {
     if (!waiters.isEmpty() && !isOver()) {
@@ -153,27 +133,19 @@ public final class BusMemory {
   }
 
   /**
-   * Waiters are called somewhat below the limit, so that one release does not wake all for one
-   * event.
+   * Returns the level below which those who wait are woken: somewhat below the limit, so that one
+   * release does not wake all for one event.
    */
   private long resumeBelow() {
     return limit - limit / 8;
   }
 
-  /**
-   * Returns the bytes held.
-   *
-   * @return at least 0
-   */
+  /** Returns the bytes held. */
   public long used() {
     return used.get();
   }
 
-  /**
-   * Returns the limit.
-   *
-   * @return bytes
-   */
+  /** Returns the limit in bytes. */
   public long limit() {
     return limit;
   }

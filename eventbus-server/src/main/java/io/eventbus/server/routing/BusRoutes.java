@@ -4,13 +4,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What the indexes of all accounts of a bus share: the bounds, which are those of the bus, and the
- * routes, each of which is one account's, because no stamp is given twice. Any thread.
+ * State that the indexes of all accounts of a bus share: the bounds, which are those of the bus,
+ * and the routes, each of which belongs to one account, because no stamp is given twice. Any
+ * thread.
  */
 final class BusRoutes {
   final int loops;
 
-  /** Bytes: half of it for routes, half for the topics that loops remember. */
+  /** Limit in bytes: half of it for routes, half for the topics that loops remember. */
   final long limit;
 
   final RouteTable routes;
@@ -19,7 +20,7 @@ final class BusRoutes {
   final LongAdder topicBytes = new LongAdder();
   final LongAdder topicCount = new LongAdder();
 
-  /** What the subscriptions of all sessions take of the heap. */
+  /** Heap for the subscriptions of all sessions. */
   final AtomicLong subscriptionBytes = new AtomicLong();
 
   private final AtomicLong stamps = new AtomicLong();
@@ -31,7 +32,7 @@ final class BusRoutes {
     this.nobody = Route.ofNobody(loops);
   }
 
-  /** A stamp that no set of subscriptions has had, of whatever account. */
+  /** Returns a stamp that no set of subscriptions of any account has had. */
   long nextStamp() {
     return stamps.incrementAndGet();
   }

@@ -10,28 +10,28 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One frame on its way to any number of subscribers: built once, shared by reference, counted,
+ * Frame on its way to any number of subscribers: built once, shared by reference, counted,
  * recycled.
  *
- * <p>In front of the frame there is room for what a transport puts before it, so that a large
- * delivery is written to all subscribers without a copy. Whoever writes it there may do so from any
- * thread and more than once, as long as these are always the same bytes.
+ * <p>In front of the frame there is room for the header of a transport, so that a large delivery is
+ * written to all subscribers without a copy. Any thread may write the header, more than once, as
+ * long as its bytes are always the same.
  *
- * <p>A delivery for members of groups says in its tail which of their subscriptions it is for. With
+ * <p>A delivery for members of groups names in its tail the subscriptions that it is for. With
  * large events it has only a head and a tail of its own, and {@linkplain #around stands around} the
  * events of another delivery, so that an event is held once however many groups it matches.
  *
- * <p>The maker owns one reference; {@link #retain} and {@link #release} may be called by any
+ * <p>The creator owns one reference; {@link #retain} and {@link #release} may be called by any
  * thread, everything else is read-only after {@link #finish}.
  *
  * <p>It is one class because layout, reference count and recycling hold together: none is right
  * without the others.
  */
 public final class Delivery {
-  /** What a delivery costs beyond its bytes: this object, the buffer's, and a place in a queue. */
+  /** Cost of a delivery beyond its bytes: this object, the buffer's, and a place in a queue. */
   static final int OVERHEAD = 128;
 
-  /** The room in front of each frame, in bytes. */
+  /** Room in front of each frame, in bytes. */
   public static final int HEADROOM = 10;
 
   private static final VarHandle REFERENCES;
@@ -57,9 +57,9 @@ public final class Delivery {
   private int references;
   private @Nullable ByteBuf buffer;
   private @Nullable BusMemory memory;
-  // Instead of the account, which does not count these bytes for themselves.
+  // In place of the account, which does not count these bytes by themselves.
   private @Nullable DeliverySlab slab;
-  // Where the frame starts in the buffer, and how far it has been written.
+  // Start of the frame in the buffer, and the end of what was written.
   private int start;
   private int end;
   private int frameBytes;
@@ -67,7 +67,8 @@ public final class Delivery {
   private int events;
   private long receivedNanos;
   private int generation;
-  // Whose events this one shows, from where in its frame, and before which byte of this one's own.
+  // Delivery with the events that this one shows, their start in its frame, and the byte of this
+  // one's own frame that they precede.
   private @Nullable Delivery inner;
   private int innerFrom;
   private int innerBytes;
@@ -78,12 +79,12 @@ public final class Delivery {
   }
 
   /**
-   * Makes a delivery whose frame is still to be written with {@link #writable} and {@link #finish}.
+   * Creates a delivery whose frame is still to be written with {@link #writable} and {@link
+   * #finish}.
    *
-   * @param allocator where the buffer comes from
    * @param memory counts the bytes until the last release
-   * @param events how many events it holds; 0 for all kinds but {@link DeliveryKind#EVENTS}
-   * @param receivedNanos {@link System#nanoTime} when the bus received what it is made from
+   * @param events number of events; 0 for all kinds but {@link DeliveryKind#EVENTS}
+   * @param receivedNanos {@link System#nanoTime} when the bus received its source
    */
   public static Delivery allocate(
       ByteBufAllocator allocator,
@@ -100,7 +101,7 @@ public final class Delivery {
     return d;
   }
 
-  /** As {@link #allocate}, at a place in a slab that was taken for it. */
+  /** Creates a delivery like {@link #allocate}, at a place that was acquired in a slab. */
   static Delivery allocateInSlab(
       DeliverySlab slab,
       int start,
@@ -115,12 +116,11 @@ public final class Delivery {
   }
 
   /**
-   * Makes a delivery with a head and a tail of its own around events that another one holds.
+   * Creates a delivery with a head and a tail of its own around the events of another one.
    *
-   * @param allocator where the buffer comes from
    * @param memory counts the bytes of head and tail until the last release
-   * @param from where they start in its frame
-   * @param bytes how many bytes of events
+   * @param from start of the events in the other frame
+   * @param bytes size of the events
    */
   static Delivery around(
       ByteBufAllocator allocator,
@@ -153,7 +153,9 @@ public final class Delivery {
     return d;
   }
 
-  /** What the bus holds because of this delivery alone, if it is not in a slab. */
+  /**
+   * Returns the bytes that the bus holds because of this delivery alone, if it is not in a slab.
+   */
   private int heldBytes() {
     return size() - innerBytes;
   }
@@ -165,7 +167,7 @@ public final class Delivery {
     end = start;
     frameBytes = frame;
     if (kind != what) {
-      // Mostly it was the same, and writing a reference costs more than comparing it.
+      // The value is mostly the same, and writing a reference costs more than comparing it.
       kind = what;
     }
     events = eventCount;
@@ -175,7 +177,7 @@ public final class Delivery {
   }
 
   /**
-   * Says which use of this object it is: deliveries are recycled, so that the same object may be
+   * Returns the number of this use of the object: deliveries are recycled, so the object may be
    * another delivery later.
    */
   public int generation() {
@@ -183,30 +185,28 @@ public final class Delivery {
   }
 
   /**
-   * Says whether this delivery shares its buffer with others, which it keeps from being given back.
-   *
-   * @return false if it has a buffer of its own
+   * Returns whether this delivery shares its buffer with others, which it keeps from being
+   * released.
    */
   public boolean isInSlab() {
     return slab != null;
   }
 
   /**
-   * Makes a delivery of the same frame with a buffer of its own.
+   * Creates a delivery of the same frame with a buffer of its own.
    *
-   * @param allocator where the buffer comes from
    * @param account counts the bytes until the last release
    */
   public Delivery copy(ByteBufAllocator allocator, BusMemory account) {
     return copyTo(allocate(allocator, account, kind, frameBytes, events, receivedNanos));
   }
 
-  /** Makes a delivery of the same frame elsewhere. */
+  /** Creates a delivery of the same frame elsewhere. */
   public Delivery copy(DeliveryAllocator to) {
     return copyTo(to.allocate(kind, frameBytes, events, receivedNanos));
   }
 
-  /** For deliveries in slabs, which stand around no other. */
+  /** Copies a delivery in a slab, which stands around no other. */
   private Delivery copyTo(Delivery d) {
     d.buffer().setBytes(d.start, buffer(), start, frameBytes);
     d.end += frameBytes;
@@ -215,11 +215,10 @@ public final class Delivery {
   }
 
   /**
-   * Makes a delivery from an encoded frame.
+   * Creates a delivery from an encoded frame.
    *
-   * @param allocator where the buffer comes from
    * @param memory counts the bytes until the last release
-   * @param kind what the frame is; not {@link DeliveryKind#EVENTS}
+   * @param kind any but {@link DeliveryKind#EVENTS}
    * @param receivedNanos {@link System#nanoTime} now
    */
   public static Delivery of(
@@ -243,9 +242,7 @@ public final class Delivery {
   }
 
   /**
-   * Returns where the frame is to be written, until {@link #finish}.
-   *
-   * @return a buffer with exactly the room that was asked for; not to be kept
+   * Returns a buffer with exactly the requested room for the frame, valid until {@link #finish}.
    */
   public ByteBuffer writable() {
     end = start + frameBytes;
@@ -253,10 +250,8 @@ public final class Delivery {
   }
 
   /**
-   * Adds bytes to the frame, as an alternative to {@link #writable} that makes no view of the
-   * buffer.
-   *
-   * @param bytes from position to limit; consumed
+   * Appends bytes to the frame and consumes them, as an alternative to {@link #writable} that
+   * creates no view of the buffer.
    */
   public void append(ByteBuffer bytes) {
     int length = bytes.remaining();
@@ -272,12 +267,7 @@ public final class Delivery {
     }
   }
 
-  /**
-   * Adds a part of another buffer to the frame.
-   *
-   * @param from its position and limit are as before afterwards
-   * @param index of the first byte
-   */
+  /** Appends a part of another buffer to the frame; its position and limit do not change. */
   public void append(ByteBuffer from, int index, int length) {
     int position = from.position();
     int limit = from.limit();
@@ -285,12 +275,7 @@ public final class Delivery {
     from.limit(limit).position(position);
   }
 
-  /**
-   * Adds a part of another delivery, which stands around no other, to the frame.
-   *
-   * @param index of its first byte in that frame
-   * @param length how many bytes
-   */
+  /** Appends a part of another delivery's frame, which stands around no other, to the frame. */
   public void append(Delivery from, int index, int length) {
     checkRoom(length);
     buffer().setBytes(end, from.buffer(), from.start + index, length);
@@ -332,10 +317,10 @@ public final class Delivery {
   }
 
   /**
-   * Returns the frame, and the end of the room in front of it, for writing to a socket.
+   * Returns a view of the frame, and of the end of the room in front of it, for writing to a
+   * socket; it holds a reference of its own to the bytes.
    *
-   * @param headBytes how much of that room, at most {@link #HEADROOM}; the caller fills it
-   * @return a view that holds a reference to the bytes of its own
+   * @param headBytes size of the part of that room, at most {@link #HEADROOM}; the caller fills it
    */
   public ByteBuf slice(int headBytes) {
     if (headBytes > HEADROOM) {
@@ -357,11 +342,7 @@ public final class Delivery {
             own.retainedSlice(afterHead, end - afterHead));
   }
 
-  /**
-   * Copies the frame.
-   *
-   * @param out takes {@link #frameBytes} bytes
-   */
+  /** Copies the frame to a buffer with room for {@link #frameBytes} bytes. */
   public void copyFrame(ByteBuf out) {
     Delivery events = inner;
     if (events == null) {
@@ -373,52 +354,32 @@ public final class Delivery {
     out.writeBytes(buffer(), start + split, frameBytes - innerBytes - split);
   }
 
-  /**
-   * Returns the size of the frame.
-   *
-   * @return bytes
-   */
+  /** Returns the size of the frame in bytes. */
   public int frameBytes() {
     return frameBytes;
   }
 
-  /**
-   * Returns what the delivery counts for in a queue.
-   *
-   * @return bytes, overhead included
-   */
+  /** Returns the bytes that the delivery counts for in a queue, overhead included. */
   public int size() {
     return HEADROOM + frameBytes + OVERHEAD;
   }
 
-  /** What it holds in memory that no other delivery holds too, overhead included. */
+  /** Returns the memory that no other delivery holds too, overhead included. */
   int ownBytes() {
     return heldBytes() + OVERHEAD;
   }
 
-  /**
-   * Returns what the frame is.
-   *
-   * @return what a queue may do with it
-   */
+  /** Returns the kind, which says what a queue may do with it. */
   public DeliveryKind kind() {
     return kind;
   }
 
-  /**
-   * Returns how many events the frame holds.
-   *
-   * @return 0 for all kinds but {@link DeliveryKind#EVENTS}
-   */
+  /** Returns the number of events; 0 for all kinds but {@link DeliveryKind#EVENTS}. */
   public int events() {
     return events;
   }
 
-  /**
-   * Returns when the bus received what this is made from.
-   *
-   * @return as {@link System#nanoTime}
-   */
+  /** Returns when the bus received its source, as {@link System#nanoTime}. */
   public long receivedNanos() {
     return receivedNanos;
   }
@@ -431,7 +392,7 @@ public final class Delivery {
     }
   }
 
-  /** Gives a reference back; the last one frees the bytes. */
+  /** Releases a reference; the last one frees the bytes. */
   public void release() {
     int left = (int) REFERENCES.getAndAdd(this, -1) - 1;
     if (left > 0) {

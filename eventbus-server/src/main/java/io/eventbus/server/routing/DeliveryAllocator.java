@@ -5,23 +5,22 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the deliveries of one loop, or those that wait for one client: small ones next to each
- * other in a {@link DeliverySlab}, large ones in buffers of their own. Confined to its loop.
+ * Allocator of the deliveries of one loop, or of those that wait for one client: small ones next to
+ * each other in a {@link DeliverySlab}, large ones in buffers of their own. Confined to its loop.
  */
 public final class DeliveryAllocator {
-  /** At least eight to a slab; beyond that, a buffer of one's own costs little for its size. */
-  private static final int SMALL = DeliverySlab.BYTES / 8;
+  /**
+   * Maximum size of a delivery in a slab, which holds eight at least; for larger ones a buffer of
+   * their own costs little.
+   */
+  private static final int MAX_SLAB_BYTES = DeliverySlab.BYTES / 8;
 
   private final ByteBufAllocator buffers;
   private final BusMemory memory;
   private final boolean own;
   private @Nullable DeliverySlab open;
 
-  /**
-   * Makes an allocator that holds nothing yet.
-   *
-   * @param buffers where memory comes from
-   */
+  /** Creates an allocator that holds nothing yet. */
   public DeliveryAllocator(ByteBufAllocator buffers, BusMemory memory) {
     this(buffers, memory, false);
   }
@@ -32,52 +31,45 @@ public final class DeliveryAllocator {
     this.own = own;
   }
 
-  /**
-   * Makes an allocator for what waits for one client.
-   *
-   * @param buffers where memory comes from
-   */
+  /** Creates an allocator for what waits for one client. */
   public static DeliveryAllocator forOne(ByteBufAllocator buffers, BusMemory memory) {
     return new DeliveryAllocator(buffers, memory, true);
   }
 
   /**
-   * Makes a delivery whose frame is still to be written, as {@link Delivery#allocate} does.
+   * Creates a delivery whose frame is still to be written, as {@link Delivery#allocate} does.
    *
-   * @param events how many events it holds; 0 for all kinds but {@link DeliveryKind#EVENTS}
-   * @param receivedNanos {@link System#nanoTime} when the bus received what it is made from
+   * @param events number of events; 0 for all kinds but {@link DeliveryKind#EVENTS}
+   * @param receivedNanos {@link System#nanoTime} when the bus received its source
    */
   public Delivery allocate(DeliveryKind kind, int frameBytes, int events, long receivedNanos) {
     int bytes = Delivery.HEADROOM + frameBytes;
-    if (bytes > (own ? SMALL / 2 : SMALL)) {
+    if (bytes > (own ? MAX_SLAB_BYTES / 2 : MAX_SLAB_BYTES)) {
       return Delivery.allocate(buffers, memory, kind, frameBytes, events, receivedNanos);
     }
     DeliverySlab slab = open;
-    int start = slab == null ? -1 : slab.take(bytes);
+    int start = slab == null ? -1 : slab.tryAcquire(bytes);
     if (slab == null || start < 0) {
       slab = another();
-      start = slab.take(bytes);
+      start = slab.tryAcquire(bytes);
     }
     return Delivery.allocateInSlab(slab, start, kind, frameBytes, events, receivedNanos);
   }
 
   /**
-   * Says whether a delivery of so many bytes of events has a buffer of its own, in which others may
-   * stand {@linkplain Delivery#around around} them.
-   *
-   * @param eventBytes bytes of the events
-   * @return false where a copy costs less
+   * Returns whether a delivery of so many bytes of events has a buffer of its own, so that others
+   * may stand {@linkplain Delivery#around around} them; otherwise a copy costs less.
    */
   static boolean isShared(int eventBytes) {
-    return eventBytes > SMALL;
+    return eventBytes > MAX_SLAB_BYTES;
   }
 
-  /** As {@link Delivery#around}. */
+  /** Creates a delivery like {@link Delivery#around}. */
   Delivery around(Delivery events, int from, int bytes, ByteBuffer head, ByteBuffer tail) {
     return Delivery.around(buffers, memory, events, from, bytes, head, tail);
   }
 
-  /** The same slab again if nobody needs what is in it, or a new one. */
+  /** Returns the same slab if nobody needs its content, or a new one. */
   private DeliverySlab another() {
     DeliverySlab slab = open;
     if (slab == null || !slab.rewind()) {
@@ -88,7 +80,7 @@ public final class DeliveryAllocator {
     return slab;
   }
 
-  /** Gives back a slab that nobody needs; to be called from time to time. */
+  /** Releases a slab that nobody needs; to be called from time to time. */
   public void trim() {
     DeliverySlab slab = open;
     if (slab != null && slab.rewind()) {
@@ -96,7 +88,7 @@ public final class DeliveryAllocator {
     }
   }
 
-  /** Gives back what is not used; more deliveries may be made afterwards. */
+  /** Releases unused memory; more deliveries may be created afterwards. */
   public void close() {
     DeliverySlab slab = open;
     open = null;

@@ -1,21 +1,21 @@
 package io.eventbus.server.routing;
 
 /**
- * What a frame on its way to clients is, and with that what the queue of a client does with it. A
- * further kind is a constant here; queues ask for nothing but these rules.
+ * Kind of a frame on its way to clients, which decides how a client's queue treats it. A further
+ * kind is a constant here; queues know nothing but these rules.
  */
 public enum DeliveryKind {
   /**
-   * A {@code Deliver}, for any number of subscribers. The policy of each decides what becomes of it
-   * when their queue is full, and their {@code Credit} when it is written. The only kind that is
-   * parsed again by queues.
+   * A {@code Deliver}, for any number of subscribers. The policy of each decides what happens to it
+   * when their queue is full, and their {@code Credit} when it is written. The only kind that
+   * queues parse again.
    */
   EVENTS(false, Overtaking.NEVER),
 
   /**
-   * Data for one client that it has not asked for with a frame of its own: {@code Gap}. A queue
-   * keeps it in its place among the events, never drops it, and serves the client all the same; its
-   * maker bounds how much of it waits.
+   * Data for one client that it has not requested with a frame of its own: {@code Gap}. A queue
+   * keeps its place among the events, never drops it, and serves the client all the same; its
+   * creator bounds how much of it waits.
    */
   DIRECT(false, Overtaking.NEVER),
 
@@ -33,25 +33,25 @@ public enum DeliveryKind {
   MARKER(true, Overtaking.NEVER),
 
   /**
-   * What a member has answered, on its way to the caller. A queue never drops it, and writes it
-   * before events, in the order of the frames of calls; its maker bounds how much of it waits.
+   * Answer of a member, on its way to the caller. A queue never drops it, and writes it before
+   * events, in the order of the frames of calls; its creator bounds how much of it waits.
    */
   CALL(false, Overtaking.ALWAYS),
 
   /** As {@link #CALL}: a call on its way to a member. A queue counts how many it has written. */
   INVOKE(false, Overtaking.ALWAYS),
 
-  /** As {@link #CALL}, but an answer of the bus's own, as {@link #CONTROL}. */
+  /** As {@link #CALL}, but an answer of the bus itself, as {@link #CONTROL}. */
   CALL_ANSWER(true, Overtaking.ALWAYS),
 
   /**
-   * What another client sends by way of a stream or tunnel, and how that ends. A queue never drops
-   * it, keeps it in order and writes it in turn with events, whatever these wait for; it counts how
-   * many it has written, and its maker bounds how much of it waits.
+   * Data of another client in a stream or tunnel, and its end. A queue never drops it, keeps its
+   * order and writes it in turn with events, whatever these wait for; it counts how many it has
+   * written, and its creator bounds how much of it waits.
    */
   BULK(false, Overtaking.NEVER);
 
-  /** When a kind is written before events that were queued before it. */
+  /** Condition under which a kind is written before events that were queued before it. */
   private enum Overtaking {
     NEVER,
     WITH_CREDIT,
@@ -66,25 +66,17 @@ public enum DeliveryKind {
     this.overtaking = overtaking;
   }
 
-  /**
-   * Says whether a client has to read it before more of its requests are served.
-   *
-   * @return true if it counts towards the bound of answers
-   */
+  /** Returns whether a client has to read it before more of its requests are served. */
   public boolean isAnswer() {
     return answer;
   }
 
-  /**
-   * Says whether it overtakes events that wait for the client's {@code Credit}.
-   *
-   * @return false if it keeps its place
-   */
+  /** Returns whether it overtakes events that wait for the client's {@code Credit}. */
   public boolean overtakes() {
     return overtaking != Overtaking.NEVER;
   }
 
-  /** Says whether it overtakes events also where the client grants no {@code Credit}. */
+  /** Returns whether it overtakes events even if the client grants no {@code Credit}. */
   public boolean alwaysOvertakes() {
     return overtaking == Overtaking.ALWAYS;
   }

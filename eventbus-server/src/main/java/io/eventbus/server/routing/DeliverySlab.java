@@ -5,31 +5,28 @@ import io.netty.buffer.ByteBufAllocator;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A buffer that many small deliveries share, one behind the other, so that neither the allocator
- * nor the bus's account is touched for each of them.
+ * Buffer that many small deliveries share, one behind the other, so that neither the allocator nor
+ * the bus's account of memory is touched for each of them.
  *
- * <p>The router of a loop fills it; whoever releases the last delivery, on any thread, gives it
- * back. As long as it is open the filling loop holds {@link #MAX} references and only counts how
- * many of them it has given away; when it closes the slab it gives back the others. From then on
- * the slab counts as memory, whole, until its last delivery is gone. An open one does not count:
- * there is one for each loop. What waits for a client that does not take it is copied out of its
- * slab, so that a few deliveries of a slow client do not keep many slabs.
+ * <p>The router of a loop fills it; the last release of a delivery, on any thread, releases it.
+ * While it is open the filling loop holds {@link #MAX_REFERENCES} references and only counts how
+ * many of them it has given away; at the end it releases the others. From then on the slab counts
+ * as memory, whole, until its last delivery is gone. An open one does not count: there is one for
+ * each loop. Deliveries that wait for a client are copied out of their slab, so that a few
+ * deliveries of a slow client do not keep many slabs.
  */
 final class DeliverySlab {
-  /**
-   * One delivery that waits keeps all of it: so it is small, a few times of what the deliveries in
-   * it would take by themselves.
-   */
+  /** Size of a slab, a few times that of its deliveries: one that waits keeps all of it. */
   static final int BYTES = 8 * 1024;
 
-  /** The same for what waits for one client. */
+  /** Size of a slab for one client. */
   static final int OWN_BYTES = 4 * 1024;
 
-  private static final int MAX = 1 << 20;
+  private static final int MAX_REFERENCES = 1 << 20;
 
   private final ByteBuf buffer;
   private final BusMemory memory;
-  private final AtomicInteger references = new AtomicInteger(MAX);
+  private final AtomicInteger references = new AtomicInteger(MAX_REFERENCES);
   private final int bytes;
   private final boolean own;
   // Written by the filling loop, while it has a reference.
@@ -39,7 +36,7 @@ final class DeliverySlab {
   private int given;
 
   /**
-   * Makes a slab.
+   * Creates a slab.
    *
    * @param own whether it is for one client, of which there may be any number: then it counts as
    *     memory while it is open, too
@@ -60,8 +57,8 @@ final class DeliverySlab {
     }
   }
 
-  /** The filling loop: takes room and a reference; returns where it starts, or -1. */
-  int take(int size) {
+  /** Acquires room and a reference for the filling loop; returns its start, or -1. */
+  int tryAcquire(int size) {
     if (used + size > bytes) {
       return -1;
     }
@@ -73,16 +70,15 @@ final class DeliverySlab {
   }
 
   /**
-   * The filling loop: starts at the beginning again if nobody needs what is there. Bytes on their
-   * way into a socket are held through the buffer.
-   *
-   * @return false if somebody does; then nothing was done
+   * Starts at the beginning again, for the filling loop, unless somebody needs the content: bytes
+   * on their way into a socket are held through the buffer. Returns false, and does nothing, if
+   * somebody does.
    */
   boolean rewind() {
-    if (references.get() != MAX - given || buffer.refCnt() != 1) {
+    if (references.get() != MAX_REFERENCES - given || buffer.refCnt() != 1) {
       return false;
     }
-    references.set(MAX);
+    references.set(MAX_REFERENCES);
     if (own) {
       memory.release((long) given * Delivery.OVERHEAD);
       counted = bytes;
@@ -96,13 +92,13 @@ final class DeliverySlab {
     return buffer;
   }
 
-  /** The filling loop: nothing more is put in. */
+  /** Closes the slab, for the filling loop: nothing more is added. */
   void close() {
     count(own ? 0 : bytes + given * Delivery.OVERHEAD);
-    drop(MAX - given);
+    drop(MAX_REFERENCES - given);
   }
 
-  /** Any thread: a delivery is gone. */
+  /** Releases a delivery; any thread. */
   void release() {
     drop(1);
   }

@@ -6,11 +6,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One token in the tree of filters with wildcards. Guarded by the lock of the index.
+ * Node of the tree of filters with wildcards: one token. Guarded by the lock of the index.
  *
  * <p>A filter of 16 tokens that shares none of them makes 16 nodes, so a node is five references:
- * its only child stands in it, a map is made for the second, and the sets of subscriptions are made
- * when there are any.
+ * its only child is a field, a map is created for the second, and the sets of subscriptions are
+ * created when there are any.
  */
 final class FilterNode {
   private @Nullable String onlyToken;
@@ -19,11 +19,7 @@ final class FilterNode {
   private @Nullable SubscriptionSet here;
   private @Nullable SubscriptionSet tail;
 
-  /**
-   * Adds a subscription below this node.
-   *
-   * @return the bytes of the nodes made for it
-   */
+  /** Adds a subscription below this node; returns the bytes of the nodes created for it. */
   long add(RoutedSubscription subscription, long changedAt) {
     long bytes = 0;
     FilterNode node = this;
@@ -54,10 +50,9 @@ final class FilterNode {
   }
 
   /**
-   * Removes a subscription.
+   * Removes a subscription; returns the bytes of the nodes removed with it, -1 if not found.
    *
    * @param changedAt the new stamp of its set, if it is there
-   * @return the bytes of the nodes that went with it, -1 if not found
    */
   long remove(RoutedSubscription subscription, long changedAt) {
     return remove(subscription, subscription.filter().tokens(), 0, changedAt);
@@ -134,7 +129,7 @@ final class FilterNode {
     return onlyChild == null && children == null && here == null && tail == null;
   }
 
-  /** The nodes below this one. */
+  /** Returns the number of nodes below this one. */
   int descendants() {
     if (onlyChild != null) {
       return 1 + onlyChild.descendants();

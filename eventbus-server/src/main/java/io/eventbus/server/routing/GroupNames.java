@@ -5,12 +5,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Numbers the groups that have members in an index. Clients choose the names; numbers are compared
- * in one step, and no choice of names makes them collide. Changed under the index's lock; any
- * thread may ask.
+ * Numbers of the groups that have members in an index. Clients choose the names; numbers are
+ * compared in one step, and no choice of names makes them collide. Changed under the index's lock;
+ * any thread may read.
  */
 final class GroupNames {
-  /** No group has it. */
+  /** Number that no group has. */
   static final long NONE = 0;
 
   private record Named(long number, int members) {}
@@ -18,7 +18,7 @@ final class GroupNames {
   private final Map<String, Named> names = new ConcurrentHashMap<>();
   private long last = NONE;
 
-  /** A subscription joins a group; returns the group's number. */
+  /** Joins a subscription to a group; returns the group's number. */
   long join(@Nullable String name) {
     if (name == null) {
       return NONE;
@@ -30,7 +30,7 @@ final class GroupNames {
     return now.number;
   }
 
-  /** A subscription leaves a group that it has joined. */
+  /** Removes a subscription from a group that it has joined. */
   void leave(@Nullable String name) {
     if (name != null) {
       names.computeIfPresent(

@@ -7,14 +7,14 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * Chooses, for one frame, one member of each group: round robin, and preferring those whose queues
- * have room. A connection that is chosen gets one delivery of its own, which names its group
+ * Selector, for one frame, of one member of each group: round robin, and preferring those whose
+ * queues have room. A chosen connection gets one delivery of its own, which names its group
  * subscriptions, instead of the shared one.
  *
  * <p>Confined to its loop; empty between frames.
  */
 final class GroupSelector {
-  /** A chosen connection and those of its subscriptions that the frame is for. */
+  /** Chosen connection and those of its subscriptions that the frame is for. */
   private static final class Chosen {
     final Subscriber member;
     Overflow overflow;
@@ -36,12 +36,14 @@ final class GroupSelector {
     }
   }
 
-  /** So many members of a group are asked whether they have much to read; then any will do. */
+  /**
+   * Maximum of members of a group that are asked whether they have much to read; then any will do.
+   */
   private static final int LOOKED = 16;
 
   private final List<Chosen> chosen = new ArrayList<>();
 
-  /** The same by connection: there may be thousands. */
+  /** Chosen connections by member: there may be thousands. */
   private final IdentityHashMap<Subscriber, Chosen> byMember = new IdentityHashMap<>();
 
   private boolean anyPlain;
@@ -90,8 +92,8 @@ final class GroupSelector {
     if (withRoom != null) {
       return withRoom;
     }
-    // Nobody had to wait for these: some member's policy makes room, or one has room; others' would
-    // take the event beyond their bound.
+    // No publisher had to wait for these: some member's policy makes room, or one has room;
+    // others' would take the event beyond their bound.
     for (int i = 0; i < size; i++) {
       RoutedSubscription s = groups.member(group, (first + i) % size);
       if (s.overflow() != Overflow.BLOCK || (i >= looked && !s.subscriber().isFull())) {
@@ -101,7 +103,7 @@ final class GroupSelector {
     return groups.member(group, first);
   }
 
-  /** Leaves out those who get a delivery of their own. */
+  /** Returns the targets without those that get a delivery of their own. */
   RouteTarget[] without(RouteTarget[] targets) {
     if (!anyPlain) {
       return targets;
@@ -144,7 +146,7 @@ final class GroupSelector {
   }
 
   void clear() {
-    // One by one: a table that has been large once is long.
+    // Singly: a table that has been large stays long.
     for (int i = 0; i < chosen.size(); i++) {
       byMember.remove(chosen.get(i).member);
     }

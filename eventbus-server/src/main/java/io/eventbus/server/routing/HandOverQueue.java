@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of deliveries from one loop to another: collected during a read cycle, then handed over
- * as one task.
+ * Queue of deliveries from one loop to another: collected during a read cycle, then handed over as
+ * one task.
  *
  * <p>The source loop adds and flushes; the destination loop runs the batch. At most {@link #LIMIT}
- * bytes wait in between: beyond that {@link #isFull} makes publishers wait. Batches go round, so
+ * bytes wait in between: beyond that {@link #isFull} makes publishers wait. Batches are reused, so
  * that nothing is allocated in steady state.
  */
 final class HandOverQueue {
@@ -25,18 +25,18 @@ final class HandOverQueue {
    */
   static final long LIMIT = 16L * 1024 * 1024;
 
-  /** What one subscriber of a delivery counts for besides the bytes: it is work as well. */
+  /** Bytes that one subscriber of a delivery counts for besides its size: it is work as well. */
   private static final int TARGET_BYTES = 512;
 
   /**
-   * Work, in subscribers, that one task at the destination does: Netty looks at the clock only
+   * Maximum work of one task at the destination, in subscribers: Netty looks at the clock only
    * after 64 tasks, so that other work comes in between.
    */
   private static final int BATCH_WORK = 512;
 
   private static final Logger LOG = LoggerFactory.getLogger(HandOverQueue.class);
 
-  /** One read cycle's deliveries, in order. */
+  /** Deliveries of one read cycle, in order. */
   private final class Batch implements Runnable {
     Delivery[] deliveries = new Delivery[64];
     RouteTarget[][] targets = new RouteTarget[64][];
@@ -74,7 +74,7 @@ final class HandOverQueue {
           delivery.release();
         }
       } finally {
-        // After an error here the rest is lost, but not the way between the loops.
+        // After an error here the rest is lost, but the queue goes on.
         discardFrom(next);
       }
       if (endOfHeap != null) {
@@ -83,8 +83,8 @@ final class HandOverQueue {
     }
 
     /**
-     * A subscriber must not throw; one that does all the same has missed a delivery, and ends. It
-     * must not take others with it.
+     * Offers a delivery to a subscriber. It must not throw; if it does it has missed the delivery,
+     * and ends, without affecting others.
      */
     private static void offer(RouteTarget target, Delivery delivery) {
       try {
@@ -132,7 +132,10 @@ final class HandOverQueue {
     this.destination = destination;
   }
 
-  /** Source loop only. Returns true when this is the first of a batch, so that a flush is due. */
+  /**
+   * Adds a delivery, source loop only. Returns true if it is the first of a batch, so that a flush
+   * is due.
+   */
   boolean add(Delivery delivery, RouteTarget[] targets) {
     delivery.retain();
     Batch batch = open;
@@ -159,7 +162,7 @@ final class HandOverQueue {
     return work;
   }
 
-  /** Source loop only: gives what was added to the destination. */
+  /** Hands over what was added to the destination; source loop only. */
   void flush() {
     Batch batch = open;
     if (batch == null) {
@@ -174,7 +177,7 @@ final class HandOverQueue {
       taken = true;
     } catch (RejectedExecutionException e) {
       taken = true;
-      // The destination has ended, and with it every connection that the batch was for.
+      // The destination has ended, and with it every connection of the batch.
       batch.discardFrom(0);
     } finally {
       if (!taken) {
@@ -185,13 +188,13 @@ final class HandOverQueue {
     }
   }
 
-  /** Source loop only. */
+  /** Returns whether the queue is full; source loop only. */
   boolean isFull() {
     Batch batch = open;
     return pending.get() + (batch == null ? 0 : batch.bytes) > LIMIT;
   }
 
-  /** Source loop only. */
+  /** Calls back when the queue is no longer full; source loop only. */
   void whenNotFull(Runnable retry) {
     waiters.add(retry);
     if (!isFull()) {
@@ -199,7 +202,7 @@ final class HandOverQueue {
     }
   }
 
-  /** For one group member, which is a target on its own. */
+  /** Returns the target for one group member. */
   static RouteTarget[] single(Subscriber subscriber, Overflow overflow) {
     return new RouteTarget[] {new RouteTarget(subscriber, overflow)};
   }

@@ -4,43 +4,39 @@ import io.eventbus.protocol.TopicFilter;
 import java.util.List;
 
 /**
- * About how much of the heap an object takes, on a 64-bit HotSpot JVM with compressed references:
- * what clients make the bus keep is counted with it, so that it can be bounded. A test compares the
- * sums with what the heap really grows by. Stateless; any thread.
+ * Estimates of an object's heap on a 64-bit HotSpot JVM with compressed references: they count what
+ * clients make the bus keep, so that it can be bounded. A test compares the sums with the real
+ * growth of the heap. Stateless; any thread.
  */
 public final class HeapBytes {
-  /** A node and its place in its parent's map. */
+  /** Node and its place in its parent's map. */
   private static final int NODE = 80;
 
-  /** The set of a plain topic and its place in the map of topics. */
+  /** Set of a plain topic and its place in the map of topics. */
   private static final int TOPIC = 72;
 
   /**
-   * The subscription, its filter, and its places in a set of the index and its copy, in its
-   * session's map, and among those that are equal to it.
+   * Subscription, its filter, and its places in a set of the index and its copy, in its session's
+   * map, and among those that are equal to it.
    */
   private static final int SUBSCRIPTION = 300;
 
-  /** A route and its place among those that are remembered. */
+  /** Route and its place among those that are remembered. */
   private static final int ROUTE = 136;
 
-  /** A map, and one of its entries, a little more than the smallest. */
+  /** Map, and one of its entries, a little more than the smallest. */
   private static final int MAP = 136;
 
   private static final int MAP_ENTRY = 48;
 
-  /** A topic that a loop remembers, without its name. */
+  /** Topic that a loop remembers, without its name. */
   private static final int TOPIC_ENTRY = 128;
 
   private static final int REFERENCE = 4;
 
   private HeapBytes() {}
 
-  /**
-   * Estimates a string.
-   *
-   * @return bytes, with the object and its array
-   */
+  /** Estimates a string with its object and array, in bytes. */
   public static long ofString(String text) {
     boolean latin1 = true;
     for (int i = 0; i < text.length() && latin1; i++) {
@@ -71,9 +67,8 @@ public final class HeapBytes {
   }
 
   /**
-   * Estimates a subscription with all that is kept because of it, if no other has any of that.
-   *
-   * @return bytes; what it adds to {@link SubscriptionIndex#bytes} is no more
+   * Estimates a subscription with all that is kept because of it alone, in bytes; it adds no more
+   * to {@link SubscriptionIndex#bytes}.
    */
   public static long ofAlone(RoutedSubscription subscription) {
     TopicFilter filter = subscription.filter();
@@ -91,7 +86,11 @@ public final class HeapBytes {
     return (bytes + 7) & ~7L;
   }
 
-  /** A route; of it, so many are members of a group and subscribers on their own account. */
+  /**
+   * Estimates a route.
+   *
+   * @param plainMembers members of a group that are also subscribers without one
+   */
   static long ofRoute(Route route, int plainMembers) {
     long bytes = ROUTE + ofArray(route.stamps.length, Long.BYTES) + ofMap(plainMembers);
     bytes += ofSlots(route.byLoop.length) + ofSlots(route.blocking.length);
@@ -118,7 +117,7 @@ public final class HeapBytes {
     return ofArray(length, Long.BYTES);
   }
 
-  /** An array of references. */
+  /** Estimates an array of references. */
   static long ofSlots(int length) {
     return ofArray(length, REFERENCE);
   }
@@ -127,7 +126,7 @@ public final class HeapBytes {
     return aligned(16 + (long) each * length);
   }
 
-  /** A topic that a loop remembers, with its plan and without its route. */
+  /** Estimates a topic that a loop remembers, with its plan and without its route. */
   static int ofTopicEntry(RouteCache.Entry entry) {
     long bytes = TOPIC_ENTRY + ofString(entry.topic) + ofArray(entry.bytes.length, Byte.BYTES);
     return (int) (entry.remote == null ? bytes : bytes + entry.remote.heapBytes());

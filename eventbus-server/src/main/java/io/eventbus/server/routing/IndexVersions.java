@@ -5,16 +5,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Counts the changes of an index, so that a loop sees whether what it remembers of a topic still
- * holds: that of the topic's stripe for a plain filter, that of the first token's stripe for one
- * with wildcards further behind, a common one for the others. So a change elsewhere leaves most
- * routes valid. Any thread; changes come under the index's lock, but for {@link #invalidate}.
+ * Counts of an index's changes, so that a loop sees whether a remembered topic still holds: that of
+ * the topic's stripe for a plain filter, that of the first token's stripe for one with wildcards
+ * further behind, a common one for the others. So a change elsewhere leaves most routes valid. Any
+ * thread; changes come under the index's lock, but for {@link #invalidate}.
  */
 final class IndexVersions {
-  /** As many as a {@link #stripe} tells apart. */
+  /** Maximum of stripes that a {@link #stripe} tells apart. */
   static final int MAX_STRIPES = 4096;
 
-  /** Of the numbers of all {@link #stripe stripes} the part that counts here. */
+  /** Part of the numbers of {@link #stripe stripes} that counts here. */
   final int mask;
 
   private final AtomicLongArray exact;
@@ -22,14 +22,14 @@ final class IndexVersions {
   private final AtomicLong wildcard = new AtomicLong();
   private final AtomicLong invalidations = new AtomicLong();
 
-  /** So many stripes, a power of two, of at most {@link #MAX_STRIPES}. */
+  /** Creates counts for so many stripes, a power of two, of at most {@link #MAX_STRIPES}. */
   IndexVersions(int stripes) {
     mask = stripes - 1;
     exact = new AtomicLongArray(stripes);
     firstToken = new AtomicLongArray(stripes);
   }
 
-  /** The subscriptions with a filter have changed. */
+  /** Counts a change of the subscriptions with a filter. */
   void changed(TopicFilter filter) {
     String text = filter.toString();
     if (filter.isExact()) {
@@ -41,14 +41,14 @@ final class IndexVersions {
     }
   }
 
-  /** Nothing that is remembered holds any more. */
+  /** Invalidates everything that is remembered. */
   void invalidate() {
     invalidations.incrementAndGet();
     wildcard.incrementAndGet();
   }
 
-  /** Whether nothing that concerns a topic has changed since it was noted; cheap. */
-  boolean hold(TopicRoute of) {
+  /** Returns whether nothing that concerns a topic has changed since it was noted; cheap. */
+  boolean isCurrent(TopicRoute of) {
     return exact.get(of.stripe) == of.exact
         && firstToken.get(of.firstTokenStripe) == of.firstToken
         && wildcard.get() == of.wildcard;
@@ -56,14 +56,15 @@ final class IndexVersions {
 
   /** Notes what a look-up is as of; under the lock that it was made under. */
   void note(TopicRoute of) {
-    // The first of the two that an invalidation counts up: it may be taken for later, not earlier.
+    // The first of the two that an invalidation counts up: it may be seen too late, not too
+    // early.
     of.invalidations = invalidations.get();
     of.exact = exact.get(of.stripe);
     of.firstToken = firstToken.get(of.firstTokenStripe);
     of.wildcard = wildcard.get();
   }
 
-  /** The stripe of the first so many characters. */
+  /** Returns the stripe of the first so many characters. */
   static int stripe(String topic, int length) {
     int h = 0;
     for (int i = 0; i < length; i++) {

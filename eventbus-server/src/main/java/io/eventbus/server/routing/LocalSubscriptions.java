@@ -1,13 +1,13 @@
 package io.eventbus.server.routing;
 
 /**
- * Hears which subscriptions of clients come into the index and leave it.
+ * Listener for the subscriptions of clients that enter and leave the index.
  *
  * <p>It is called under the index's lock by the thread that changes it, so it must return at once,
  * must not throw and must not call the index.
  */
 public interface LocalSubscriptions {
-  /** For a bus that serves alone. */
+  /** Listener of a bus that serves alone. */
   LocalSubscriptions NOBODY =
       new LocalSubscriptions() {
         @Override
@@ -21,26 +21,25 @@ public interface LocalSubscriptions {
       };
 
   /**
-   * Returns what hears of the clients of an account. It may be called under a lock, too.
-   *
-   * @return this, if accounts make no difference
+   * Returns the listener for the clients of an account, which is this if accounts make no
+   * difference. It may be called under a lock, too.
    */
   default LocalSubscriptions ofAccount(String account) {
     return this;
   }
 
-  /** A client has subscribed. */
+  /** Called when a client has subscribed. */
   void added(RoutedSubscription subscription);
 
   /**
-   * A client's subscription will end, and other buses are to send nothing more for it.
+   * Called when a client's subscription will end, and peers are to send nothing more for it.
    *
    * @param subscription that was added before
    */
   void withdrawn(RoutedSubscription subscription);
 
   /**
-   * A client's subscription has ended.
+   * Called when a client's subscription has ended.
    *
    * @param subscription that was added before, perhaps withdrawn
    */

@@ -7,18 +7,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells when every loop has finished what it was doing and has handed over what it had collected.
+ * Barrier that is passed when every loop has finished its current task and handed over what it had
+ * collected.
  *
- * <p>A subscription that is out of the index can still be in a route that another loop is using in
- * this very read cycle. Once each loop has run a task and then handed over to the asking loop,
- * nothing of that is on its way any more.
+ * <p>A subscription that is out of the index can still be in a route that another loop uses in this
+ * very read cycle. Once each loop has run a task and then handed over to the asking loop, nothing
+ * of that is on its way any more.
  */
 public final class LoopBarrier {
   private final Loops loops;
-  // For each loop what asks for it and has not been told to the others; null where nothing has.
+  // For each loop the requests that the others have not been asked for yet; null for none.
   private final @Nullable List<Runnable>[] asking;
 
-  /** Makes a barrier. */
+  /** Creates a barrier. */
   @SuppressWarnings({"unchecked", "rawtypes"}) // An array of lists has no other type.
   public LoopBarrier(Loops loops) {
     this.loops = loops;
@@ -26,10 +27,10 @@ public final class LoopBarrier {
   }
 
   /**
-   * Runs a task on a loop when all deliveries that any loop had made for it before this call have
-   * been offered there. The other loops are asked once for all tasks of one turn of the loop.
+   * Runs a task on a loop when all deliveries that any loop had created for it before this call
+   * have been offered there. The other loops are asked once for all tasks of one turn of the loop.
    *
-   * @param task what to run; not run if the bus ends before
+   * @param task not run if the bus ends before
    */
   public void afterAll(int loop, Runnable task) {
     synchronized (asking) {

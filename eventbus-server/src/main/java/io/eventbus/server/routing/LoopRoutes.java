@@ -5,11 +5,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who gets the events of the topics that one loop has seen, and how they leave for other buses:
- * looked up once, and again when it no longer holds. Confined to its loop but for {@link #list}.
+ * Routes of the topics that one loop has seen, here and to peers: looked up once, and again when
+ * they no longer hold. Confined to its loop but for {@link #list}.
  */
 final class LoopRoutes {
-  /** Routes that one other may push out. */
+  /** Maximum of routes that one new route may push out. */
   private static final int ROUTES_FOR_ONE = 8;
 
   private final SubscriptionIndex unnamed;
@@ -18,37 +18,37 @@ final class LoopRoutes {
   private final MatchResult matches = new MatchResult();
   private int nextRoundRobin;
 
-  /** The only topic whose route is not {@link Route#isShared shared}, if there is one. */
+  /** Only topic whose route is not {@link Route#isShared shared}, if there is one. */
   private RouteCache.@Nullable Entry unshared;
 
-  /** Makes one that remembers nothing yet; {@code unnamed} is the default account's. */
+  /** Creates an empty table; {@code unnamed} is the default account's index. */
   LoopRoutes(SubscriptionIndex unnamed, RemoteForwarder remote) {
     this.unnamed = unnamed;
     this.remote = remote;
     this.cache = new RouteCache(unnamed.shared(), unnamed.topicLimit());
   }
 
-  /** The subscriptions of the default account. */
+  /** Returns the subscriptions of the default account. */
   SubscriptionIndex unnamed() {
     return unnamed;
   }
 
-  /** Finds a topic published in an account; null if the loop does not remember it. */
+  /** Returns a topic published in an account; null if the loop does not remember it. */
   RouteCache.@Nullable Entry find(SubscriptionIndex index, ByteBuffer in, int start, int length) {
     return cache.find(index, in, start, length);
   }
 
-  /** Where a group of a name is in a topic's route; -1 if it has no member there. */
+  /** Returns the position of a named group in a topic's route; -1 if it has no member there. */
   int group(RouteCache.Entry entry, String name) {
     return entry.index.group(entry.route, name);
   }
 
-  /** Whether a topic's route is what a look-up would find. */
-  boolean hold(RouteCache.Entry entry) {
-    return entry.index.holds(entry);
+  /** Returns whether a topic's route is what a look-up would find. */
+  boolean isCurrent(RouteCache.Entry entry) {
+    return entry.index.isCurrent(entry);
   }
 
-  /** What looking up has cost since the last call; see {@link MatchResult#takeWork}. */
+  /** Returns the cost of looking up since the last call; see {@link MatchResult#takeWork}. */
   int takeWork() {
     return matches.takeWork();
   }
@@ -63,10 +63,10 @@ final class LoopRoutes {
     return entry;
   }
 
-  /** A topic as it is remembered now, with a route that holds; null if it was forgotten. */
+  /** Returns a remembered topic with a route that holds; null if it was forgotten. */
   RouteCache.@Nullable Entry current(SubscriptionIndex index, byte[] topic) {
     RouteCache.Entry now = find(index, ByteBuffer.wrap(topic), 0, topic.length);
-    if (now != null && !hold(now)) {
+    if (now != null && !isCurrent(now)) {
       refresh(now);
     }
     return now;
@@ -89,7 +89,10 @@ final class LoopRoutes {
     }
   }
 
-  /** Where the routes take all that they may, others of this loop go, or this one does soon. */
+  /**
+   * Forgets other routes of this loop if the routes take all that they may; if that does not help,
+   * this one goes soon.
+   */
   private void makeRoomFor(RouteCache.Entry entry) {
     for (int i = 0; i < ROUTES_FOR_ONE && !entry.route.isShared(); i++) {
       RouteCache.Entry other = cache.someWithRoute(entry);
@@ -131,7 +134,7 @@ final class LoopRoutes {
   }
 
   /**
-   * Takes the routes from topics where they no longer hold, or are not used.
+   * Releases routes that no longer hold, or are not used.
    *
    * @param nowNanos {@link System#nanoTime}
    */
@@ -146,7 +149,7 @@ final class LoopRoutes {
     cache.clear();
   }
 
-  /** The topics seen; any thread, and perhaps a moment old. */
+  /** Returns the topics seen; any thread, and perhaps a moment old. */
   List<RouteCache.Entry> list() {
     return cache.list();
   }

@@ -3,24 +3,18 @@ package io.eventbus.server.routing;
 import java.util.concurrent.Executor;
 
 /**
- * The event loops of a bus: numbered from 0, each a thread that runs its tasks in order.
+ * Event loops of a bus: numbered from 0, each a thread that runs its tasks in order.
  *
  * <p>{@link Executor#execute} of a loop must not block; it may throw {@link
  * java.util.concurrent.RejectedExecutionException} once the bus is shut down.
  */
 public interface Loops {
-  /**
-   * Returns how many there are.
-   *
-   * @return at least 1
-   */
+  /** Returns the number of loops, at least 1. */
   int count();
 
   /** Returns one of them. */
   Executor executor(int loop);
 
-  /**
-   * Makes a loop hand over at once what it has collected for others. Called in that loop's thread.
-   */
+  /** Hands over at once what the loop has collected for others. Called in that loop's thread. */
   void handOver(int loop);
 }

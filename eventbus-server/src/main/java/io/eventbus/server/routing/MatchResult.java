@@ -4,9 +4,9 @@ import io.eventbus.protocol.Topic;
 import java.util.Arrays;
 
 /**
- * What a look-up in the index goes by and finds: the tokens of the topic, cut once, and the sets of
- * subscriptions whose filter selects it. It is used again for the next look-up, so that one that
- * finds what was known before makes next to nothing. Confined to one thread.
+ * Input and result of a look-up in the index: the tokens of the topic, cut once, and the sets of
+ * subscriptions whose filter matches it. It is reused, so that a look-up that finds what was known
+ * before allocates next to nothing. Confined to one thread.
  */
 final class MatchResult {
   private static final SubscriptionSet[] NONE = {};
@@ -45,7 +45,7 @@ final class MatchResult {
     return tokens[i];
   }
 
-  /** Whether only who names the first token gets the topic. */
+  /** Returns whether only filters that name the first token match. */
   boolean isSystem() {
     return system;
   }
@@ -57,17 +57,17 @@ final class MatchResult {
     sets[size++] = set;
   }
 
-  /** A node of the tree of filters was looked at. */
+  /** Counts a visited node of the tree of filters. */
   void visit() {
     work++;
   }
 
-  /** A route was made of what was found. */
+  /** Counts a route that was built of the result. */
   void made() {
     work += count();
   }
 
-  /** What look-ups have cost since the last call, in nodes and subscribers. */
+  /** Returns the cost of look-ups since the last call, in nodes and subscribers. */
   int takeWork() {
     int taken = work;
     work = 0;
@@ -78,7 +78,7 @@ final class MatchResult {
     return size == 0;
   }
 
-  /** Whether these are the sets, unchanged, that another look-up found. */
+  /** Returns whether these are the sets, unchanged, that another look-up found. */
   boolean are(long[] stamps) {
     if (stamps.length != size) {
       return false;
@@ -91,7 +91,7 @@ final class MatchResult {
     return true;
   }
 
-  /** The stamps of the sets: those with the same are the same subscriptions. */
+  /** Returns the stamps of the sets: equal stamps mean equal subscriptions. */
   long[] stamps() {
     long[] stamps = new long[size];
     for (int i = 0; i < size; i++) {
@@ -100,7 +100,7 @@ final class MatchResult {
     return stamps;
   }
 
-  /** How many subscriptions were found. */
+  /** Returns the number of subscriptions found. */
   int count() {
     int count = 0;
     for (int i = 0; i < size; i++) {

@@ -1,22 +1,18 @@
 package io.eventbus.server.routing;
 
 /**
- * Different numbers, each with its place in the order in which they came: a hash table without an
- * object for each. Confined to one thread until nothing is added any more.
+ * Different numbers, each with its position in the order in which they came: a hash table without
+ * an object for each. Confined to one thread until nothing is added any more.
  */
 final class NumberTable {
   private final long[] numbers;
   private final int[] places;
   private int size;
 
-  /**
-   * Makes an empty table.
-   *
-   * @param most how many numbers it may get
-   */
-  NumberTable(int most) {
-    numbers = new long[most];
-    places = new int[Integer.highestOneBit(Math.max(1, most)) << 2];
+  /** Creates an empty table for at most so many numbers. */
+  NumberTable(int max) {
+    numbers = new long[max];
+    places = new int[Integer.highestOneBit(Math.max(1, max)) << 2];
   }
 
   /** Returns a number's place; it gets the next one if it is new. */

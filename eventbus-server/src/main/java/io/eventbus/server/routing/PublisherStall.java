@@ -3,12 +3,12 @@ package io.eventbus.server.routing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one publisher waits for, and whom that keeps from being served: a subscriber under BLOCK
- * that holds a publisher back is charged for it while another subscriber of that publisher has
- * nothing to read. Confined to the publisher's loop.
+ * Stall of one publisher, and whom it keeps from being served: a subscriber under BLOCK that stalls
+ * a publisher is charged for it while another subscriber of that publisher has nothing to read.
+ * Confined to the publisher's loop.
  */
 public final class PublisherStall {
-  /** Topics of the publisher that are remembered: whoever reads one of them may be the one. */
+  /** Number of recent topics, searched for starving subscribers. */
   private static final int RECENT = 8;
 
   /** Subscribers of one topic that are asked whether they have something to read. */
@@ -20,10 +20,10 @@ public final class PublisherStall {
   private int next;
   private long chargedUntil;
 
-  /** Makes one for a publisher that does not wait. */
+  /** Creates the state of a publisher that is not stalled. */
   public PublisherStall() {}
 
-  /** The publisher has published to a topic. */
+  /** Notes a topic that the publisher has published to. */
   void published(RouteCache.Entry entry) {
     held = null;
     if (entry != last) {
@@ -32,7 +32,7 @@ public final class PublisherStall {
     }
   }
 
-  /** Subscribers of a topic hold the publisher back. */
+  /** Begins a stall by the subscribers of a topic. */
   void begin(RouteCache.Entry entry) {
     if (held == null) {
       chargedUntil = Long.MIN_VALUE;
@@ -40,7 +40,7 @@ public final class PublisherStall {
     held = entry;
   }
 
-  /** Charges those who hold the publisher back; to be called several times a second. */
+  /** Charges those who stall the publisher; to be called several times a second. */
   void onTick(long nowNanos, LoopRoutes routes) {
     RouteCache.Entry topic = held == null ? null : routes.current(held.index, held.bytes);
     if (topic == null) {
@@ -96,13 +96,13 @@ public final class PublisherStall {
   static void charge(Route route, long nanos) {
     for (Subscriber subscriber : route.blocking) {
       if (subscriber.isFull()) {
-        subscriber.chargeHold(nanos);
+        subscriber.chargeStall(nanos);
       }
     }
     for (int g = 0; g < route.groups.blocking(); g++) {
       if (route.groups.isFull(g)) {
         for (int i = 0; i < route.groups.size(g); i++) {
-          route.groups.member(g, i).subscriber().chargeHold(nanos);
+          route.groups.member(g, i).subscriber().chargeStall(nanos);
         }
       }
     }

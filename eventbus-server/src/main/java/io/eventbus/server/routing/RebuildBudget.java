@@ -4,33 +4,33 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * How much of the loops' time goes into making routes again because subscriptions have changed. A
- * route takes as long as there are subscriptions in it, for each topic and each change; without a
- * bound, one client that comes and goes could keep a bus busy whose topics have many subscribers.
+ * Budget of the loops' time for rebuilding routes because subscriptions have changed. A route takes
+ * as long as it has subscriptions, for each topic and each change; without a bound, one client that
+ * comes and goes could keep a bus busy whose topics have many subscribers.
  *
  * <p>When the budget is used up, changes that concern long routes wait until it has come back, and
  * then all of them go on within a moment, so that they cost about as much as one. Any thread.
  */
 final class RebuildBudget {
-  /** A route of more subscriptions is long; shorter ones are made as fast as events delivered. */
-  static final int SHORT = 256;
+  /** Size up to which a route is short: it is built as fast as events are delivered. */
+  static final int MAX_SHORT = 256;
 
   /**
    * Subscriptions that may be put into routes in a second: a tenth of a processor's time, or less.
    */
   private static final long RATE = 150_000;
 
-  /** What may be saved up. */
-  private static final long MAX = RATE / 4;
+  /** Maximum that may be saved up. */
+  private static final long MAX_SAVED = RATE / 4;
 
-  /** However much was spent, nothing waits for more than this time. */
+  /** Maximum wait in seconds, however much was spent. */
   private static final long MAX_SECONDS = 3;
 
-  /** For how long changes that have waited go on, whatever they spend. */
+  /** Time for which changes that have waited go on, whatever they spend. */
   private static final long OPEN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final LongAdder waits = new LongAdder();
-  private volatile long left = MAX;
+  private volatile long left = MAX_SAVED;
   // Guarded by this: when it was last refilled, and until when it is open, where those are known.
   private long refilledNanos;
   private long openUntil;
@@ -38,25 +38,24 @@ final class RebuildBudget {
   // Since when a change waits, where it is spent.
   private long waitedForSince;
 
-  /** A route of so many subscriptions was made again. */
+  /** Spends the budget for a rebuilt route of so many subscriptions. */
   void spend(int subscriptions) {
-    if (subscriptions > SHORT) {
+    if (subscriptions > MAX_SHORT) {
       synchronized (this) {
         left = Math.max(left - subscriptions, -MAX_SECONDS * RATE);
       }
     }
   }
 
-  /** Whether changes may have to wait; cheap. */
+  /** Returns whether changes may have to wait; cheap. */
   boolean isSpent() {
     return left <= 0;
   }
 
   /**
-   * Asks whether a change has to wait.
+   * Returns for how many nanoseconds a change has to wait, 0 if it may go on.
    *
    * @param nowNanos as {@link System#nanoTime}
-   * @return for how many nanoseconds, 0 if it may go on
    */
   synchronized long waitNanos(long nowNanos) {
     if (!isWaitedFor) {
@@ -77,22 +76,22 @@ final class RebuildBudget {
     long more = passed * RATE / TimeUnit.SECONDS.toNanos(1);
     if (more > 0) {
       refilledNanos = nowNanos;
-      left = Math.min(MAX, left + more);
+      left = Math.min(MAX_SAVED, left + more);
     }
-    // What ends with its connection spends as well and does not wait: it must not keep others
-    // waiting.
-    long longest = waitedForSince + TimeUnit.SECONDS.toNanos(MAX_SECONDS) - nowNanos;
-    if (!isSpent() || longest <= 0) {
+    // Changes that end with their connection spend as well but do not wait: they must not keep
+    // others waiting.
+    long maxWait = waitedForSince + TimeUnit.SECONDS.toNanos(MAX_SECONDS) - nowNanos;
+    if (!isSpent() || maxWait <= 0) {
       openUntil = nowNanos + OPEN_NANOS;
       waitedForSince = openUntil;
-      isWaitedFor = left < MAX;
+      isWaitedFor = left < MAX_SAVED;
       return 0;
     }
     waits.increment();
-    return Math.min(longest, (1 - left) * TimeUnit.SECONDS.toNanos(1) / RATE);
+    return Math.min(maxWait, (1 - left) * TimeUnit.SECONDS.toNanos(1) / RATE);
   }
 
-  /** How often changes had to wait. */
+  /** Returns how often changes had to wait. */
   long waits() {
     return waits.sum();
   }

@@ -3,8 +3,8 @@ package io.eventbus.server.routing;
 import io.eventbus.schema.Overflow;
 
 /**
- * Another bus as the index sees it: it stands there for its subscribers. Frames do not go to it
- * directly but as a {@link RemotePlan} says.
+ * Peer as the index sees it, in place of its subscribers. Frames do not go to it directly but as a
+ * {@link RemotePlan} says.
  */
 public interface RemoteBus extends Subscriber {
   @Override

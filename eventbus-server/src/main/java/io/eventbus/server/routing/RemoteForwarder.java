@@ -6,12 +6,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where frames leave for other buses; one for each loop, and confined to it.
+ * Forwarder of frames to peers; one for each loop, and confined to it.
  *
  * <p>An implementation must not block and must not throw.
  */
 public interface RemoteForwarder {
-  /** For a bus that serves alone: there are no others. */
+  /** Forwarder of a bus that serves alone, without peers. */
   RemoteForwarder NONE =
       new RemoteForwarder() {
         @Override
@@ -31,11 +31,10 @@ public interface RemoteForwarder {
       };
 
   /**
-   * Says whether all publishers have to wait, because the bus has started and does not know yet
-   * what the others subscribe to.
+   * Returns whether all publishers have to wait, because the bus has started and does not know its
+   * peers' subscriptions yet; true for a bounded time after the start only.
    *
    * @param retry if so, called once when it is worth trying again, by any thread
-   * @return true for a bounded time after the start only
    */
   boolean mustWait(Runnable retry);
 
@@ -43,7 +42,7 @@ public interface RemoteForwarder {
    * Plans how the frames of a topic leave; called only when something has changed.
    *
    * @param before the plan so far, null if there was none; the caller closes it afterwards
-   * @param account whose topic it is; empty for the default account
+   * @param account of the topic; empty for the default account
    */
   RemotePlan plan(
       @Nullable RemotePlan before,

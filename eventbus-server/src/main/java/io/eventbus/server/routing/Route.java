@@ -10,46 +10,46 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who gets the events of a topic, and of every other topic that the same filters select. Immutable
- * but for the shares in it, which {@link RouteTable} counts.
+ * Subscribers that get the events of a topic, and of every other topic that the same filters match.
+ * Immutable but for the shares in it, which {@link RouteTable} counts.
  */
 final class Route {
   private static final RouteTarget[] NOBODY = {};
   private static final Subscriber[] NO_SUBSCRIBERS = {};
   private static final long[] NO_STAMPS = {};
 
-  /** What it was made of; see {@link SubscriptionSet#stamp}. */
+  /** Stamps of the sets that it was built of; see {@link SubscriptionSet#stamp}. */
   final long[] stamps;
 
-  /** The subscribers without a group: for each loop those that it owns, perhaps none. */
+  /** Subscribers without a group: for each loop those that it owns, perhaps none. */
   final RouteTarget[][] byLoop;
 
   final int targetCount;
 
   private final boolean isPlain;
 
-  /** Those of {@link #byLoop} that publishers have to wait for. */
+  /** Subscribers in {@link #byLoop} that publishers have to wait for. */
   final Subscriber[] blocking;
 
-  /** One member of each group gets each frame. */
+  /** Groups: one member of each gets each frame. */
   final RouteGroups groups;
 
-  /** Other buses with subscribers without a group, and the strictest of their policies. */
+  /** Peers with subscribers without a group, and the strictest of their policies. */
   final Map<RemoteBus, Overflow> remotePlain;
 
-  /** Groups with members at other buses only: a member here comes first. */
+  /** Groups with members at peers only: a member here comes first. */
   final Map<String, List<RemoteBus>> remoteGroups;
 
-  /** What it takes of the heap by estimate, with its place in the table. */
+  /** Estimated heap, with its place in the table. */
   final long bytes;
 
-  /** How many hold it; guarded by the table. */
+  /** Number of holders; guarded by the table. */
   int shares;
 
   // Written once, before any other thread can see the route.
   private boolean shared;
 
-  // Of members of the groups only: who else is here on its own account is of no interest.
+  // Of members of the groups only: other subscribers without a group do not matter.
   private final Map<Subscriber, Overflow> plainMembers;
 
   Route(int loops, long[] stamps, RoutedSubscription... matching) {
@@ -93,25 +93,25 @@ final class Route {
     bytes = HeapBytes.ofRoute(this, plainMembers.size());
   }
 
-  /** The route of a topic that nobody subscribes to; it takes part in no count. */
+  /** Returns the route of a topic without subscribers; it takes part in no count. */
   static Route ofNobody(int loops) {
     Route nobody = new Route(loops, NO_STAMPS);
     nobody.shared = true;
     return nobody;
   }
 
-  /** The first holder's share. */
+  /** Acquires the first holder's share. */
   void share() {
     shared = true;
     shares = 1;
   }
 
-  /** Whether it is remembered; if not, whoever has it is alone with it, and uncounted. */
+  /** Returns whether it is remembered; if not, its holder is alone with it, and uncounted. */
   boolean isShared() {
     return shared;
   }
 
-  /** About what it costs to deliver a frame of so many events here, in units of a target. */
+  /** Returns about the cost of delivering a frame of so many events here, in units of a target. */
   int work(int events) {
     if (isPlain) {
       return targetCount + groups.size();
@@ -134,21 +134,21 @@ final class Route {
   }
 
   /**
-   * The policy of a member of a group that gets the events on its own account, too; null when it
-   * does not.
+   * Returns the policy of a group member for events that it gets without the group, too; null if it
+   * gets none.
    */
   @Nullable Overflow ungroupedOverflow(Subscriber member) {
     return plainMembers.isEmpty() ? null : plainMembers.get(member);
   }
 
-  /** Collects each subscriber once, with the strictest of its policies. */
+  /** Collector of each subscriber once, with the strictest of its policies. */
   private static final class UniqueTargets {
     private final SubscriberSet subscribers;
     private final RouteTarget[] targets;
 
-    UniqueTargets(int most) {
-      subscribers = new SubscriberSet(most);
-      targets = new RouteTarget[most];
+    UniqueTargets(int max) {
+      subscribers = new SubscriberSet(max);
+      targets = new RouteTarget[max];
     }
 
     void add(RouteTarget target) {
@@ -165,7 +165,7 @@ final class Route {
       return subscribers.size();
     }
 
-    /** The policies of the subscribers that are members of groups, too. */
+    /** Returns the policies of the subscribers that are also members of groups. */
     Map<Subscriber, Overflow> among(RouteGroups groups) {
       if (size() == 0 || groups.size() == 0) {
         return Map.of();

@@ -7,38 +7,38 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one loop remembers of topics, of all accounts: found by their account and bytes, so that no
- * string is made for a published frame.
+ * Topics that one loop remembers, of all accounts: found by their account and bytes, so that no
+ * string is created for a published frame.
  *
  * <p>A hash table with open addressing over a power of two. It starts small and grows with the
  * number of topics in use up to {@link #MAX_SLOTS} or the bytes that the loop's topics may take;
  * from then on a new topic takes the place of another, so that any number of topics can come by. A
- * {@link #sweep} takes the routes from topics where they no longer hold or are not used, and leaves
- * the topics with what was counted. Confined to its loop but for {@link #list}.
+ * {@link #sweep} removes routes that no longer hold or are not used, and keeps the topics with
+ * their counts. Confined to its loop but for {@link #list}.
  */
 final class RouteCache {
   private static final int MIN_SLOTS = 64;
   private static final int MAX_SLOTS = 1 << 17;
   private static final int NEIGHBOURHOOD = 8;
 
-  /** In which a sweep comes to every topic; one that is not used between two loses its route. */
+  /** Time in which sweeps visit every topic; one that is not used between two loses its route. */
   private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1250);
 
-  /** How far {@link #someWithRoute} looks. */
+  /** Maximum of slots that {@link #someWithRoute} looks at. */
   private static final int LOOK = 64;
 
-  /** A topic that this loop has seen. */
+  /** Topic that this loop has seen. */
   static final class Entry extends TopicRoute {
-    /** Of whose account the topic is. */
+    /** Index of the topic's account. */
     final SubscriptionIndex index;
 
     final int hash;
     final byte[] bytes;
 
-    /** Never that of another topic of this loop; from 1. */
+    /** Number that no other topic of this loop ever has; from 1. */
     final long number;
 
-    /** How frames leave for other buses; null if none wants them. */
+    /** Plan of how frames leave for peers; null if none wants them. */
     @Nullable RemotePlan remote;
 
     long events;
@@ -50,10 +50,10 @@ final class RouteCache {
      */
     int roundRobin;
 
-    /** What the cache counts it as. */
+    /** Bytes that the cache counts for it. */
     private int cost;
 
-    /** {@link #events} at the last sweep. */
+    /** Value of {@link #events} at the last sweep. */
     private long eventsSwept;
 
     /**
@@ -87,10 +87,10 @@ final class RouteCache {
   private boolean sweeping;
 
   /**
-   * Makes an empty cache.
+   * Creates an empty cache.
    *
-   * @param shared where bytes are counted
-   * @param maxBytes what topics may take without their routes
+   * @param shared counts the bytes
+   * @param maxBytes maximum of topics without their routes
    */
   RouteCache(BusRoutes shared, long maxBytes) {
     this.shared = shared;
@@ -136,7 +136,7 @@ final class RouteCache {
     return entry;
   }
 
-  /** Forgets topics, but not one of them, until the others take no more than they may. */
+  /** Forgets topics, except one, until the others take no more than they may. */
   private void makeRoom(@Nullable Entry but) {
     for (int i = 0; cost > maxBytes && i < slots.length; i++) {
       Entry other = next();
@@ -146,7 +146,9 @@ final class RouteCache {
     }
   }
 
-  /** Whether a neighbourhood is full: topics in use that share it would push each other out. */
+  /**
+   * Returns whether a neighbourhood is full: topics in use that share it would push each other out.
+   */
   private boolean isCrowded(int hash) {
     @Nullable Entry[] table = slots;
     for (int i = 0; i < NEIGHBOURHOOD; i++) {
@@ -209,7 +211,7 @@ final class RouteCache {
     }
   }
 
-  /** Moves the hand on by one slot; returns what is in it. */
+  /** Moves the hand on by one slot; returns its entry. */
   private @Nullable Entry next() {
     @Nullable Entry[] table = slots;
     Entry entry = table[hand & (table.length - 1)];
@@ -229,8 +231,8 @@ final class RouteCache {
   }
 
   /**
-   * Takes the routes that no longer hold, or were not used since the last time, from some of the
-   * topics: from as many as let it come to all of them in {@link #SWEEP_NANOS}.
+   * Removes the routes that no longer hold, or were not used since the last time, from some of the
+   * topics: from as many as let it visit all of them in {@link #SWEEP_NANOS}.
    *
    * @param nowNanos {@link System#nanoTime}
    */
@@ -250,7 +252,7 @@ final class RouteCache {
         remove(swept, entry);
       } else if (entry != null) {
         if (entry.route != shared.nobody
-            && (entry.events == entry.eventsSwept || !entry.index.holds(entry))) {
+            && (entry.events == entry.eventsSwept || !entry.index.isCurrent(entry))) {
           entry.index.forget(entry);
         }
         entry.eventsSwept = entry.events;
@@ -275,7 +277,7 @@ final class RouteCache {
     count(-cost);
   }
 
-  /** The topics seen; any thread, and perhaps a moment old. */
+  /** Returns the topics seen; any thread, and perhaps a moment old. */
   List<Entry> list() {
     List<Entry> found = new ArrayList<>();
     for (Entry entry : slots) {

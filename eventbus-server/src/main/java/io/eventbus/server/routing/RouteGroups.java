@@ -3,16 +3,16 @@ package io.eventbus.server.routing;
 import io.eventbus.schema.Overflow;
 
 /**
- * The groups of a route, each with its members, one after the other in one array: there may be tens
- * of thousands, and several routes with them. Those come first whose members are all under BLOCK,
- * because only they may hold a publisher back. Immutable.
+ * Groups of a route, each with its members, one after the other in one array: there may be tens of
+ * thousands, and several routes with them. Groups whose members are all under BLOCK come first,
+ * because only they may stall a publisher. Immutable.
  */
 final class RouteGroups {
   private static final RouteGroups NONE = new RouteGroups(new RoutedSubscription[0], new int[1], 0);
 
   private final RoutedSubscription[] members;
 
-  /** Where each group begins, and at last where they end. */
+  /** Start of each group, and at last the end. */
   private final int[] starts;
 
   private final int blocking;
@@ -106,32 +106,32 @@ final class RouteGroups {
     return true;
   }
 
-  /** How many groups there are. */
+  /** Returns the number of groups. */
   int size() {
     return starts.length - 1;
   }
 
-  /** So many of them, the first, have only members under BLOCK. */
+  /** Returns how many groups, the first ones, have only members under BLOCK. */
   int blocking() {
     return blocking;
   }
 
-  /** How many members a group has, at least one. */
+  /** Returns the number of members of a group, at least one. */
   int size(int group) {
     return starts[group + 1] - starts[group];
   }
 
-  /** One of the members of a group. */
+  /** Returns a member of a group. */
   RoutedSubscription member(int group, int i) {
     return members[starts[group] + i];
   }
 
-  /** How many members all groups have together. */
+  /** Returns the number of members of all groups together. */
   int members() {
     return members.length;
   }
 
-  /** Whether publishers have to wait, because no member of a group has room. */
+  /** Returns whether publishers have to wait, because no member of a group has room. */
   boolean isFull(int group) {
     if (group >= blocking) {
       return false;
@@ -144,16 +144,12 @@ final class RouteGroups {
     return true;
   }
 
-  /**
-   * Finds a group.
-   *
-   * @return -1 if it has no member here
-   */
+  /** Returns the position of a group; -1 if it has no member here. */
   int find(long number) {
     return numbers.find(number);
   }
 
-  /** What it takes of the heap by estimate. */
+  /** Returns the estimated heap in bytes. */
   long bytes() {
     return size() == 0
         ? 0

@@ -7,12 +7,12 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The routes that are remembered, each once for all topics and loops that have the same, and how
- * much of the heap they may take. A route is known by the stamps of the sets of subscriptions that
- * it was made of. Any thread; a loop comes here only when a topic's subscriptions have changed.
+ * Routes that are remembered, each once for all topics and loops that have the same, and the heap
+ * that they may take. A route is known by the stamps of the sets of subscriptions that it was built
+ * of. Any thread; a loop comes here only when a topic's subscriptions have changed.
  */
 final class RouteTable {
-  /** Comparable, because a client can choose stamps of which all hashes are equal. */
+  /** Key that is comparable, because a client can choose stamps of which all hashes are equal. */
   static final class Key implements Comparable<Key> {
     private final long[] stamps;
 
@@ -41,17 +41,13 @@ final class RouteTable {
   private final LongAdder bytes = new LongAdder();
   private long used;
 
-  /**
-   * Makes an empty table.
-   *
-   * @param limit bytes that the routes may take
-   */
+  /** Creates an empty table with a limit in bytes. */
   RouteTable(long limit) {
     this.limit = limit;
   }
 
-  /** Takes a share in the route that was made of these sets; null if there is none. */
-  synchronized @Nullable Route take(long[] stamps) {
+  /** Acquires a share in the route that was built of these sets; null if there is none. */
+  synchronized @Nullable Route acquire(long[] stamps) {
     Route route = routes.get(new Key(stamps));
     if (route != null) {
       route.shares++;
@@ -60,9 +56,8 @@ final class RouteTable {
   }
 
   /**
-   * Takes a share in a route that was just made, or in one that is equal.
-   *
-   * @return the one to use: the given one, not {@link Route#isShared shared}, if there is no room
+   * Acquires a share in a route that was just built, or in an equal one, and returns it; the given
+   * one, not {@link Route#isShared shared}, if there is no room.
    */
   synchronized Route share(Route made) {
     Key key = new Key(made.stamps);
@@ -80,8 +75,8 @@ final class RouteTable {
     return made;
   }
 
-  /** Gives a share back; no effect on a route that is not shared. */
-  synchronized void give(Route route) {
+  /** Releases a share; no effect on a route that is not shared. */
+  synchronized void release(Route route) {
     if (route.shares > 0 && --route.shares == 0) {
       routes.remove(new Key(route.stamps));
       used -= route.bytes;
@@ -89,7 +84,7 @@ final class RouteTable {
     }
   }
 
-  /** What all routes take by estimate, each counted once. */
+  /** Returns the estimated bytes of all routes, each counted once. */
   long bytes() {
     return bytes.sum();
   }

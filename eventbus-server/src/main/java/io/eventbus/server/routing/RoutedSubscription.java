@@ -5,8 +5,7 @@ import io.eventbus.schema.Overflow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subscription of one connection. Immutable but for its place in the index; compared by
- * identity.
+ * Subscription of one connection. Immutable but for its place in the index; compared by identity.
  *
  * @see SubscriptionIndex
  */
@@ -19,9 +18,9 @@ public final class RoutedSubscription {
   private long groupNumber = GroupNames.NONE;
 
   /**
-   * Makes a subscription; it has no effect until it is in the index.
+   * Creates a subscription; it has no effect until it is in the index.
    *
-   * @param group with whom they are shared, null for nobody
+   * @param group group that shares the events, null for none
    */
   public RoutedSubscription(
       Subscriber subscriber,
@@ -50,11 +49,7 @@ public final class RoutedSubscription {
     return filter;
   }
 
-  /**
-   * Returns with whom the events are shared.
-   *
-   * @return the group, or null for none
-   */
+  /** Returns the group that shares the events, or null for none. */
   public @Nullable String group() {
     return group;
   }
@@ -64,17 +59,17 @@ public final class RoutedSubscription {
     return target.overflow();
   }
 
-  /** The group's number in the index that it is in; guarded by the lock of the index. */
+  /** Returns the group's number in its index; guarded by the lock of the index. */
   long groupNumber() {
     return groupNumber;
   }
 
-  /** It is in an index from now on, where its group has a number. */
+  /** Notes that it is in an index now, where its group has a number. */
   void joined(long number) {
     groupNumber = number;
   }
 
-  /** The subscriber with the policy, as a route gives it. */
+  /** Returns the subscriber with the policy, for a route. */
   RouteTarget target() {
     return target;
   }

@@ -13,18 +13,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives published frames to those who want them. There is one for each event loop, confined to it.
+ * Router of published frames to their subscribers. There is one for each event loop, confined to
+ * it.
  *
  * <p>A caller first {@link #select}s the topic of a frame, then asks {@link #mustWait}, then {@link
  * #deliver}s. In steady state none of this allocates.
  *
- * <p>It is one class because frames from clients and from other buses go the same way over the same
+ * <p>It is one class because frames from clients and from peers go the same way over the same
  * state, on the path of every event.
  */
 public final class Router {
   private static final long[] NO_GROUPS = {};
 
-  /** Group subscriptions of one connection that the scratch buffer is sure to have room for. */
+  /** Group subscriptions of one connection for which the scratch buffer always has room. */
   private static final int MAX_TAIL_GROUPS = 16;
 
   private final int loop;
@@ -42,10 +43,9 @@ public final class Router {
   private int receivers;
 
   /**
-   * Makes the router of a loop.
+   * Creates the router of a loop.
    *
-   * @param allocator where deliveries get their buffers
-   * @param remote where frames go on to other buses
+   * @param remote forwards frames to peers
    */
   public Router(
       int loop,
@@ -71,31 +71,27 @@ public final class Router {
   }
 
   /**
-   * Looks up which subscribers of the default account get a frame of a client.
-   *
-   * @return null if the topic is legal, else what is wrong with it
+   * Looks up the subscribers of the default account for a client's frame; returns null if the topic
+   * is legal, else what is wrong with it.
    */
   public @Nullable String select(ByteBuffer in, PublishView publish) {
     return select(routes.unnamed(), in, publish);
   }
 
   /**
-   * Looks up which subscribers get a frame of a client, which may not publish to topics of the
-   * system.
-   *
-   * @return null if the topic is legal, else what is wrong with it
+   * Looks up the subscribers of a client's frame; clients may not publish to topics of the system.
+   * Returns null if the topic is legal, else what is wrong with it.
    */
   public @Nullable String select(SubscriptionIndex index, ByteBuffer in, PublishView publish) {
-    // Asked first: what the bus itself or another one has published there is remembered.
+    // Checked first, because topics of the bus itself or of a peer are remembered.
     return publish.topicLength() > 0 && in.get(publish.topicStart()) == Topic.SYSTEM
         ? Topic.problem(publish.topic())
         : selectAny(index, in, publish);
   }
 
   /**
-   * Looks up which subscribers get a frame of the bus itself, which may publish to any topic.
-   *
-   * @return null if the topic is legal, else what is wrong with it
+   * Looks up the subscribers of a frame of the bus itself, which may publish to any topic. Returns
+   * null if the topic is legal, else what is wrong with it.
    */
   public @Nullable String selectAny(SubscriptionIndex index, ByteBuffer in, PublishView publish) {
     int start = publish.topicStart();
@@ -106,10 +102,10 @@ public final class Router {
   }
 
   /**
-   * Looks up which subscribers get a frame that another bus has sent, which may be one of its own.
+   * Looks up the subscribers of a peer's frame, which may be the peer's own. Returns null if the
+   * topic is legal, else what is wrong with it.
    *
-   * @param account whose event it is; nobody gets it where the account has no clients
-   * @return null if the topic is legal, else what is wrong with it
+   * @param account of the event; nobody gets it if the account has no clients
    */
   public @Nullable String select(String account, ByteBuffer in, DeliverView deliver) {
     SubscriptionIndex index = routes.unnamed().accounts().findOrNobody(account);
@@ -125,7 +121,7 @@ public final class Router {
     if (entry == null) {
       return false;
     }
-    if (!routes.hold(entry)) {
+    if (!routes.isCurrent(entry)) {
       routes.refresh(entry);
     }
     selected = entry;
@@ -147,11 +143,9 @@ public final class Router {
   }
 
   /**
-   * Returns by what this loop knows the topic that was looked up last, so that what was found out
-   * about it can be remembered without keeping it.
-   *
-   * @return at least 1; never that of another topic, and another one if the loop has forgotten the
-   *     topic meanwhile
+   * Returns this loop's number of the topic that was looked up last, so that findings about it can
+   * be remembered without keeping it; at least 1, never that of another topic, and another one if
+   * the loop has forgotten the topic meanwhile.
    */
   public long selectedNumber() {
     return selected().number;
@@ -166,11 +160,10 @@ public final class Router {
   }
 
   /**
-   * Says whether the publisher of the selected topic has to wait, because a queue under BLOCK, the
-   * way to another loop or the bus is full.
+   * Returns whether the publisher of the selected topic has to wait, because a queue under BLOCK,
+   * the queue to another loop or the bus is full; then nothing was delivered.
    *
    * @param retry if it has to wait, called once when it is worth trying again, by any thread
-   * @return true if it has to wait; then nothing was delivered
    */
   public boolean mustWait(long producer, Runnable retry) {
     RouteCache.Entry entry = selected();
@@ -185,11 +178,9 @@ public final class Router {
   }
 
   /**
-   * Says whether the bus would have to wait before it publishes to the selected topic itself: as
-   * for a client, but that the bus need not be below its memory's limit. Where that is reached,
-   * what the bus tells is wanted most, and it is little.
-   *
-   * @return true if it would have to wait
+   * Returns whether the bus would have to wait before it publishes to the selected topic itself: as
+   * for a client, but that the bus need not be below its memory's limit, because its own events are
+   * few and most wanted then.
    */
   public boolean ownMustWait(long producer, Runnable retry) {
     RouteCache.Entry entry = selected();
@@ -204,8 +195,8 @@ public final class Router {
       return true;
     }
     starting = false;
-    // What the others subscribe to may have come in the meantime.
-    if (!routes.hold(entry)) {
+    // The peers' subscriptions may have come in the meantime.
+    if (!routes.isCurrent(entry)) {
       routes.refresh(entry);
     }
     return false;
@@ -228,32 +219,29 @@ public final class Router {
   /**
    * Notes who holds a publisher back that {@link #mustWait} has made wait for the selected topic.
    */
-  public void held(PublisherStall hold) {
-    hold.begin(selected());
+  public void stalled(PublisherStall stall) {
+    stall.begin(selected());
   }
 
   /** Notes that a publisher has published to the selected topic. */
-  public void published(PublisherStall hold) {
-    hold.published(selected());
+  public void published(PublisherStall stall) {
+    stall.published(selected());
   }
 
   /**
-   * Charges the subscribers that hold a publisher back, if any do; to be called several times a
-   * second.
+   * Charges the subscribers that stall a publisher, if any do; to be called several times a second.
    *
    * @param nowNanos as {@link System#nanoTime}
    */
-  public void chargeHold(PublisherStall hold, long nowNanos) {
-    hold.onTick(nowNanos, routes);
+  public void chargeStall(PublisherStall stall, long nowNanos) {
+    stall.onTick(nowNanos, routes);
   }
 
   /**
-   * Charges the subscribers of a topic that hold back a frame of another bus, where others of them
-   * have nothing to read.
-   *
-   * @param nanos for how long
+   * Charges the subscribers of a topic that stall a peer's frame, if others of them have nothing to
+   * read.
    */
-  public void chargeHold(String account, String topic, long nanos) {
+  public void chargeStall(String account, String topic, long nanos) {
     byte[] bytes = topic.getBytes(StandardCharsets.UTF_8);
     RouteCache.Entry entry =
         routes.current(routes.unnamed().accounts().findOrNobody(account), bytes);
@@ -263,19 +251,15 @@ public final class Router {
   }
 
   /**
-   * Returns what {@link #select} has cost beyond looking at what is remembered, since the last
-   * call.
-   *
-   * @return nodes of the tree of filters and subscribers that were looked at; mostly 0
+   * Returns the cost of {@link #select} beyond remembered topics since the last call: nodes of the
+   * tree of filters and subscribers that were visited; mostly 0.
    */
   public int takeLookupWork() {
     return routes.takeWork();
   }
 
   /**
-   * Says whether a frame that another bus has sent for the selected topic has to wait.
-   *
-   * @return true if it has to wait; then nothing was delivered
+   * Returns whether a peer's frame for the selected topic has to wait; then nothing was delivered.
    */
   public boolean mustWait(boolean ungrouped, List<String> groups, Runnable retry) {
     if (memory.isOver()) {
@@ -310,7 +294,7 @@ public final class Router {
     if (!groups.isFull(group)) {
       return false;
     }
-    // Whoever has room first takes the next event.
+    // The first member with room gets the next event.
     for (int i = 0; i < groups.size(group); i++) {
       groups.member(group, i).subscriber().whenNotFull(retry);
     }
@@ -388,7 +372,7 @@ public final class Router {
   }
 
   /**
-   * Delivers a frame that another bus has sent to the subscribers of the selected topic.
+   * Delivers a peer's frame to the subscribers of the selected topic.
    *
    * @param from the index of the first byte of the frame
    * @param to the index after its last byte
@@ -438,7 +422,7 @@ public final class Router {
     return missing;
   }
 
-  /** Chooses for a frame that another bus has sent; returns how many groups have no member here. */
+  /** Chooses members for a peer's frame; returns how many groups have no member here. */
   private int choose(RouteCache.Entry entry, List<String> groups) {
     choice.clear();
     int roundRobin = entry.roundRobin++;
@@ -454,7 +438,7 @@ public final class Router {
     return missing;
   }
 
-  /** Gives a delivery to the chosen member of a group; takes over the caller's reference. */
+  /** Enqueues a delivery for the chosen member of a group; takes over the caller's reference. */
   private void enqueueOne(int i, Delivery own) {
     try {
       Subscriber member = choice.member(i);
@@ -470,7 +454,7 @@ public final class Router {
     }
   }
 
-  /** The delivery of a published frame for the i-th chosen member of groups. */
+  /** Returns the delivery of a published frame for the i-th chosen member of groups. */
   private Delivery forGroups(
       @Nullable Delivery shared,
       int i,
@@ -490,7 +474,7 @@ public final class Router {
     return deliveries.around(shared, from, publish.eventsSize(), scratch.flip(), tail(ids, count));
   }
 
-  /** The delivery of a frame from another bus for the i-th chosen member of groups. */
+  /** Returns the delivery of a peer's frame for the i-th chosen member of groups. */
   private Delivery forGroups(
       @Nullable Delivery shared,
       int i,
@@ -544,7 +528,7 @@ public final class Router {
       delivery.finish();
       return delivery;
     }
-    // Head and tail by way of the scratch buffer: a view of a new buffer would be an object for
+    // Head and tail go through the scratch buffer: a view of a new buffer would be an object for
     // each frame.
     Frames.writeDeliverHead(
         scratch.clear(), in, publish, producer, receivedAt, -1, groups, groupCount);
@@ -582,8 +566,8 @@ public final class Router {
   }
 
   /**
-   * Lists topics that were published to on this loop, and how much, as far as the loop remembers.
-   * Any thread.
+   * Returns topics that were published to on this loop, with their counts, as far as the loop
+   * remembers. Any thread.
    */
   public List<TopicCount> topics() {
     List<TopicCount> counts = new ArrayList<>();
@@ -603,8 +587,8 @@ public final class Router {
   }
 
   /**
-   * Gives back what is not needed: memory of deliveries, and routes that no longer hold or were not
-   * used for a second or two. To be called from time to time, at least once a second.
+   * Releases unused memory: of deliveries, and routes that no longer hold or were not used for a
+   * second or two. To be called at least once a second.
    *
    * @param nowNanos {@link System#nanoTime}
    */
@@ -613,7 +597,7 @@ public final class Router {
     routes.trim(nowNanos);
   }
 
-  /** Gives back what the router holds; on its loop, or when that has ended. */
+  /** Releases what the router holds; on its loop, or when that has ended. */
   public void close() {
     routes.clear();
     deliveries.close();

@@ -8,7 +8,7 @@ import java.security.SecureRandom;
  * numbers that share a place in a table with open addressing. Stateless; any thread.
  */
 public final class SecretHash {
-  // The factors of MurmurHash3's finalizer: one that is chosen at random may mix badly.
+  // Factors of MurmurHash3's finalizer: random ones may mix badly.
   private static final long FACTOR = 0xff51afd7ed558ccdL;
   private static final long FACTOR_2 = 0xc4ceb9fe1a85ec53L;
 
@@ -24,11 +24,9 @@ public final class SecretHash {
   private SecretHash() {}
 
   /**
-   * Hashes bytes, eight at a time.
+   * Hashes bytes, eight at a time; the same for the same bytes, as long as the process lives.
    *
-   * @param in position and limit are not looked at
-   * @param start the first byte
-   * @return the same for the same bytes, as long as the process lives
+   * @param in position and limit do not matter
    */
   public static int of(ByteBuffer in, int start, int length) {
     long h = SECRET ^ length;
@@ -45,7 +43,7 @@ public final class SecretHash {
     return (int) (h ^ (h >>> 32));
   }
 
-  /** Gives a number another one in its place. */
+  /** Replaces a number by another one. */
   static long of(long number) {
     long h = number ^ SECRET;
     h = (h ^ (h >>> 33)) * FACTOR;

@@ -3,10 +3,9 @@ package io.eventbus.server.routing;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Account of what clients make the bus hold for services: calls, their requests, services that
- * calls wait for, and tunnels; or registrations. A part of the bus's memory with a limit of its
- * own, so that it takes nothing from events. Any thread; what a call takes goes by way of {@link
- * OfLoop}.
+ * Memory that clients make the bus hold for services: calls, their requests, services that calls
+ * wait for, and tunnels; or registrations. A part of the bus's memory with a limit of its own, so
+ * that it takes nothing from events. Any thread; calls are counted by way of {@link OfLoop}.
  */
 public final class ServiceMemory {
   private final BusMemory memory;
@@ -21,8 +20,8 @@ public final class ServiceMemory {
   }
 
   /**
-   * Counts for one event loop. Calls come and go so often that the counters of all loops are
-   * changed only now and then, by more than one call needs. Confined to the loop.
+   * Count of one event loop. Calls come and go so often that the counters of all loops are changed
+   * only now and then, by more than one call needs. Confined to the loop.
    */
   public static final class OfLoop {
     private static final long CHUNK_BYTES = 16 << 10;
@@ -30,7 +29,7 @@ public final class ServiceMemory {
     private final ServiceMemory all;
     private long held;
     private long taken;
-    // The same without what the bus's memory counts elsewhere.
+    // Without the bytes that the bus's memory counts elsewhere.
     private long heldOnlyHere;
     private long takenOnlyHere;
 
@@ -39,7 +38,7 @@ public final class ServiceMemory {
     }
 
     /**
-     * Counts that more or fewer bytes are held than before.
+     * Changes the bytes that are held; negative for fewer.
      *
      * @param bytes how many more; negative for fewer
      */
@@ -71,40 +70,28 @@ public final class ServiceMemory {
     }
   }
 
-  /** Makes what counts for one event loop. */
+  /** Creates the count of one event loop. */
   public OfLoop ofLoop() {
     return new OfLoop(this);
   }
 
-  /**
-   * Counts that more or fewer bytes are held than before, for no connection; any thread.
-   *
-   * @param bytes how many more; negative for fewer
-   */
+  /** Changes the bytes that are held for no connection; negative for fewer. Any thread. */
   public void change(long bytes) {
     used.addAndGet(bytes);
     memory.change(bytes);
   }
 
-  /**
-   * Returns what is held for services.
-   *
-   * @return bytes; a little more than is held
-   */
+  /** Returns the bytes held for services; a little more than is held. */
   public long used() {
     return used.get();
   }
 
-  /** For people: what it is for, in the plural. */
+  /** Returns its purpose for people, in the plural. */
   String what() {
     return what;
   }
 
-  /**
-   * Returns what may be held for services.
-   *
-   * @return bytes
-   */
+  /** Returns the bytes that may be held for services. */
   public long limit() {
     return limit;
   }

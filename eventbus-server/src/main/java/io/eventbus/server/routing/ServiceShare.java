@@ -4,11 +4,11 @@ import io.eventbus.server.stats.SingleWriterCounter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Account of what one connection makes the bus hold for services, with its bounds: no few of them
- * can take everything, and one that wants little gets it while others sit on all that they may
- * have. Confined to the loop but for {@link #bytes}.
+ * Share of one connection in the memory for services, with its bounds: no few of them can take
+ * everything, and one that wants little gets it while others sit on all that they may have.
+ * Confined to the loop but for {@link #bytes}.
  *
- * <p>Two loops may pass a bound of the bus by one call each: it is a bound, not an account.
+ * <p>Two loops may pass a bound of the bus by one call each: it is a bound, not an exact account.
  */
 public final class ServiceShare {
   /** Number of equal parts of the bus's bytes of which a connection may have one. */
@@ -17,34 +17,28 @@ public final class ServiceShare {
   /** Bytes that every connection may have while at least a quarter of the bus's is left. */
   public static final long SMALL_BYTES = 32 << 10;
 
-  /** Account that the connections of one client address share. Confined to the loop. */
+  /** Limit group of one client address, shared by its connections. Confined to the loop. */
   public interface Address {
-    /** No address, or one without a limit. */
+    /** Limit group of a connection without an address limit. */
     Address UNBOUNDED =
         new Address() {
           @Override
-          public boolean takeServiceBytes(long bytes) {
+          public boolean acquireServiceBytes(long bytes) {
             return true;
           }
 
           @Override
-          public void giveServiceBytes(long bytes) {}
+          public void releaseServiceBytes(long bytes) {}
         };
 
     /**
-     * Takes some of what they may make the bus hold for services together.
-     *
-     * @param bytes at least 0
-     * @return false if there is not so much left; then nothing was taken
+     * Acquires bytes for services; returns false, and acquires nothing, if there are not so many
+     * left.
      */
-    boolean takeServiceBytes(long bytes);
+    boolean acquireServiceBytes(long bytes);
 
-    /**
-     * Gives back what was taken.
-     *
-     * @param bytes all of it or a part
-     */
-    void giveServiceBytes(long bytes);
+    /** Releases what was acquired, or a part of it. */
+    void releaseServiceBytes(long bytes);
   }
 
   private final ServiceMemory.OfLoop loop;
@@ -60,28 +54,26 @@ public final class ServiceShare {
     this.bounded = bounded;
   }
 
-  /** Makes the share of a client's connection. */
+  /** Creates the share of a client's connection. */
   public ServiceShare(ServiceMemory.OfLoop loop, Address address) {
     this(loop, address, true);
   }
 
   /**
-   * Makes the share of another bus, which bounds its own clients: it is counted, and not refused
-   * for its size.
-   *
-   * @return the share
+   * Creates the share of a peer, which bounds its own clients: it is counted, and not refused for
+   * its size.
    */
   public static ServiceShare ofBus(ServiceMemory.OfLoop loop) {
     return new ServiceShare(loop, Address.UNBOUNDED, false);
   }
 
   /**
-   * Takes room before something is made.
+   * Acquires room before something is created; returns null, or the limit that it would pass, to be
+   * shown to the client: then nothing was acquired.
    *
-   * @param cost bytes, with what is held elsewhere
-   * @return null, or which limit it would pass, to be shown to the client; then nothing was taken
+   * @param cost bytes, with those held elsewhere
    */
-  public @Nullable String take(long cost, long elsewhere) {
+  public @Nullable String acquire(long cost, long elsewhere) {
     if (bounded) {
       String problem = problem(cost);
       if (problem != null) {
@@ -136,7 +128,7 @@ public final class ServiceShare {
           + limit
           + ", half of limits.memory-bytes)";
     }
-    if (!address.takeServiceBytes(cost)) {
+    if (!address.acquireServiceBytes(cost)) {
       return "the "
           + all.what()
           + " of all connections from the client's address have no room for "
@@ -148,36 +140,31 @@ public final class ServiceShare {
   }
 
   /**
-   * Returns what a connection may have of the last quarter. With the square of what is left it gets
-   * so little that many connections, each with all that it may have, leave something for the next.
+   * Returns the part of the last quarter that a connection may have. With the square of what is
+   * left it gets so little that many connections, each with all that it may have, leave something
+   * for the next.
    */
   private static long smallBytes(long left, long quarter) {
     double part = (double) left / quarter;
     return (long) (SMALL_BYTES * part * part);
   }
 
-  /**
-   * Returns what the connection may make the bus hold while most of the room is free.
-   *
-   * @return bytes
-   */
+  /** Returns the bytes that the connection may use for services while most of the room is free. */
   public long ownPart() {
     return Math.max(SMALL_BYTES, loop.all().limit() / CONNECTION_PART);
   }
 
   /**
-   * Counts what has to be kept although there may be no room, because it has begun.
-   *
-   * @param cost bytes
+   * Counts bytes that have to be kept although there may be no room, because their use has begun.
    */
   public void add(long cost) {
     bytes.add(cost);
     loop.change(cost, 0);
-    added += address.takeServiceBytes(cost) ? 0 : cost;
+    added += address.acquireServiceBytes(cost) ? 0 : cost;
   }
 
-  /** Gives back what was taken, also after the end of the connection. */
-  public void give(long cost, long elsewhere) {
+  /** Releases what was acquired, also after the end of the connection. */
+  public void release(long cost, long elsewhere) {
     if (cost == 0) {
       return;
     }
@@ -186,13 +173,12 @@ public final class ServiceShare {
     // The address is not given back what it had no room for.
     long notTaken = Math.min(added, cost);
     added -= notTaken;
-    address.giveServiceBytes(cost - notTaken);
+    address.releaseServiceBytes(cost - notTaken);
   }
 
   /**
-   * Says whether next to nothing is left for all.
-   *
-   * @return true where even connections with little will soon get nothing
+   * Returns whether so little is left for all that even connections with little will soon get
+   * nothing.
    */
   public boolean isLastRoom() {
     ServiceMemory all = loop.all();
@@ -200,21 +186,15 @@ public final class ServiceShare {
   }
 
   /**
-   * Says whether more than half of what all may hold is held: the other half is for what does not
-   * only wait for a member to come.
-   *
-   * @return true where calls that nobody can take yet get no more
+   * Returns whether more than half of what all may hold is held: the other half is not for calls
+   * that only wait for a member to come.
    */
   public boolean isHalfUsed() {
     ServiceMemory all = loop.all();
     return all.used() > all.limit() / 2;
   }
 
-  /**
-   * Returns what the bus holds for the connection; any thread.
-   *
-   * @return bytes
-   */
+  /** Returns the bytes that the bus holds for the connection; any thread. */
   public long bytes() {
     return bytes.get();
   }

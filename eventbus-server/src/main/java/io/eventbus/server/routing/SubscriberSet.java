@@ -2,7 +2,7 @@ package io.eventbus.server.routing;
 
 /**
  * Different subscribers, numbered in the order in which they came: a hash table of places in an
- * array, because a map would make an object for each of very many. Confined to one thread.
+ * array, because a map would create an object for each of very many. Confined to one thread.
  */
 final class SubscriberSet {
   private static final int[] NO_PLACES = {};
@@ -11,15 +11,11 @@ final class SubscriberSet {
   private final int[] places;
   private int size;
 
-  /**
-   * Makes an empty set.
-   *
-   * @param most how many it may get
-   */
-  SubscriberSet(int most) {
-    members = new Subscriber[most];
-    // One by itself, the usual case, needs none.
-    places = most < 2 ? NO_PLACES : new int[Integer.highestOneBit(most) << 2];
+  /** Creates an empty set for at most so many. */
+  SubscriberSet(int max) {
+    members = new Subscriber[max];
+    // A single one, the usual case, needs none.
+    places = max < 2 ? NO_PLACES : new int[Integer.highestOneBit(max) << 2];
   }
 
   /** Adds a subscriber; returns the number of one that is there already, else -1. */

@@ -9,23 +9,23 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * All subscriptions of one account at a bus. Any thread may use it.
+ * Subscriptions of one account at a bus. Any thread may use it.
  *
  * <p>Filters without wildcards are found by hash, the others in a tree with one level for each
- * token. A lookup takes a read lock, but a loop looks a topic up only when its remembered {@link
+ * token. A look-up takes a read lock, but a loop looks a topic up only when its remembered {@link
  * TopicRoute} no longer holds: every change counts up one of the {@link IndexVersions}. A topic
- * that nobody subscribes to is nowhere in here.
+ * without subscribers is nowhere in here.
  *
- * <p>A change gives the set of subscriptions with its filter a stamp that no set has had. What a
- * look-up finds is known by the stamps of the sets: the {@link Route} is made once for all topics
- * with the same, and found again where a change has been undone.
+ * <p>A change gives the set of subscriptions with its filter a stamp that no set has had. The
+ * result of a look-up is known by the stamps of the sets: the {@link Route} is built once for all
+ * topics with the same, and found again after a change has been undone.
  *
  * <p>Each account has one (see {@link Accounts}); what they share is in {@link BusRoutes}.
  *
  * <p>It is one class because one lock guards all of it.
  */
 public final class SubscriptionIndex {
-  /** One part of the heap in so many is for routes and the topics that loops remember. */
+  /** Divisor of the heap for routes and the topics that loops remember. */
   private static final int ROUTE_SHARE = 16;
 
   private static final int FEW_STRIPES = 64;
@@ -34,7 +34,7 @@ public final class SubscriptionIndex {
   private final Map<String, SubscriptionSet> exact = new HashMap<>();
   private final FilterNode root = new FilterNode();
   private final Map<WildcardPattern, Integer> patterns = new HashMap<>();
-  // Of clients: how many subscriptions with wildcards each has.
+  // Number of clients' subscriptions for each wildcard pattern.
   private final Map<String, Integer> wildcardGroups = new HashMap<>();
   private final GroupNames groups = new GroupNames();
   private final IndexVersions versions;
@@ -45,21 +45,21 @@ public final class SubscriptionIndex {
   private volatile LocalSubscriptions local = LocalSubscriptions.NOBODY;
   private volatile boolean dropped;
 
-  /** Makes the same topic of two accounts two places in a table; 0 for the default account. */
+  /** Per-account hash salt; 0 for the default account. */
   final int salt;
 
-  /** Connections of the account, and subscriptions that others tell of; guarded by Accounts. */
+  /** Number of the account's connections, and of peers' subscriptions; guarded by Accounts. */
   int clients;
 
   int told;
 
-  /** Makes the empty index of a bus's default account. */
+  /** Creates the empty index of a bus's default account. */
   public SubscriptionIndex(int loops) {
     this(loops, Runtime.getRuntime().maxMemory() / ROUTE_SHARE);
   }
 
   /**
-   * Makes the empty index of a bus's default account with a bound of its own, for all accounts.
+   * Creates the empty index of a bus's default account with a bound of its own, for all accounts.
    *
    * @param routeLimit bytes: half of it for routes, half for the topics that loops remember
    */
@@ -71,7 +71,7 @@ public final class SubscriptionIndex {
     this.accounts = new Accounts(this, shared);
   }
 
-  /** Makes the index of another account. */
+  /** Creates the index of another account. */
   SubscriptionIndex(Accounts accounts, BusRoutes shared, String account, int salt) {
     this.accounts = accounts;
     this.shared = shared;
@@ -86,11 +86,7 @@ public final class SubscriptionIndex {
     return accounts;
   }
 
-  /**
-   * Returns whose subscriptions these are.
-   *
-   * @return the account's name, empty for the default one
-   */
+  /** Returns the name of the account, empty for the default one. */
   public String account() {
     return account;
   }
@@ -103,44 +99,36 @@ public final class SubscriptionIndex {
     local = listener;
   }
 
-  /** Nothing is added or looked up from now on. */
+  /** Drops the index: nothing is added or looked up from now on. */
   void drop() {
     dropped = true;
   }
 
-  /** Whether this is what its account has now: not for one that is dropped, or is nobody's. */
+  /** Returns whether this is its account's current index: false if it is dropped, or nobody's. */
   boolean isPresent() {
     return accounts.find(account) == this;
   }
 
-  /**
-   * Says whether the account has no clients any more: when there are some again, it gets another
-   * index.
-   */
+  /** Returns whether the account has no clients any more: with new ones it gets another index. */
   public boolean isDropped() {
     return dropped;
   }
 
-  /**
-   * Sets the listener for the subscriptions of clients, of all accounts; before there are any.
-   *
-   * @param listener the only listener
-   */
+  /** Sets the listener for the subscriptions of clients, of all accounts; before there are any. */
   public void onLocalChange(LocalSubscriptions listener) {
     accounts.onLocalChange(listener);
   }
 
-  /** Makes every remembered route be looked up again; for when other buses have other names. */
+  /** Invalidates every remembered route, when peers have other names. */
   public void invalidate() {
     versions.invalidate();
   }
 
   /**
-   * Says for how long subscriptions with a filter may not be added or removed, because long routes
-   * were made again too often.
+   * Returns the nanoseconds for which subscriptions with a filter may not be added or removed,
+   * because long routes were rebuilt too often: at most some seconds; 0 if they need not wait.
    *
    * @param nowNanos as {@link System#nanoTime}
-   * @return nanoseconds, at most some seconds; 0 if it need not wait
    */
   public long waitNanos(TopicFilter filter, long nowNanos) {
     return shared.rebuilds.isSpent() && mayConcernMany(filter)
@@ -148,16 +136,12 @@ public final class SubscriptionIndex {
         : 0;
   }
 
-  /**
-   * Counts how often a change of subscriptions had to wait, in all accounts.
-   *
-   * @return 0 or more
-   */
+  /** Returns how often a change of subscriptions had to wait, in all accounts. */
   public long changesDelayed() {
     return shared.rebuilds.waits();
   }
 
-  /** Whether a change makes long routes be made again, or with wildcards perhaps does. */
+  /** Returns whether a change makes long routes be rebuilt, or with wildcards perhaps does. */
   private boolean mayConcernMany(TopicFilter filter) {
     if (!filter.isExact()) {
       return true;
@@ -166,17 +150,13 @@ public final class SubscriptionIndex {
     try {
       MatchResult found = new MatchResult();
       match(filter.toString(), found);
-      return found.count() > RebuildBudget.SHORT;
+      return found.count() > RebuildBudget.MAX_SHORT;
     } finally {
       lock.readLock().unlock();
     }
   }
 
-  /**
-   * Adds a subscription: every frame that is routed after the return sees it.
-   *
-   * @param subscription not in the index yet
-   */
+  /** Adds a subscription: every frame that is routed after the return sees it. */
   public void add(RoutedSubscription subscription) {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
@@ -197,11 +177,7 @@ public final class SubscriptionIndex {
     }
   }
 
-  /**
-   * Adds a subscription of which other buses are not told.
-   *
-   * @param subscription not in the index yet
-   */
+  /** Adds a subscription that peers are not told of. */
   public void addWithdrawn(RoutedSubscription subscription) {
     lock.writeLock().lock();
     try {
@@ -212,7 +188,7 @@ public final class SubscriptionIndex {
     }
   }
 
-  /** Lets other buses know no more of a subscription, which goes on to get what comes. */
+  /** Withdraws a subscription from peers; it still gets what comes. */
   public void withdraw(RoutedSubscription subscription) {
     lock.writeLock().lock();
     try {
@@ -222,11 +198,7 @@ public final class SubscriptionIndex {
     }
   }
 
-  /**
-   * Removes a subscription: no frame that is routed after the return sees it.
-   *
-   * @param subscription in the index or not
-   */
+  /** Removes a subscription, if it is there: no frame that is routed after the return sees it. */
   public void remove(RoutedSubscription subscription) {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
@@ -302,18 +274,18 @@ public final class SubscriptionIndex {
     return HeapBytes.ofTopic();
   }
 
-  /** Where changes are counted that concern topics with these first characters. */
+  /** Returns the stripe of changes that concern topics with these first characters. */
   int stripe(String topic, int length) {
     return IndexVersions.stripe(topic, length) & versions.mask;
   }
 
-  /** Whether a topic's route is what a look-up would find; cheap. */
-  boolean holds(TopicRoute of) {
-    return versions.hold(of);
+  /** Returns whether a topic's route is what a look-up would find; cheap. */
+  boolean isCurrent(TopicRoute of) {
+    return versions.isCurrent(of);
   }
 
   /**
-   * Looks up who gets the events of a topic. If there is no room to remember its route, that is not
+   * Looks up the subscribers of a topic. If there is no room to remember its route, that is not
    * {@link Route#isShared shared}: then it should be forgotten soon, or shared once there is room.
    */
   void refresh(TopicRoute of, MatchResult found) {
@@ -322,7 +294,7 @@ public final class SubscriptionIndex {
       match(of.topic, found);
       if (!found.are(of.route.stamps)) {
         Route now = route(found, of.wildcard != TopicRoute.UNKNOWN);
-        shared.routes.give(of.route);
+        shared.routes.release(of.route);
         of.route = now;
       }
       versions.note(of);
@@ -347,7 +319,7 @@ public final class SubscriptionIndex {
       return nobody();
     }
     long[] stamps = found.stamps();
-    Route known = shared.routes.take(stamps);
+    Route known = shared.routes.acquire(stamps);
     if (known != null) {
       return known;
     }
@@ -366,14 +338,14 @@ public final class SubscriptionIndex {
     }
   }
 
-  /** Gives back a topic's route; the next look at it finds that it no longer holds. */
+  /** Releases a topic's route; the next look at it finds that it no longer holds. */
   void forget(TopicRoute of) {
-    shared.routes.give(of.route);
+    shared.routes.release(of.route);
     of.route = nobody();
     of.wildcard = TopicRoute.UNKNOWN;
   }
 
-  /** Where a group of a name is in a route; -1 if it has no member there. */
+  /** Returns the position of a named group in a route; -1 if it has no member there. */
   int group(Route route, String name) {
     return route.groups.find(groups.number(name));
   }
@@ -382,30 +354,27 @@ public final class SubscriptionIndex {
     return shared.nobody;
   }
 
-  /** How many routes are remembered. */
+  /** Returns the number of remembered routes. */
   int routeCount() {
     return shared.routes.size();
   }
 
-  /** What one loop's topics may take, without their routes. */
+  /** Returns the bytes that one loop's topics may take, without their routes. */
   long topicLimit() {
     return shared.limit / 2 / shared.loops;
   }
 
   /**
-   * Estimates the heap that the loops' memory of topics and of who gets them takes, for all
-   * accounts.
-   *
-   * @return bytes, about a sixteenth of the JVM's heap at most
+   * Estimates the heap for the topics that loops remember and their routes, for all accounts, in
+   * bytes: about a sixteenth of the JVM's heap at most.
    */
   public long routeBytes() {
     return shared.routes.bytes() + shared.topicBytes.sum();
   }
 
   /**
-   * Counts the topics that the loops remember, of all accounts.
-   *
-   * @return 0 or more; a topic that is published on several loops counts for each of them
+   * Returns the number of topics that the loops remember, of all accounts; a topic that is
+   * published on several loops counts for each of them.
    */
   public long topics() {
     return shared.topicCount.sum();
@@ -417,8 +386,8 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Counts who gets the events of each of some topics. Those that the same filters select are
-   * counted once, and no route is made.
+   * Returns the number of subscribers of each of some topics. Those that the same filters match are
+   * counted once, and no route is built.
    */
   public int[] subscribers(List<String> topics) {
     // By the stamps of the sets.
@@ -439,9 +408,8 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Says whether anything subscribes to a topic, here or at another bus that this one knows of.
-   *
-   * @return false if an event of that topic would go nowhere
+   * Returns whether anything subscribes to a topic, here or at a known peer; if not, an event of
+   * that topic would go nowhere.
    */
   public boolean isWanted(String topic) {
     MatchResult found = new MatchResult();
@@ -454,20 +422,14 @@ public final class SubscriptionIndex {
     }
   }
 
-  /**
-   * Returns the number of subscriptions of the account's clients.
-   *
-   * @return 0 or more
-   */
+  /** Returns the number of subscriptions of the account's clients. */
   public long size() {
     return size.get();
   }
 
   /**
-   * Counts the different patterns of wildcards among the filters of clients. Those that other buses
-   * tell of are not among them: each bus bounds its own.
-   *
-   * @return 0 or more
+   * Returns the number of different wildcard patterns among the filters of clients. Those of peers
+   * do not count: each bus bounds its own.
    */
   public int patterns() {
     lock.readLock().lock();
@@ -479,9 +441,8 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Says whether a filter of a client has a pattern.
-   *
-   * @return true if that filter adds nothing to {@link #patterns}
+   * Returns whether a filter of a client has a pattern, so that the pattern adds nothing to {@link
+   * #patterns}.
    */
   public boolean hasPattern(WildcardPattern pattern) {
     lock.readLock().lock();
@@ -493,10 +454,9 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Counts the groups of clients with which another would share a limit: for a filter without
-   * wildcards those of its topic, else all that have wildcards.
-   *
-   * @return without that group; 0 if it is there already
+   * Returns the number of groups of clients that share a limit with another, without that one: for
+   * a filter without wildcards those of its topic, else all that have wildcards; 0 if it is there
+   * already.
    */
   public int otherGroups(TopicFilter filter, String group) {
     lock.readLock().lock();
@@ -520,22 +480,20 @@ public final class SubscriptionIndex {
     shared.subscriptionBytes.addAndGet(HeapBytes.ofSubscription(subscription));
   }
 
-  /** No longer counts a subscription. */
+  /** Stops counting a subscription. */
   public void release(RoutedSubscription subscription) {
     shared.subscriptionBytes.addAndGet(-HeapBytes.ofSubscription(subscription));
   }
 
   /**
-   * Estimates the heap that the subscriptions of all sessions of all accounts take, with all that
-   * is kept because of them.
-   *
-   * @return bytes, 0 without subscriptions
+   * Estimates the heap for the subscriptions of all sessions of all accounts, with all that is kept
+   * because of them, in bytes.
    */
   public long bytes() {
     return shared.subscriptionBytes.get();
   }
 
-  /** Topics and tree nodes that are kept because of subscriptions. */
+  /** Returns the number of topics and tree nodes that are kept because of subscriptions. */
   int footprint() {
     lock.readLock().lock();
     try {

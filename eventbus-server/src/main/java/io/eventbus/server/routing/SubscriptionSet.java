@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscriptions with one filter: mostly one, so a real set is made only for the second. Guarded
+ * Subscriptions with one filter: mostly one, so a real set is created only for the second. Guarded
  * by the lock of the index.
  */
 final class SubscriptionSet {
@@ -17,8 +17,8 @@ final class SubscriptionSet {
   private long stamp;
 
   /**
-   * {@link #more}, as long as nothing has changed: going through a set is slow, and a route is made
-   * of many of which one has changed. Volatile, because loops that look up share the lock.
+   * Copy of {@link #more}, as long as nothing has changed: going through a set is slow, and a route
+   * is built of many of which one has changed. Volatile, because loops that look up share the lock.
    */
   private volatile RoutedSubscription @Nullable [] copy;
 
@@ -39,9 +39,9 @@ final class SubscriptionSet {
   }
 
   /**
-   * Removes a subscription.
+   * Removes a subscription; returns whether it was there.
    *
-   * @param changedAt the new stamp if it was there, which no set has had
+   * @param changedAt the new stamp, which no set has had
    */
   boolean remove(RoutedSubscription subscription, long changedAt) {
     boolean found;
@@ -65,7 +65,9 @@ final class SubscriptionSet {
     return found;
   }
 
-  /** Stands for this set with what is in it now: two with the same stamp are the same. */
+  /**
+   * Returns the stamp of this set with its current content: two with the same stamp are the same.
+   */
   long stamp() {
     return stamp;
   }
@@ -78,7 +80,7 @@ final class SubscriptionSet {
     return more != null ? more.size() : one != null ? 1 : 0;
   }
 
-  /** Puts all into an array; returns the place behind the last. */
+  /** Copies all into an array; returns the place behind the last. */
   int copyTo(RoutedSubscription[] all, int at) {
     Set<RoutedSubscription> several = more;
     if (several == null) {
@@ -104,7 +106,7 @@ final class SubscriptionSet {
     return all == null || all.containsKey(but) ? 0 : all.size();
   }
 
-  /** A subscription of a group has come, or gone. */
+  /** Counts a subscription of a group that was added or removed. */
   void countGroup(String group, int by) {
     Map<String, Integer> all = groups;
     if (all == null) {

@@ -3,9 +3,9 @@ package io.eventbus.server.routing;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What messages take that have not come whole yet: a part of the bus's memory with a limit of its
- * own, so that clients that never finish a message take nothing from those that do. Bytes are asked
- * for before they are allocated. Any thread.
+ * Memory of messages that are not complete yet: a part of the bus's memory with a limit of its own,
+ * so that clients that never finish a message take nothing from those that do. Bytes are acquired
+ * before they are allocated. Any thread.
  */
 public final class UnfinishedMemory {
   private final BusMemory memory;
@@ -21,33 +21,24 @@ public final class UnfinishedMemory {
   }
 
   /**
-   * Sets who is told when somebody has to wait. It is called by any thread, often, and must return
-   * at once.
-   *
-   * @param listener the only listener
+   * Sets the listener, which is called when a message has to wait, by any thread and often; it must
+   * return at once.
    */
   public void onPressure(Runnable listener) {
     pressureListener = listener;
   }
 
   /**
-   * Asks for bytes. While the bus as a whole is over its limit there are none; otherwise one
-   * message may always be put together, however large.
-   *
-   * @param bytes at least 0
-   * @return false if there is no room; then nothing was taken
+   * Acquires bytes; returns false, and acquires nothing, if there is no room. While the bus as a
+   * whole is over its limit there is none; otherwise one message may always be put together,
+   * however large.
    */
-  public boolean take(long bytes) {
-    return take(bytes, 0);
+  public boolean tryAcquire(long bytes) {
+    return tryAcquire(bytes, 0);
   }
 
-  /**
-   * Asks for bytes, as {@link #take(long)}, for a message that has some already.
-   *
-   * @param bytes at least 0
-   * @return false if there is no room; then nothing was taken
-   */
-  public boolean take(long bytes, long own) {
+  /** Acquires bytes, as {@link #tryAcquire(long)}, for a message that has some already. */
+  public boolean tryAcquire(long bytes, long own) {
     if (memory.isOver()) {
       return false;
     }
@@ -62,12 +53,8 @@ public final class UnfinishedMemory {
     return true;
   }
 
-  /**
-   * Gives bytes back.
-   *
-   * @param bytes what was taken
-   */
-  public void give(long bytes) {
+  /** Releases bytes that were acquired. */
+  public void release(long bytes) {
     memory.release(bytes);
     used.addAndGet(-bytes);
     if (!waiters.isEmpty()) {
@@ -76,17 +63,17 @@ public final class UnfinishedMemory {
   }
 
   /**
-   * Says how many of those who wait are to be woken: as many as have room, if they want as much as
-   * was refused last. The first one may always try, as it may want less.
+   * Returns how many of those who wait are to be woken: as many as have room, if they want as much
+   * as was refused last. The first one may always try, as it may want less.
    */
   private long fitting() {
     return Math.max(1, (limit - used.get()) / Math.max(1, refused));
   }
 
   /**
-   * Asks for a call when something has been given back, in turn with others who ask.
+   * Calls back once when bytes have been released, in turn with others who wait.
    *
-   * @param retry called once, by any thread; must not block
+   * @param retry called by any thread; must not block
    */
   public void whenRoom(Runnable retry) {
     if (memory.isOver()) {
@@ -101,7 +88,7 @@ public final class UnfinishedMemory {
     }
   }
 
-  /** Tells the listener again if somebody waits, or wakes who may go on; for a timer. */
+  /** Calls the listener again if a message waits, or wakes those who may go on; for a timer. */
   public void press() {
     if (isShort()) {
       pressureListener.run();
@@ -110,38 +97,24 @@ public final class UnfinishedMemory {
     }
   }
 
-  /**
-   * Says whether a message waits for room.
-   *
-   * @return false if none does
-   */
+  /** Returns whether a message waits for room. */
   public boolean isWaitedFor() {
     return !waiters.isEmpty();
   }
 
   /**
-   * Says whether room has to be made: a message waits, and what was refused last does not fit.
-   *
-   * @return false if those who wait can go on
+   * Returns whether room has to be made: a message waits, and what was refused last does not fit.
    */
   public boolean isShort() {
     return isWaitedFor() && used.get() > 0 && used.get() + refused > limit;
   }
 
-  /**
-   * Returns what unfinished messages take.
-   *
-   * @return bytes
-   */
+  /** Returns the bytes of unfinished messages. */
   public long used() {
     return used.get();
   }
 
-  /**
-   * Returns what they may take.
-   *
-   * @return bytes
-   */
+  /** Returns the limit in bytes. */
   public long limit() {
     return limit;
   }

@@ -7,27 +7,27 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who wait for room somewhere. Any thread may wait or wake; bounded by the number of
- * connections, because each stands here once, however often it asks.
+ * List of callbacks that wait for room somewhere. Any thread may wait or wake; bounded by the
+ * number of connections, because each is listed once, however often it asks.
  */
 public final class WakeupList {
-  /** Those who wait, in the order in which they came. */
+  /** Callbacks in the order in which they came. */
   private static final class Line {
     final Queue<Runnable> order = new ConcurrentLinkedQueue<>();
     final Set<Runnable> members = ConcurrentHashMap.newKeySet();
   }
 
-  // Made for the first who waits: most connections never make anybody wait.
+  // Created for the first callback: most connections never make anybody wait.
   private volatile @Nullable Line waiting;
 
-  /** Makes an empty list. */
+  /** Creates an empty list. */
   public WakeupList() {}
 
   /**
-   * Adds somebody. The caller checks its condition once more afterwards, and wakes if it no longer
-   * holds, so that no wake-up is lost.
+   * Adds a callback. The caller checks its condition once more afterwards, and wakes if it no
+   * longer holds, so that no wake-up is lost.
    *
-   * @param retry called once, by whoever wakes
+   * @param retry called once, on the thread that wakes
    */
   public void add(Runnable retry) {
     Line line = waiting;
@@ -60,17 +60,13 @@ public final class WakeupList {
     wake(line.order.size());
   }
 
-  /**
-   * Calls the first of those who wait, each once, as {@link #wake()} does.
-   *
-   * @param most how many at most
-   */
-  void wake(long most) {
+  /** Calls the first of those who wait, at most so many, each once, as {@link #wake()} does. */
+  void wake(long max) {
     Line line = waiting;
     if (line == null) {
       return;
     }
-    for (long n = most; n > 0; n--) {
+    for (long n = max; n > 0; n--) {
       Runnable retry = line.order.poll();
       if (retry == null) {
         return;
@@ -81,11 +77,7 @@ public final class WakeupList {
     }
   }
 
-  /**
-   * Says whether anybody waits.
-   *
-   * @return false if nobody does
-   */
+  /** Returns whether nobody waits. */
   public boolean isEmpty() {
     Line line = waiting;
     return line == null || line.order.isEmpty();

@@ -5,27 +5,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a filter has its wildcards: how many tokens it has, which of them are {@code *}, and
- * whether {@code >} follows. Of all filters with the same pattern a topic is selected by one at
- * most, so the number of patterns bounds what a look-up comes by.
+ * Positions of a filter's wildcards: how many tokens it has, which of them are {@code *}, and
+ * whether {@code >} follows. Of all filters with the same pattern one at most matches a topic, so
+ * the number of patterns bounds the cost of a look-up.
  */
 public record WildcardPattern(int shape) implements Comparable<WildcardPattern> {
-  /** The places where a token can be. */
+  /** Number of positions of a token. */
   private static final int TOKENS = 16;
 
   private static final int TAIL = 1 << 30;
 
   /**
-   * There are 57 patterns of up to so many tokens, the tail not counted: too few to make a look-up
-   * slow, and the ones that most clients need.
+   * Number of tokens, the tail not counted, up to which a pattern is short. There are 57 of these:
+   * too few to make a look-up slow, and the ones that most clients need.
    */
   private static final int SHORT_TOKENS = 4;
 
-  /**
-   * Returns the pattern of a filter.
-   *
-   * @return its pattern, null for a filter without wildcards
-   */
+  /** Returns the pattern of a filter; null for a filter without wildcards. */
   public static @Nullable WildcardPattern of(TopicFilter filter) {
     if (filter.isExact()) {
       return null;
@@ -40,16 +36,15 @@ public record WildcardPattern(int shape) implements Comparable<WildcardPattern> 
     return new WildcardPattern(shape);
   }
 
-  /** By the shape, so that a table of patterns that collide stays fast. */
+  /** Compares by the shape, so that a table of patterns that collide stays fast. */
   @Override
   public int compareTo(WildcardPattern other) {
     return Integer.compare(shape, other.shape);
   }
 
   /**
-   * Says whether this is one of the few patterns that need no bound.
-   *
-   * @return true for at most four tokens before a tail
+   * Returns whether this is one of the few patterns that need no bound: at most four tokens before
+   * a tail.
    */
   public boolean isShort() {
     return (shape & ~TAIL) >>> TOKENS <= SHORT_TOKENS;

@@ -1,12 +1,12 @@
 package io.eventbus.server.security;
 
 /**
- * Is told when the files and keys change that say who may come in, and what clients may do.
- * Implementers: called on the thread that looks for changes, or that has fetched them; must not
- * block and must not throw.
+ * Listener for changes of the files and keys that decide who may connect, and what clients may do.
+ * Its methods are called on the thread that looks for changes, or that has fetched them; it must
+ * not block and must not throw.
  */
 public interface AccessChanges {
-  /** Tells nobody. */
+  /** Listener that does nothing. */
   AccessChanges NONE =
       new AccessChanges() {
         @Override
@@ -16,11 +16,11 @@ public interface AccessChanges {
         public void refused(String key, String reason) {}
       };
 
-  /** What was read again is used from now on. */
+  /** Called when a file or set of keys was read again and is used from now on. */
   void changed(String key, String summary);
 
   /**
-   * What has changed cannot be used: what was read before stays.
+   * Called when a change cannot be used: what was read before stays.
    *
    * @param reason where it is wrong, and what was expected; without secrets
    */

@@ -1,8 +1,8 @@
 package io.eventbus.server.security;
 
-/** What became of the credentials of one client. */
+/** Result of checking the credentials of one client. */
 public sealed interface Authentication {
-  /** The client is let in. */
+  /** The client is admitted. */
   record Accepted(Principal principal) implements Authentication {}
 
   /**
@@ -12,7 +12,7 @@ public sealed interface Authentication {
    */
   record Refused(String message, FailedLogin why) implements Authentication {
     /**
-     * Makes one of a client whose name is not known.
+     * Creates the result for a client whose name is not known.
      *
      * @param reason for the log, as it goes on after "a client"; without secrets
      */
@@ -21,6 +21,6 @@ public sealed interface Authentication {
     }
   }
 
-  /** The credentials could not be checked: the client is not let in, and may try again. */
+  /** The credentials could not be checked: the client is not admitted, and may try again. */
   record Unavailable(String message, String reason) implements Authentication {}
 }

@@ -8,12 +8,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Asks the ways to prove who one is in turn. The first that takes the credentials decides: wrong
- * ones never lead to another way. Who shows nothing is anonymous, and let in where that is allowed.
- * Immutable; any thread.
+ * Chain of login methods, asked in turn. The first that takes the credentials decides: wrong ones
+ * never lead to another method. A client without credentials is anonymous, and admitted where that
+ * is allowed. Immutable; any thread.
  */
 public final class AuthenticationChain implements Authenticator {
-  /** The role of clients that have proved nothing. */
+  /** Role of clients without credentials. */
   public static final String ANONYMOUS_ROLE = "anonymous";
 
   private static final String NOT_ACCEPTED =
@@ -37,9 +37,9 @@ public final class AuthenticationChain implements Authenticator {
   private final QuotaPolicy quotas;
 
   /**
-   * Makes a chain where only tokens limit how much of the bus clients may use.
+   * Creates a chain where only tokens limit how much of the bus clients may use.
    *
-   * @param policy what those may do that are let in
+   * @param policy permissions of admitted clients
    */
   public AuthenticationChain(
       List<LoginMethod> methods, ClientScope anonymous, PermissionPolicy policy) {
@@ -47,10 +47,10 @@ public final class AuthenticationChain implements Authenticator {
   }
 
   /**
-   * Makes a chain.
+   * Creates a chain.
    *
-   * @param policy what those may do that are let in
-   * @param quotas how much of the bus they may use, where their tokens do not say it
+   * @param policy permissions of admitted clients
+   * @param quotas their quotas, where their tokens name none
    */
   public AuthenticationChain(
       List<LoginMethod> methods,
@@ -73,14 +73,14 @@ public final class AuthenticationChain implements Authenticator {
     return CompletableFuture.completedFuture(withoutMethod(credentials));
   }
 
-  // What comes of the answer is the caller's.
+  // Errors of the answer are the caller's.
   @SuppressWarnings("FutureReturnValueIgnored")
   private CompletableFuture<Authentication> decideLater(
       CompletableFuture<LoginOutcome> checked, Credentials credentials) {
     CompletableFuture<Authentication> answer =
         checked.thenApply(outcome -> decide(outcome, credentials));
     if (!checked.isDone()) {
-      // Where the caller has ended the waiting.
+      // If the caller no longer waits.
       answer.whenComplete((decided, failure) -> checked.cancel(false));
     }
     return answer;
@@ -114,7 +114,9 @@ public final class AuthenticationChain implements Authenticator {
     return methods.isEmpty() && anonymous == ClientScope.LOOPBACK ? LOCAL_ONLY : MISSING;
   }
 
-  /** The only place where it is decided what a client may do, and how much of it. */
+  /**
+   * Returns the result for an identity: the only place where permissions and quotas are decided.
+   */
   private Authentication accept(Identity identity, Credentials credentials) {
     ClientQuotas ofToken = new ClientQuotas(identity.quotas(), Quotas.NONE);
     return new Authentication.Accepted(
@@ -128,7 +130,7 @@ public final class AuthenticationChain implements Authenticator {
             identity.expiresAt()));
   }
 
-  /** The same for whatever was wrong, because a guesser must not learn it. */
+  /** Returns the same refusal whatever was wrong, because a guesser must not learn it. */
   private static Authentication refuse(FailedLogin why) {
     return new Authentication.Refused(NOT_ACCEPTED, why);
   }

@@ -1,15 +1,15 @@
 package io.eventbus.server.security;
 
-/** How a client has proved who it is. */
+/** Method by which a client has authenticated. */
 public enum AuthenticationMethod {
-  /** Not at all: it is anonymous. */
+  /** Not at all: the client is anonymous. */
   NONE,
-  /** With the token that all clients of the bus share. */
+  /** Token that all clients of the bus share. */
   SHARED_TOKEN,
-  /** With a password of the users file. */
+  /** Password of the users file. */
   PASSWORD,
-  /** With a signed token that says who it is (JSON Web Token, RFC 7519). */
+  /** Signed token that names the client (JSON Web Token, RFC 7519). */
   JWT,
-  /** With the certificate of its TLS connection. */
+  /** Certificate of the client's TLS connection. */
   CERTIFICATE
 }

@@ -9,27 +9,27 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks an {@link Authenticator}, and bounds how many clients wait for its answers and for how long.
- * Whatever goes wrong with it lets no client in. Any thread.
+ * Bound on the clients that wait for an {@link Authenticator}, and on how long. No failure of it
+ * admits a client. Any thread.
  */
 public final class Authentications {
-  /** The most clients that wait. */
+  /** Maximum of clients that wait. */
   public static final int MAX_WAITING = 1000;
 
-  /** For how long a client waits: less than the default of {@code timeouts.hello}. */
-  public static final Duration MAX = Duration.ofSeconds(2);
+  /** Maximum time that a client waits: less than the default of {@code timeouts.hello}. */
+  public static final Duration MAX_WAIT = Duration.ofSeconds(2);
 
-  /** By how much the clock of a bus may differ from that of whoever issues tokens. */
+  /** Maximum difference between the clock of a bus and that of an issuer of tokens. */
   public static final Duration MAX_SKEW = Duration.ofSeconds(30);
 
   static final String RECONNECT = "the bus cannot find out now who you are; reconnect later";
 
   private final Authenticator authenticator;
-  private final int mostWaiting;
+  private final int maxWaiting;
   private final RateLimitedLog log;
   private final AtomicInteger waiting = new AtomicInteger();
 
-  /** Makes one for a bus. */
+  /** Creates the bound of a bus. */
   public Authentications(Authenticator authenticator) {
     this(
         authenticator,
@@ -37,17 +37,18 @@ public final class Authentications {
         new RateLimitedLog(LoggerFactory.getLogger(Authentications.class)));
   }
 
-  Authentications(Authenticator authenticator, int mostWaiting, RateLimitedLog log) {
+  Authentications(Authenticator authenticator, int maxWaiting, RateLimitedLog log) {
     this.authenticator = authenticator;
-    this.mostWaiting = mostWaiting;
+    this.maxWaiting = maxWaiting;
     this.log = log;
   }
 
   /**
-   * Asks who a client is.
+   * Begins to authenticate a client.
    *
    * @param nowNanos as {@link System#nanoTime}
-   * @return the question, which may be answered already; to be abandoned if the client goes
+   * @return the pending authentication, which may be complete already; to be abandoned if the
+   *     client goes
    */
   public PendingAuthentication begin(Credentials credentials, long nowNanos) {
     CompletableFuture<Authentication> asked = ask(credentials);
@@ -61,11 +62,10 @@ public final class Authentications {
   }
 
   private CompletableFuture<Authentication> ask(Credentials credentials) {
-    if (waiting.incrementAndGet() > mostWaiting) {
+    if (waiting.incrementAndGet() > maxWaiting) {
       return CompletableFuture.completedFuture(
           new Authentication.Unavailable(
-              RECONNECT,
-              "more than " + mostWaiting + " clients wait to hear whether they are let in"));
+              RECONNECT, "more than " + maxWaiting + " clients wait for their authentication"));
     }
     try {
       return authenticator.authenticate(credentials);
@@ -87,17 +87,13 @@ public final class Authentications {
     return checked;
   }
 
-  /** What a client hears that has waited for too long. */
+  /** Returns the result for a client that has waited for too long. */
   static Authentication late() {
     return new Authentication.Unavailable(
-        RECONNECT, "there was no answer within " + MAX.toSeconds() + " s");
+        RECONNECT, "there was no answer within " + MAX_WAIT.toSeconds() + " s");
   }
 
-  /**
-   * Returns how many clients wait.
-   *
-   * @return 0 or more
-   */
+  /** Returns the number of clients that wait. */
   public int waiting() {
     return waiting.get();
   }

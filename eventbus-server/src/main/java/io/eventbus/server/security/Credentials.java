@@ -4,14 +4,13 @@ import java.security.cert.X509Certificate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client shows of itself, and what the bus knows of it without being told.
+ * Credentials of a client, and what the bus knows of it without being told.
  *
  * @param user from {@code Hello}, null for none
  * @param token from {@code Hello}, with a user its password, null for none; never printed
- * @param certificate with which it opened its TLS connection, of an authority that the bus trusts;
- *     null for none
- * @param client how the client calls itself; empty if it does not
- * @param origin where it is; null where no limits for addresses hold
+ * @param certificate of its TLS connection, of an authority that the bus trusts; null for none
+ * @param client name that the client gives itself; empty for none
+ * @param origin its address; null where no limits for addresses hold
  */
 public record Credentials(
     @Nullable String user,
@@ -21,12 +20,12 @@ public record Credentials(
     boolean local,
     @Nullable Origin origin) {
   /**
-   * Makes credentials of a client for which no limits for addresses hold.
+   * Creates credentials of a client for which no limits for addresses hold.
    *
    * @param user from {@code Hello}, null for none
    * @param token from {@code Hello}, null for none
    * @param certificate null for none
-   * @param client how the client calls itself; empty if it does not
+   * @param client name that the client gives itself; empty for none
    */
   public Credentials(
       @Nullable String user,
@@ -38,10 +37,10 @@ public record Credentials(
   }
 
   /**
-   * Makes credentials with a token, or without any.
+   * Creates credentials with a token, or without any.
    *
    * @param token from {@code Hello}, null for none
-   * @param client how the client calls itself; empty if it does not
+   * @param client name that the client gives itself; empty for none
    */
   public Credentials(@Nullable String token, String client, boolean local) {
     this(null, token, null, client, local, null);

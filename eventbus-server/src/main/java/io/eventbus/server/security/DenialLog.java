@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells operators what clients were not allowed to do, and by which rule: the first of a client, an
- * action and a topic, and then at most one in a minute, with a count. Each loop has its own.
+ * Log of what clients were not allowed to do, and by which rule: the first of a client, an action
+ * and a topic, and then at most one in a minute, with a count. Each loop has its own.
  */
 public final class DenialLog {
   private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -18,7 +18,7 @@ public final class DenialLog {
 
   private final RateLimitedLog log;
 
-  /** Makes one that has told nothing yet. */
+  /** Creates an empty log. */
   public DenialLog() {
     this(LoggerFactory.getLogger("eventbus.audit"), System::nanoTime);
   }
@@ -39,7 +39,7 @@ public final class DenialLog {
         printable(verdict.reason()));
   }
 
-  /** Subjects, topics and the rules of tokens are others' texts. */
+  /** Returns a printable text: subjects, topics and the rules of tokens come from others. */
   private static String printable(String text) {
     return PrintableText.of(text, MAX_SHOWN);
   }

@@ -8,7 +8,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which topics one action is allowed for: those that a rule allows and none denies. The order of
+ * Topics that one action is allowed for: those that a rule allows and none denies. The order of
  * rules does not matter. Immutable; any thread.
  */
 public final class FilterRules {
@@ -16,10 +16,10 @@ public final class FilterRules {
 
   private final boolean everything;
 
-  /** One list for each role, the same for all clients that have it. */
+  /** Lists of roles, the same for all clients that have the role. */
   private final RuleList[] shared;
 
-  /** What holds for one client. */
+  /** Rules of one client. */
   private final RuleList own;
 
   private final boolean limited;
@@ -37,45 +37,45 @@ public final class FilterRules {
   }
 
   /**
-   * Makes rules that allow every topic, the system's as well.
+   * Creates rules that allow every topic, the system's as well.
    *
-   * @param origin where they come from; shown to clients
+   * @param origin their source; shown to clients
    */
   public static FilterRules everything(String origin) {
     return new FilterRules(true, NONE, RuleList.EMPTY, origin);
   }
 
   /**
-   * Makes rules that allow no topic.
+   * Creates rules that allow no topic.
    *
-   * @param origin where they come from; shown to clients
+   * @param origin their source; shown to clients
    */
   public static FilterRules nothing(String origin) {
     return new FilterRules(false, NONE, RuleList.EMPTY, origin);
   }
 
   /**
-   * Makes rules that allow some topics.
+   * Creates rules that allow some topics.
    *
-   * @param rules what is allowed and what of that is not, all of one action
-   * @param origin where they come from; shown to clients
+   * @param rules allowing and denying rules, all of one action
+   * @param origin their source; shown to clients
    */
   public static FilterRules of(List<Rule> rules, String origin) {
     return ofLists(List.of(new RuleList(rules)), origin);
   }
 
   /**
-   * Makes rules of several lists, which are shared and not copied.
+   * Creates rules of several lists, which are shared and not copied.
    *
-   * @param lists what is allowed and what of that is not, all of one action
-   * @param origin where they come from; shown to clients
+   * @param lists allowing and denying rules
+   * @param origin their source; shown to clients
    */
   public static FilterRules ofLists(List<RuleList> lists, String origin) {
     return new FilterRules(false, lists.toArray(RuleList[]::new), RuleList.EMPTY, origin);
   }
 
   /**
-   * Adds rules. What there was is shared and not copied.
+   * Adds rules; the present ones are shared and not copied.
    *
    * @param more rules of the same action; where everything is allowed, only those that deny change
    *     anything
@@ -93,9 +93,8 @@ public final class FilterRules {
   }
 
   /**
-   * Says whether the action is allowed for one topic. Allocates nothing.
-   *
-   * @return true if a rule allows it and none denies it
+   * Returns whether the action is allowed for one topic: a rule allows it and none denies it.
+   * Allocates nothing.
    */
   public boolean allows(String topic) {
     return !limited || (!denies(topic) && (everything || allowedByOne(topic)));
@@ -120,10 +119,8 @@ public final class FilterRules {
   }
 
   /**
-   * Says whether the action is allowed for all topics that a filter selects, so that none of them
-   * has to be looked at later.
-   *
-   * @return true if one of the rules that allow contains it and none that denies meets it
+   * Returns whether the action is allowed for all topics that a filter matches, so that single
+   * topics need not be checked later: an allowing rule contains it and no denying one meets it.
    */
   public boolean allows(TopicFilter filter) {
     return !limited || (!denies(filter) && (everything || allowedByOne(filter)));
@@ -147,12 +144,12 @@ public final class FilterRules {
     return own.allows(filter);
   }
 
-  /** Says which rule decides on a topic: as {@link #allows(String)}, but slower. */
+  /** Returns the rule that decides on a topic: as {@link #allows(String)}, but slower. */
   public Verdict explain(String topic) {
     return explain(f -> f.matches(topic), f -> f.matches(topic), f -> false);
   }
 
-  /** Says which rule decides on a filter: as {@link #allows(TopicFilter)}, but slower. */
+  /** Returns the rule that decides on a filter: as {@link #allows(TopicFilter)}, but slower. */
   public Verdict explain(TopicFilter filter) {
     return explain(f -> f.intersects(filter), f -> f.contains(filter), f -> f.intersects(filter));
   }
@@ -174,7 +171,7 @@ public final class FilterRules {
     if (part != null) {
       return new Verdict(false, null, "no rule allows all of it; a part: " + part);
     }
-    // What is the same for all clients has no templates that could lack a value.
+    // Rules that are the same for all clients have no templates that could lack a value.
     Rule empty = own.voidAllow();
     return new Verdict(
         false, null, "no rule allows it" + (empty == null ? "" : "; not counted: " + empty));
@@ -190,11 +187,7 @@ public final class FilterRules {
     return own.find(effect, asked);
   }
 
-  /**
-   * Says whether nothing has to be asked.
-   *
-   * @return true if every topic is allowed
-   */
+  /** Returns whether every topic is allowed, so that nothing has to be checked. */
   public boolean allowEverything() {
     return !limited;
   }
@@ -221,11 +214,7 @@ public final class FilterRules {
     return steps;
   }
 
-  /**
-   * Returns how many rules there are.
-   *
-   * @return 0 or more
-   */
+  /** Returns the number of rules. */
   public int size() {
     int size = own.size();
     for (RuleList list : shared) {

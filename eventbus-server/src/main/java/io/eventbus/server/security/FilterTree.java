@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Many filters, asked at once whether one of them selects a topic: a tree with a level for each
- * token, so that a topic costs about as much as it has tokens. Immutable once it is made; any
- * thread. Looking allocates nothing.
+ * Set of many filters that tells at once whether one of them matches a topic: a tree with a level
+ * for each token, so that a topic costs about as much as it has tokens. Immutable once it is built;
+ * any thread. Matching allocates nothing.
  */
 final class FilterTree {
   private static final int SMALLEST = 4;
@@ -18,7 +18,7 @@ final class FilterTree {
   private final Node root = new Node();
   private final int steps;
 
-  /** What may follow a token; children by name in a table with open addressing. */
+  /** Node of the tree; children by name in a table with open addressing. */
   private static final class Node {
     private @Nullable String[] names = NO_NAMES;
     private @Nullable Node[] children = NO_CHILDREN;
@@ -27,7 +27,7 @@ final class FilterTree {
     private boolean ends;
     private boolean hasTail;
 
-    /** The child for the token of a topic from {@code start} to {@code end}. */
+    /** Returns the child for the token of a topic from {@code start} to {@code end}. */
     @Nullable Node find(String topic, int start, int end) {
       if (count == 0) {
         return null;
@@ -88,13 +88,13 @@ final class FilterTree {
       count++;
     }
 
-    /** How many nodes one topic may lead to, this one included. */
-    int mostSteps() {
+    /** Returns how many nodes one topic may lead to, this one included. */
+    int maxSteps() {
       int named = 0;
       for (Node child : children) {
-        named = child == null ? named : Math.max(named, child.mostSteps());
+        named = child == null ? named : Math.max(named, child.maxSteps());
       }
-      return 1 + named + (any == null ? 0 : any.mostSteps());
+      return 1 + named + (any == null ? 0 : any.maxSteps());
     }
 
     private static int spread(int hash) {
@@ -102,7 +102,7 @@ final class FilterTree {
     }
   }
 
-  /** Makes a tree. */
+  /** Creates a tree. */
   FilterTree(List<TopicFilter> filters) {
     for (TopicFilter filter : filters) {
       Node node = root;
@@ -124,15 +124,15 @@ final class FilterTree {
         node.ends = true;
       }
     }
-    steps = root.mostSteps();
+    steps = root.maxSteps();
   }
 
-  /** How many tokens are compared for one topic at most. */
+  /** Returns how many tokens are compared for one topic at most. */
   int steps() {
     return steps;
   }
 
-  /** Whether a filter selects a legal topic. */
+  /** Returns whether a filter matches a legal topic. */
   boolean matches(String topic) {
     if (topic.charAt(0) != Topic.SYSTEM) {
       return matches(root, topic, 0);
@@ -143,7 +143,10 @@ final class FilterTree {
     return first != null && matches(first, topic, end + 1);
   }
 
-  /** At each token two ways may go on; {@link #steps} says to how many nodes together. */
+  /**
+   * Matches from a node: at each token two branches are possible; {@link #steps} counts the nodes
+   * of all.
+   */
   private static boolean matches(Node node, String topic, int start) {
     if (start > topic.length()) {
       return node.ends;

@@ -9,17 +9,16 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who a client has proved to be, and what whoever vouches for it says that it may do; a {@link
- * PermissionPolicy} makes permissions of that. Immutable; any thread. Never holds what the client
- * proved it with.
+ * Proved identity of a client, and the permissions that its issuer adds; a {@link PermissionPolicy}
+ * makes permissions of it. Immutable; any thread. Never holds the credentials.
  *
- * @param account whose client it is; empty for the account of all that have none
- * @param subject its name in the account; empty where the method tells none
+ * @param account of the client; empty for the account of all that have none
+ * @param subject its name in the account; empty where the method names none
  * @param allow patterns of topics that a token allows, by action; they may hold templates
  * @param deny patterns of topics that a token forbids, by action; they may hold templates
- * @param issuedAt when what it has proved that with was issued; null where it is not issued for a
- *     time, as a password
- * @param expiresAt until when that holds; null for as long as it is connected
+ * @param issuedAt when the credentials were issued; null for those not issued for a time, as a
+ *     password
+ * @param expiresAt when the credentials expire; null for as long as it is connected
  */
 public record Identity(
     String account,
@@ -32,13 +31,13 @@ public record Identity(
     Quotas quotas,
     @Nullable Instant issuedAt,
     @Nullable Instant expiresAt) {
-  /** What {@link #isLabel} asks for, for people. */
+  /** Expectation of {@link #isLabel}, for people. */
   public static final String LABEL_EXPECTED =
       "(expected: up to 64 letters, digits, '.', '-' and '_', first a letter or digit)";
 
   private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 
-  /** The longest account and the longest subject, in characters. */
+  /** Maximum length of an account and of a subject, in characters. */
   public static final int MAX_NAME_CHARS = 256;
 
   /** Checks what numbers and rules are made of. */
@@ -52,9 +51,9 @@ public record Identity(
   }
 
   /**
-   * Makes an identity of whose quotas nothing more is known.
+   * Creates an identity without quotas.
    *
-   * @param expiresAt until when that holds
+   * @param expiresAt when the credentials expire
    */
   public Identity(
       String account,
@@ -70,9 +69,8 @@ public record Identity(
   }
 
   /**
-   * Says whether a text can be an account or a subject.
-   *
-   * @return false if it is empty, too long, or holds control characters or halves of characters
+   * Returns whether a text can be an account or a subject; not if it is empty, too long, or holds
+   * control characters or halves of characters.
    */
   public static boolean isName(String text) {
     return !text.isEmpty()
@@ -80,20 +78,23 @@ public record Identity(
         && text.codePoints().noneMatch(Identity::isNoText);
   }
 
-  /** Controls, and halves of surrogate pairs, which have no encoding in UTF-8. */
+  /**
+   * Returns whether a character is a control, or half of a surrogate pair, which has no encoding in
+   * UTF-8.
+   */
   private static boolean isNoText(int c) {
     return Character.isISOControl(c)
         || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
   }
 
-  /** Says whether a text can be the name of an account or of a role. */
+  /** Returns whether a text can be the name of an account or of a role. */
   public static boolean isLabel(String text) {
     return LABEL.matcher(text).matches();
   }
 
   /**
-   * Makes an identity that has no name: of a client that proved nothing, or only that it knows what
-   * many know.
+   * Creates an identity without a name: of a client that proved nothing, or only that it knows a
+   * shared secret.
    */
   public static Identity nameless(AuthenticationMethod method, Set<String> roles) {
     return new Identity("", "", method, roles, Map.of(), Map.of(), Map.of(), null, null);

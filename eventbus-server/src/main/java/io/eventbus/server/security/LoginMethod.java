@@ -4,30 +4,27 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One way to prove who one is. Called on event loops, several at a time: the same is asked of it as
- * of an {@link Authenticator}.
+ * Method of login. Called on event loops, several at a time: the rules of an {@link Authenticator}
+ * hold.
  */
 public interface LoginMethod {
   /**
-   * Says whether credentials are for this method, right or wrong, so that no later one is asked.
-   *
-   * @return true if {@link #check} decides
+   * Returns whether credentials are for this method, right or wrong, so that no later one is asked.
    */
   boolean takes(Credentials credentials);
 
   /**
    * Checks credentials that are for this method.
    *
-   * @return what they prove: at once, or later by any thread. Cancelled where no client waits for
-   *     it any more; work that has not begun then should not be
+   * @return the outcome: at once, or later by any thread. Cancelled if no client waits for it any
+   *     more; work that has not begun then should not begin
    */
   CompletableFuture<LoginOutcome> check(Credentials credentials);
 
   /**
-   * Finds credentials that were right before, at once. For whom this is asked no guess is counted,
-   * so only a method whose credentials cannot be guessed knows any.
-   *
-   * @return who they prove the client to be; null where {@link #check} has to be asked
+   * Returns the identity of credentials that were right before, at once; null if {@link #check} has
+   * to be called. Such calls count as no guess, so only a method whose credentials cannot be
+   * guessed knows any.
    */
   default @Nullable Identity known(Credentials credentials) {
     return null;

@@ -1,14 +1,14 @@
 package io.eventbus.server.security;
 
-/** What a {@link LoginMethod} says of credentials that are for it. */
+/** Outcome of a {@link LoginMethod} for credentials that are for it. */
 public sealed interface LoginOutcome {
-  /** They are right. */
+  /** The credentials are right. */
   record Proved(Identity identity) implements LoginOutcome {}
 
-  /** They are wrong: no other method is asked. */
+  /** The credentials are wrong: no other method is asked. */
   record Wrong(FailedLogin why) implements LoginOutcome {
     /**
-     * Makes one of a client whose name is not known.
+     * Creates the outcome for a client whose name is not known.
      *
      * @param reason for the log, as it goes on after "a client"; without secrets
      */
@@ -17,6 +17,6 @@ public sealed interface LoginOutcome {
     }
   }
 
-  /** They cannot be checked now. */
+  /** The credentials cannot be checked now. */
   record Unavailable(String reason) implements LoginOutcome {}
 }

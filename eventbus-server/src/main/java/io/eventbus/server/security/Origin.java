@@ -1,10 +1,10 @@
 package io.eventbus.server.security;
 
 /**
- * Where credentials come from, for what costs so much that one place must not have all of it.
+ * The client's address, for per-address login limits.
  *
  * @param address equal for all clients that share the limits of one address
- * @param standing before whom they are looked at
+ * @param standing order in which credentials are checked
  */
 public record Origin(Object address, boolean failsOften, Standing standing) {
   /**
@@ -14,14 +14,14 @@ public record Origin(Object address, boolean failsOften, Standing standing) {
   public enum Standing {
     /** Right credentials. */
     PROVED,
-    /** Nothing, or nothing that is remembered. */
+    /** No credentials, or none that are remembered. */
     UNKNOWN,
     /** Wrong credentials. */
     FAILED
   }
 
   /**
-   * Makes one of an address of which only failures are remembered.
+   * Creates the origin of an address of which only failures are remembered.
    *
    * @param address equal for all clients that share the limits of one address
    */

@@ -3,10 +3,10 @@ package io.eventbus.server.security;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The question who one client is. Confined to the loop of its connection. */
+/** Pending authentication of one client. Confined to the loop of its connection. */
 public final class PendingAuthentication {
   private final CompletableFuture<Authentication> asked;
-  // Of what was asked; never fails.
+  // Completed by the authenticator; never fails.
   private final CompletableFuture<Authentication> answered;
   private final long beganNanos;
 
@@ -19,17 +19,13 @@ public final class PendingAuthentication {
     this.beganNanos = beganNanos;
   }
 
-  /**
-   * Returns the answer.
-   *
-   * @return null as long as there is none
-   */
+  /** Returns the answer; null as long as there is none. */
   public @Nullable Authentication answer() {
     return answered.getNow(null);
   }
 
   /**
-   * Asks for a call when there is an answer.
+   * Calls back when there is an answer.
    *
    * @param task called once by any thread, also by this one; not after {@link #abandon}
    */
@@ -45,12 +41,12 @@ public final class PendingAuthentication {
   }
 
   /**
-   * Ends the waiting when it has lasted for too long.
+   * Ends the authentication when it has lasted for too long.
    *
    * @param nowNanos as {@link System#nanoTime}
    */
   public void onTick(long nowNanos) {
-    if (!asked.isDone() && nowNanos - beganNanos > Authentications.MAX.toNanos()) {
+    if (!asked.isDone() && nowNanos - beganNanos > Authentications.MAX_WAIT.toNanos()) {
       asked.complete(Authentications.late());
     }
   }

@@ -1,15 +1,11 @@
 package io.eventbus.server.security;
 
 /**
- * Says what a client may do, once it is known who it is. Any thread, never an event loop for longer
- * than microseconds: what takes longer it keeps for the next client.
+ * Policy of what an authenticated client may do. Any thread, never an event loop for longer than
+ * microseconds: longer work is remembered for the next client.
  */
 @FunctionalInterface
 public interface PermissionPolicy {
-  /**
-   * Returns what a client may do.
-   *
-   * @return what it may do; the same object for clients whose rules are the same
-   */
+  /** Returns the permissions of a client; the same object for clients with the same rules. */
   Permissions permissions(Identity identity, Credentials credentials);
 }

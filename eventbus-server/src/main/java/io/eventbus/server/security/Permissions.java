@@ -4,16 +4,16 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What a client may do. Immutable; any thread. Clients with the same permissions may share them.
+ * Permissions of a client. Immutable; any thread. Clients with the same permissions may share them.
  */
 public final class Permissions {
-  /** Those of a client that is not known: it may do nothing. */
+  /** Permissions of an unknown client: none. */
   public static final Permissions NONE = new Permissions(Map.of());
 
   private final Map<Action, FilterRules> rules = new EnumMap<>(Action.class);
 
   /**
-   * Makes permissions.
+   * Creates permissions.
    *
    * @param rules for the actions that are allowed; any other is not
    */
@@ -24,11 +24,7 @@ public final class Permissions {
     }
   }
 
-  /**
-   * Returns the rules for one action.
-   *
-   * @return for which topics it may
-   */
+  /** Returns the rules for one action, which name the topics. */
   public FilterRules of(Action action) {
     FilterRules found = rules.get(action);
     if (found == null) {

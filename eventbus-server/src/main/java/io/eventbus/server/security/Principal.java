@@ -5,14 +5,12 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who a client is, as far as it has proved that, and what it may do. Immutable; any thread. Clients
- * that nothing tells apart may share one.
+ * Client as far as it has authenticated, and what it may do. Immutable; any thread. Clients that
+ * nothing tells apart may share one.
  *
- * @param account whose client it is; empty for the account of all that have none
- * @param subject its name in the account; empty where the method tells none
- * @param permissions what it may do
- * @param quotas how much of the bus it may use
- * @param expiresAt until when that holds; null for as long as it is connected
+ * @param account of the client; empty for the account of all that have none
+ * @param subject its name in the account; empty where the method names none
+ * @param expiresAt when its credentials expire; null for as long as it is connected
  */
 public record Principal(
     String account,
@@ -22,15 +20,14 @@ public record Principal(
     ClientQuotas quotas,
     @Nullable Instant issuedAt,
     @Nullable Instant expiresAt) {
-  /** A client that has proved nothing yet, and may do nothing. */
+  /** Client that has not authenticated yet, and may do nothing. */
   public static final Principal UNKNOWN =
       new Principal("", "", AuthenticationMethod.NONE, Permissions.NONE, null, null);
 
   /**
-   * Makes a client without quotas.
+   * Creates a client without quotas.
    *
-   * @param permissions what it may do
-   * @param expiresAt until when that holds
+   * @param expiresAt when its credentials expire
    */
   public Principal(
       String account,

@@ -1,8 +1,8 @@
 package io.eventbus.server.security;
 
 /**
- * Remembers to which topics one client may publish, so that each is decided once and not for each
- * frame. Confined to the loop of the client's connection.
+ * Remembered decisions on the topics that one client may publish to, so that each is decided once
+ * and not for each frame. Confined to the loop of the client's connection.
  *
  * <p>Topics are known by the numbers that their loop has given them: a publisher that stays with a
  * topic costs one comparison, one that has a few costs a look at a table without chains, in which a
@@ -11,7 +11,7 @@ package io.eventbus.server.security;
 public final class PublishDecisions {
   private static final int SLOTS = 16;
 
-  /** So many tokens are compared in the time of one unit of a turn. */
+  /** Tokens that are compared in the time of one unit of a turn. */
   private static final int STEPS = 4;
 
   private final FilterRules rules;
@@ -19,23 +19,23 @@ public final class PublishDecisions {
   private long lastAllowed;
   private int work;
 
-  /** Numbers of topics: as they are where they are allowed, negative where they are not. */
+  /** Numbers of topics: positive if allowed, negative if not. */
   private final long[] decided = new long[SLOTS];
 
   /**
-   * Remembers nothing yet.
+   * Creates an empty memory.
    *
-   * @param rules to which topics the client may publish
+   * @param rules topics that the client may publish to
    */
   public PublishDecisions(FilterRules rules) {
     this(rules, 0);
   }
 
   /**
-   * Remembers nothing yet, for topics of which the rules know only a part.
+   * Creates an empty memory, for topics of which the rules know only a part.
    *
    * @param rules what the client may do with what is behind the prefix
-   * @param prefix how many characters of each topic are not looked at
+   * @param prefix number of characters of each topic that do not matter
    */
   public PublishDecisions(FilterRules rules, int prefix) {
     this.prefix = prefix;
@@ -43,10 +43,9 @@ public final class PublishDecisions {
   }
 
   /**
-   * Says whether the client may publish to a topic. Allocates nothing.
+   * Returns whether the client may publish to a topic. Allocates nothing.
    *
-   * @param number what the loop knows the topic by: at least 1, and never that of another topic
-   * @return true if it may
+   * @param number the loop's number of the topic: at least 1, and never that of another topic
    */
   public boolean allow(long number, String topic) {
     return number == lastAllowed || lookUp(number, topic);
@@ -66,10 +65,8 @@ public final class PublishDecisions {
   }
 
   /**
-   * Returns what asking the rules has cost since the last call: a client may publish to ever new
-   * topics.
-   *
-   * @return units of a turn; 0 where nothing had to be asked
+   * Returns the cost of the rules since the last call, in units of a turn, 0 if none was checked: a
+   * client may publish to ever new topics.
    */
   public int takeWork() {
     int taken = work;

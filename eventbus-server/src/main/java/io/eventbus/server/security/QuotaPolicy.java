@@ -3,12 +3,12 @@ package io.eventbus.server.security;
 import io.eventbus.server.config.ClientQuotas;
 
 /**
- * Says what quotas hold for a client, once it is known who it is. Any thread, never an event loop
- * for longer than microseconds.
+ * Policy of the quotas of an authenticated client. Any thread, never an event loop for longer than
+ * microseconds.
  */
 @FunctionalInterface
 public interface QuotaPolicy {
-  /** Where nothing is limited but by tokens. */
+  /** Policy without quotas but those of tokens. */
   QuotaPolicy NONE = identity -> ClientQuotas.NONE;
 
   /** Returns what holds for a client, but for what its token says. */

@@ -1,25 +1,20 @@
 package io.eventbus.server.security;
 
 /**
- * What is revoked now. Whoever has asked once asks again when the list is another object. Any
- * thread.
+ * Revocations in force. A caller has to check again when the list is another object. Any thread.
  */
 public final class Revocations {
   private volatile RevocationList current = RevocationList.NONE;
 
-  /** Makes one where nothing is revoked. */
+  /** Creates an empty list. */
   public Revocations() {}
 
-  /**
-   * Returns what is revoked now; one volatile read.
-   *
-   * @return another object after each change
-   */
+  /** Returns the list in force, another object after each change; one volatile read. */
   public RevocationList current() {
     return current;
   }
 
-  /** Changes what is revoked. */
+  /** Replaces the list. */
   public void replace(RevocationList next) {
     current = next;
   }

@@ -5,12 +5,11 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rule of what a client may do, as it is for that client. Immutable; any thread.
+ * Rule of what one client may do. Immutable; any thread.
  *
  * @param source where it was written: a role, a file and a line, or a token
- * @param filter the topics, with the client's values in place of templates; null where there is no
- *     such value: then the rule is void, which is to say that it allows nothing, or denies
- *     everything
+ * @param filter the topics, with the client's values in place of templates; null if there is no
+ *     such value: then the rule is void: it allows nothing, or denies everything
  */
 public record Rule(
     Effect effect, Action action, String pattern, String source, @Nullable TopicFilter filter) {

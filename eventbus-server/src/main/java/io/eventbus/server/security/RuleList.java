@@ -7,14 +7,17 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules for one action, in the form in which they are asked. Many clients may share one. Immutable;
- * any thread.
+ * Rules for one action, in the form in which they are checked. Many clients may share them.
+ * Immutable; any thread.
  */
 public final class RuleList {
   static final RuleList EMPTY = new RuleList(List.of());
 
-  /** So many are looked at one by one: a tree for each client would take more memory than time. */
-  private static final int FEW = 4;
+  /**
+   * Number up to which rules are checked one by one: a tree for each client would cost more memory
+   * than it saves time.
+   */
+  private static final int MAX_LINEAR = 4;
 
   private final List<Rule> rules;
   private final TopicFilter[] allow;
@@ -22,10 +25,10 @@ public final class RuleList {
   private final @Nullable FilterTree allowTree;
   private final @Nullable FilterTree denyTree;
 
-  /** A rule that denies something unknown: it may be anything. */
+  /** Set by a rule that denies something unknown: it may be anything. */
   private final boolean deniesEverything;
 
-  /** Makes a list. */
+  /** Creates a list. */
   public RuleList(List<Rule> rules) {
     this.rules = List.copyOf(rules);
     this.allow = filters(this.rules, Effect.ALLOW);
@@ -45,7 +48,7 @@ public final class RuleList {
   }
 
   private static @Nullable FilterTree tree(TopicFilter[] filters) {
-    return filters.length > FEW ? new FilterTree(List.of(filters)) : null;
+    return filters.length > MAX_LINEAR ? new FilterTree(List.of(filters)) : null;
   }
 
   List<Rule> rules() {
@@ -60,7 +63,7 @@ public final class RuleList {
     return deniesEverything || deny.length > 0;
   }
 
-  /** How many tokens or filters are compared for one topic at most. */
+  /** Returns how many tokens or filters are compared for one topic at most. */
   int steps() {
     return steps(allowTree, allow) + steps(denyTree, deny);
   }
@@ -90,7 +93,7 @@ public final class RuleList {
     return false;
   }
 
-  /** Whether one rule allows everything that the filter selects. */
+  /** Returns whether one rule allows everything that the filter matches. */
   boolean allows(TopicFilter filter) {
     for (TopicFilter allowed : allow) {
       if (allowed.contains(filter)) {
@@ -100,7 +103,7 @@ public final class RuleList {
     return false;
   }
 
-  /** Whether a rule denies something that the filter selects. */
+  /** Returns whether a rule denies something that the filter matches. */
   boolean denies(TopicFilter filter) {
     if (deniesEverything) {
       return true;
@@ -113,7 +116,7 @@ public final class RuleList {
     return false;
   }
 
-  /** The first rule of an effect whose filter is as asked for. */
+  /** Returns the first rule of an effect whose filter meets a condition. */
   @Nullable Rule find(Effect effect, Predicate<TopicFilter> asked) {
     for (Rule rule : rules) {
       TopicFilter filter = rule.filter();
@@ -125,7 +128,7 @@ public final class RuleList {
     return null;
   }
 
-  /** The first rule that would allow something, had its templates values. */
+  /** Returns the first rule that would allow something, had its templates values. */
   @Nullable Rule voidAllow() {
     for (Rule rule : rules) {
       if (rule.effect() == Effect.ALLOW && rule.filter() == null) {

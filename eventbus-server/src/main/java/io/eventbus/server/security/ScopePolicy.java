@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What clients may do where nothing else says it: publish and subscribe to everything, request
- * from, broadcast to and serve every service; {@code auth.observe} and {@code auth.block} say the
- * rest. Immutable; any thread.
+ * Default policy: clients publish and subscribe to everything, request from, broadcast to and serve
+ * every service; {@code auth.observe} and {@code auth.block} decide the rest. Immutable; any
+ * thread.
  */
 public final class ScopePolicy implements PermissionPolicy {
   private final Permissions local;
@@ -16,21 +16,21 @@ public final class ScopePolicy implements PermissionPolicy {
   private final Permissions trusted;
 
   /**
-   * Makes the policy.
+   * Creates the policy.
    *
-   * @param observe which clients may subscribe to topics of the system
-   * @param block who may hold publishers back
+   * @param observe clients that may subscribe to topics of the system
+   * @param block clients that may stall publishers
    */
   public ScopePolicy(ClientScope observe, ClientScope block) {
     boolean allObserve = observe == ClientScope.EVERYONE;
     boolean allBlock = block == ClientScope.EVERYONE;
     local = permissions(observe, observe != ClientScope.NOBODY, block, block != ClientScope.NOBODY);
     remote = permissions(observe, allObserve, block, allBlock);
-    // Who has proved something may hold publishers back as if it were on this machine.
+    // Authenticated clients may stall publishers as if they were on this machine.
     trusted = permissions(observe, allObserve, block, block != ClientScope.NOBODY);
   }
 
-  /** Makes the policy that a configuration asks for. */
+  /** Creates the policy of a configuration. */
   public ScopePolicy(AuthConfig config) {
     this(config.observe(), config.block());
   }

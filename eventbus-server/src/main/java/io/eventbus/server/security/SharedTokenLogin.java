@@ -6,14 +6,16 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** One token for all clients. Takes only the right one: others may be for another method. */
+/**
+ * Login with one token for all clients. Takes only the right one: others may be for another method.
+ */
 public final class SharedTokenLogin implements LoginMethod {
   private static final LoginOutcome PROVED =
       new LoginOutcome.Proved(Identity.nameless(AuthenticationMethod.SHARED_TOKEN, Set.of()));
 
   private final byte[] expected;
 
-  /** Makes the method. */
+  /** Creates the method. */
   public SharedTokenLogin(String token) {
     this.expected = token.getBytes(StandardCharsets.UTF_8);
   }

@@ -3,9 +3,9 @@ package io.eventbus.server.security;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether something is allowed, and which rule says so. For operators; never shown to clients.
+ * Decision with the rule behind it. For operators; never shown to clients.
  *
- * @param by the rule that decided; null where none is about it
+ * @param by the rule that decided; null if none is about it
  * @param reason the rule and where it was written, or why none decided
  */
 public record Verdict(boolean allowed, @Nullable Rule by, String reason) {

@@ -1,5 +1,5 @@
 /**
- * Who a client is and what it may do: the port {@link io.eventbus.server.security.Authenticator},
- * and the permissions that come with what it finds out.
+ * Authentication and permissions: the port {@link io.eventbus.server.security.Authenticator}, and
+ * the permissions that come with its result.
  */
 package io.eventbus.server.security;

@@ -176,12 +176,12 @@ public interface ClientLink extends ServiceShare.Address {
   default void releaseSubscriptionBytes(long bytes) {}
 
   @Override
-  default boolean takeServiceBytes(long bytes) {
+  default boolean acquireServiceBytes(long bytes) {
     return true;
   }
 
   @Override
-  default void giveServiceBytes(long bytes) {}
+  default void releaseServiceBytes(long bytes) {}
 
   /**
    * Adds to the number of filters that peers learn from the client's address because of this

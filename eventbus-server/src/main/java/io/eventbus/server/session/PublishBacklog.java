@@ -86,7 +86,9 @@ final class PublishBacklog {
   private boolean makeRoom(int needed) {
     int capacity = frames.capacity();
     int larger = (int) Math.min(bound, Math.max(4096, 2L * needed));
-    if (needed <= capacity / 2 || capacity == bound || share.take(larger - capacity, 0) != null) {
+    if (needed <= capacity / 2
+        || capacity == bound
+        || share.acquire(larger - capacity, 0) != null) {
       frames.compact().flip();
       return needed <= capacity;
     }
@@ -117,7 +119,7 @@ final class PublishBacklog {
   /** Frees the waiting frames. */
   void clear() {
     waiting = false;
-    share.give(frames.capacity(), 0);
+    share.release(frames.capacity(), 0);
     frames = NOTHING;
   }
 }

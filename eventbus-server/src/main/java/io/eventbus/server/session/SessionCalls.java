@@ -159,7 +159,7 @@ final class SessionCalls implements CallerPort, GatherPort {
     if (share == null) {
       return isQuery ? ask(request) : begin(in, request, priority, kind, receivedAt);
     }
-    ConnectionQuota.RefusedCall refused = share.takeCall(loop.budget().now());
+    ConnectionQuota.RefusedCall refused = share.acquireCall(loop.budget().now());
     if (refused != null) {
       refuse(request.call(), FailureCode.OVERLOADED, refused.message(), refused.retryAfterMillis());
       return true;
@@ -273,7 +273,7 @@ final class SessionCalls implements CallerPort, GatherPort {
   public boolean refuses(long call, int members) {
     ConnectionQuota share = quotas;
     ConnectionQuota.RefusedCall refused =
-        share == null ? null : share.takeFurtherCalls(members - 1);
+        share == null ? null : share.acquireFurtherCalls(members - 1);
     if (refused == null) {
       return false;
     }

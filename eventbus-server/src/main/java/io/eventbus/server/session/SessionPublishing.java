@@ -125,7 +125,7 @@ final class SessionPublishing {
     awaitsRoom = loop.router.mustWait(producer, retry);
     if (awaitsRoom) {
       loop.stats.publishersStopped.add(1);
-      loop.router.held(stall());
+      loop.router.stalled(stall());
       return false;
     }
     loop.budget()
@@ -197,7 +197,7 @@ final class SessionPublishing {
   /** Charges the subscribers that stall this publisher. */
   void onTick(long nowNanos) {
     if (stall != null) {
-      loop.router.chargeHold(stall, nowNanos);
+      loop.router.chargeStall(stall, nowNanos);
     }
   }
 

@@ -196,7 +196,7 @@ public final class SessionServices implements MemberPort {
     long bytes =
         CallHeap.ofRegistration(
             request.getService(), request.getVersion(), request.getMetadata(), loop.calls.loops());
-    String full = registered.take(bytes, 0);
+    String full = registered.acquire(bytes, 0);
     if (full != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, full, id, TypeCode.REGISTER);
       return;
@@ -205,7 +205,7 @@ public final class SessionServices implements MemberPort {
         broadcasts.join(id, request.getService(), request.getOverflow());
     String refused = joined.refused();
     if (refused != null) {
-      registered.give(bytes, 0);
+      registered.release(bytes, 0);
       refuse(ErrorCode.LIMIT_EXCEEDED, refused, id, TypeCode.REGISTER);
     } else {
       add(request, joined, bytes);
@@ -277,7 +277,7 @@ public final class SessionServices implements MemberPort {
     byId.remove(registration.id());
     interest.release();
     byName.remove(registration.service());
-    registered.give(served.heldBytes(), 0);
+    registered.release(served.heldBytes(), 0);
     send(
         ControlFrames.encode(TypeCode.DRAINED, new Drained(registration.id())),
         DeliveryKind.CALL_ANSWER);
@@ -583,7 +583,7 @@ public final class SessionServices implements MemberPort {
             if (left.hasNext()) {
               Served served = left.next();
               presence.ended(served.registration());
-              registered.give(served.heldBytes(), 0);
+              registered.release(served.heldBytes(), 0);
             }
             return left.hasNext();
           });

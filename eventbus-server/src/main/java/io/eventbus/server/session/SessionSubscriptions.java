@@ -209,7 +209,7 @@ public final class SessionSubscriptions {
   /** Acquires the resources of a subscription; returns null, or the limit that it would exceed. */
   private @Nullable String acquire(RoutedSubscription subscription, int groups) {
     ConnectionQuota quota = quotas;
-    String overQuota = quota == null ? null : quota.takeSubscription();
+    String overQuota = quota == null ? null : quota.acquireSubscription();
     if (overQuota != null) {
       return overQuota;
     }
@@ -217,7 +217,7 @@ public final class SessionSubscriptions {
     if (overLimit == null) {
       interest.acquire();
     } else if (quota != null) {
-      quota.giveSubscription();
+      quota.releaseSubscription();
     }
     return overLimit;
   }
@@ -394,7 +394,7 @@ public final class SessionSubscriptions {
     share().release(subscription);
     interest.release();
     if (quotas != null) {
-      quotas.giveSubscription();
+      quotas.releaseSubscription();
     }
   }
 

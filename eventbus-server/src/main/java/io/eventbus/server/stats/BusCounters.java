@@ -11,9 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 
-/**
- * What a bus has done: the counters of its loops, and those of rare things that any thread counts.
- */
+/** Counters of a bus: those of its loops, and those of rare things that any thread counts. */
 public final class BusCounters {
   /** Open connections, whether or not they have said Hello. */
   public final AtomicInteger connections = new AtomicInteger();
@@ -21,22 +19,22 @@ public final class BusCounters {
   /** Connections accepted. */
   public final LongAdder accepted = new LongAdder();
 
-  /** Clients that could not prove who they are. */
+  /** Clients whose authentication failed. */
   public final LongAdder authenticationFailures = new LongAdder();
 
   /** HTTP requests that did not become a connection. */
   public final LongAdder badRequests = new LongAdder();
 
-  /** Clients whose resume was not made with this bus's key, and that got a new one. */
+  /** Clients whose resume was not made with this bus's key, and that got a new number. */
   public final LongAdder resumesRejected = new LongAdder();
 
-  /** Sessions at other buses that those have closed, because their clients are here. */
+  /** Stale sessions that peers have closed, because their clients are here. */
   public final LongAdder staleSessionsEnded = new LongAdder();
 
-  /** Sessions at other buses that were not there any more. */
+  /** Stale sessions that did not exist any more. */
   public final LongAdder staleSessionsGone = new LongAdder();
 
-  /** Sessions at other buses that could not be asked, or did not answer. */
+  /** Stale sessions at peers that could not be asked, or did not answer. */
   public final LongAdder staleSessionsUnknown = new LongAdder();
 
   /** Events of the bus itself that it did not publish, because it would have had to wait. */
@@ -52,7 +50,7 @@ public final class BusCounters {
   private final Map<ErrorCode, LongAdder> problems = counters(ErrorCode.class);
   private final LongAdder closedByPeer = new LongAdder();
 
-  /** Makes counters at zero. */
+  /** Creates counters at zero. */
   public BusCounters(int loopCount) {
     List<LoopStats> all = new ArrayList<>();
     for (int i = 0; i < loopCount; i++) {

@@ -6,8 +6,8 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What has become of the calls whose callers are connected to one event loop. Only that loop
- * writes; any thread reads.
+ * Counters of calls whose callers are connected to one event loop. Only that loop writes; any
+ * thread reads.
  */
 public final class CallStats {
   /** Calls that callers have begun, also those that were refused at once. */
@@ -16,25 +16,25 @@ public final class CallStats {
   /** Calls that members have replied to. */
   public final SingleWriterCounter replies = new SingleWriterCounter();
 
-  /** Of the calls that ended with {@code TIMEOUT}, those that no member had. */
+  /** Calls that ended with {@code TIMEOUT} and that no member had. */
   public final SingleWriterCounter expired = new SingleWriterCounter();
 
   /** Calls that have not ended, now. */
   public final SingleWriterCounter inFlight = new SingleWriterCounter();
 
-  /** Of these, the ones that wait for a member, now. */
+  /** Calls that wait for a member, now. */
   public final SingleWriterCounter queued = new SingleWriterCounter();
 
   /** Streams and tunnels that are open, now. */
   public final SingleWriterCounter tunnels = new SingleWriterCounter();
 
-  /** Payload bytes that clients of the loop have sent by way of them. */
+  /** Payload bytes that clients of the loop have sent in tunnels. */
   public final SingleWriterCounter tunnelBytes = new SingleWriterCounter();
 
-  /** From the receipt of a request until its reply or failure. */
+  /** Time from the receipt of a request until its reply or failure. */
   public final LatencyBuckets time = new LatencyBuckets();
 
-  /** From the receipt of a request until it was given to its first member. */
+  /** Time from the receipt of a request until it was given to its first member. */
   public final LatencyBuckets queueTime = new LatencyBuckets();
 
   private final Map<FailureCode, SingleWriterCounter> failures =
@@ -44,7 +44,7 @@ public final class CallStats {
   private final Map<CallPriority, SingleWriterCounter> shed =
       counters(new EnumMap<>(CallPriority.class), CallPriority.values());
 
-  /** Makes counters at zero. */
+  /** Creates counters at zero. */
   public CallStats() {}
 
   private static <E extends Enum<E>> Map<E, SingleWriterCounter> counters(

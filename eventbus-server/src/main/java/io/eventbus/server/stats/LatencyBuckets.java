@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
-/** A histogram of durations with fixed bounds; one thread writes, any thread reads. */
+/** Histogram of durations with fixed bounds; one thread writes, any thread reads. */
 public final class LatencyBuckets {
   private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
@@ -33,7 +33,7 @@ public final class LatencyBuckets {
   private final long[] counts = new long[BOUNDS_MICROS.length + 1];
   private final SingleWriterCounter sumMicros = new SingleWriterCounter();
 
-  /** Makes an empty histogram. */
+  /** Creates an empty histogram. */
   public LatencyBuckets() {}
 
   /**
@@ -61,9 +61,8 @@ public final class LatencyBuckets {
   }
 
   /**
-   * Returns the upper bounds of the buckets, all but the last, which has none.
-   *
-   * @return microseconds, ascending; a copy
+   * Returns a copy of the upper bounds of the buckets in microseconds, ascending: all but the last,
+   * which has none.
    */
   public static long[] boundsMicros() {
     return BOUNDS_MICROS.clone();
@@ -76,11 +75,7 @@ public final class LatencyBuckets {
     return copy;
   }
 
-  /**
-   * Returns the sum of all durations.
-   *
-   * @return microseconds
-   */
+  /** Returns the sum of all durations in microseconds. */
   public long sumMicros() {
     return sumMicros.get();
   }

@@ -3,7 +3,7 @@ package io.eventbus.server.stats;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** What one event loop has done. Only that loop writes; any thread reads. */
+/** Counters of one event loop. Only that loop writes; any thread reads. */
 public final class LoopStats {
   /** WebSocket messages received. */
   public final SingleWriterCounter messagesIn = new SingleWriterCounter();
@@ -35,18 +35,20 @@ public final class LoopStats {
   /** Times that a publisher was stopped because a queue was full. */
   public final SingleWriterCounter publishersStopped = new SingleWriterCounter();
 
-  /** From the receipt of the oldest event of a flush until its bytes were handed to the socket. */
+  /**
+   * Time from the receipt of the oldest event of a flush until its bytes were handed to the socket.
+   */
   public final LatencyBuckets latency = new LatencyBuckets();
 
-  /** What has become of calls. */
+  /** Counters of calls. */
   public final CallStats calls = new CallStats();
 
-  /** What has become of the calls that other buses have sent. */
+  /** Counters of calls that peers have sent. */
   public final CallStats callsFromBuses = new CallStats();
 
   private final Map<DropReason, SingleWriterCounter> drops = new EnumMap<>(DropReason.class);
 
-  /** Makes counters at zero. */
+  /** Creates counters at zero. */
   public LoopStats() {
     for (DropReason reason : DropReason.values()) {
       drops.put(reason, new SingleWriterCounter());

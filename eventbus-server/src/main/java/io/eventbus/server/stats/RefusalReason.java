@@ -1,18 +1,18 @@
 package io.eventbus.server.stats;
 
-/** Why a connection was refused before it could say anything. */
+/** Reason why a connection was refused before it could send anything. */
 public enum RefusalReason {
-  /** As many connections as {@code listen.max-connections} allows. */
+  /** Maximum of connections by {@code listen.max-connections}. */
   MAX_CONNECTIONS,
-  /** As many connections as the process's limit of open files allows. */
+  /** Maximum of connections by the process's limit of open files. */
   DESCRIPTORS,
-  /** As many connections as the heap has room for. */
+  /** Maximum of connections by the heap. */
   HEAP,
-  /** As many connections of one address as {@code limits.address-connections} allows. */
+  /** Maximum of connections of one address by {@code limits.address-connections}. */
   ADDRESS_CONNECTIONS,
-  /** As many unfinished handshakes of one address as {@code limits.address-handshakes} allows. */
+  /** Maximum of unfinished handshakes of one address by {@code limits.address-handshakes}. */
   ADDRESS_HANDSHAKES,
-  /** More new connections of one address than {@code limits.address-handshake-rate} allows. */
+  /** Maximum rate of new connections of one address by {@code limits.address-handshake-rate}. */
   ADDRESS_HANDSHAKE_RATE,
   /** The threads for TLS handshakes have too much to do. */
   TLS_BUSY

@@ -1,13 +1,13 @@
 package io.eventbus.server.stats;
 
-/** Why the bus gave a call to another member. */
+/** Reason why the bus gave a call to another member. */
 public enum RetryReason {
-  /** The member has said that it did nothing with it. */
+  /** The member did nothing with it, by its own word. */
   REFUSED,
-  /** The member went before the call was written to it. */
+  /** The member left before the call was written to it. */
   UNWRITTEN,
-  /** Another bus had no free place, or no member. */
+  /** A peer had no free place, or no member. */
   BUSY,
-  /** The member went with it, and the caller allows that it is executed twice. */
+  /** The member was lost with it, and the caller allows a second execution. */
   LOST
 }

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A counter that one thread writes and any thread reads: an addition costs no more than on a plain
+ * Counter that one thread writes and any thread reads: an addition costs no more than on a plain
  * field.
  */
 public final class SingleWriterCounter {
@@ -20,7 +20,7 @@ public final class SingleWriterCounter {
 
   private long value;
 
-  /** Makes a counter at zero. */
+  /** Creates a counter at zero. */
   public SingleWriterCounter() {}
 
   /** Adds; only the owning thread may call this. */

@@ -1,5 +1,5 @@
 /**
  * Counters that the hot path writes without contention and that anybody may read. Each has one
- * writing thread; sums are made by the reader.
+ * writing thread; the reader sums up.
  */
 package io.eventbus.server.stats;

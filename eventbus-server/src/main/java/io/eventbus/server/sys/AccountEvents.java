@@ -8,8 +8,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives each event of the bus to those who see everything, and one about clients of another account
- * to that account: at a rate of its own, so that it neither hears how much happens to others nor
+ * Distributor of the bus's events to operators, and of those about clients of another account to
+ * that account: at a rate of its own, so that it neither hears how much happens to others nor
  * misses anything because of it. Any thread.
  */
 final class AccountEvents<E> implements Consumer<E> {
@@ -22,9 +22,9 @@ final class AccountEvents<E> implements Consumer<E> {
   private final Map<SubscriptionIndex, Consumer<E>> own = new ConcurrentHashMap<>();
 
   /**
-   * Makes one.
+   * Creates a distributor.
    *
-   * @param accounts whose clients an event is about; null for none's
+   * @param accounts account of the clients that an event is about; null for none
    */
   AccountEvents(
       Function<E, String> topics,

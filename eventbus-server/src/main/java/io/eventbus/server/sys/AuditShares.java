@@ -11,12 +11,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * How many entries of the audit log clients may cause in a second, so that one of them cannot hide
- * what others do: so many of one identity, or of one address where nothing is proved, and so many
- * of each of these two kinds together. Not safe for use by several threads.
+ * Shares of clients in the audit log's entries in a second, so that one of them cannot hide what
+ * others do: so many of one identity, or of one address if nothing is proved, and so many of each
+ * of these two kinds together. Not safe for use by several threads.
  */
 final class AuditShares {
-  /** Of all identities together, and the same of all addresses. */
+  /** Maximum of all identities together, and of all addresses. */
   static final int MAX_OF_KIND = 500;
 
   static final int MAX_OF_ONE = 100;
@@ -30,7 +30,7 @@ final class AuditShares {
 
   private record Identity(String account, String subject) {}
 
-  /** As many as may be taken, so the memory is bounded. */
+  /** Shares of one kind; at most as many as entries, so the memory is bounded. */
   private static final class Kind {
     private final Map<Object, Integer> taken = new HashMap<>();
     private int total;
@@ -51,7 +51,7 @@ final class AuditShares {
   }
 
   /**
-   * Makes one with a second that begins.
+   * Creates the shares of a second that begins.
    *
    * @param now {@link System#nanoTime}
    */
@@ -60,10 +60,9 @@ final class AuditShares {
   }
 
   /**
-   * Takes an entry from its client's share.
+   * Takes an entry from its client's share; returns false if that is used up.
    *
    * @param now {@link System#nanoTime}
-   * @return false if the share is used up
    */
   boolean take(Advisory advisory, long now) {
     if (now - secondBegan >= TimeUnit.SECONDS.toNanos(1)) {
@@ -96,7 +95,7 @@ final class AuditShares {
         : identities.take(new Identity(account, subject));
   }
 
-  /** The address without the port; of IPv6 the /64, which usually one client has. */
+  /** Returns the address without the port; of IPv6 the /64, which usually one client has. */
   static String network(String remoteAddress) {
     int port = remoteAddress.lastIndexOf(':');
     String text =

@@ -20,20 +20,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The audit log: who did what, or was not let. Each entry is a line of JSON for the logger {@value
- * #LINES}, and an event on {@code $SYS.audit.NAME.TYPE} for those who observe. Any thread.
+ * Audit log: actions and refusals with their authors. Each entry is a line of JSON for the logger
+ * {@value #LINES}, and an event on {@code $SYS.audit.NAME.TYPE} for observers. Any thread.
  *
- * <p>It is written on a thread of its own; whoever tells it something never waits. What there is no
- * room for, or what clients cause beyond {@link AuditShares}, is counted, and the next entry says
- * how many.
+ * <p>It is written on a thread of its own; reporting never waits. Entries without room, and those
+ * that clients cause beyond {@link AuditShares}, are counted, and the next entry has the count.
  */
 public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
-  /** The logger of the lines, which has an appender of its own where there is a file. */
+  /** Name of the logger of the lines, which has an appender of its own if there is a file. */
   public static final String LINES = "eventbus.audit.lines";
 
   static final long MAX_QUEUED_BYTES = 4 << 20;
 
-  /** Texts that others have chosen are cut here. */
+  /** Maximum length of texts that others have chosen. */
   static final int MAX_TEXT = 512;
 
   private static final long LOOK_MILLIS = 1_000;
@@ -60,13 +59,13 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
   private record Entry(String topic, String json) {}
 
   /**
-   * An entry.
+   * Entry of the audit log.
    *
    * @param omitted entries that were left out since the one before
    */
   record Message(String bus, Instant at, String type, long omitted, Advisory detail) {}
 
-  /** Makes one that writes from {@link #start} on. */
+  /** Creates a log that writes from {@link #start} on. */
   public AuditTrail(
       String bus, boolean kept, Predicate<String> wanted, Clock clock, LongAdder dropped) {
     this(bus, kept, LoggerFactory.getLogger(LINES)::info, wanted, clock, System::nanoTime, dropped);

@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Tells what becomes of the other buses of the cluster. Told by the registry's thread. */
+/** Reporter of state changes of peers. Called by the registry's thread. */
 final class BusStates implements RegistryListener {
   private final BusId self;
   private final BooleanSupplier isMember;

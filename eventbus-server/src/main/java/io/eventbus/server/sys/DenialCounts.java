@@ -11,18 +11,18 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Of what one client is not let do again and again, the first in a minute is told at once, and the
- * others as one with a count when the minute is over. Any thread.
+ * Counts of repeated denials: the first of a client in a minute is reported at once, and the others
+ * as one with a count when the minute is over. Any thread.
  */
 final class DenialCounts {
-  /** Different ones in a minute; beyond, the oldest is told early. */
-  static final int MAX = 4_096;
+  /** Maximum of different denials in a minute; beyond, the oldest is reported early. */
+  static final int MAX_DENIALS = 4_096;
 
   private static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final Map<Key, Window> windows = new LinkedHashMap<>();
 
-  /** Comparable, because clients choose what they are not let do. */
+  /** Key that is comparable, because clients choose what they are denied. */
   private record Key(String account, String subject, String address, String denied)
       implements Comparable<Key> {
     private static final Comparator<Key> ORDER =
@@ -67,7 +67,7 @@ final class DenialCounts {
       return List.of();
     }
     List<PermissionDenied> due = new ArrayList<>(due(nowNanos));
-    if (windows.size() >= MAX) {
+    if (windows.size() >= MAX_DENIALS) {
       Iterator<Window> oldest = windows.values().iterator();
       rest(oldest.next()).ifPresent(due::add);
       oldest.remove();

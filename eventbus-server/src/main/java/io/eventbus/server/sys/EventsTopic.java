@@ -13,11 +13,11 @@ import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes what happens on a bus, a bounded number a second; the next event counts those that were
- * left out. Any thread.
+ * Publisher of the events on a bus, a bounded number a second; the next event counts those that
+ * were left out. Any thread.
  */
 final class EventsTopic implements Consumer<Advisory> {
-  /** A crowd that comes or goes must not cost more than what it comes for. */
+  /** Maximum of events a second: a crowd that comes or goes must not cost more than its work. */
   static final int MAX_PER_SECOND = 100;
 
   private static final RateLimitedLog LOG =
@@ -50,7 +50,7 @@ final class EventsTopic implements Consumer<Advisory> {
   }
 
   /**
-   * What is published.
+   * Published event.
    *
    * @param omitted events that were left out since the one before
    */
@@ -64,8 +64,8 @@ final class EventsTopic implements Consumer<Advisory> {
   }
 
   /**
-   * One at a time, so that what was left out is counted by the event that comes next. Loops meet
-   * here for microseconds, and beyond the rate for less.
+   * Publishes one event at a time, so that the next event counts those that were left out. Loops
+   * meet here for microseconds, and beyond the rate for less.
    */
   private synchronized void publish(Advisory advisory) {
     if (!isWithinRate(advisory)) {
@@ -81,7 +81,10 @@ final class EventsTopic implements Consumer<Advisory> {
     }
   }
 
-  /** What clients cause by coming and going leaves half of the rate to everything else. */
+  /**
+   * Returns whether the rate allows the event; events that clients cause by coming and going leave
+   * half of it to all others.
+   */
   private boolean isWithinRate(Advisory advisory) {
     long now = nanoTime.getAsLong();
     if (now - secondBegan >= TimeUnit.SECONDS.toNanos(1)) {

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which accounts see what the bus tells of itself: the default account and that of the operators
+ * Accounts that see the bus's own events: the default account and that of the operators see
  * everything, every other account only events about its own clients. Any thread.
  */
 public final class Observers {
@@ -16,9 +16,9 @@ public final class Observers {
   private final List<String> operators;
 
   /**
-   * Makes them.
+   * Creates the observers.
    *
-   * @param operators the account of operators; null where there is none but the default one
+   * @param operators the account of operators; null if there is none but the default one
    */
   public Observers(Accounts accounts, @Nullable String operators) {
     this.accounts = accounts;
@@ -29,15 +29,14 @@ public final class Observers {
   }
 
   /**
-   * Says whether anybody who sees everything subscribes to a topic.
-   *
-   * @return false if an event for those who see everything would go nowhere
+   * Returns whether anybody who sees everything subscribes to a topic; if not, an event for
+   * operators would go nowhere.
    */
   public boolean isWanted(String topic) {
     return !wanting(topic).isEmpty();
   }
 
-  /** Those who see everything and subscribe to a topic. */
+  /** Returns the accounts that see everything and subscribe to a topic. */
   List<SubscriptionIndex> wanting(String topic) {
     List<SubscriptionIndex> wanting = new ArrayList<>();
     for (String account : operators) {
@@ -49,7 +48,7 @@ public final class Observers {
     return wanting;
   }
 
-  /** The account that sees of an event because it is about its clients; null for none. */
+  /** Returns the account that sees an event because it is about its clients; null for none. */
   @Nullable SubscriptionIndex own(@Nullable String account) {
     return account == null || operators.contains(account) ? null : accounts.find(account);
   }

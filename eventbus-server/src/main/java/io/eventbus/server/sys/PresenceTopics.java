@@ -16,11 +16,11 @@ import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes who joins and leaves services, a bounded number a second; the next event counts those
- * that were left out. Called under the lock of {@link Presence}.
+ * Publisher of joins and leaves of services' members, a bounded number a second; the next event
+ * counts those that were left out. Called under the lock of {@link Presence}.
  */
 final class PresenceTopics implements Consumer<Presence.PresenceEvent> {
-  /** A crowd that comes or goes must not cost more than what it comes for. */
+  /** Maximum of events a second: a crowd that comes or goes must not cost more than its work. */
   static final int MAX_PER_SECOND = 1_000;
 
   private static final RateLimitedLog LOG =
@@ -50,7 +50,7 @@ final class PresenceTopics implements Consumer<Presence.PresenceEvent> {
   }
 
   /**
-   * What is published.
+   * Published event.
    *
    * @param omitted events of this bus that were left out since the one before, of any service
    * @param concurrency calls that it works on at once; 0 for none

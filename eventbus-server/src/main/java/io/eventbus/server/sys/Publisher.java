@@ -1,6 +1,6 @@
 package io.eventbus.server.sys;
 
-/** Where events of the bus go. An implementation must not block and must not throw. */
+/** Receiver of events of the bus. An implementation must not block and must not throw. */
 @FunctionalInterface
 interface Publisher {
   /**

@@ -34,7 +34,7 @@ final class StatsTopic implements Runnable {
     this.clock = clock;
   }
 
-  /** What is published. */
+  /** Published figures. */
   record Message(
       String bus,
       Instant at,
@@ -51,7 +51,7 @@ final class StatsTopic implements Runnable {
         publisher.publish(topic, Json.write(message()));
       }
     } catch (IOException | RuntimeException e) {
-      // It would not be run again.
+      // Otherwise it would not be run again.
       LOG.error("stats", e, "the bus's figures could not be published");
     }
   }

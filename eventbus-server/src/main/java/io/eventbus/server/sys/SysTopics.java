@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Publishes what a bus tells of itself, from its start until it is closed. Figures are taken on a
+ * Publisher of a bus's own topics, from its start until it is closed. Figures are collected on a
  * thread of its own, because for many clients that takes longer than an event loop has.
  */
 public final class SysTopics implements AutoCloseable {
@@ -41,24 +41,24 @@ public final class SysTopics implements AutoCloseable {
   }
 
   /**
-   * Where the bus is in its cluster.
+   * Place of the bus in its cluster.
    *
-   * @param isMember whether it has its place; what the registry tells before is history
+   * @param isMember whether it is a member; reports of the registry before that are history
    */
   public record Place(String bus, Registry registry, BooleanSupplier isMember) {}
 
   /**
-   * The members of services of the bus.
+   * Members of services of the bus.
    *
-   * @param rejoin how long one that was lost may be away
+   * @param rejoin how long a lost member counts as present
    */
   public record Services(Presence presence, Duration rejoin) {}
 
   /**
    * Begins to publish, whenever anything subscribes.
    *
-   * @param place where the bus is
-   * @param observers who may see what
+   * @param place of the bus in its cluster
+   * @param observers accounts that may see events
    */
   public static SysTopics start(
       SysConfig config,
@@ -122,7 +122,7 @@ public final class SysTopics implements AutoCloseable {
                 System::nanoTime));
   }
 
-  /** Publishes who serves, to those who may see it. */
+  /** Publishes presence events to observers. */
   private static Consumer<Presence.PresenceEvent> members(
       String bus, Observers observers, InternalClient client, Clock clock) {
     return new AccountEvents<>(
@@ -149,10 +149,8 @@ public final class SysTopics implements AutoCloseable {
   }
 
   /**
-   * Returns a topic of a bus.
-   *
-   * @return {@code $SYS.bus.NAME.WHAT}, where each dot of the name is {@code %2E}: a name is one
-   *     token
+   * Returns a topic of a bus: {@code $SYS.bus.NAME.WHAT}, where each dot of the name is {@code
+   * %2E}, because a name is one token.
    */
   static String topic(String bus, String what) {
     // Names have letters, digits and . - _ only, so that nothing else has to be replaced, and

@@ -1,5 +1,5 @@
 /**
- * The topics {@code $SYS.bus.NAME.…}, on which a bus tells its clients and those of other buses how
- * it is and what happens on it.
+ * Topics {@code $SYS.bus.NAME.…}, on which a bus reports its health and its events to its clients
+ * and those of peers.
  */
 package io.eventbus.server.sys;

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the files of TLS every {@value #INTERVAL_SECONDS} s, on a thread of its own, and
- * whenever it is asked to. Any thread.
+ * Watch that reads the files of TLS every {@value #INTERVAL_SECONDS} s, on a thread of its own, and
+ * on request. Any thread.
  */
 public final class CertificateWatch implements AutoCloseable {
   static final int INTERVAL_SECONDS = 30;
@@ -39,7 +39,7 @@ public final class CertificateWatch implements AutoCloseable {
             return made;
           });
 
-  /** Makes a watch that has not begun. */
+  /** Creates a watch that has not begun. */
   public CertificateWatch(List<TlsSource> sources, Advisories advisories, Clock clock) {
     this.sources = List.copyOf(sources);
     this.advisories = advisories;
@@ -58,7 +58,7 @@ public final class CertificateWatch implements AutoCloseable {
     }
   }
 
-  /** Looks at all files now, on the caller's thread: reads files, and takes milliseconds. */
+  /** Checks all files now, on the caller's thread: reads files, and takes milliseconds. */
   public void look() {
     Instant now = clock.instant();
     for (TlsSource source : sources) {
@@ -97,9 +97,7 @@ public final class CertificateWatch implements AutoCloseable {
   }
 
   /**
-   * Tells how long the certificates in use are still valid.
-   *
-   * @return seconds by use, negative where one has expired
+   * Returns the seconds until the certificates in use expire, by use; negative if one has expired.
    */
   public Map<String, Long> secondsToExpiry() {
     Map<String, Long> seconds = new TreeMap<>();
@@ -110,7 +108,7 @@ public final class CertificateWatch implements AutoCloseable {
     return seconds;
   }
 
-  /** Does not look again. */
+  /** Stops watching. */
   @Override
   public void close() {
     thread.shutdownNow();

@@ -13,13 +13,13 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * The authorities whose clients are let in. As the JDK's own, but a refusal names the subject of
- * the certificate. Any thread.
+ * Authorities whose clients are trusted. As the JDK's own, but a refusal names the subject of the
+ * certificate. Any thread.
  */
 public final class ClientTrust extends X509ExtendedTrustManager {
   private final X509ExtendedTrustManager checks;
 
-  /** Says that a client's certificate is not trusted, and whose it is. */
+  /** Thrown for a client's certificate that is not trusted, with its subject. */
   public static final class RefusedException extends CertificateException {
     private static final long serialVersionUID = 1;
 
@@ -38,7 +38,7 @@ public final class ClientTrust extends X509ExtendedTrustManager {
   }
 
   /**
-   * Trusts some authorities.
+   * Creates the trust in some authorities.
    *
    * @throws IllegalArgumentException if they cannot be used
    */

@@ -4,7 +4,7 @@ import io.eventbus.server.log.PrintableText;
 
 /** Text for a failed handshake in a line of the log. */
 public final class FailureText {
-  /** The most characters of a reason: it may hold what the client has sent. */
+  /** Maximum of characters of a reason: it may hold what the client has sent. */
   private static final int MAX_REASON = 300;
 
   private FailureText() {}
@@ -16,8 +16,8 @@ public final class FailureText {
   }
 
   /**
-   * Makes one short line of a text: a subject, as a message, may hold anything, and must not begin
-   * another line.
+   * Returns a text as one short line: a subject, as a message, may hold anything, and must not
+   * begin another line.
    */
   public static String shortened(String text) {
     return PrintableText.of(text, MAX_REASON);

@@ -5,15 +5,15 @@ import io.eventbus.server.tls.TlsFiles.ConfiguredFile;
 import java.util.List;
 
 /**
- * Recognises the private keys that many tools write and no bus can read, to refuse them in words
- * that say what to do.
+ * Recognition of private keys that many tools write and no bus can read, to refuse them with a
+ * message that says what to do.
  */
 final class PemKey {
   private PemKey() {}
 
   /**
-   * Checks that a file holds no key in a form that has to be converted. Whatever else is wrong with
-   * it is for the reader of the key to say.
+   * Checks that a file holds no key in a form that has to be converted. Other errors are left to
+   * the reader of the key.
    *
    * @throws ConfigException if it has to be converted; names the command that does so
    */

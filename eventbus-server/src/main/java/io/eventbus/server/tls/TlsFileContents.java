@@ -25,11 +25,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of one use of TLS as they were at one moment, so that what is checked is what is used,
- * whatever is written to them meanwhile.
+ * Contents of the files of one use of TLS at one moment, so that the checked bytes are the used
+ * ones, whatever is written to the files meanwhile.
  */
 final class TlsFileContents {
-  /** More than a thousand certificates. */
+  /** Maximum size: more than a thousand certificates. */
   static final int MAX_BYTES = 1 << 20;
 
   private static final Pattern CERTIFICATE =
@@ -39,7 +39,7 @@ final class TlsFileContents {
   private static final Pattern PRIVATE_KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]++)-----END PRIVATE KEY-----");
 
-  /** The kinds of keys, with a signature that shows whether a key belongs to a certificate. */
+  /** Kinds of keys, with a signature that shows whether a key belongs to a certificate. */
   private static final Map<String, String> SIGNATURES =
       Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA");
 
@@ -84,7 +84,7 @@ final class TlsFileContents {
     }
   }
 
-  /** Tells these contents from others; not their secret. */
+  /** Returns a digest that tells these contents from others; it reveals no secret. */
   byte[] digest() {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
@@ -99,7 +99,7 @@ final class TlsFileContents {
   }
 
   /**
-   * Makes keys and certificates of the bytes.
+   * Parses keys and certificates.
    *
    * @throws ConfigException if that is impossible, or the key is not that of the certificate
    */
@@ -156,7 +156,7 @@ final class TlsFileContents {
         return KeyFactory.getInstance(kind)
             .generatePrivate(new PKCS8EncodedKeySpec(decoded(matcher.group(1))));
       } catch (GeneralSecurityException | IllegalArgumentException e) {
-        // Not of this kind. What the library says of the bytes of a key is not repeated.
+        // Not of this kind. The library's message about the bytes of a key is not repeated.
       }
     }
     throw wrong(files.key(), "expected: an RSA or EC key in PKCS#8", null);

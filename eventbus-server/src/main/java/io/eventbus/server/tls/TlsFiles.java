@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PEM files of one use of TLS.
+ * PEM files of one use of TLS.
  *
  * @param authorities whose certificates are trusted, or null where the other side shows none
  */
@@ -18,7 +18,7 @@ public record TlsFiles(
     ConfiguredFile certificate,
     ConfiguredFile key,
     @Nullable ConfiguredFile authorities) {
-  /** A file, and the key of the configuration that names it. */
+  /** File, and the key of the configuration that names it. */
   public record ConfiguredFile(ConfigKey key, Path path) {
     @Override
     public String toString() {
@@ -26,11 +26,7 @@ public record TlsFiles(
     }
   }
 
-  /**
-   * Returns the files for connections of clients.
-   *
-   * @return nothing where TLS is off
-   */
+  /** Returns the files for connections of clients; empty if TLS is off. */
   public static Optional<TlsFiles> clients(TlsConfig config) {
     Path certificate = config.certificate();
     Path key = config.key();
@@ -45,12 +41,7 @@ public record TlsFiles(
                 authority == null ? null : new ConfiguredFile(ConfigKey.TLS_CLIENT_CA, authority)));
   }
 
-  /**
-   * Returns the files for the administration port.
-   *
-   * @param config who may use it
-   * @return nothing where TLS is off
-   */
+  /** Returns the files for the administration port; empty if TLS is off. */
   public static Optional<TlsFiles> administration(AdminAccessConfig config) {
     Path certificate = config.certificate();
     Path key = config.key();
@@ -64,11 +55,7 @@ public record TlsFiles(
                 null));
   }
 
-  /**
-   * Returns the files for links between buses.
-   *
-   * @return nothing where TLS is off
-   */
+  /** Returns the files for links between buses; empty if TLS is off. */
   public static Optional<TlsFiles> links(ClusterSecurityConfig config) {
     Path certificate = config.certificate();
     Path key = config.key();

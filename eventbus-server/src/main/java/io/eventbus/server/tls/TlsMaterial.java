@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What the files of one use of TLS hold: a key that fits its certificate. Immutable; any thread.
+ * Content of the files of one use of TLS: a key that fits its certificate. Immutable; any thread.
  *
  * @param authorities whose certificates are trusted; empty where the other side shows none
  */
@@ -20,16 +20,16 @@ public record TlsMaterial(
   }
 
   /**
-   * Reads the files. Does not look at dates: see {@link #expiresAt}.
+   * Reads the files. Does not check dates: see {@link #expiresAt}.
    *
-   * @throws ConfigException if one cannot be read or used, or the key does not fit; says which, and
-   *     what was expected
+   * @throws ConfigException if one cannot be read or used, or the key does not fit; names the file
+   *     and what was expected
    */
   public static TlsMaterial read(TlsFiles files) {
     return TlsFileContents.read(files).parse();
   }
 
-  /** The certificate of the key. */
+  /** Returns the certificate of the key. */
   X509Certificate certificate() {
     return chain.get(0);
   }

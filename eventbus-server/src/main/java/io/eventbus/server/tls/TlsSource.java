@@ -7,10 +7,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The certificate, key and authorities of one use of TLS, as its files have them. Any thread.
+ * Certificate, key and authorities of one use of TLS, from files. Any thread.
  *
- * <p>Each set of files is used as a whole or not at all. Where a changed set cannot be used, the
- * one before stays.
+ * <p>Each set of files is used as a whole or not at all. If a changed set cannot be used, the one
+ * before stays.
  */
 public final class TlsSource {
   private final TlsFiles files;
@@ -19,13 +19,13 @@ public final class TlsSource {
   private byte[] digest;
   private byte[] refused = new byte[0];
 
-  /** Uses what the files hold. */
+  /** User of the files' content. */
   @FunctionalInterface
   public interface Taker {
     /**
      * Uses it for every connection that begins from now on.
      *
-     * @throws IllegalArgumentException if it cannot be used; what was used before stays in use
+     * @throws IllegalArgumentException if it cannot be used; the former content stays in use
      */
     void take(TlsMaterial material);
   }
@@ -38,10 +38,10 @@ public final class TlsSource {
   }
 
   /**
-   * Reads the files for the first time. A certificate that has expired is taken, because clients
-   * may be none the worse for it; {@link CertificateWatch} tells of it.
+   * Reads the files for the first time. An expired certificate is used, because clients may be none
+   * the worse for it; {@link CertificateWatch} reports it.
    *
-   * @throws ConfigException if the files cannot be used; says which, and why
+   * @throws ConfigException if the files cannot be used; names the file and the reason
    */
   public static TlsSource open(TlsFiles files, Taker taker) {
     TlsFileContents contents = TlsFileContents.read(files);
@@ -77,19 +77,19 @@ public final class TlsSource {
     return current;
   }
 
-  /** What became of one look at the files. */
+  /** Result of one look at the files. */
   sealed interface Look {
-    /** They hold what is in use, or what was refused before. */
+    /** The files hold what is in use, or what was refused before. */
     record Unchanged() implements Look {}
 
-    /** They hold something else, which is in use now. */
+    /** The files hold something else, which is in use now. */
     record Taken(TlsMaterial material) implements Look {}
 
-    /** They hold something else, which cannot be used. */
+    /** The files hold something else, which cannot be used. */
     record Refused(String reason) implements Look {}
   }
 
-  /** Looks at the files, and uses what is new in them. */
+  /** Reads the files, and uses what is new in them. */
   synchronized Look look(Instant now) {
     TlsFileContents contents;
     try {
@@ -115,7 +115,10 @@ public final class TlsSource {
     }
   }
 
-  /** The same fault is told once, and tried again each time: a date may come. */
+  /**
+   * Refuses content: the same fault is reported once, and tried again each time, because a date may
+   * come.
+   */
   private Look refuse(byte[] what, ConfigException problem) {
     if (Arrays.equals(what, refused)) {
       return new Look.Unchanged();

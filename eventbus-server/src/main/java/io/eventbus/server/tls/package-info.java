@@ -1,5 +1,5 @@
 /**
- * Certificates, keys and authorities in PEM files: read whole, checked, and looked at again while
- * the bus runs.
+ * Certificates, keys and authorities in PEM files: read whole, checked, and read again while the
+ * bus runs.
  */
 package io.eventbus.server.tls;

@@ -20,7 +20,7 @@ final class AcceptGuard extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    if (message instanceof Channel accepted && !door.takeSocket(accepted)) {
+    if (message instanceof Channel accepted && !door.acquireSocket(accepted)) {
       accepted.unsafe().closeForcibly();
       return;
     }

@@ -27,7 +27,9 @@ import org.jspecify.annotations.Nullable;
  * connection's loop.
  */
 final class BusHandler implements MessageHandler, ClientLink {
-  /** How late a client is told that it could not prove who it is, where that happens often. */
+  /**
+   * Delay before a client is told that its authentication failed, where its address fails often.
+   */
   private static final long REFUSAL_SECONDS = 1;
 
   private final ConnectionLoop loop;
@@ -46,11 +48,14 @@ final class BusHandler implements MessageHandler, ClientLink {
   private boolean asked;
   private byte question;
 
-  /** How the connection is closed when the queue is empty, or after so long in any case. */
-  private record Ending(CloseReason reason, String message, long begunNanos, long longestNanos) {}
+  /**
+   * Pending end of the connection: when the queue is empty, or after {@code timeoutNanos} in any
+   * case.
+   */
+  private record Ending(CloseReason reason, String message, long begunNanos, long timeoutNanos) {}
 
   /**
-   * Makes the handler of a connection that was upgraded.
+   * Creates the handler of a connection that was upgraded.
    *
    * @param acceptedAt when, as {@link System#nanoTime}
    */
@@ -69,12 +74,16 @@ final class BusHandler implements MessageHandler, ClientLink {
     this.account = ConnectionAdmission.account(connection.channel());
     this.queue =
         new OutboundQueue(
-            loop.queues(), connection, this::holdOwner, this::closeSlow, this::heldTooLong);
+            loop.queues(),
+            connection,
+            this::blockBudgetOwner,
+            this::closeSlow,
+            this::stalledTooLong);
     this.session = new Session(loop.context(), this);
   }
 
-  /** An identity or an address, which cannot be taken for each other. */
-  private String holdOwner() {
+  /** Returns the owner of the block budget: an identity or an address, kept apart by a prefix. */
+  private String blockBudgetOwner() {
     String identity = session.identityKey();
     InetAddress ip = account.client().getAddress();
     return identity != null
@@ -110,7 +119,7 @@ final class BusHandler implements MessageHandler, ClientLink {
     inputWaits();
   }
 
-  /** For either reason a credit that has come may not have been seen. */
+  /** Marks the input as waiting: a credit that has come may not have been seen. */
   private void inputWaits() {
     queue.inputWaits(lacksMemory || session.awaitsRoom());
   }
@@ -135,7 +144,7 @@ final class BusHandler implements MessageHandler, ClientLink {
     queue.onTick(nowNanos);
     boolean quiet = session.onTick(nowNanos);
     Ending end = ending;
-    if (end != null && nowNanos - end.begunNanos() > end.longestNanos()) {
+    if (end != null && nowNanos - end.begunNanos() > end.timeoutNanos()) {
       close(end.reason(), end.message());
     }
     whenWritten();
@@ -159,8 +168,8 @@ final class BusHandler implements MessageHandler, ClientLink {
 
   @Override
   public void closeWhenWritten(CloseReason reason, String message) {
-    long longest = config.timeouts().slowSubscriber().toNanos();
-    end(new Ending(reason, message, System.nanoTime(), longest));
+    long timeout = config.timeouts().slowSubscriber().toNanos();
+    end(new Ending(reason, message, System.nanoTime(), timeout));
   }
 
   private void end(Ending how) {
@@ -179,11 +188,11 @@ final class BusHandler implements MessageHandler, ClientLink {
     whenWritten();
   }
 
-  /** What has to be behind all that was queued before. */
+  /** Called when everything that was queued before is written. */
   private void whenWritten() {
     if (whenRead != null && !asked && queue.hasAnswered()) {
       asked = true;
-      connection.ask(question);
+      connection.sendMarkerPing(question);
     }
     Ending end = ending;
     if (end != null && queue.isEmpty()) {
@@ -192,7 +201,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public void onAnswer(byte number) {
+  public void onMarkerPong(byte number) {
     Runnable task = whenRead;
     if (task != null && asked && number == question) {
       whenRead = null;
@@ -200,7 +209,7 @@ final class BusHandler implements MessageHandler, ClientLink {
     }
   }
 
-  private void heldTooLong(String message) {
+  private void stalledTooLong(String message) {
     session.onStalledTooLong(message);
   }
 
@@ -284,7 +293,7 @@ final class BusHandler implements MessageHandler, ClientLink {
 
   @Override
   public void close(CloseReason reason, String message) {
-    // What was sent before, a Problem for instance, goes out first as far as the socket takes it.
+    // Earlier frames, a Problem for instance, go out first as far as the socket takes them.
     queue.drain();
     connection.close(reason, message);
   }
@@ -381,29 +390,29 @@ final class BusHandler implements MessageHandler, ClientLink {
     }
   }
 
-  /** Takes room for a subscription from the share of the client's address, if there is some. */
+  /** Acquires room for a subscription from the share of the client's address, if it has one. */
   @Override
   public boolean acquireSubscriptionBytes(long bytes) {
-    return account.takeSubscriptionBytes(bytes);
+    return account.acquireSubscriptionBytes(bytes);
   }
 
   @Override
-  public boolean takeServiceBytes(long bytes) {
-    return account.takeServiceBytes(bytes);
+  public boolean acquireServiceBytes(long bytes) {
+    return account.acquireServiceBytes(bytes);
   }
 
   @Override
-  public void giveServiceBytes(long bytes) {
-    account.giveServiceBytes(bytes);
+  public void releaseServiceBytes(long bytes) {
+    account.releaseServiceBytes(bytes);
   }
 
-  /** Gives back what a subscription took. */
+  /** Releases what a subscription acquired. */
   @Override
   public void releaseSubscriptionBytes(long bytes) {
-    account.giveSubscriptionBytes(bytes);
+    account.releaseSubscriptionBytes(bytes);
   }
 
-  /** Counts for the client's address what other buses are told of. */
+  /** Counts interest told to peers for the client's address. */
   @Override
   public void changeInterest(int change) {
     account.changeInterest(change);

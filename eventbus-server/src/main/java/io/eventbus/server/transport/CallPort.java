@@ -2,7 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.server.call.LoopPort;
 
-/** A loop, as calls see it. Confined to it. */
+/** The loop, as calls see it. Confined to it. */
 final class CallPort implements LoopPort {
   private final ConnectionLoop loop;
 

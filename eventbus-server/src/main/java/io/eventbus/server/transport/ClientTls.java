@@ -8,16 +8,16 @@ import java.util.function.Consumer;
 import javax.net.ssl.SSLEngine;
 
 /**
- * TLS of a client's connection, which tells of a handshake that fails, once. A client that leaves
- * in the middle fails nothing. Confined to the connection's loop.
+ * TLS of a client's connection, which reports a failed handshake once. A client that leaves during
+ * the handshake is no failure. Confined to the connection's loop.
  */
 final class ClientTls extends SslHandler {
   private final ConnectionLoop loop;
   private final Consumer<Throwable> whenFailed;
   private boolean hasFailed;
 
-  /** Makes the handler of one connection. */
-  // Whether a handshake fails is told by its listener.
+  /** Creates the handler of one connection. */
+  // Failed handshakes are reported by the listener.
   @SuppressWarnings("FutureReturnValueIgnored")
   ClientTls(SSLEngine engine, Executor tasks, ConnectionLoop loop, Consumer<Throwable> whenFailed) {
     super(engine, tasks);
@@ -41,8 +41,8 @@ final class ClientTls extends SslHandler {
   }
 
   /**
-   * Keeps the failure of a task that ends after the connection has: no handler is left behind this
-   * one, and Netty would log it with its stack trace.
+   * Keeps the failure of a task that ends after the connection: no handler is left behind this one,
+   * and Netty would log it with its stack trace.
    */
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {

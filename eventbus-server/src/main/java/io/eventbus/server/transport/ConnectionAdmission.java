@@ -25,9 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who may come in, of those who connect to one bus: counts connections, knows the proxies, and
- * tells of those that were refused. Shared by all loops; what has a channel as its argument is for
- * that channel's loop.
+ * Admission of the connections to one bus: counts them, knows the proxies, and reports refusals.
+ * Shared by all loops; methods with a channel as argument are for that channel's loop.
  */
 // The listeners of a channel's end cannot fail.
 @SuppressWarnings("FutureReturnValueIgnored")
@@ -35,7 +34,7 @@ final class ConnectionAdmission {
   private static final AttributeKey<Visit> VISIT =
       AttributeKey.valueOf(ConnectionAdmission.class, "visit");
 
-  /** What the names of the usual headers begin with, such as {@code X-Forwarded-For}. */
+  /** Prefix of the usual headers, such as {@code X-Forwarded-For}. */
   private static final String FORWARDED = "X-Forwarded-";
 
   /** Advice where a PROXY preface comes from an unknown sender. */
@@ -61,7 +60,10 @@ final class ConnectionAdmission {
     this.stats = stats;
   }
 
-  /** What one channel has taken, and gives back at its end: in one listener, for memory's sake. */
+  /**
+   * Resources that one channel has acquired and releases at its end: in one listener, to save
+   * memory.
+   */
   private final class Visit implements ChannelFutureListener {
     private boolean hasSocket;
     private boolean isCounted;
@@ -71,17 +73,17 @@ final class ConnectionAdmission {
     @Override
     public void operationComplete(ChannelFuture closed) {
       hasEnded = true;
-      giveBack();
+      release();
     }
 
-    /** Gives back at once what was taken after the end. */
-    void tookMore() {
+    /** Releases at once what was acquired after the end. */
+    void acquiredMore() {
       if (hasEnded) {
-        giveBack();
+        release();
       }
     }
 
-    private void giveBack() {
+    private void release() {
       if (hasSocket) {
         hasSocket = false;
         sockets.decrementAndGet();
@@ -96,7 +98,7 @@ final class ConnectionAdmission {
     }
   }
 
-  /** Tells that a proxy says where its client is, and that it cannot be so. */
+  /** Reports an address from a proxy that cannot be right. */
   void tellUnusable(Channel channel, String why) {
     log.warn("unusable", "a request of {} is refused with 400: {}", address(channel), why);
   }
@@ -117,7 +119,10 @@ final class ConnectionAdmission {
         : "an unknown address";
   }
 
-  /** The thread that accepts makes it, before the channel's loop has the channel. */
+  /**
+   * Returns the visit of a channel; created by the accepting thread, before the channel's loop has
+   * the channel.
+   */
   private Visit visit(Channel channel) {
     Attribute<Visit> place = channel.attr(VISIT);
     Visit visit = place.get();
@@ -130,12 +135,12 @@ final class ConnectionAdmission {
   }
 
   /**
-   * Takes a descriptor for a connection that was just accepted, on the thread that accepts: those
-   * that find none must not wait for a loop before theirs is given back.
+   * Acquires a descriptor for a connection that was just accepted, on the accepting thread: a
+   * connection that gets none must not wait for a loop before its descriptor is released.
    *
    * @return false if there is none, neither to serve the connection nor to refuse it with an answer
    */
-  boolean takeSocket(Channel accepted) {
+  boolean acquireSocket(Channel accepted) {
     stats.accepted.increment();
     if (sockets.incrementAndGet() > (long) limit.connections() + limit.answered()) {
       sockets.decrementAndGet();
@@ -144,11 +149,14 @@ final class ConnectionAdmission {
     }
     Visit visit = visit(accepted);
     visit.hasSocket = true;
-    visit.tookMore();
+    visit.acquiredMore();
     return true;
   }
 
-  /** Lets a connection in, or says why not. One of a proxy is not yet that of an address. */
+  /**
+   * Admits a connection, or returns why not. A proxy's connection does not count for an address
+   * yet.
+   */
   Optional<Admission.Refused> enter(Channel channel) {
     Optional<Admission.Refused> refusal;
     if (stats.connections.incrementAndGet() > limit.connections()) {
@@ -164,7 +172,7 @@ final class ConnectionAdmission {
     } else {
       Visit visit = visit(channel);
       visit.isCounted = true;
-      visit.tookMore();
+      visit.acquiredMore();
     }
     return refusal;
   }
@@ -178,10 +186,10 @@ final class ConnectionAdmission {
             + limit.message());
   }
 
-  /** Lets a connection in as one of a client, or says why not. */
+  /** Admits a connection as a client's, or returns why not. */
   Optional<Admission.Refused> admit(Channel channel, @Nullable SocketAddress client) {
     if (!(client instanceof InetSocketAddress address)) {
-      // It has ended already.
+      // The channel has ended already.
       return Optional.empty();
     }
     // A proxy elsewhere that speaks of loopback means another machine's.
@@ -194,7 +202,7 @@ final class ConnectionAdmission {
     ConnectionUsage account = ((Admission.Admitted) verdict).account();
     Visit visit = visit(channel);
     visit.account = account;
-    visit.tookMore();
+    visit.acquiredMore();
     return Optional.empty();
   }
 
@@ -218,7 +226,7 @@ final class ConnectionAdmission {
     stats.countRefused(reason);
   }
 
-  /** The threads for TLS have too much to do; any thread. */
+  /** Counts a handshake that is refused because the TLS threads are busy; any thread. */
   void tlsBusy() {
     countRefused(RefusalReason.TLS_BUSY);
     log.warn(
@@ -226,7 +234,7 @@ final class ConnectionAdmission {
         "closed a new connection: too many TLS handshakes wait for their turn");
   }
 
-  /** A TLS handshake holds more than it may, or than there is room for; any thread. */
+  /** Counts a TLS handshake that is refused because it holds too much memory; any thread. */
   void tlsTooLong() {
     countRefused(RefusalReason.TLS_BUSY);
     log.warn(
@@ -235,8 +243,11 @@ final class ConnectionAdmission {
             + " for");
   }
 
-  /** Says whether a refused connection gets an answer; those beyond are closed without a word. */
-  boolean takeAnswer(Channel channel) {
+  /**
+   * Returns whether a refused connection gets an answer; beyond the limit connections are closed
+   * without one.
+   */
+  boolean acquireAnswer(Channel channel) {
     if (answered.incrementAndGet() > limit.answered()) {
       answered.decrementAndGet();
       return false;
@@ -258,8 +269,8 @@ final class ConnectionAdmission {
   }
 
   /**
-   * Says whether a request has passed a proxy, whether or not the bus believes what it says: many
-   * proxies set only one of these headers.
+   * Returns whether a request has passed a proxy, even if the bus does not believe its headers:
+   * many proxies set only one of them.
    */
   static boolean isForwarded(HttpHeaders headers) {
     return headers.contains("Forwarded")
@@ -269,13 +280,13 @@ final class ConnectionAdmission {
             .anyMatch(name -> name.regionMatches(true, 0, FORWARDED, 0, FORWARDED.length()));
   }
 
-  /** Says whether it is known already which address a connection counts for. */
+  /** Returns whether the connection already counts for an address. */
   static boolean isAdmitted(Channel channel) {
     Visit visit = channel.attr(VISIT).get();
     return visit != null && visit.account != null;
   }
 
-  /** Returns the account of a connection; of one that came in by no door, an unlimited one. */
+  /** Returns the usage of a connection; an unlimited one if it was never admitted. */
   static ConnectionUsage account(Channel channel) {
     Visit visit = channel.attr(VISIT).get();
     if (visit != null && visit.account != null) {

@@ -13,8 +13,8 @@ import java.util.IdentityHashMap;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Sets up a connection that was just accepted. Shared by all loops. */
-// A write or close that fails ends the channel, and that is what is acted on: not each future.
+/** Initializer of accepted connections. Shared by all loops. */
+// A failed write or close ends the channel, which is handled; single futures are not.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ConnectionInitializer extends ChannelInitializer<Channel> {
   private static final int MAX_REQUEST_LINE = 4096;
@@ -49,7 +49,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
       throw new IllegalStateException("a connection on an unknown loop");
     }
     Optional<Admission.Refused> refusal = door.enter(channel);
-    if (refusal.isPresent() && !door.takeAnswer(channel)) {
+    if (refusal.isPresent() && !door.acquireAnswer(channel)) {
       channel.close();
       return;
     }

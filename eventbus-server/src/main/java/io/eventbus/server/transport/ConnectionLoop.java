@@ -3,7 +3,7 @@ package io.eventbus.server.transport;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.log.RateLimitedLog;
-import io.eventbus.server.queue.HoldBudgets;
+import io.eventbus.server.queue.BlockBudgets;
 import io.eventbus.server.queue.LastEvents;
 import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.session.LoopContext;
@@ -22,62 +22,59 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What belongs to one event loop: its connections, those that have something to write, and what is
- * due at the end of the current round of reads. Confined to the loop.
+ * State of one event loop: its connections, those with something to write, and the work due at the
+ * end of the current round of reads. Confined to the loop.
  *
- * <p>Deliveries are written once for each round, not once for each message: the first thing that
- * becomes due submits one task, which the loop runs when it has read from every socket that was
- * ready.
+ * <p>Deliveries are written once for each round, not once for each message: the first due work
+ * submits one task, which the loop runs when it has read from every socket that was ready.
  */
 final class ConnectionLoop implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionLoop.class);
   private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
   /**
-   * How often deadlines are looked at. Each may be late by as much, that of an idle connection by
-   * {@link TickOrder#ROUND} times as much.
+   * Interval between deadline checks. A deadline may be late by as much, that of an idle connection
+   * by {@link TickOrder#ROUND} times as much.
    */
   private static final long TICK_MILLIS = 100;
 
-  /**
-   * Without connections there is nothing to look at but memory to give back, and waiters for it.
-   */
+  /** Interval without connections: only memory to free and those that wait for it are checked. */
   private static final long EMPTY_TICK_MILLIS = 1_000;
 
   /**
-   * How long connections are written to before the sockets are read again. Writing to a thousand
-   * sockets takes longer; what comes for them meanwhile goes with the same write.
+   * Time of writing to connections before the sockets are read again. Writing to a thousand sockets
+   * takes longer; what arrives meanwhile goes out with the same write.
    */
   private static final long DRAIN_NANOS = 300_000;
 
-  /** Tasks in one turn where the first ones have nothing to do any more. */
+  /** Bound of tasks in one turn where the first ones have nothing to do any more. */
   private static final int MAX_IN_TURN = 64;
 
-  /** Something with deadlines of its own. */
+  /** Object with deadlines of its own. */
   interface Ticking {
     /**
-     * Looks at deadlines.
+     * Checks deadlines.
      *
-     * @return whether nothing waits here: then the next look may be {@link TickOrder#ROUND} ticks
+     * @return whether nothing waits here: then the next check may be {@link TickOrder#ROUND} ticks
      *     later, unless something {@linkplain ConnectionLoop#wake happens} before
      */
     boolean onTick(long nowNanos);
 
-    /** The bus is going down: nothing more is taken in. */
+    /** Stops reading, because the bus is stopping. */
     void stopReading();
 
-    /** The bus is going down and nothing more will be queued: end when all is written. */
+    /** Ends when everything is written: the bus is stopping and queues nothing more. */
     void shutdown();
 
-    /** Bytes held for this connection; any thread. */
+    /** Returns the bytes held for this connection; any thread. */
     long heldBytes();
 
     /**
-     * Says how much reason there is to end this connection where memory is short; on its loop.
+     * Returns how strongly this connection should be evicted where memory is short; on its loop.
      *
-     * @return 0 or less for none; the greatest goes first
+     * @return 0 or less for not at all; the greatest is evicted first
      */
-    double claim(MemoryPressure.Kind kind, long nowNanos);
+    double evictionScore(MemoryPressure.Kind kind, long nowNanos);
 
     /** Ends because the bus is out of memory. */
     void evict();
@@ -95,7 +92,7 @@ final class ConnectionLoop implements Runnable {
   private final InflateQueue inflateLine = new InflateQueue(this::later);
   private @Nullable Future<?> ticker;
 
-  /** Whether the next tick is as late as one without connections may be. */
+  /** Returns whether the next tick may be as late as without connections. */
   private boolean emptyTick;
 
   private boolean ticking;
@@ -115,9 +112,9 @@ final class ConnectionLoop implements Runnable {
   }
 
   /**
-   * Completes the state: the router needs the loop, and the loop the router. Before any connection.
+   * Completes the state before any connection: the router needs the loop, and the loop the router.
    */
-  void start(LoopContext loopContext, HoldBudgets budgets) {
+  void start(LoopContext loopContext, BlockBudgets budgets) {
     context = loopContext;
     queues = new QueueContext(number, loopContext, config.timeouts(), lastEvents, budgets);
   }
@@ -126,7 +123,7 @@ final class ConnectionLoop implements Runnable {
     return number;
   }
 
-  /** What the queues of its connections share. */
+  /** Returns what the queues of its connections share. */
   QueueContext queues() {
     QueueContext q = queues;
     if (q == null) {
@@ -159,7 +156,10 @@ final class ConnectionLoop implements Runnable {
     return d;
   }
 
-  /** For assertions; a loop that ends is closed by the thread that ends it. */
+  /**
+   * Returns whether the caller is the loop's thread, for assertions; the thread that ends a loop
+   * closes it.
+   */
   boolean isOwn() {
     return eventLoop.inEventLoop() || eventLoop.isShuttingDown();
   }
@@ -178,12 +178,12 @@ final class ConnectionLoop implements Runnable {
     connections.leave(place);
   }
 
-  /** Notes that something has happened in a connection: its deadlines are looked at soon. */
+  /** Marks a connection as active: its deadlines are checked soon. */
   void wake(TickOrder.Place place) {
     connections.wake(place);
   }
 
-  /** Something has been collected that is due at the end of this round. */
+  /** Requests a flush at the end of this round. */
   void flushSoon() {
     assert isOwn() : "not on loop " + number;
     if (!flushScheduled) {
@@ -193,8 +193,8 @@ final class ConnectionLoop implements Runnable {
   }
 
   /**
-   * Runs a task in a later turn of the loop, one in each: between turns the loop reads and writes
-   * for everybody. What is merely executed would come before that.
+   * Runs a task in a later turn of the loop, one per turn: between turns the loop reads and writes
+   * for all. A task that is merely executed would come before that.
    */
   void nextTurn(Runnable task) {
     assert isOwn() : "not on loop " + number;
@@ -202,12 +202,12 @@ final class ConnectionLoop implements Runnable {
     scheduleTurn();
   }
 
-  /** The messages that may take long to inflate. */
+  /** Returns the queue of messages that may take long to inflate. */
   InflateQueue inflateLine() {
     return inflateLine;
   }
 
-  /** Runs a task when so much time has passed. */
+  /** Runs a task after a delay. */
   void later(Runnable task, long nanos) {
     try {
       var unused = eventLoop.schedule(task, nanos, TimeUnit.NANOSECONDS);
@@ -235,7 +235,7 @@ final class ConnectionLoop implements Runnable {
     try {
       budget.renew(nextTurns.size());
       long before = budget.total();
-      // Those that have gone meanwhile use nothing of it.
+      // Loops that have ended meanwhile use none of it.
       for (int i = 0; i < MAX_IN_TURN && budget.total() == before; i++) {
         Runnable next = nextTurns.poll();
         if (next == null) {
@@ -253,7 +253,7 @@ final class ConnectionLoop implements Runnable {
     return dirty;
   }
 
-  /** A connection has something to write at the end of this round. */
+  /** Schedules a connection with something to write for the end of this round. */
   void drainSoon(FairWriteQueue.Entry connection) {
     assert isOwn() : "not on loop " + number;
     if (dirty.add(connection)) {
@@ -261,15 +261,14 @@ final class ConnectionLoop implements Runnable {
     }
   }
 
-  /** Sets what is told that the bus cannot go on. Before any connection. */
+  /** Sets the listener for a failure of the whole bus. Before any connection. */
   void onFatal(Consumer<Throwable> listener) {
     onFatal = listener;
   }
 
   /**
-   * Something went wrong in a connection, which is about to end: that is all, except where the heap
-   * is used up, because then anything may be half done. (Direct memory is another matter: it is
-   * refused before anything has happened.)
+   * Handles a failure in a connection, which is about to end. An exhausted heap fails the bus,
+   * because anything may be half done. (Direct memory is refused before anything has happened.)
    */
   void onError(Throwable cause) {
     if (cause instanceof OutOfMemoryError && !RefusedMemory.isRefused(cause)) {
@@ -299,7 +298,7 @@ final class ConnectionLoop implements Runnable {
       context().router().flush();
     } finally {
       try {
-        // Also where the router has no memory: what is told of calls would wait for the next event.
+        // Also if the router had no memory: calls would wait for the next event otherwise.
         context().calls().flush();
       } finally {
         drainSome();
@@ -327,11 +326,11 @@ final class ConnectionLoop implements Runnable {
 
   private void drainMore() {
     moreToDrain = false;
-    // With what has come since, in one write.
+    // Together with what has come since, in one write.
     flushSoon();
   }
 
-  /** Looks at all deadlines from now on: ten times a second while there are connections. */
+  /** Checks all deadlines from now on: ten times a second while there are connections. */
   void startTicking() {
     eventLoop.execute(
         () -> {
@@ -357,7 +356,7 @@ final class ConnectionLoop implements Runnable {
         tickLater();
       }
     } catch (RuntimeException | Error e) {
-      // It is not called again: no deadline holds any more.
+      // No further call: no deadline holds any more.
       onFatal.accept(e);
       throw e;
     }

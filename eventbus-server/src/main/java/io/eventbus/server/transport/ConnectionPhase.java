@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The life of a WebSocket connection after the upgrade.
+ * Phase in the life of a WebSocket connection after the upgrade.
  *
  * <pre>
  *   OPEN --Close sent--> CLOSING --Close received, end of stream or deadline--> CLOSED

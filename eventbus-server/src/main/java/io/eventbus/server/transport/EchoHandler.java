@@ -7,9 +7,9 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends every message back as it came: a diagnostic endpoint for public conformance suites, which
- * exercises the same upgrade, frames, limits and compression as the bus. A client that does not
- * read is no longer read from, and then closed.
+ * Handler that sends every message back unchanged: a diagnostic endpoint for public conformance
+ * suites, which exercises the same upgrade, frames, limits and compression as the bus. A client
+ * that does not read is no longer read from, and then closed.
  */
 final class EchoHandler implements MessageHandler {
   private static final long MAX_PENDING = 1024 * 1024;
@@ -22,7 +22,7 @@ final class EchoHandler implements MessageHandler {
   EchoHandler(ConnectionLoop loop, WebSocketConnection connection) {
     this.loop = loop;
     this.connection = connection;
-    // There is no Hello to wait for.
+    // No Hello is expected.
     ConnectionAdmission.account(connection.channel()).welcomed();
   }
 

@@ -22,7 +22,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 
-/** The threads that own connections. */
+/** Threads that own connections. */
 public final class EventLoops implements Loops {
   private final MultiThreadIoEventLoopGroup group;
   private final Class<? extends ServerChannel> serverChannel;
@@ -46,9 +46,9 @@ public final class EventLoops implements Loops {
     }
   }
 
-  /** Netty's group, but with less time for tasks before the sockets have their turn. */
+  /** Netty's group with less time for tasks before the sockets have their turn. */
   private static final class Group extends MultiThreadIoEventLoopGroup {
-    /** Netty's default is a second. */
+    /** Bound on tasks; Netty's default is a second. */
     private static final long MAX_TASK_MILLIS = 10;
 
     Group(int count, IoHandlerFactory io) {
@@ -69,7 +69,7 @@ public final class EventLoops implements Loops {
   }
 
   /**
-   * Says what drives the sockets with a setting.
+   * Returns whether a setting means epoll.
    *
    * @throws IllegalStateException if epoll is demanded and cannot be had
    */
@@ -124,7 +124,7 @@ public final class EventLoops implements Loops {
     return serverChannel == EpollServerSocketChannel.class;
   }
 
-  /** Returns what the sockets are driven by. */
+  /** Returns the name of the transport. */
   public String transportName() {
     return isEpoll() ? "epoll" : "nio";
   }

@@ -6,12 +6,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order in which a loop writes to its connections: one connection of each client address in
- * turn, those of one address in the order in which something became due. Thousands of connections
- * of one address delay the few of another by little. Confined to the loop.
+ * Order in which a loop writes to its connections: one connection of each client address in turn,
+ * those of one address in the order in which they became due. Thousands of connections of one
+ * address delay those of another address little. Confined to the loop.
  */
 final class FairWriteQueue {
-  /** The connections of one address on this loop. */
+  /** Connections of one address on this loop. */
   private static final class Lane {
     final Object address;
     int connections;
@@ -23,7 +23,7 @@ final class FairWriteQueue {
     }
   }
 
-  /** One connection's place. */
+  /** Place of one connection. */
   static final class Entry {
     private final Lane lane;
     private final Runnable drain;
@@ -45,10 +45,10 @@ final class FairWriteQueue {
   private final ArrayDeque<Lane> waiting = new ArrayDeque<>();
 
   /**
-   * A connection has come.
+   * Adds a connection.
    *
-   * @param address what connections have in common that share a turn
-   * @param drain writes to it; called by whoever {@linkplain #poll took} the entry
+   * @param address object that connections sharing a turn have in common
+   * @param drain writes to the connection; called by the caller of {@link #poll}
    */
   Entry join(Object address, Runnable drain) {
     Lane lane = lanes.computeIfAbsent(address, Lane::new);
@@ -56,7 +56,7 @@ final class FairWriteQueue {
     return new Entry(lane, drain);
   }
 
-  /** A connection has gone, which may still wait for its turn. Once for each. */
+  /** Removes a connection, which may still wait for its turn. Once for each. */
   void leave(Entry entry) {
     Lane lane = entry.lane;
     lane.connections--;
@@ -66,7 +66,7 @@ final class FairWriteQueue {
   }
 
   /**
-   * Puts a connection at the end of those of its address.
+   * Appends a connection to those of its address.
    *
    * @return false if it waits already
    */
@@ -87,7 +87,7 @@ final class FairWriteQueue {
     return true;
   }
 
-  /** Takes out the connection whose turn it is; null for none. */
+  /** Removes and returns the connection whose turn it is; null for none. */
   @Nullable Entry poll() {
     Lane lane = waiting.poll();
     if (lane == null) {
@@ -112,7 +112,7 @@ final class FairWriteQueue {
     return waiting.isEmpty();
   }
 
-  /** How many addresses have connections. */
+  /** Returns the number of addresses with connections. */
   int addresses() {
     return lanes.size();
   }

@@ -3,11 +3,11 @@ package io.eventbus.server.transport;
 import io.eventbus.server.config.TimeoutsConfig;
 
 /**
- * When a client has to be asked whether it lives, and when it has been silent for too long after
- * that. Confined to its connection's loop.
+ * Heartbeat of a client: when a ping is due, and when the client has been silent for too long after
+ * it. Confined to its connection's loop.
  */
 final class Heartbeat {
-  /** What is to be done now. */
+  /** Action that is due. */
   enum Due {
     NOTHING,
     PING,
@@ -25,14 +25,14 @@ final class Heartbeat {
     askedAt = nowNanos;
   }
 
-  /** Any bytes from the client are a sign of life. */
+  /** Notes bytes from the client, which are a sign of life. */
   void heard() {
     waiting = false;
   }
 
   /**
-   * So it is when the client takes something, also while its pong is still behind much else; but it
-   * does not answer the question.
+   * Notes that the client takes bytes, also a sign of life while its pong is behind much else; it
+   * does not answer a ping.
    */
   void took(long nowNanos) {
     if (waiting) {
@@ -40,13 +40,13 @@ final class Heartbeat {
     }
   }
 
-  /** Begins anew, after a time in which nothing was read. */
+  /** Restarts the times after a pause in which nothing was read. */
   void restart(long nowNanos) {
     askedAt = nowNanos;
     waiting = false;
   }
 
-  /** Says what is due; a ping counts as sent. */
+  /** Returns the action that is due; a ping counts as sent. */
   Due check(long nowNanos) {
     if (waiting) {
       return nowNanos - askedAt > pongNanos ? Due.CLOSE : Due.NOTHING;

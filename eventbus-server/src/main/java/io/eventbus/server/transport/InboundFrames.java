@@ -16,12 +16,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the bytes of one connection apart into frames and messages (RFC 6455, section 5) and gives
+ * Decoder of one connection's bytes into frames and messages (RFC 6455, section 5), which gives
  * each message to the handler.
  *
  * <p>A message that is one frame inside one read is handled where it lies; only what a read cuts in
- * two is copied. When the handler has to wait, the rest is kept, reading stops, and all goes on
- * from there later. Confined to the connection's loop but for {@link #held}.
+ * two is copied. When the handler has to wait, the rest is kept, reading stops, and decoding
+ * resumes from there later. Confined to the connection's loop but for {@link #held}.
  */
 final class InboundFrames {
   private final ConnectionLoop loop;
@@ -35,17 +35,19 @@ final class InboundFrames {
   private final PausedInput parked;
   private @Nullable Utf8Stream utf8;
 
-  /** What a parked message lies in, if it was put together from pieces. */
+  /** Location of a parked message that was put together from pieces. */
   private enum Later {
     NOTHING,
     PARTIAL,
     MESSAGE
   }
 
-  /** Longer than it takes to inflate a message of some hundred kilobytes. */
+  /**
+   * Time above which inflating counts as long: more than a message of some hundred kilobytes takes.
+   */
   private static final long LONG_INFLATE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** More than one read brings. */
+  /** Bound of bytes behind a parked message: more than one read brings. */
   private static final int MAX_BEHIND = 128 * 1024;
 
   private Later handledLater = Later.NOTHING;
@@ -57,7 +59,7 @@ final class InboundFrames {
   private boolean waitsForRoom;
   private boolean waitsForTurn;
 
-  /** How long the last message took to inflate; of the first one nothing is known. */
+  /** Time that the last message took to inflate; the initial value assumes the worst. */
   private long inflateNanos = LONG_INFLATE_NANOS;
 
   // Whether a message is in the line of those that may take long to inflate, or is the one.
@@ -84,8 +86,8 @@ final class InboundFrames {
   }
 
   /**
-   * What those call who made this connection wait, perhaps long after its end: until then they must
-   * not keep it alive.
+   * Retry callback; may run long after the connection has closed, and must not keep it alive until
+   * then.
    */
   private static final class Retry implements Runnable {
     private volatile @Nullable InboundFrames waiting;
@@ -103,7 +105,7 @@ final class InboundFrames {
       frames.resumeSoon();
     }
 
-    /** The turn that the connection waited for. */
+    /** Called in the turn that the connection waited for. */
     void inTurn() {
       InboundFrames frames = waiting;
       if (frames != null) {
@@ -117,7 +119,7 @@ final class InboundFrames {
     return loop.context().bus().memory();
   }
 
-  /** Goes on in a turn of the loop. Until then nothing else makes it go on. */
+  /** Continues in a later turn of the loop. Until then nothing else makes it continue. */
   void nextTurn() {
     if (!waitsForTurn) {
       waitsForTurn = true;
@@ -125,15 +127,12 @@ final class InboundFrames {
     }
   }
 
-  /** The client has caused work that was done in no turn of its own. */
+  /** Charges work that the client caused outside a turn of its own. */
   void caused(long nanos) {
     budget.charge(share, nanos);
   }
 
-  /**
-   * Calls back when so much time has passed. If that is to go on, nothing else makes it go on until
-   * then.
-   */
+  /** Calls back after a delay. Nothing else makes the input continue until then. */
   void later(Runnable again, long nanos) {
     if (again != retry) {
       loop.later(again, nanos);
@@ -143,7 +142,7 @@ final class InboundFrames {
     }
   }
 
-  /** Takes over a buffer and handles all that it completes. */
+  /** Handles all that a buffer completes, and takes it over. */
   void feed(ByteBuf in, long nowNanos) throws WebSocketViolation {
     if (parked.isWaiting()) {
       if (mayKeep()) {
@@ -184,17 +183,16 @@ final class InboundFrames {
   }
 
   /**
-   * Whether what comes although nothing is read may be kept. Behind TLS some of it may have come
-   * with what was read before. Otherwise the client has gone: then the system delivers all that it
-   * had sent, at the end of which the connection ends, and what waits with it. Nothing of that was
-   * confirmed.
+   * Returns whether bytes that arrive while nothing is read may be kept. Behind TLS they may have
+   * come with what was read before. Otherwise the client has gone: the system delivers all that it
+   * had sent, and at its end the connection ends with what waits. Nothing of that was confirmed.
    */
   private boolean mayKeep() {
     boolean hasRoom = connection.isEncrypted() || (!waitsForRoom && !memory().isOver());
     return hasRoom && parked.bytesBehind() < MAX_BEHIND;
   }
 
-  /** A message has to wait for its turn to be inflated, for room for that, or for itself. */
+  /** Waits for a turn to inflate, for room, or for the message itself. */
   private void waitForRoom() {
     if (waitsToInflate) {
       return;
@@ -208,9 +206,9 @@ final class InboundFrames {
   }
 
   /**
-   * Takes one frame, or a part of one.
+   * Decodes one frame, or a part of it.
    *
-   * @return false if there is no memory for it now; then it is as if it had not come
+   * @return false if there is no memory for it now; then nothing is consumed
    */
   private boolean step(ByteBuf in, long nowNanos) throws WebSocketViolation {
     budget.spend(1);
@@ -236,7 +234,7 @@ final class InboundFrames {
     return true;
   }
 
-  /** Whether a frame that came in pieces has come whole and still waits for memory. */
+  /** Returns whether a frame that came in pieces is complete and waits for memory. */
   private boolean isFrameComplete() throws WebSocketViolation {
     ByteBuf partial = assembler.partialFrame();
     return partial != null
@@ -247,7 +245,7 @@ final class InboundFrames {
   private boolean completePartial(ByteBuf partial, ByteBuf in, long nowNanos)
       throws WebSocketViolation {
     if (!header.read(partial, deflateNegotiated)) {
-      // One byte at a time, until the header tells how many more there are.
+      // Byte by byte, until the header tells how many more there are.
       if (!assembler.addToPartial(in, 1, FrameHeader.MAX_BYTES, nowNanos)) {
         return false;
       }
@@ -288,17 +286,17 @@ final class InboundFrames {
     return true;
   }
 
-  /** Whether there is room for the current frame's payload, if it has to be kept. */
+  /** Returns whether there is room for the current frame's payload, if it has to be kept. */
   private boolean hasRoom(long nowNanos) {
     return ignoring
         || Opcode.isControl(header.opcode)
         || !assembler.isPiece(header)
         || (assembler.makeRoom((int) header.length, nowNanos)
-            && (!header.fin || !assembler.needsInflating(header) || takeInflated()));
+            && (!header.fin || !assembler.needsInflating(header) || acquireInflated()));
   }
 
-  /** What is inflated is held beside what it is inflated from. */
-  private boolean takeInflated() {
+  /** Acquires memory for an inflated message, which is held beside the compressed one. */
+  private boolean acquireInflated() {
     if (inflateNanos >= LONG_INFLATE_NANOS) {
       isInflating = loop.inflateLine().mayBegin(retry, budget.now());
       waitsToInflate = !isInflating;
@@ -306,14 +304,14 @@ final class InboundFrames {
         return false;
       }
     }
-    int most = handler.maxMessageBytes();
-    inflatedLacks = !memory().longPieces().take(most, assembler.heldOfLong());
+    int max = handler.maxMessageBytes();
+    inflatedLacks = !memory().longPieces().tryAcquire(max, assembler.heldOfLong());
     if (inflatedLacks) {
       // Others may have what they need.
       endInflating(0);
       return false;
     }
-    inflated = most;
+    inflated = max;
     return true;
   }
 
@@ -325,17 +323,17 @@ final class InboundFrames {
   private void endInflating(long nanos) {
     if (isInflating || nanos >= LONG_INFLATE_NANOS) {
       isInflating = false;
-      // What is short leaves enough to others by itself.
+      // Short messages leave enough room to others.
       loop.inflateLine().took(nanos < LONG_INFLATE_NANOS ? 0 : nanos, budget.now());
     }
   }
 
-  private void giveInflated() {
-    memory().longPieces().give(inflated);
+  private void releaseInflated() {
+    memory().longPieces().release(inflated);
     inflated = 0;
   }
 
-  /** What can be refused before the payload has come. */
+  /** Refuses what can be refused before the payload has come. */
   private void checkHeader() throws WebSocketViolation {
     if (Opcode.isControl(header.opcode)) {
       return;
@@ -428,7 +426,7 @@ final class InboundFrames {
       assembled = false;
       plain.release();
       if (!parked.holdsPiece()) {
-        giveInflated();
+        releaseInflated();
       }
     }
   }
@@ -457,10 +455,10 @@ final class InboundFrames {
     int at = handler.onMessage(message, from, to, assembler.isText(), nowNanos, retry);
     if (at < to && connection.isOpen()) {
       int done = at - from;
-      // What others hold up is no longer a piece.
+      // A message that others hold up no longer counts as pieces.
       boolean isPiece = assembled && waitsForTurn;
-      // What was put together is kept as a whole, however little of it is left; what lies in a
-      // buffer of the network counts with that.
+      // An assembled message is kept whole, however little of it is left; a message in a network
+      // buffer counts with that buffer.
       int bytes = isPiece ? 0 : assembled ? buf.capacity() : length - done;
       parked.park(buf.retainedSlice(start + done, length - done), isPiece, bytes, nowNanos);
       pause(false);
@@ -486,8 +484,8 @@ final class InboundFrames {
     if (!parked.isWaiting() || waitsForTurn) {
       return;
     }
-    parked.goOn();
-    assembler.goOn(System.nanoTime());
+    parked.resume();
+    assembler.resume(System.nanoTime());
     handler.inputLacksMemory(false);
     long nowNanos = parked.receivedNanos();
     ByteBuf rest = parked.takeMessage();
@@ -505,7 +503,7 @@ final class InboundFrames {
         handled();
       }
     }
-    // Handling may close this connection, which frees what is parked: look again each time.
+    // Handling may close this connection, which frees parked input: check again each time.
     while (!parked.isWaiting()) {
       ByteBuf next = parked.takeNext();
       if (next == null) {
@@ -518,12 +516,12 @@ final class InboundFrames {
     }
   }
 
-  /** Bytes held for this connection; any thread. */
+  /** Returns the bytes held for this connection; any thread. */
   long held() {
     return assembler.held() + parked.held();
   }
 
-  /** Gives back what was kept until a parked message was handled. */
+  /** Releases what was kept until a parked message was handled. */
   private void handled() {
     switch (handledLater) {
       case NOTHING -> {}
@@ -531,27 +529,27 @@ final class InboundFrames {
       case MESSAGE -> assembler.endMessage();
     }
     handledLater = Later.NOTHING;
-    giveInflated();
+    releaseInflated();
   }
 
-  /** The bytes of unfinished messages; for the loop. */
+  /** Returns the bytes of unfinished messages; for the loop. */
   MessageAssembler unfinished() {
     return assembler;
   }
 
-  /** Whether a part of a message is here. */
+  /** Returns whether a part of a message is here. */
   boolean isUnfinished() {
     return assembler.isUnfinished();
   }
 
-  /** Whether the time for the message that has begun is over. */
+  /** Returns whether the message that has begun is overdue. */
   boolean isOverdue(long nowNanos) {
     return assembler.isUnfinished()
         && !parked.isWaiting()
         && nowNanos - assembler.beganNanos() > loop.config().timeouts().message().toNanos();
   }
 
-  /** Data messages are skipped from now on; control frames are still understood. */
+  /** Skips data messages from now on; control frames are still understood. */
   void ignoreMessages() {
     ignoring = true;
     leaveInflating();
@@ -560,7 +558,7 @@ final class InboundFrames {
     assembler.endMessage();
   }
 
-  /** Nothing that comes is looked at any more. */
+  /** Discards all further input. */
   void discardAll() {
     discarding = true;
     ignoreMessages();

@@ -5,11 +5,11 @@ import java.util.Set;
 import java.util.function.ObjLongConsumer;
 
 /**
- * The line of messages that may take long to inflate, which cannot be interrupted: one at a time,
- * and after each twice its time for everything else. Confined to one loop.
+ * Queue of messages that may take long to inflate, which cannot be interrupted: one at a time, and
+ * after each twice its time for everything else. Confined to one loop.
  */
 final class InflateQueue {
-  /** Of the time, these messages leave so many parts in one more. */
+  /** Ratio of time for other work to time of inflating. */
   private static final int FOR_OTHERS = 2;
 
   private final ObjLongConsumer<Runnable> timer;
@@ -20,7 +20,7 @@ final class InflateQueue {
   private boolean isTimerSet;
 
   /**
-   * Makes an empty line.
+   * Creates an empty queue.
    *
    * @param timer calls a task when so many nanoseconds have passed
    */
@@ -29,7 +29,7 @@ final class InflateQueue {
   }
 
   /**
-   * Asks whether a message may be inflated now; if not, it has a place in the line.
+   * Asks whether a message may be inflated now; if not, it is queued.
    *
    * @return true if it may: then {@link #took} has to be called
    */
@@ -44,14 +44,14 @@ final class InflateQueue {
     return false;
   }
 
-  /** A message was inflated, or not after all, and took so long. */
+  /** Notes the time that a message took, inflated or not after all. */
   void took(long nanos, long nowNanos) {
     hasBegun = true;
     from = nowNanos + FOR_OTHERS * nanos;
     wakeLater(nowNanos);
   }
 
-  /** A message leaves the line, perhaps because its connection has ended. */
+  /** Removes a message from the queue, perhaps because its connection has ended. */
   void leave(Runnable retry, long nowNanos) {
     if (waiting.remove(retry)) {
       wakeLater(nowNanos);

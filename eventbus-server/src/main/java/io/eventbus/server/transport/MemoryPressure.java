@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes room where memory is short: first gives up what waits for buses that cannot be reached,
- * then closes the connections with the strongest {@linkplain ConnectionLoop.Ticking#claim claim} to
- * go, a few at a time, until there is room again.
+ * Relief where memory is short: first gives up what waits for unreachable peers, then evicts the
+ * connections with the highest {@linkplain ConnectionLoop.Ticking#evictionScore score}, a few at a
+ * time, until there is room again.
  *
- * <p>Each loop asks its connections on its own thread, and each closes its own. That is repeated
+ * <p>Each loop asks its connections on its own thread and closes its own. The search is repeated
  * only after it has had an effect, so that one burst does not cost many connections.
  */
 final class MemoryPressure implements Runnable {
@@ -31,9 +31,9 @@ final class MemoryPressure implements Runnable {
   private static final RateLimitedLog EVICTIONS = new RateLimitedLog(LOG);
   private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
-  /** What is short. */
+  /** Kind of memory that is short. */
   enum Kind {
-    /** The bus's memory as a whole. */
+    /** Memory of the bus as a whole. */
     ALL("limits.memory-bytes", 8),
     /** Room for messages of which little has come. */
     SHORT_PIECES("an eighth of limits.memory-bytes, for short unfinished messages", 32),
@@ -41,11 +41,11 @@ final class MemoryPressure implements Runnable {
     LONG_PIECES("a quarter of limits.memory-bytes, for long unfinished messages", 4);
 
     private final String what;
-    private final int most;
+    private final int max;
 
-    Kind(String what, int most) {
+    Kind(String what, int max) {
       this.what = what;
-      this.most = most;
+      this.max = max;
     }
   }
 
@@ -56,7 +56,7 @@ final class MemoryPressure implements Runnable {
   private final BooleanSupplier others;
   private final AtomicBoolean working = new AtomicBoolean();
 
-  /** Connections that could not be closed while memory was short; for the search that works. */
+  /** Connections that could not be evicted while memory was short; for the current search. */
   private final Set<ConnectionLoop.Ticking> failed =
       Collections.newSetFromMap(Collections.synchronizedMap(new IdentityHashMap<>()));
 
@@ -74,9 +74,9 @@ final class MemoryPressure implements Runnable {
   }
 
   /**
-   * Makes room from now on.
+   * Relieves memory from now on.
    *
-   * @param others gives up another bus, if it can
+   * @param others gives up a peer, if it can
    */
   static void relieve(
       BusMemory memory, List<ConnectionLoop> loops, BooleanSupplier others, Advisories advisories) {
@@ -93,7 +93,7 @@ final class MemoryPressure implements Runnable {
                 Kind.LONG_PIECES, memory.longPieces()::isShort, loops, () -> false, advisories));
   }
 
-  /** Called whenever something did not fit, by any thread. */
+  /** Starts a search; called by any thread whenever something did not fit. */
   @Override
   public void run() {
     if (!working.get() && working.compareAndSet(false, true)) {
@@ -124,14 +124,17 @@ final class MemoryPressure implements Runnable {
     }
   }
 
-  /** A connection and how strong its claim to go is. */
-  private record Candidate(int loop, ConnectionLoop.Ticking connection, double claim) {}
+  /** Connection with its eviction score. */
+  private record Candidate(int loop, ConnectionLoop.Ticking connection, double score) {}
 
-  /** Asks the loops one after the other, then closes those with the strongest claims. */
+  /**
+   * Search that asks the loops one after the other, then evicts the connections with the highest
+   * scores.
+   */
   private final class Search {
     private final long nowNanos = System.nanoTime();
     private final PriorityQueue<Candidate> first =
-        new PriorityQueue<>(Comparator.comparingDouble(Candidate::claim));
+        new PriorityQueue<>(Comparator.comparingDouble(Candidate::score));
     private final List<Candidate> victims = new ArrayList<>();
 
     void ask(int i) {
@@ -139,10 +142,10 @@ final class MemoryPressure implements Runnable {
           i,
           () -> {
             for (ConnectionLoop.Ticking connection : loops.get(i).connections()) {
-              double claim = failed.contains(connection) ? 0 : claim(connection);
-              if (claim > 0) {
-                first.add(new Candidate(i, connection, claim));
-                if (first.size() > kind.most) {
+              double score = failed.contains(connection) ? 0 : evictionScore(connection);
+              if (score > 0) {
+                first.add(new Candidate(i, connection, score));
+                if (first.size() > kind.max) {
                   first.poll();
                 }
               }
@@ -151,22 +154,22 @@ final class MemoryPressure implements Runnable {
               ask(i + 1);
             } else {
               victims.addAll(first);
-              victims.sort(Comparator.comparingDouble(Candidate::claim).reversed());
+              victims.sort(Comparator.comparingDouble(Candidate::score).reversed());
               relieve();
             }
           });
     }
 
-    private double claim(ConnectionLoop.Ticking connection) {
+    private double evictionScore(ConnectionLoop.Ticking connection) {
       try {
-        return connection.claim(kind, nowNanos);
+        return connection.evictionScore(kind, nowNanos);
       } catch (RuntimeException e) {
-        LOG.error("a connection could not say what it holds", e);
+        LOG.error("the eviction score of a connection could not be computed", e);
         return 0;
       }
     }
 
-    /** Whatever goes wrong with one, others can still go. */
+    /** Evicts a connection; a failure does not keep others from being evicted. */
     private void evict(ConnectionLoop.Ticking connection) {
       try {
         connection.evict();

@@ -3,58 +3,66 @@ package io.eventbus.server.transport;
 import java.nio.ByteBuffer;
 
 /**
- * What is done with the messages of one WebSocket connection. All calls come on the connection's
- * loop.
+ * Handler of the messages of one WebSocket connection. All calls come on the connection's loop.
  *
  * <p>An implementation must not block.
  */
 interface MessageHandler {
-  /** The sub-protocol in force allows text messages. */
+  /** Returns whether the sub-protocol in force allows text messages. */
   boolean acceptsText();
 
-  /** The largest message that is accepted now, in bytes. */
+  /** Returns the largest accepted message now, in bytes. */
   int maxMessageBytes();
 
   /**
-   * Handles a message, or the rest of one.
+   * Handles a message, or the rest of a message.
    *
-   * @return {@code to}, or where to go on after {@code retry} was called
+   * @return {@code to}, or where to continue after {@code retry} was called
    */
   int onMessage(ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry);
 
   /**
-   * There is no memory for what the client sends, or there is again: until then nothing that lies
-   * behind it is looked at.
+   * Tells whether memory for the client's input is lacking: until it is there, nothing behind is
+   * decoded.
    */
   default void inputLacksMemory(boolean lacks) {}
 
-  /** The connection may write again, or has written all. */
+  /** Called when the connection may write again, or has written all. */
   void onWritable();
 
-  /** The client has read what was written before {@link WebSocketConnection#ask} of a number. */
-  default void onAnswer(byte number) {}
+  /**
+   * Called when the client has read what was written before {@link
+   * WebSocketConnection#sendMarkerPing} of this number.
+   */
+  default void onMarkerPong(byte number) {}
 
   /**
-   * Looks at deadlines of its own; called several times a second.
+   * Checks deadlines of its own; called several times a second.
    *
-   * @return whether nothing waits here, so that the next look may be a second later
+   * @return whether nothing waits here, so that the next check may be a second later
    */
   boolean onTick(long nowNanos);
 
-  /** Bytes that wait to be written, for choosing the biggest; any thread. */
+  /** Returns the bytes that wait to be written, for choosing the largest connection; any thread. */
   long queuedBytes();
 
-  /** Bytes that are kept for the client beside what waits to be written; any thread. */
+  /**
+   * Returns the bytes that are kept for the client beside those that wait to be written; any
+   * thread.
+   */
   default long keptBytes() {
     return 0;
   }
 
-  /** The bus is going down; the connection is to be closed when what is queued has been written. */
+  /**
+   * Called when the bus is stopping; the connection is to be closed when what is queued has been
+   * written.
+   */
   void onShutdown();
 
-  /** The client closes the connection with 1000; {@link #onClosed} follows. */
+  /** Called when the client closes the connection with 1000; {@link #onClosed} follows. */
   default void onGoodbye() {}
 
-  /** The connection is closed; called once. */
+  /** Called once when the connection is closed. */
   void onClosed();
 }

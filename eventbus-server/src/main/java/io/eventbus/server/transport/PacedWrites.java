@@ -11,11 +11,11 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 
 /**
- * Writes what is big in pieces, one for each {@code flush}: to copy (or to encrypt) a megabyte for
- * each of a thousand clients would keep the loop from everybody else. Confined to the loop.
+ * Writer of large buffers in pieces, one for each {@code flush}: copying or encrypting a megabyte
+ * for each of a thousand clients would keep the loop from all others. Confined to the loop.
  */
 final class PacedWrites extends ChannelOutboundHandlerAdapter {
-  /** The most that one flush gives to the system. */
+  /** Maximum that one flush gives to the system. */
   static final int PIECE = 128 * 1024;
 
   private record Waiting(ByteBuf bytes, ChannelPromise promise) {}
@@ -25,7 +25,7 @@ final class PacedWrites extends ChannelOutboundHandlerAdapter {
   private long bytes;
   private boolean pieceUnderWay;
 
-  /** Makes the handler of one channel. */
+  /** Creates the handler of one channel. */
   PacedWrites(Runnable onRoom) {
     this.pieceWritten =
         written -> {
@@ -36,12 +36,12 @@ final class PacedWrites extends ChannelOutboundHandlerAdapter {
         };
   }
 
-  /** Whether there is more to write. */
+  /** Returns whether there is more to write. */
   boolean isWaiting() {
     return !queue.isEmpty();
   }
 
-  /** Bytes that the channel has not been given yet. */
+  /** Returns the bytes that the channel has not been given yet. */
   long bytes() {
     return bytes;
   }

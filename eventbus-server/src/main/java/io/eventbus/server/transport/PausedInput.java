@@ -8,9 +8,9 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has come in and cannot be handled yet: the rest of one message, and the buffers behind it.
- * It is bounded by what was read before reading stopped, and counted. Confined to the connection's
- * loop but for {@link #held}.
+ * Input that cannot be handled yet: the rest of one message, and the buffers behind it. It is
+ * bounded by what was read before reading stopped, and counted. Confined to the connection's loop
+ * but for {@link #held}.
  */
 final class PausedInput {
   private final BusMemory memory;
@@ -27,34 +27,36 @@ final class PausedInput {
     this.memory = memory;
   }
 
-  /** Whether anything waits: a message, or what follows before it is looked at. */
+  /** Returns whether anything waits: a message, or input that is not decoded yet. */
   boolean isWaiting() {
     return waiting;
   }
 
-  /** What comes from now on waits, though no message does. */
+  /** Holds further input, though no message waits. */
   void hold(long nowNanos) {
     waiting = true;
     receivedNanos = nowNanos;
   }
 
-  /** Nothing waits any more, but what is kept. */
-  void goOn() {
+  /** Stops holding, except for the buffers that are kept. */
+  void resume() {
     waiting = false;
   }
 
-  /** When the message that waits was received; what came behind it came at about the same time. */
+  /**
+   * Returns when the waiting message was received; what is behind it came at about the same time.
+   */
   long receivedNanos() {
     return receivedNanos;
   }
 
-  /** Whether a message waits whose bytes count as memory of pieces. */
+  /** Returns whether a message waits whose bytes count as memory of pieces. */
   boolean holdsPiece() {
     return message != null && isPiece;
   }
 
   /**
-   * Takes over the rest of a message.
+   * Parks the rest of a message, and takes it over.
    *
    * @param asPiece whether its bytes count as memory of pieces, and not here
    * @param counted the bytes that are held because of it
@@ -69,7 +71,7 @@ final class PausedInput {
     count(messageBytes);
   }
 
-  /** Takes over a buffer; first or last of those behind the message. */
+  /** Keeps a buffer, first or last of those behind the message, and takes it over. */
   void keep(ByteBuf in, boolean first) {
     Deque<ByteBuf> kept = behind;
     if (kept == null) {
@@ -85,12 +87,12 @@ final class PausedInput {
     count(in.capacity());
   }
 
-  /** Bytes held behind the message. */
+  /** Returns the bytes held behind the message. */
   int bytesBehind() {
     return bytesBehind;
   }
 
-  /** Gives the message that waits to the caller; null for none. */
+  /** Removes and returns the waiting message; null for none. */
   @Nullable ByteBuf takeMessage() {
     ByteBuf taken = message;
     message = null;
@@ -100,7 +102,7 @@ final class PausedInput {
     return taken;
   }
 
-  /** Gives the first buffer behind the message to the caller; null for none. */
+  /** Removes and returns the first buffer behind the message; null for none. */
   @Nullable ByteBuf takeNext() {
     ByteBuf next = behind == null ? null : behind.pollFirst();
     if (next != null) {
@@ -111,20 +113,20 @@ final class PausedInput {
   }
 
   /**
-   * A message that is parked may lie in one of the buffers that are kept, and then counts twice:
-   * better than not at all where it was put together from pieces.
+   * Counts bytes. A parked message may lie in a kept buffer and then counts twice, which is better
+   * than not at all for an assembled message.
    */
   private void count(int change) {
     bytes.add(change);
     memory.change(change);
   }
 
-  /** Bytes held; any thread. */
+  /** Returns the bytes held; any thread. */
   long held() {
     return bytes.get();
   }
 
-  /** Frees all. */
+  /** Releases everything. */
   void clear() {
     waiting = false;
     if (message != null) {

@@ -18,21 +18,21 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The beginning of a connection from a proxy: the PROXY protocol (versions 1 and 2), if the proxy
- * speaks it, tells where the client is. What follows goes on unchanged. The deadline for the
- * upgrade holds here, too.
+ * Decoder of the beginning of a connection from a proxy: the PROXY protocol (versions 1 and 2), if
+ * the proxy speaks it, names the client's address. What follows goes on unchanged. The deadline for
+ * the upgrade holds here, too.
  */
 final class ProxyPreface extends ByteToMessageDecoder {
-  /** Room for what proxies say beside the addresses. */
+  /** Room for what proxies add to the addresses. */
   private static final int MAX_EXTENSION_BYTES = 4096;
 
   private final Consumer<Optional<InetSocketAddress>> source;
 
   /**
-   * Makes one.
+   * Creates the decoder.
    *
-   * @param source is told where the client is, once if the proxy speaks the protocol; nothing if
-   *     the proxy speaks for itself, or does not say
+   * @param source gets the client's address, once if the proxy speaks the protocol; nothing if the
+   *     proxy speaks for itself, or does not name it
    */
   ProxyPreface(Consumer<Optional<InetSocketAddress>> source) {
     this.source = source;
@@ -53,7 +53,7 @@ final class ProxyPreface extends ByteToMessageDecoder {
     ctx.pipeline().remove(this);
   }
 
-  /** Takes the one message that the decoder makes. */
+  /** Receiver of the one message that the decoder makes. */
   private static final class Source extends ChannelInboundHandlerAdapter {
     private final Consumer<Optional<InetSocketAddress>> source;
 

@@ -8,20 +8,19 @@ import io.netty.util.UncheckedBooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
- * How much one read takes from a socket: as much as the last reads found, but the less the more
- * connections there are, because each of them may have one read that waits to be handled. One read
- * in a turn of the loop, so that a busy client does not keep the others waiting. Shared by all
- * connections.
+ * Size of one read from a socket: as much as the last reads found, but less the more connections
+ * there are, because each may have one read that waits to be handled. One read in a turn of the
+ * loop, so that a busy client does not keep the others waiting. Shared by all connections.
  */
 final class ReadBufferSizer extends AdaptiveRecvByteBufAllocator {
-  private static final int MIN = 2 * 1024;
-  private static final int MAX = 64 * 1024;
+  private static final int MIN_BYTES = 2 * 1024;
+  private static final int MAX_BYTES = 64 * 1024;
 
   private final long room;
   private final IntSupplier connections;
 
   /**
-   * Makes one.
+   * Creates the sizer.
    *
    * @param room bytes that all connections together may have read and not handled, about
    */
@@ -31,8 +30,9 @@ final class ReadBufferSizer extends AdaptiveRecvByteBufAllocator {
     maxMessagesPerRead(1);
   }
 
-  private int most() {
-    return (int) Math.max(MIN, Math.min(MAX, room / Math.max(1, connections.getAsInt())));
+  private int max() {
+    return (int)
+        Math.max(MIN_BYTES, Math.min(MAX_BYTES, room / Math.max(1, connections.getAsInt())));
   }
 
   @Override
@@ -53,7 +53,7 @@ final class ReadBufferSizer extends AdaptiveRecvByteBufAllocator {
 
     @Override
     public int guess() {
-      return Math.min(adaptive.guess(), most());
+      return Math.min(adaptive.guess(), max());
     }
 
     @Override

@@ -5,15 +5,15 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deliveries on their way from a connection's queue to the network. Their bytes may be on their way
- * to many clients and are held once: so each is kept until the network has taken it, and does not
- * count as the connection's own. Confined to the connection's loop.
+ * Deliveries on their way from a connection's queue to the network. Many clients may share their
+ * bytes, which are held once: each is kept until the network has taken it, and does not count as
+ * the connection's own. Confined to the connection's loop.
  */
 final class SharedWrites {
-  /** What Netty adds to each write that waits. */
+  /** Memory that Netty adds to each pending write. */
   private static final int ENTRY_BYTES = 96;
 
-  /** One delivery and how much had been written with it, since the beginning. */
+  /** Delivery and the total bytes written up to its end. */
   private record Under(Delivery delivery, long bytes, long end) {}
 
   // Made when first needed: what is small is copied.
@@ -36,7 +36,7 @@ final class SharedWrites {
     shared += bytes;
   }
 
-  /** Lets go of what the network has taken. */
+  /** Releases what the network has taken. */
   long settle(long pending) {
     if (underWay != null) {
       release(underWay, pending);
@@ -55,12 +55,12 @@ final class SharedWrites {
     }
   }
 
-  /** Bytes that the network has taken since the beginning, of so many pending. */
+  /** Returns the bytes that the network has taken since the beginning, given those pending. */
   long taken(long pending) {
     return written - pending;
   }
 
-  /** Lets go of everything, at the end of the connection. */
+  /** Releases everything, at the end of the connection. */
   void close() {
     settle(0);
   }

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of a bus in order. First no client is read from any more; when all loops have handed over
- * what was read before, every connection writes what is queued and closes with 1001. What was not
- * read was not confirmed, so a publisher sends it again elsewhere.
+ * Orderly end of a bus. First no client is read from any more; when all loops have handed over what
+ * was read before, every connection writes what is queued and closes with 1001. Unread input was
+ * not confirmed, so a publisher sends it again elsewhere.
  */
 final class Shutdown {
   private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);

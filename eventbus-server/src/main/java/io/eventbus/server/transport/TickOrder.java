@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Order in which the deadlines of one loop's connections are looked at. A connection in which
- * something has happened or waits is looked at in every tick. All others are looked at once in each
+ * Order in which the deadlines of one loop's connections are checked. A connection in which
+ * something has happened or waits is checked in every tick. All others are checked once in each
  * round of {@link #ROUND} ticks, an equal part of them in each tick: to walk tens of thousands of
  * idle connections in one go would keep the others waiting. Confined to the loop.
  */
 final class TickOrder {
-  /** Ticks of a round, in which every connection is looked at. */
+  /** Ticks of a round, in which every connection is checked. */
   static final int ROUND = 10;
 
   /** Place of one connection. */
@@ -65,12 +65,12 @@ final class TickOrder {
   }
 
   /**
-   * Looks at all that are awake, and at a part of the others.
+   * Checks all that are awake, and a part of the others.
    *
    * @param look returns whether the connection may sleep; may add, remove and wake connections
    */
   void tick(Predicate<ConnectionLoop.Ticking> look) {
-    // From the end: what takes the place of one that is removed has been looked at.
+    // From the end: the entry that takes the place of a removed one has been checked.
     for (int i = awake.size() - 1; i >= 0; i--) {
       Place place = awake.get(i);
       place.woken = false;

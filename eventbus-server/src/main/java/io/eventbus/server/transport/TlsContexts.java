@@ -19,11 +19,13 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS for clients, as its files have it: each connection gets what is current when it begins. Any
+ * TLS for clients from files: each connection gets the context that is current when it begins. Any
  * thread.
  */
 final class TlsContexts {
-  /** Sessions that clients may resume: the JDK's own bounds are twenty times as many, for a day. */
+  /**
+   * Bound of sessions that clients may resume: the JDK's own are twenty times as many, for a day.
+   */
   private static final int SESSIONS = 1_000;
 
   private static final int SESSION_SECONDS = 300;
@@ -56,8 +58,8 @@ final class TlsContexts {
 
   private SslContext context(TlsMaterial material) {
     try {
-      // A context of its own for each set of files: sessions of another one are not resumed, so
-      // that a client whose authority is no longer trusted does not come back.
+      // Each set of files has its own context: sessions of another one are not resumed, so that a
+      // client whose authority is no longer trusted does not return.
       SslContextBuilder builder = SslContextBuilder.forServer(material.key(), material.chain());
       if (!material.authorities().isEmpty()) {
         builder.trustManager(new ClientTrust(material.authorities()));
@@ -73,12 +75,12 @@ final class TlsContexts {
     }
   }
 
-  /** What a connection that begins now uses. */
+  /** Returns the context for a connection that begins now. */
   SslContext current() {
     return current;
   }
 
-  /** What is looked at while the bus runs. */
+  /** Returns the files that are watched while the bus runs. */
   TlsSource source() {
     return source;
   }
@@ -93,7 +95,7 @@ final class TlsContexts {
       Certificate[] chain = tls.engine().getSession().getPeerCertificates();
       return chain.length > 0 && chain[0] instanceof X509Certificate own ? own : null;
     } catch (SSLPeerUnverifiedException e) {
-      // It has shown none.
+      // The client has shown none.
       return null;
     }
   }

@@ -14,11 +14,11 @@ import java.util.regex.Pattern;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS handshakes of clients that have failed: counted, and told in the log at a bounded rate. The
- * audit log has the certificates that were refused. Any thread.
+ * Failed TLS handshakes of clients: counted, and logged at a bounded rate. The audit log has the
+ * certificates that were refused. Any thread.
  */
 final class TlsFailures {
-  /** The JDK's text for a client that shows no certificate where one is required. */
+  /** Text of the JDK for a client without a required certificate. */
   private static final String NO_CERTIFICATE = "Empty client certificate chain";
 
   private static final String ALERT = "Received fatal alert";

@@ -15,26 +15,26 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes on what comes from a TLS client, a few records at a time. A record may be as short as a
- * key update, of which one read holds thousands, and each of them costs more than a message. What
- * took longer than a turn's share goes on in another turn of the loop, and the socket is not read
- * meanwhile. What comes before the end of the handshake is bounded and counted, and after the
- * client's goodbye nothing is passed on: in both cases the handler for TLS keeps it. Confined to
- * the connection's loop.
+ * Throttle that passes on input of a TLS client, a few records at a time. A record may be as short
+ * as a key update, of which one read holds thousands, and each costs more than a message. What
+ * takes longer than a turn's share continues in another turn of the loop, and the socket is not
+ * read meanwhile. Input before the end of the handshake is bounded and counted, and after the
+ * client's close_notify nothing is passed on: in both cases the handler for TLS keeps it. Confined
+ * to the connection's loop.
  */
 // A close that fails has nothing left to close.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class TlsReadThrottle extends ChannelDuplexHandler {
-  /** Between two looks at the clock. */
+  /** Records between two readings of the clock. */
   private static final int RECORDS = 8;
 
-  /** How long a connection's records are decrypted in one turn. */
+  /** Time for a connection's records in one turn. */
   private static final long SHARE_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
 
-  /** What a client may send before its handshake has ended: more than any handshake takes. */
+  /** Bound of input before the end of the handshake: more than any handshake takes. */
   private static final int MAX_HANDSHAKE_BYTES = 32 * 1024;
 
-  /** What most handshakes send at most before they have ended. */
+  /** Size of most handshakes. */
   private static final int BEGINNING = 4 * 1024;
 
   private final ConnectionLoop loop;
@@ -45,12 +45,12 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
   private boolean waiting;
   private boolean paused;
   private boolean handshaking = true;
-  // What was passed on and is perhaps kept behind, counted among what is unfinished.
+  // Bytes passed on and perhaps kept behind, counted among unfinished messages.
   private int handshakeBytes;
   private boolean ended;
   private @Nullable ChannelHandlerContext own;
 
-  /** Makes the handler of one connection. */
+  /** Creates the handler of one connection. */
   TlsReadThrottle(ConnectionLoop loop, Runnable refused) {
     this.loop = loop;
     this.refused = refused;
@@ -75,21 +75,21 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
     }
   }
 
-  /** The connection is not to be read until {@link #resumeReading}. */
+  /** Pauses reading until {@link #resumeReading}. */
   void pauseReading() {
     paused = true;
     updateReading();
   }
 
-  /** The connection is to be read again, as soon as nothing is held here. */
+  /** Resumes reading as soon as nothing is held here. */
   void resumeReading() {
     paused = false;
     updateReading();
   }
 
   /**
-   * The handler for TLS asks for more where records held no message, also of a socket that is not
-   * read.
+   * Reads on: the handler for TLS asks for more if records held no message, even while the socket
+   * is not read.
    */
   @Override
   public void read(ChannelHandlerContext ctx) {
@@ -133,7 +133,7 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
     if (first == null) {
       return false;
     }
-    // One by one until it is known that they are not kept.
+    // Singly until it is known that they are not kept.
     int bytes = records.next(first, handshaking ? 1 : RECORDS);
     if (handshaking && !mayKeep(bytes)) {
       end();
@@ -154,13 +154,13 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
   }
 
   /**
-   * What comes before the handshake has ended is kept by the handler for TLS, while it computes.
-   * Every client may begin, whatever the bus holds: it may be one that comes to take what waits.
+   * Returns whether more handshake input may be kept. The handler for TLS keeps it while it
+   * computes. Every client may begin, however full the bus is: it may have come to take what waits.
    */
   private boolean mayKeep(int bytes) {
     int all = handshakeBytes + bytes;
     int piece = Math.max(0, all - BEGINNING) - Math.max(0, handshakeBytes - BEGINNING);
-    if (all > MAX_HANDSHAKE_BYTES || (piece > 0 && !pieces().take(piece))) {
+    if (all > MAX_HANDSHAKE_BYTES || (piece > 0 && !pieces().tryAcquire(piece))) {
       return false;
     }
     loop.context().bus().memory().change((long) bytes - piece);
@@ -172,7 +172,7 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
     return loop.context().bus().memory().shortPieces();
   }
 
-  /** What an unfinished handshake holds. */
+  /** Returns the bytes of an unfinished handshake. */
   int handshakeBytes() {
     return handshakeBytes;
   }
@@ -181,16 +181,15 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
     handshaking = false;
     int piece = Math.max(0, handshakeBytes - BEGINNING);
     if (piece > 0) {
-      pieces().give(piece);
+      pieces().release(piece);
     }
     loop.context().bus().memory().change((long) piece - handshakeBytes);
     handshakeBytes = 0;
   }
 
   /**
-   * Makes what stands behind the handler for TLS and hears from it how far the connection is. After
-   * the client has said goodbye everything that comes is dropped: that handler would keep it for
-   * ever.
+   * Creates the handler behind that for TLS, which hears how far the connection is. After the
+   * client's close_notify all input is dropped: the handler for TLS would keep it for ever.
    */
   ChannelHandler observer() {
     return new ChannelInboundHandlerAdapter() {
@@ -215,7 +214,7 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
     }
     try {
       passOn(ctx);
-      // What it was answered is written.
+      // Its answer is written.
       ctx.fireChannelReadComplete();
     } catch (RuntimeException | Error e) {
       // In a turn of its own there is no read that would pass it on, and the rest would be held.

@@ -3,14 +3,14 @@ package io.eventbus.server.transport;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Where the records of a TLS connection end (RFC 8446, section 5.1: type, version, two octets of
- * length, the rest). What is not TLS has ends as well; that it is none is found where it is
- * decrypted. Confined to the connection's loop.
+ * Boundaries of the records of a TLS connection (RFC 8446, section 5.1: type, version, two octets
+ * of length, the rest). Bytes that are no TLS get boundaries as well; decryption detects them.
+ * Confined to the connection's loop.
  */
 final class TlsRecords {
   private static final int HEADER_BYTES = 5;
 
-  /** Octets of the header of the current record that have been seen. */
+  /** Octets of the current record's header that have been seen. */
   private int header;
 
   /** Octets of the current record after its header that are to come. */
@@ -19,9 +19,9 @@ final class TlsRecords {
   private int length;
 
   /**
-   * Goes on over some of the records in a buffer, whose position stays.
+   * Advances over records in a buffer, whose position stays.
    *
-   * @param count how many records at most, whole or the rest of one
+   * @param count maximum of records, whole or the rest of a record
    * @return how many octets these are; at least one where there are any
    */
   int next(ByteBuf in, int count) {

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads that do the arithmetic of TLS handshakes: milliseconds each, in which an event loop
- * would serve no client. When too many wait, a task is refused and its connection ends. Any thread.
+ * Threads for the arithmetic of TLS handshakes: milliseconds each, in which an event loop would
+ * serve no client. When too many tasks wait, a task is refused and its connection ends. Any thread.
  */
 final class TlsTasks implements AutoCloseable {
   private static final int WAITING = 1024;
@@ -17,7 +17,7 @@ final class TlsTasks implements AutoCloseable {
   private final ThreadPoolExecutor threads;
   private final Runnable whenFull;
 
-  /** Makes threads that start when there is something to do. */
+  /** Creates threads that start on demand. */
   TlsTasks(Runnable whenFull) {
     this(Math.max(1, Runtime.getRuntime().availableProcessors() / 2), WAITING, whenFull);
   }
@@ -65,7 +65,7 @@ final class TlsTasks implements AutoCloseable {
     }
   }
 
-  /** What waits is not done any more. */
+  /** Drops waiting tasks. */
   @Override
   public void close() {
     threads.shutdownNow();

@@ -9,7 +9,7 @@ import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.log.RateLimitedLog;
-import io.eventbus.server.queue.HoldBudgets;
+import io.eventbus.server.queue.BlockBudgets;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The listening socket and the loops behind it, from start to an orderly end. */
+/** Listening socket and the loops behind it, from start to an orderly end. */
 public final class TransportServer {
-  /** Bytes that the system takes for a client beyond what the network has room for. */
+  /** Bytes that the system accepts for a client beyond what the network has room for. */
   private static final long UNSENT_BYTES = 128 * 1024;
 
   private static final Logger LOG = LoggerFactory.getLogger(TransportServer.class);
@@ -74,7 +74,7 @@ public final class TransportServer {
     this.loops = loops;
     this.bus = bus;
     this.tls = TlsContexts.of(config.tls()).orElse(null);
-    HoldBudgets budgets = new HoldBudgets(config.timeouts().blockStallTime());
+    BlockBudgets budgets = new BlockBudgets(config.timeouts().blockStallTime());
     for (int i = 0; i < loops.count(); i++) {
       ConnectionLoop state = new ConnectionLoop(i, loops.loop(i), config);
       state.onFatal(onFatal);
@@ -113,10 +113,10 @@ public final class TransportServer {
         bus.memory(), states, bus.cluster()::dropLargestBacklog, bus.advisories());
   }
 
-  /** Makes the router of a loop. */
+  /** Factory of the router of a loop. */
   public interface RouterFactory {
     /**
-     * Makes a router.
+     * Creates a router.
      *
      * @param allocator where buffers come from
      */
@@ -162,9 +162,8 @@ public final class TransportServer {
                     new TlsFailures(bus.stats(), bus.advisories()),
                     door));
     if (loops.isEpoll()) {
-      // What a client has not taken waits in the bus, where it is counted, and not in the system:
-      // so
-      // the bus also sees soon what the client takes.
+      // Data that a client has not taken waits in the bus, where it is counted, and not in the
+      // system: so the bus also sees soon what the client takes.
       server.childOption(EpollChannelOption.TCP_NOTSENT_LOWAT, UNSENT_BYTES);
     }
     ChannelFuture bound =
@@ -212,9 +211,9 @@ public final class TransportServer {
   }
 
   /**
-   * Checks what can be checked of a configuration without listening: the files that it names.
+   * Checks without listening: the files that a configuration names.
    *
-   * @throws ConfigException if a file cannot be used; says which, and why
+   * @throws ConfigException if a file cannot be used; names it and the reason
    */
   public static void check(ServerConfig config) {
     TlsContexts.of(config.tls());
@@ -250,7 +249,7 @@ public final class TransportServer {
    * Ends in order: stop accepting, stop reading, write what is queued, close with 1001, wait for
    * the clients. Blocks for at most the configured time and a little more.
    *
-   * @param last what else needs the loops; called when the clients are gone, with the {@link
+   * @param last needs the loops, too; called when the clients are gone, with the {@link
    *     System#nanoTime} by which it should have ended
    */
   public void close(LongConsumer last) {

@@ -30,23 +30,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection until it is upgraded: answers one HTTP request and makes way for a {@link
- * WebSocketConnection}, or says what was wrong and closes. The deadline counts from the acceptance
- * of the TCP connection, so that a request that trickles in byte by byte does not keep it. Confined
- * to its loop.
+ * Connection before its upgrade: answers one HTTP request and makes way for a {@link
+ * WebSocketConnection}, or refuses and closes. The deadline counts from the acceptance of the TCP
+ * connection, so that a request that trickles in byte by byte does not keep it. Confined to its
+ * loop.
  */
-// A write or close that fails ends the channel, and that is what is acted on: not each future.
+// A failed write or close ends the channel, which is handled; single futures are not.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class UpgradeHandler extends ChannelInboundHandlerAdapter implements ConnectionLoop.Ticking {
-  /** The header of refusals by which clients know that a bus has made them. */
+  /** Header of refusals, by which clients know that the bus refused them. */
   private static final String REFUSED = "EventBus-Refused";
 
   private static final Logger LOG = LoggerFactory.getLogger(UpgradeHandler.class);
 
-  /** How long a client that is refused for want of room may take to read the answer. */
+  /** Time for a client refused for want of room to read the answer. */
   private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Longer than it takes to send a request. */
+  /**
+   * Time without progress after which a request may be evicted: longer than sending a request
+   * takes.
+   */
   private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final ConnectionLoop loop;
@@ -58,23 +61,23 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   private UpgradeHandshake.@Nullable Upgrade pending;
   private boolean answered;
 
-  /** Whether the request says that a proxy has passed it on, or a PROXY preface has no address. */
+  /** Set if a proxy has passed the request on, or a PROXY preface has no address. */
   private boolean forwarded;
 
-  /** Whether the request comes from a browser. */
+  /** Set if the request comes from a browser. */
   private boolean page;
 
-  /** Whether a page may read why there is no room: it may tell the client's address. */
+  /** Set if a page may read why there is no room: the answer may contain the client's address. */
   private boolean mayTellPage;
 
   private long deadlineNanos;
 
-  /** What has come of the request. */
+  /** Request as far as it has come. */
   private @Nullable RequestHead head;
 
   private @Nullable TlsReadThrottle tls;
 
-  /** Where a proxy said with the PROXY protocol that the client is. */
+  /** Address of the client by the PROXY protocol. */
   private @Nullable InetSocketAddress source;
 
   UpgradeHandler(ConnectionLoop loop, UpgradeHandshake handshake, ConnectionAdmission door) {
@@ -166,10 +169,10 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     return admin.enabled() ? admin.port() : -1;
   }
 
-  /** A proxy has said where the client is, or not even that, before the request. */
+  /** Takes the client's address from a proxy, if it names any, before the request. */
   void proxied(Optional<InetSocketAddress> told) {
     if (told.isEmpty()) {
-      // It may be anywhere: the address of the proxy says nothing of it.
+      // The client may be anywhere: the proxy's address says nothing about it.
       forwarded = true;
       return;
     }
@@ -226,7 +229,8 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
             .append(body.length)
             .append("\r\n");
     if (page.status() >= 400) {
-      // An answer of something before the bus has it not, and is no verdict for clients.
+      // Answers from something in front of the bus lack this header, and are no verdict for
+      // clients.
       head.append(REFUSED).append(": yes\r\n");
     }
     page.headers()
@@ -237,7 +241,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   }
 
   /**
-   * Ends the stream but goes on reading until the client ends or the deadline comes: closing with
+   * Ends the stream but continues reading until the client ends or the deadline comes: closing with
    * unread data would reset the connection, and the client might never see the answer.
    */
   private static void end(Channel channel) {
@@ -258,7 +262,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   /** Refuses a connection that was taken in before it was known whose it is. */
   private void refuseLate(Admission.Refused refusal) {
     ChannelHandlerContext ctx = own;
-    if (ctx == null || door.takeAnswer(ctx.channel())) {
+    if (ctx == null || door.acquireAnswer(ctx.channel())) {
       refuseBusy(refusal);
     } else {
       answered = true;
@@ -281,7 +285,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     }
   }
 
-  /** The request comes by way of this one. */
+  /** Sets the source of the request. */
   void waitsFor(RequestHead requestHead) {
     head = requestHead;
   }
@@ -336,9 +340,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     return (head == null ? 0L : head.heldBytes()) + (tls == null ? 0 : tls.handshakeBytes());
   }
 
-  /** The oldest request goes first, as with unfinished messages; what comes at once does not. */
+  /** Returns a score by age, as for unfinished messages; a request that comes at once has none. */
   @Override
-  public double claim(MemoryPressure.Kind kind, long nowNanos) {
+  public double evictionScore(MemoryPressure.Kind kind, long nowNanos) {
     long age = nowNanos - acceptedAt;
     return kind == MemoryPressure.Kind.SHORT_PIECES && heldBytes() > 0 && age > TIMEOUT_NANOS
         ? age
@@ -354,7 +358,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     loop.onError(cause);
     if (cause instanceof DecoderException && !answered) {
-      // What it says is neither TLS nor a proxy's preface.
+      // This names input that is neither TLS nor a proxy's preface.
       answered = true;
       loop.context().bus().stats().badRequests.increment();
     }

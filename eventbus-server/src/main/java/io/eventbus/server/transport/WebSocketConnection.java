@@ -31,30 +31,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One WebSocket connection after the upgrade: life cycle, heartbeat, the closing handshake and
- * writing. What comes in goes through an {@link InboundFrames}, whole messages to a {@link
- * MessageHandler}. Confined to its loop.
+ * WebSocket connection after the upgrade: life cycle, heartbeat, closing handshake and writing.
+ * Input goes through an {@link InboundFrames}, whole messages to a {@link MessageHandler}. Confined
+ * to its loop.
  */
-// A write or close that fails ends the channel, and that is what is acted on: not each future.
+// A failed write or close ends the channel, which is handled; single futures are not.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class WebSocketConnection extends ChannelInboundHandlerAdapter
     implements ConnectionLoop.Ticking, MessageSink {
   private static final Logger LOG = LoggerFactory.getLogger(WebSocketConnection.class);
   private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
-  /** What it is not worth closing a connection for, in bytes. */
+  /** Bytes below which closing a connection gains too little. */
   private static final long MIN_TO_GAIN = 4 * 1024;
 
-  /** A client that needs longer for what waits is slow. */
+  /** Seconds for the queued bytes above which a client is slow. */
   private static final double SLOW_SECONDS = 2;
 
-  /** More than any connection holds. */
+  /** Step between ranks of the eviction order: more bytes than any connection holds. */
   private static final double RANK = 1e15;
 
   /** Bytes on the way to the system below which a ping is answered at once. */
   private static final long MAX_PENDING_FOR_PONG = 64 * 1024;
 
-  /** Number of pongs for one read. The last of them answers the last ping. */
+  /** Bound of pongs for one read. The last of them answers the last ping. */
   private static final int MAX_PONGS = 16;
 
   private final ConnectionLoop loop;
@@ -66,7 +66,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   private final Channel channel;
 
-  /** In the pipeline of a connection with TLS only. */
+  /** TLS throttle, of a connection with TLS only. */
   private final @Nullable TlsReadThrottle tls;
 
   private ConnectionPhase phase = ConnectionPhase.OPEN;
@@ -76,17 +76,18 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private final Heartbeat heartbeat;
   private long accounted;
 
-  /** Payload of the latest ping without an answer. */
+  /** Payload of the latest unanswered ping. */
   private byte @Nullable [] lastPing;
 
   private int pongsInRead;
   private boolean awaitingPongRoom;
 
-  // From the first tick at which something waits: until then the client takes what it is sent.
+  // Created at the first tick at which something waits: until then the client takes what it is
+  // sent.
   private @Nullable WriteProgress taking;
   private final SharedWrites sharedWrites = new SharedWrites();
 
-  // In the pipeline from the first write that is big: most connections have none.
+  // Added with the first large write: most connections need none.
   private @Nullable PacedWrites pacedWrites;
   private final FairWriteQueue.Entry place;
   private final TickOrder.Place tickPlace;
@@ -134,7 +135,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     guarded(() -> inbound.feed(in, nowNanos));
   }
 
-  /** A step in handling what came in. */
+  /** Step in handling input. */
   interface Step {
     void run() throws WebSocketViolation;
   }
@@ -158,7 +159,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       }
       endAfterError("the bus has no memory for this now; reconnect");
     } catch (Error e) {
-      // From a task of the loop it would come to nobody who could end what does not read any more.
+      // In a task of the loop the exception would reach nobody who could end input that is no
+      // longer read.
       unexpected(e);
     }
   }
@@ -174,7 +176,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     inbound.nextTurn();
   }
 
-  /** Calls back when so much time has passed; what it has not handled waits until then. */
+  /** Calls back after a delay; unhandled input waits until then. */
   void later(Runnable again, long nanos) {
     inbound.later(again, nanos);
   }
@@ -265,10 +267,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   }
 
   /**
-   * A ping with a number is not a heartbeat: when its pong comes, the client has read all before
-   * it.
+   * Sends a ping with a number, which is no heartbeat: its pong says that the client has read all
+   * before it.
    */
-  void ask(byte number) {
+  void sendMarkerPing(byte number) {
     if (phase == ConnectionPhase.OPEN) {
       write(
           channel
@@ -283,7 +285,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   void onPong(ByteBuf payload) {
     if (phase == ConnectionPhase.OPEN && payload.readableBytes() == 1) {
-      handler.onAnswer(payload.getByte(payload.readerIndex()));
+      handler.onMarkerPong(payload.getByte(payload.readerIndex()));
     }
   }
 
@@ -322,7 +324,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     resumeReading();
   }
 
-  /** Without memory for a Close the client sees that the stream ends. */
+  /** Writes a Close; without memory for it the client sees the end of the stream. */
   private void writeClose(int code, String message) {
     try {
       write(CloseFrame.encode(channel.alloc(), code, message));
@@ -333,7 +335,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   }
 
   /**
-   * Ends the stream after a violation, because what comes can no longer be told apart; but goes on
+   * Ends the stream after a violation, because frames can no longer be told apart; but continues
    * reading, because closing with unread data would make the system reset the connection and the
    * client might never see why.
    */
@@ -374,7 +376,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   public void writeMessage(Delivery delivery) {
     ByteBuf message = FrameWriting.message(delivery);
     if (tls != null) {
-      // What is encrypted is the connection's own, whoever else gets the same.
+      // Encrypted bytes are the connection's own, even if others get the same.
       delivery.release();
       writeMessage(message);
       return;
@@ -418,12 +420,12 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     sharedWrites.wrote(size);
   }
 
-  /** Whether something is written in pieces, and there is more of it. */
+  /** Returns whether something large is being written in pieces. */
   private boolean isPacing() {
     return pacedWrites != null && pacedWrites.isWaiting();
   }
 
-  /** Gives bytes to the channel, with what cuts them in pieces before it if they are many. */
+  /** Writes bytes to the channel, in pieces if they are many. */
   private void give(ByteBuf bytes) {
     if (pacedWrites == null && bytes.readableBytes() > PacedWrites.PIECE) {
       pacedWrites = new PacedWrites(this::drainSoon);
@@ -436,7 +438,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     channel.write(bytes, channel.voidPromise());
   }
 
-  /** There is something to write at the end of this round. */
+  /** Schedules a write at the end of this round. */
   @Override
   public void drainSoon() {
     loop.drainSoon(place);
@@ -478,7 +480,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     loop.context().bus().memory().change(change);
   }
 
-  /** Bytes on the way to the system. */
+  /** Returns the bytes on the way to the system. */
   @Override
   public long pendingBytes() {
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
@@ -551,10 +553,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     }
   }
 
-  /**
-   * The Close may be behind much else: while bytes go out the client gets more time, but not for
-   * ever.
-   */
+  /** Extends the time for the Close while bytes before it go out, up to a bound. */
   private void closingTick(long nowNanos) {
     long pending = pendingBytes();
     if (pending < pendingAtTick
@@ -604,27 +603,27 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     return handler.queuedBytes() + handler.keptBytes() + inbound.held() + pendingBytes();
   }
 
-  /** What waits for the client to take it. */
+  /** Returns the bytes that wait for the client to take them. */
   private long waitingBytes(long pending) {
     return handler.queuedBytes() + pending;
   }
 
   @Override
-  public double claim(MemoryPressure.Kind kind, long nowNanos) {
+  public double evictionScore(MemoryPressure.Kind kind, long nowNanos) {
     return switch (kind) {
-      case ALL -> claimToAll(nowNanos);
-      case SHORT_PIECES -> inbound.unfinished().claimToShort(nowNanos);
-      case LONG_PIECES -> inbound.unfinished().claimToLong(nowNanos);
+      case ALL -> evictionScoreInQueues(nowNanos);
+      case SHORT_PIECES -> inbound.unfinished().shortEvictionScore(nowNanos);
+      case LONG_PIECES -> inbound.unfinished().longEvictionScore(nowNanos);
     };
   }
 
   /**
-   * First who takes nothing of what waits, then who is slow, of both those first whose address
-   * holds more than its share; then anybody, and of these the biggest. A publisher that waits
-   * itself comes last. (The address of very many readers of the same events seems to hold each
-   * event many times; that alone is no reason to end them.)
+   * Returns the eviction score: stuck clients first, then slow ones, then the largest; in the first
+   * two ranks those first whose address is over its share. A publisher that waits itself comes
+   * last. (The address of very many readers of the same events seems to hold each event many times;
+   * that alone is no reason to evict them.)
    */
-  private double claimToAll(long nowNanos) {
+  private double evictionScoreInQueues(long nowNanos) {
     long waiting = waitingBytes(pendingBytes());
     // Unfinished messages have rooms of their own.
     long held = waiting + handler.keptBytes();
@@ -643,12 +642,12 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   @Override
   public void evict() {
     if (phase == ConnectionPhase.CLOSING) {
-      // It was asked already, and still holds the most.
+      // Already evicted once and still the largest: close hard.
       channel.close();
       return;
     }
     try {
-      // Half a frame may be what holds the memory; without it the rest cannot be read.
+      // Half a frame may hold the memory; without it the rest cannot be read.
       inbound.discardAll();
       close(
           CloseReason.SLOW_CONSUMER,
@@ -657,7 +656,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
               + " less under way");
       halfClose();
     } catch (RuntimeException | OutOfMemoryError e) {
-      // It would be the next one again.
+      // Otherwise it would be chosen again.
       channel.close();
       throw e;
     }
@@ -680,7 +679,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     loop.onError(cause);
-    // TLS failures come wrapped in the decoder's exception; both are the client's doing.
+    // TLS failures are wrapped in the decoder's exception; both are the client's fault.
     if (cause instanceof IOException || cause instanceof DecoderException) {
       LOG.debug("{}: connection lost: {}", channel.remoteAddress(), cause.toString());
     } else {

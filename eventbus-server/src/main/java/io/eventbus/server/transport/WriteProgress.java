@@ -3,12 +3,11 @@ package io.eventbus.server.transport;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How fast one client takes what it is sent: so that where memory is short a client that takes
- * nothing goes before one that reads. Looked at ten times a second; confined to the connection's
- * loop.
+ * Progress of writing to one client, so that where memory is short a client that takes nothing is
+ * evicted before one that reads. Checked ten times a second; confined to the connection's loop.
  */
 final class WriteProgress {
-  /** The least that counts as reading: 128 KiB in ten seconds, as the protocol promises. */
+  /** Minimum rate that counts as reading: 128 KiB in ten seconds, as the protocol promises. */
   private static final long MIN_BYTES_PER_SECOND = 128 * 1024 / 10;
 
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -22,7 +21,7 @@ final class WriteProgress {
   private long readsSince;
 
   /**
-   * Begins to look.
+   * Starts measuring.
    *
    * @param taken bytes that the network has taken since the beginning
    */
@@ -33,7 +32,7 @@ final class WriteProgress {
   }
 
   /**
-   * Looks again.
+   * Measures again.
    *
    * @param taken bytes that the network has taken since the beginning
    */
@@ -52,12 +51,12 @@ final class WriteProgress {
     }
   }
 
-  /** Whether something has waited for a second without being read. */
+  /** Returns whether something has waited for a second without being read. */
   boolean isStuck(long nowNanos) {
     return nowNanos - readsSince >= TIMEOUT_NANOS;
   }
 
-  /** How long it takes to take so many bytes, in seconds; 0 while nothing is known. */
+  /** Returns the seconds that the client needs for so many bytes; 0 while nothing is known. */
   double secondsFor(long bytes) {
     return !looked ? 0 : bytes / Math.max(1, bytesPerSecond);
   }

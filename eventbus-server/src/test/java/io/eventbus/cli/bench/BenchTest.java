@@ -26,14 +26,14 @@ class BenchTest {
     }
   }
 
-  /** What becomes of every tenth event. */
+  /** Applies a fault to every tenth event. */
   private void everyTenth(Function<byte[], List<byte[]>> fault) {
     int[] count = new int[1];
     clients.path = payload -> ++count[0] % 10 == 0 ? fault.apply(payload) : List.of(payload);
   }
 
   @Test
-  void whatArrivesOnceAndInOrderIsWhole() throws Exception {
+  void eventsOnceAndInOrderAreWhole() throws Exception {
     BenchResult result = run();
     assertThat(result.whole()).isTrue();
     assertThat(result.sent()).isEqualTo(400);
@@ -43,7 +43,7 @@ class BenchTest {
   }
 
   @Test
-  void whatIsLostIsCounted() throws Exception {
+  void lostEventsAreCounted() throws Exception {
     everyTenth(payload -> List.of());
     BenchResult result = run();
     assertThat(result.whole()).isFalse();
@@ -52,7 +52,7 @@ class BenchTest {
   }
 
   @Test
-  void whatIsDoubledIsCounted() throws Exception {
+  void doubledEventsAreCounted() throws Exception {
     everyTenth(payload -> List.of(payload, payload));
     BenchResult result = run();
     assertThat(result.whole()).isFalse();
@@ -61,7 +61,7 @@ class BenchTest {
   }
 
   @Test
-  void whatIsLateIsCounted() throws Exception {
+  void lateEventsAreCounted() throws Exception {
     List<byte[]> held = new ArrayList<>();
     int[] count = new int[1];
     clients.path =
@@ -81,7 +81,7 @@ class BenchTest {
   }
 
   @Test
-  void whatNobodySentIsCounted() throws Exception {
+  void foreignEventsAreCounted() throws Exception {
     everyTenth(payload -> List.of(payload, new byte[5]));
     BenchResult result = run();
     assertThat(result.foreign()).isEqualTo(80);

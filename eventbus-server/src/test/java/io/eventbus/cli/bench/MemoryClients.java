@@ -20,18 +20,18 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients without a network: the publisher's thread calls the handlers. Only what a measurement
- * uses is there; anything else fails.
+ * Clients without a network: the publisher's thread calls the handlers. Only the methods of a
+ * measurement are there; any other fails.
  */
 final class MemoryClients implements Supplier<EventBusClient> {
   private final List<EventHandler> handlers = new ArrayList<>();
   final Set<String> topics = new HashSet<>();
   int closed;
 
-  /** What becomes of a payload on its way to all subscribers. */
+  /** Path of a payload to all subscribers. */
   Function<byte[], List<byte[]>> path = List::of;
 
-  /** What the publisher gets for each event. */
+  /** Confirmation that the publisher gets for each event. */
   CompletableFuture<@Nullable Published> confirmation = CompletableFuture.completedFuture(null);
 
   private static <T> T fake(Class<T> type, Function<Call, @Nullable Object> answer) {

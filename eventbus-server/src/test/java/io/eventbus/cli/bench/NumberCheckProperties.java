@@ -12,7 +12,7 @@ import net.jqwik.api.constraints.LongRange;
 class NumberCheckProperties {
   private static final long SENT = 200_000;
 
-  /** What is remembered makes no difference where nothing is further behind. */
+  /** The bound of the memory makes no difference if no number is further behind. */
   @Property
   void agreesWithAModelThatRemembersEverything(
       @ForAll List<@LongRange(min = 1, max = SENT) Long> numbers) {

@@ -14,7 +14,7 @@ class NumberCheckTest {
   }
 
   @Test
-  void whatComesOnceAndInOrderIsWhole() {
+  void numbersOnceAndInOrderAreWhole() {
     for (long number = 1; number <= 3L * NumberCheck.REMEMBERED; number++) {
       check.accept(number);
     }
@@ -24,7 +24,7 @@ class NumberCheckTest {
   }
 
   @Test
-  void whatIsMissingAgainOrLateIsCounted() {
+  void missingRepeatedAndLateNumbersAreCounted() {
     accept(1, 2, 4, 4, 3, 7);
     assertThat(check.missing(9)).isEqualTo(4);
     assertThat(check.doubled()).isEqualTo(1);

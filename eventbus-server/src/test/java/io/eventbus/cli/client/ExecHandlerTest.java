@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(180)
 class ExecHandlerTest {
-  /** One request. */
+  /** Request to a service. */
   private record Asked(String text) implements Invocation {
     @Override
     public Event event() {
@@ -67,7 +67,7 @@ class ExecHandlerTest {
     return new String(event.payload(), StandardCharsets.UTF_8);
   }
 
-  /** What a pipe holds is there for its reader after the command has ended, too. */
+  /** The content of a pipe is there for its reader after the command has ended, too. */
   @Test
   void theOutputOfACommandThatHasEndedIsReadToItsEnd() throws Exception {
     for (int i = 0; i < 200; i++) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A received event made of plain values. */
+/** Received event made of plain values. */
 public record FakeEvent(
     String topic, @Nullable String key, Map<String, String> headers, List<Byte> bytes, long schema)
     implements ReceivedEvent {

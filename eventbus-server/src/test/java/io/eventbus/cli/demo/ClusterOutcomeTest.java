@@ -14,13 +14,13 @@ class ClusterOutcomeTest {
   }
 
   @Test
-  void nothingIsWrongIfAllIsAsItHasToBe() {
+  void aCorrectOutcomeHasNoErrors() {
     assertThat(outcome(3, true, GOOD, GOOD).wrong()).isEmpty();
     assertThat(outcome(3, true, GOOD, GOOD).whole()).isTrue();
   }
 
   @Test
-  void whatSubscribersMissedOrGotTooMuchIsCounted() {
+  void missedAndExtraEventsAreCounted() {
     ClusterOutcome outcome =
         outcome(
             3,

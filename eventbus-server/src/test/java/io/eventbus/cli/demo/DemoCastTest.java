@@ -17,7 +17,7 @@ class DemoCastTest {
   }
 
   @Test
-  void mostOfTheLoadBeginsAtOneBusAndIsTooMuchForIt() {
+  void maxOfTheLoadBeginsAtOneBusAndIsTooMuchForIt() {
     long all = load(cast.readers()) + cast.flights().size();
     long elsewhere = load(cast.readers().stream().filter(r -> !r.crowded()).toList());
     assertThat(cast.eventsPerSecond()).isEqualTo(all / 10);

@@ -40,7 +40,7 @@ class DemoPagesTest {
         HttpRequest.newBuilder(URI.create(pages.url(path))).build(), BodyHandlers.ofString());
   }
 
-  /** Status and first lines of the answer to a request that no browser makes. */
+  /** Returns status and first lines of the answer to a request that no browser makes. */
   private String raw(String request) throws IOException {
     URI uri = URI.create(pages.url(""));
     try (Socket socket = new Socket(uri.getHost(), uri.getPort())) {
@@ -72,7 +72,7 @@ class DemoPagesTest {
   }
 
   @Test
-  void whatPagesAskForIsThere() throws Exception {
+  void filesOfThePagesAreServed() throws Exception {
     for (String file :
         new String[] {"board.html", "map.html", "board.js", "map.js", "flights.js"}) {
       for (MatchResult found : REFERENCE.matcher(get(file).body()).results().toList()) {
@@ -85,7 +85,7 @@ class DemoPagesTest {
   }
 
   @Test
-  void nothingElseIsServed() throws Exception {
+  void servesNothingElse() throws Exception {
     assertThat(get("no-such-page.html").statusCode()).isEqualTo(404);
     assertThat(get("eventbus/").statusCode()).isEqualTo(404);
     assertThat(get("DemoPages.class").statusCode()).isEqualTo(404);

@@ -28,7 +28,7 @@ class DemoPauseTest {
   }
 
   @Test
-  void whatCameBeforeItWasToldCounts() {
+  void commandsFromBeforeTheNoticeCount() {
     pause.event(7_000, at(2_600));
     pause.changed(at(2_900));
     pause.event(1_000, at(3_000));

@@ -27,20 +27,20 @@ class DemoTallyTest {
   }
 
   @Test
-  void oneMissing() {
+  void aMissingEventFails() {
     accept(member, 0, 3);
     assertThat(tally.complete()).isFalse();
     assertBad(new DemoTally.Verdict(3, 2, 1, 0, 0, 0));
   }
 
   @Test
-  void oneDoubled() {
+  void aDoubledEventFails() {
     accept(member, 0, 1, 1, 3);
     assertBad(new DemoTally.Verdict(3, 4, 0, 1, 0, 0));
   }
 
   @Test
-  void oneDoubledAndOneMissing() {
+  void aDoubledAndAMissingEventFail() {
     accept(member, 0, 1, 1);
     assertThat(tally.complete()).isTrue();
     assertBad(new DemoTally.Verdict(3, 3, 1, 1, 0, 0));

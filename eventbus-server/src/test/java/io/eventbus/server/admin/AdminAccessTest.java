@@ -64,7 +64,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.helpers.NOPLogger;
 
-/** Who may do what at the administration port. */
+/** Permissions at the administration port. */
 @Timeout(30)
 class AdminAccessTest {
   private static final String TOKEN = "0123456789abcdef";
@@ -249,7 +249,7 @@ class AdminAccessTest {
   }
 
   @Test
-  void whereOperatorsAreIsKnownToWhoChecksTheirPasswords() throws Exception {
+  void operatorsAddressesAreKnownToThePasswordCheck() throws Exception {
     List<Origin> seen = new CopyOnWriteArrayList<>();
     LoginMethod users = users();
     start(
@@ -309,7 +309,7 @@ class AdminAccessTest {
   }
 
   @Test
-  void whatIsWrongInTheFileOfTheTokenIsToldWithoutIt(@TempDir Path directory) throws Exception {
+  void errorsOfTheTokenFileDoNotShowTheToken(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("token");
     Files.writeString(file, "short\n");
     AdminAccessConfig access =
@@ -338,8 +338,10 @@ class AdminAccessTest {
         "admin.host=0.0.0.0, admin.host: \"0.0.0.0\" (expected: 127.0.0.1",
         "admin.host=10.0.0.1 admin.token=0123456789abcdef, admin.tls-certificate and admin.tls-key",
         "admin.host=0.0.0.0 admin.plaintext=true, auth.users-file",
-        "admin.host=0.0.0.0 admin.plaintext=true auth.users-file=x, or admin.account with auth.users",
-        "admin.host=0.0.0.0 admin.plaintext=true admin.account=ops, or admin.account with auth.users",
+        "admin.host=0.0.0.0 admin.plaintext=true auth.users-file=x, or admin.account with"
+            + " auth.users",
+        "admin.host=0.0.0.0 admin.plaintext=true admin.account=ops, or admin.account with"
+            + " auth.users",
         "admin.host=0.0.0.0 admin.plaintext=true auth.users-file=x admin.account=ops, none",
         "admin.auth=required auth.users-file=x, admin.auth: required (expected: admin.token-file",
         "admin.account=$system, admin.account: \"$system\" (expected: up to 64 letters",
@@ -454,7 +456,7 @@ class AdminAccessTest {
   }
 
   @Test
-  void whereOperatorsAreIsForgottenAfterADay() throws Exception {
+  void operatorsAddressesAreForgottenAfterADay() throws Exception {
     AtomicLong now = new AtomicLong(Long.MAX_VALUE - 7);
     ProvedAddresses proved = new ProvedAddresses(now::get);
     ClientAddress first = ClientAddress.of(InetAddress.getByName("192.0.2.1"));
@@ -483,7 +485,7 @@ class AdminAccessTest {
         null);
   }
 
-  /** Each holds a thread: those that are being looked at count like those that wait. */
+  /** Each holds a thread: credentials under check count like those that wait. */
   @Test
   void credentialsThatAreBeingLookedAtAreBounded() throws Exception {
     CountDownLatch looking = new CountDownLatch(LateAnswers.MAX_OF_ADDRESS);

@@ -46,7 +46,7 @@ class AdminFailuresTest {
   }
 
   @Test
-  void whatFailsAgainAndAgainKeepsItsNumberAndIsWrittenOnceInAWhile() {
+  void repeatedFailuresKeepTheirNumberAndAreLoggedRarely() {
     for (int i = 0; i < 100; i++) {
       assertThat(failures.tell(one())).endsWith("error 1");
     }

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class AdminServerTest {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
-  private static final int MAX = 200;
+  private static final int MAX_CONNECTIONS = 200;
 
   private final FakeBus bus = new FakeBus(25);
   private final AdminServer server;
@@ -53,7 +53,7 @@ class AdminServerTest {
             new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example"), AdminAccessConfig.open()),
             bus::health,
             new Advisories(),
-            MAX);
+            MAX_CONNECTIONS);
     server.serve(bus, List.of());
   }
 
@@ -116,7 +116,7 @@ class AdminServerTest {
     assertThat(healthcheck(server.port(), Map.of())).isEqualTo(exit);
   }
 
-  /** It cannot speak TLS: then it says whether somebody listens. */
+  /** The healthcheck cannot speak TLS: then it checks only for a listener. */
   @Test
   void theImagesHealthcheckKnowsOtherPortsAndTls() throws Exception {
     bus.health = BusHealth.of(BusHealth.State.FAILED, "on purpose", FakeBus.ALONE);
@@ -540,16 +540,16 @@ class AdminServerTest {
 
   @Test
   void connectionsThatSayNothingKeepNobodyAway() throws Exception {
-    try (Crowd crowd = new Crowd(MAX - 50, 1, server.port())) {
-      assertThat(crowd.sockets).hasSize(MAX - 50);
+    try (Crowd crowd = new Crowd(MAX_CONNECTIONS - 50, 1, server.port())) {
+      assertThat(crowd.sockets).hasSize(MAX_CONNECTIONS - 50);
       assertThat(raw("GET", "/healthz", "localhost")).startsWith("HTTP/1.1 200");
     }
   }
 
   @Test
   void moreThanItTakesAreClosedSoon() throws Exception {
-    try (Crowd crowd = new Crowd(MAX + 100, 10, server.port())) {
-      // Whoever says nothing loses the connection; the deadline of the socket is the test's.
+    try (Crowd crowd = new Crowd(MAX_CONNECTIONS + 100, 10, server.port())) {
+      // A silent client loses the connection; the deadline of the socket is the test's.
       for (Socket socket : crowd.sockets) {
         socket.setSoTimeout((int) DEADLINE.toMillis());
         assertThat(end(socket)).isTrue();
@@ -561,9 +561,9 @@ class AdminServerTest {
   @Test
   void theOldestOfTheAddressWithMostMakesWay() throws Exception {
     try (Crowd one = new Crowd(1, 1, server.port());
-        Crowd most = new Crowd(AdminConnections.MAX_OF_ADDRESS, "127.0.0.9", server.port());
+        Crowd max = new Crowd(AdminConnections.MAX_OF_ADDRESS, "127.0.0.9", server.port());
         Crowd more = new Crowd(1, "127.0.0.9", server.port())) {
-      Socket evicted = most.sockets.get(0);
+      Socket evicted = max.sockets.get(0);
       evicted.setSoTimeout((int) DEADLINE.toMillis());
       assertThat(end(evicted)).isTrue();
       for (Crowd crowd : List.of(one, more)) {
@@ -608,14 +608,14 @@ class AdminServerTest {
   }
 
   @Test
-  void whatIsNoHttpIsABadRequest() throws Exception {
+  void bytesThatAreNoHttpAreABadRequest() throws Exception {
     assertThat(raw("G(T", "/healthz", "localhost")).startsWith("HTTP/1.1 400");
     assertThat(raw("GET", "/%", "localhost"))
         .startsWith("HTTP/1.1 400")
         .contains("request target: malformed (expected: a path, as in RFC 3986)");
   }
 
-  /** Where nobody is asked who it is, as for callers that have said it. */
+  /** The same without a login as for authenticated callers. */
   @Test
   void aCallerKeepsItsConnection() throws Exception {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
@@ -635,7 +635,10 @@ class AdminServerTest {
     }
   }
 
-  /** A connection that is closed before it was accepted may be reset. */
+  /**
+   * Returns whether the connection has ended; one that is closed before it was accepted may be
+   * reset.
+   */
   private static boolean end(Socket socket) throws IOException {
     try {
       return socket.getInputStream().read() == -1;
@@ -671,7 +674,7 @@ class AdminServerTest {
         try {
           socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-          // It had to make way.
+          // The connection had to make way.
         }
       }
     }
@@ -713,7 +716,7 @@ class AdminServerTest {
         HttpResponse.BodyHandlers.ofString());
   }
 
-  /** A proxy in front may have looked at the other one. */
+  /** A proxy in front may have read the other one. */
   @ParameterizedTest
   @ValueSource(strings = {"localhost", "evil.example"})
   void twoHostHeadersAreABadRequest(String second) throws Exception {
@@ -721,7 +724,7 @@ class AdminServerTest {
     assertThat(response).startsWith("HTTP/1.1 400").contains("2 Host headers (expected: one)");
   }
 
-  /** A request as it stands, which a proper client would not send. */
+  /** Sends a request verbatim, which a proper client would not send. */
   private String raw(String method, String path, String host) throws IOException {
     return raw(method, path, host, "");
   }

@@ -20,7 +20,7 @@ class BusHealthTest {
   }
 
   @Test
-  void whoeverLooksForItsClusterIsNotReady() {
+  void aBusThatLooksForItsClusterIsNotReady() {
     BusHealth health =
         BusHealth.serving(List.of(), standing(MembershipStatus.Phase.JOINING, "waits for b"));
     assertThat(health.state()).isEqualTo(BusHealth.State.STARTING);

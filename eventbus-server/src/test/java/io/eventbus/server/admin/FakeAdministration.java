@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers what was asked for, and answers as the test says. */
+/** Administration that remembers requests, and answers as the test says. */
 final class FakeAdministration implements RegistryAdministration {
   volatile Backup backup =
       BackupFormat.of(
@@ -34,7 +34,7 @@ final class FakeAdministration implements RegistryAdministration {
   volatile @Nullable RegistryException failure;
   volatile @Nullable BusId leader = new BusId("bus-a");
 
-  /** What every operation waits for. */
+  /** Gate that every operation waits for. */
   volatile CompletableFuture<Void> gate = CompletableFuture.completedFuture(null);
 
   private synchronized <T> CompletionStage<T> answer(String what, T value) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** A balance that notes what it is asked, and knows the buses bus-1 and bus-2. */
+/** Balance that notes its calls, and knows the buses bus-1 and bus-2. */
 final class FakeBalance implements BalanceView {
   final List<String> asked = new ArrayList<>();
 

@@ -21,12 +21,12 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A bus made of plain values. */
+/** Bus made of plain values. */
 public final class FakeBus implements BusView {
-  /** More than JavaScript can tell from its neighbours. */
+  /** Number that JavaScript cannot tell from its neighbours. */
   static final long PRODUCER = 5_600_182_125_594_357_123L;
 
-  /** When it began. */
+  /** Time of the start. */
   public static final Instant STARTED = Instant.parse("2026-01-02T03:04:05Z");
 
   final ConcurrentSkipListMap<Long, ConnectionView> connections = new ConcurrentSkipListMap<>();
@@ -38,12 +38,12 @@ public final class FakeBus implements BusView {
   volatile BusHealth health = new BusHealth(BusHealth.State.UP, List.of(), ALONE);
   volatile boolean broken;
 
-  /** Lets the registry take commands. */
+  /** Starts the registry, so that it takes commands. */
   public void startRegistry() throws Exception {
     cluster.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
-  /** Revokes what was issued for a client. */
+  /** Revokes the credentials of a client. */
   public void revoke(String account, String subject) {
     cluster
         .submit(
@@ -58,12 +58,12 @@ public final class FakeBus implements BusView {
     cluster.close();
   }
 
-  /** Says whether a description of it fails from now on. */
+  /** Sets whether its description fails from now on. */
   public void broken(boolean now) {
     broken = now;
   }
 
-  /** Makes a bus that has so many connections. */
+  /** Creates a bus that has so many connections. */
   public FakeBus(int connectionCount) {
     LongStream.rangeClosed(1, connectionCount)
         .forEach(id -> connections.put(id, newConnection(id)));
@@ -299,7 +299,7 @@ public final class FakeBus implements BusView {
             new QuotaInfo.Use("publish-events", 100, null, 5)));
   }
 
-  /** Every fifth one has an account of its own. */
+  /** Returns the account; every fifth connection has one of its own. */
   private static String accountOf(long connection) {
     return connection % 5 == 0 ? "b&b" : "";
   }

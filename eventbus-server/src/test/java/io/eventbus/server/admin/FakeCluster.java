@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** A registry in memory, with operators' wishes answered as the test says. */
+/** Registry in memory, with answers to operators as the test says. */
 final class FakeCluster implements ClusterView, Registry {
   final FakeAdministration administration = new FakeAdministration();
   private final LocalRegistry local =

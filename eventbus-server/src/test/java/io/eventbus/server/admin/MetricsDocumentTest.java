@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The table in the operations manual is the table in the code. */
+/** The table in the operations manual equals the table in the code. */
 class MetricsDocumentTest {
   private static final Path DOCUMENT = Path.of("..", "docs", "operations.md");
   private static final String BEGIN = "<!-- begin: metrics -->\n";

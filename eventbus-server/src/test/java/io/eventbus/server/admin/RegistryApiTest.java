@@ -41,7 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The registry under {@code /api/v1/registry}. */
+/** Registry under {@code /api/v1/registry}. */
 @Timeout(180)
 class RegistryApiTest {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
@@ -130,7 +130,7 @@ class RegistryApiTest {
     "PUT, /members?address=bus-n:8082, add bus-n:8082",
     "PUT, /snapshot, snapshot"
   })
-  void whatIsAskedForIsDone(String method, String path, String expected) throws Exception {
+  void requestedOperationsAreDone(String method, String path, String expected) throws Exception {
     HttpResponse<String> response = send(method, path.replace("[", "%5B").replace("]", "%5D"));
     assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
     assertThat(registry.asked).containsExactly(expected);
@@ -158,7 +158,7 @@ class RegistryApiTest {
   }
 
   @Test
-  void nothingIsChangedByWhatAPageOfAnotherOriginMaySend() throws Exception {
+  void requestsOfForeignPagesChangeNothing() throws Exception {
     for (String path : List.of("/leader/bus-b", "/voters/bus-b", "/snapshot", "/members")) {
       assertThat(send("POST", path).statusCode()).isEqualTo(405);
     }
@@ -213,12 +213,12 @@ class RegistryApiTest {
   }
 
   @Test
-  void whoWatchesIsInNobodysWay() throws Exception {
+  void watchersDelayNoOtherRequest() throws Exception {
     create("before");
     long version = get("/changes").path("version").asLong();
     HttpRequest watch = request("GET", "/changes?wait=5000&after=" + version);
     List<CompletableFuture<HttpResponse<String>>> watching = new ArrayList<>();
-    // One more than may wait: whichever comes last is told so.
+    // Exceeds the number that may wait by one: the last one is told so.
     for (int i = 0; i <= RegistryApi.MAX_WATCHERS; i++) {
       watching.add(client.sendAsync(watch, HttpResponse.BodyHandlers.ofString()));
     }
@@ -253,7 +253,7 @@ class RegistryApiTest {
   }
 
   @Test
-  void whoMissedChangesIsToldSo() throws Exception {
+  void aReaderThatMissedChangesIsTold() throws Exception {
     create("before");
     long version = get("/changes").path("version").asLong();
     assertThat(get("/changes?after=" + (version - 1)).path("missed").asBoolean()).isTrue();
@@ -276,7 +276,7 @@ class RegistryApiTest {
     assertThat(send("HEAD", "/backup").statusCode()).isEqualTo(200);
   }
 
-  /** A backup that has no end. */
+  /** Backup that has no end. */
   private static final class Endless implements Backup {
     private final Backup described;
     final CompletableFuture<IOException> broken = new CompletableFuture<>();

@@ -67,7 +67,7 @@ class AddressUsagesTest {
   }
 
   @Test
-  void whoIsWelcomedIsNoHandshakeAnyMore() {
+  void aWelcomedConnectionIsNoHandshake() {
     AddressUsages accounts = accounts(0, 2, 0, 100);
     ConnectionUsage first = in(accounts, HERE);
     ConnectionUsage second = in(accounts, HERE);
@@ -124,7 +124,7 @@ class AddressUsagesTest {
   }
 
   @Test
-  void soManyAreRememberedForTheirRateAndNoMore() {
+  void rememberedRatesAreBounded() {
     AddressUsages accounts = accounts(0, 0, 1, 100);
     for (int i = 0; i < AddressUsages.MAX_LINGERING + 10_000; i++) {
       in(accounts, "10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)).close();
@@ -155,16 +155,16 @@ class AddressUsagesTest {
     AddressUsages accounts = accounts(0, 0, 0, 25);
     ConnectionUsage one = in(accounts, HERE);
     ConnectionUsage two = in(accounts, HERE);
-    assertThat(one.takeSubscriptionBytes(30)).isTrue();
-    assertThat(two.takeSubscriptionBytes(21)).isFalse();
-    assertThat(two.takeSubscriptionBytes(20)).isTrue();
-    assertThat(in(accounts, "203.0.113.8").takeSubscriptionBytes(50)).isTrue();
-    two.giveSubscriptionBytes(20);
-    assertThat(one.takeSubscriptionBytes(20)).isTrue();
+    assertThat(one.acquireSubscriptionBytes(30)).isTrue();
+    assertThat(two.acquireSubscriptionBytes(21)).isFalse();
+    assertThat(two.acquireSubscriptionBytes(20)).isTrue();
+    assertThat(in(accounts, "203.0.113.8").acquireSubscriptionBytes(50)).isTrue();
+    two.releaseSubscriptionBytes(20);
+    assertThat(one.acquireSubscriptionBytes(20)).isTrue();
     one.close();
-    one.giveSubscriptionBytes(50);
-    assertThat(two.takeSubscriptionBytes(51)).isFalse();
-    assertThat(two.takeSubscriptionBytes(50)).isTrue();
+    one.releaseSubscriptionBytes(50);
+    assertThat(two.acquireSubscriptionBytes(51)).isFalse();
+    assertThat(two.acquireSubscriptionBytes(50)).isTrue();
   }
 
   @Test
@@ -186,14 +186,14 @@ class AddressUsagesTest {
   }
 
   @Test
-  void whoIsExemptHasNoLimits() {
+  void exemptAddressesHaveNoLimits() {
     AddressUsages accounts = accounts(1, 1, 1, 1);
     for (int i = 0; i < 100; i++) {
       Admission verdict = accounts.admit(Ip.client("127.0.0.1"), true);
       ConnectionUsage account = ((Admission.Admitted) verdict).account();
       account.held(1 << 30);
       assertThat(account.isOverShare()).isFalse();
-      assertThat(account.takeSubscriptionBytes(1 << 30)).isTrue();
+      assertThat(account.acquireSubscriptionBytes(1 << 30)).isTrue();
       account.changeInterest(1 << 30);
       assertThat(account.isInterestFull()).isFalse();
       assertThat(account.isExempt()).isTrue();

@@ -81,7 +81,7 @@ class AuthenticationFailuresTest {
   }
 
   @Test
-  void soManyAddressesAreRememberedAndNoMore() {
+  void rememberedAddressesAreBounded() {
     for (int i = 0; i < AuthenticationFailures.MAX_ADDRESSES + 1000; i++) {
       failures.note(Ip.of("10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)), REASON);
     }

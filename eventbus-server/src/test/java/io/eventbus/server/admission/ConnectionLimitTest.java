@@ -49,7 +49,7 @@ class ConnectionLimitTest {
   }
 
   @Test
-  void whatIsSpareIsEnoughForTheAdministrationAndThoseWhoAreTold() {
+  void spareDescriptorsSufficeForAdministrationAndRefusals() {
     for (int descriptors : new int[] {200, 300, 1024, 4096, 65_536}) {
       ConnectionLimit limit =
           ConnectionLimit.of(1_000_000, new Resources(descriptors, 100, 100 * GIB, HEAP_BYTES));

@@ -57,11 +57,11 @@ class ForwardedClientTest {
         "for=\"a, for=\"[2001:db8::1]\" | 2001:db8::1",
         "for=\"a\\\", for=203.0.113.7 | 203.0.113.7"
       })
-  void soInTheStandardsHeader(String value, @Nullable String client) throws Exception {
+  void sameInTheStandardsHeader(String value, @Nullable String client) throws Exception {
     assertThat(text(headers.find(List.of(value), List.of()))).isEqualTo(client);
   }
 
-  /** The proxy next to the bus counts for itself only where it tells nothing. */
+  /** The proxy next to the bus counts for itself only if it names no client. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -76,7 +76,7 @@ class ForwardedClientTest {
         "F | for=198.51.100.9, for=\"a,for=b\"",
         "F | for=\""
       })
-  void whatIsNoAddressIsRefused(String header, String value) {
+  void textsThatAreNoAddressesAreRefused(String header, String value) {
     List<String> given = List.of(value);
     assertThatThrownBy(
             () ->

@@ -40,7 +40,7 @@ class ProxyNetworksTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"10.0.0.0/33", "10.0.0", "300.0.0.1", "abc.de", "2001:db8::/129", "::g", "/8"})
-  void whatIsNoNetworkIsNamed(String text) {
+  void textsThatAreNoNetworksAreNamed(String text) {
     assertThatThrownBy(() -> ProxyNetworks.of(List.of("10.0.0.1", text)))
         .isInstanceOf(ConfigException.class)
         .hasMessageStartingWith("listen.proxies: \"" + text + "\" (expected: IP addresses and");

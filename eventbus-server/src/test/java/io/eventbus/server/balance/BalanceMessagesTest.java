@@ -25,7 +25,7 @@ class BalanceMessagesTest {
       new BalanceMessages.Granted(List.of("ws://b/bus"), List.of("one", "two"));
 
   @Test
-  void whatIsWrittenIsRead() {
+  void writtenMessagesCanBeRead() {
     assertThat(BalanceMessages.Load.decode(LOAD.encode())).isEqualTo(LOAD);
     assertThat(BalanceMessages.Reserve.decode(RESERVE.encode())).isEqualTo(RESERVE);
     assertThat(BalanceMessages.Granted.decode(GRANTED.encode())).isEqualTo(GRANTED);
@@ -34,7 +34,7 @@ class BalanceMessagesTest {
   }
 
   @Test
-  void whatIsCutIsRefused() {
+  void truncatedMessagesAreRefused() {
     byte[] whole = RESERVE.encode();
     for (int i = 0; i < whole.length; i++) {
       byte[] cut = Arrays.copyOf(whole, i);
@@ -46,9 +46,9 @@ class BalanceMessagesTest {
   @Test
   void moreClientsThanMayBeAreRefusedBeforeTheyAreRead() {
     BalanceMessages.Wanted client = new BalanceMessages.Wanted(7, 0.01, 1);
-    List<BalanceMessages.Wanted> most = Collections.nCopies(MovePlanner.MAX_CLIENTS, client);
-    byte[] bytes = new BalanceMessages.Reserve(0.9, true, 10_000, most).encode();
-    assertThat(BalanceMessages.Reserve.decode(bytes).clients()).hasSize(most.size());
+    List<BalanceMessages.Wanted> max = Collections.nCopies(MovePlanner.MAX_CLIENTS, client);
+    byte[] bytes = new BalanceMessages.Reserve(0.9, true, 10_000, max).encode();
+    assertThat(BalanceMessages.Reserve.decode(bytes).clients()).hasSize(max.size());
     ByteBuffer.wrap(bytes).putInt(1 + 8 + 1 + 4, MovePlanner.MAX_CLIENTS + 1);
     assertThatThrownBy(() -> BalanceMessages.Reserve.decode(bytes))
         .isInstanceOf(LinkServiceException.class)

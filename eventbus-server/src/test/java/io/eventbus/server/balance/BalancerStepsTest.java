@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How often balancing looks: seldom while nobody has to go. */
+/** Interval of balancing's steps: long while no client has to move. */
 class BalancerStepsTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

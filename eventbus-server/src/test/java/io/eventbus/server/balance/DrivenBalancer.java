@@ -17,22 +17,22 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
-/** The balancer of one bus, for a simulation that is its clock and its links. */
+/** Balancer of one bus, for a simulation that is its clock and its links. */
 public final class DrivenBalancer {
   private final Map<Integer, LinkService> services = new HashMap<>();
   private final String bus;
   private final Balancer balancer;
 
-  /** Leads to another bus. */
+  /** Link to another bus. */
   @FunctionalInterface
   public interface Way {
-    /** As {@code LinkNode.call}. */
+    /** Calls as {@code LinkNode.call}. */
     CompletableFuture<byte[]> call(
         InetSocketAddress address, int service, byte[] request, Duration deadline);
   }
 
   /**
-   * What it stands in.
+   * Environment of the balancer.
    *
    * @param nanoTime as {@link System#nanoTime}
    */
@@ -47,7 +47,7 @@ public final class DrivenBalancer {
 
   private final Advisories advisories = new Advisories();
 
-  /** Makes it; it does nothing yet. */
+  /** Creates a balancer, which does nothing yet. */
   public DrivenBalancer(
       Stand stand, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
     bus = stand.bus();
@@ -89,7 +89,7 @@ public final class DrivenBalancer {
             new BalancerEnvironment(calls, stand.executor(), stand.nanoTime(), stand.random()));
   }
 
-  /** What it tells of. */
+  /** Returns its advisories. */
   Advisories advisories() {
     return advisories;
   }
@@ -108,17 +108,17 @@ public final class DrivenBalancer {
     return offered.answer(from, request);
   }
 
-  /** Its clients have to go. */
+  /** Starts to drain. */
   public void drain() {
     var unused = balancer.drain(bus, true);
   }
 
-  /** It takes clients again. */
+  /** Takes clients again. */
   void serve() {
     var unused = balancer.drain(bus, false);
   }
 
-  /** What it does. */
+  /** Returns its status. */
   public BalanceStatus status() {
     return balancer.status();
   }

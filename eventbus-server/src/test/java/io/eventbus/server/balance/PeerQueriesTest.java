@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A call that throws, for want of memory above all, is one that has failed. */
+/** A call that throws, for want of memory above all, has failed. */
 class PeerQueriesTest {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
 
@@ -32,7 +32,7 @@ class PeerQueriesTest {
       new LocalRegistry(LocalRegistryOptions.DEFAULT, Clock.systemUTC());
   private final LoadExchange peers = new LoadExchange("a", registry, calls, () -> 0);
 
-  /** Throws while it is told to. */
+  /** Calls that throw on demand. */
   private static final class Failing implements PeerQueries {
     private @Nullable Error error;
     private int made;
@@ -89,7 +89,7 @@ class PeerQueriesTest {
   }
 
   @Test
-  void whatIsThrownIsInTheFuture() {
+  void exceptionsCompleteTheFuture() {
     calls.error = new OutOfMemoryError("Cannot reserve 1 bytes of direct buffer memory");
     InetSocketAddress nowhere = InetSocketAddress.createUnresolved("127.0.0.1", 1);
     assertThat(calls.ask(nowhere, BalanceMessages.LOAD, new byte[1], DEADLINE))

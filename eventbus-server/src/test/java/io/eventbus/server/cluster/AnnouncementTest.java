@@ -38,7 +38,7 @@ class AnnouncementTest {
   }
 
   @Test
-  void whoDoesNotHoldTheSecretIsNotHeard() {
+  void announcementsWithoutTheSecretAreIgnored() {
     byte[] open = SAID.encode(null);
     assertThat(Announcement.decode(open, open.length, SECRET)).isNull();
     byte[] bytes = SAID.encode(SECRET);
@@ -51,7 +51,7 @@ class AnnouncementTest {
     }
   }
 
-  /** Without a secret anybody can make the code right: then what it covers must not do harm. */
+  /** Without a secret anybody can make the code right: then the covered values must not do harm. */
   @Test
   void nonsenseIsNotHeard() {
     Random random = new Random(1);

@@ -48,7 +48,7 @@ class BusDirectoryTest {
   }
 
   @Test
-  void whatCannotBeReadIsRefusedAndLeftAlone() throws IOException {
+  void unreadableKeysAreRefusedAndLeftAlone() throws IOException {
     BusDirectory.open(config("a", "north"));
     Path identity = root.resolve("data/identity");
     for (String text : new String[] {"", "eventbus identity 2\n", "eventbus identity 1\nbus a\n"}) {

@@ -40,7 +40,7 @@ class BusStateLogTest {
   }
 
   @Test
-  void whatBecomesOfOtherBusesIsToldOnce() throws Exception {
+  void peerStatesAreReportedOnce() throws Exception {
     AtomicBoolean begun = new AtomicBoolean();
     registry.addListener(new BusStateLog(new BusId("a"), begun::get, logger));
     RegisteredBuses.add(registry, "history", BusState.UP, BusState.DOWN);
@@ -48,7 +48,7 @@ class BusStateLogTest {
     RegisteredBuses.add(registry, "a", BusState.UP, BusState.DRAINING);
     RegisteredBuses.add(registry, "b", BusState.UP, BusState.DOWN);
     RegisteredBuses.add(registry, "b", BusState.UP);
-    // It returns when the registry's thread, which tells the listener, has ended.
+    // The call returns when the registry's thread, which calls the listener, has ended.
     registry.close();
     assertThat(lines.list).allMatch(line -> line.getLevel() == Level.INFO);
     assertThat(lines.list)

@@ -15,7 +15,7 @@ class DiscoveredBusesTest {
   }
 
   @Test
-  void whoIsSilentIsForgotten() {
+  void silentBusesAreForgotten() {
     buses.heard(of("a", 1), Long.MAX_VALUE - 50);
     buses.heard(of("b", 2), Long.MAX_VALUE);
     assertThat(buses.addresses(Long.MIN_VALUE + 40)).extracting(Endpoint::port).contains(1, 2);
@@ -35,7 +35,7 @@ class DiscoveredBusesTest {
     IntStream.rangeClosed(1, 1_000).forEach(i -> buses.heard(of("bus-" + i, i), 0));
     buses.heard(of("bus-1", 5_000), 0);
     assertThat(buses.addresses(0))
-        .hasSize(DiscoveredBuses.MAX)
+        .hasSize(DiscoveredBuses.MAX_BUSES)
         .contains(new Endpoint("127.0.0.1", 5_000));
   }
 }

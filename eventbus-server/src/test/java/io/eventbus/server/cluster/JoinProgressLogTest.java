@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class JoinProgressLogTest {
   @Test
-  void whatIsWaitedForIsSaidAndNotOnlyWhoLeads() {
+  void theSituationNamesWhatTheBusWaitsFor() {
     assertThat(JoinProgressLog.describe(false, false, "this bus waits for bus b"))
         .isEqualTo("this bus waits for bus b");
     assertThat(JoinProgressLog.describe(false, true, "the leader is bus a"))

@@ -23,7 +23,7 @@ class OtherBusesTest {
   }
 
   @Test
-  void thoseThatAreUpFirstTheOnesAfterThisOne() throws Exception {
+  void listsUpBusesFromTheNextIdOn() throws Exception {
     registry.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
     OtherBuses others = new OtherBuses(new BusId("c"));
     for (String name : List.of("a", "b", "c", "e")) {
@@ -40,13 +40,13 @@ class OtherBusesTest {
   }
 
   @Test
-  void someAreEnough() throws Exception {
+  void aBoundedNumberIsEnough() throws Exception {
     registry.start().toCompletableFuture().get(60, TimeUnit.SECONDS);
     for (int i = 0; i < 20; i++) {
       RegisteredBuses.add(registry, "bus-" + i, BusState.UP);
     }
     OtherBuses others = new OtherBuses(new BusId("bus-3"));
     others.onSnapshot(registry.snapshot(), List.of());
-    assertThat(others.addresses()).hasSize(OtherBuses.MAX).startsWith("ws://bus-4:1/bus");
+    assertThat(others.addresses()).hasSize(OtherBuses.MAX_BUSES).startsWith("ws://bus-4:1/bus");
   }
 }

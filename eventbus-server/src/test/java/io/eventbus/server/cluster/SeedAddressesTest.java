@@ -49,7 +49,7 @@ class SeedAddressesTest {
   }
 
   @Test
-  void whatOnlyThisMachineReachesIsNotTold() throws Exception {
+  void loopbackAddressesAreNotAnnounced() throws Exception {
     assertThat(describe("0.0.0.0").administration()).isNull();
   }
 

@@ -120,7 +120,7 @@ class StaleSessionCloserTest {
   }
 
   @Test
-  void whatNamesNoBusIsCountedOnly() throws Exception {
+  void sessionsWithoutABusAreCountedOnly() throws Exception {
     answering();
     StaleSessionCloser asking = asking();
     for (String id : List.of("", "-", "--", "x", "bus-1", "bus-1-", "bus-2-mabc12-1", "-a-1")) {
@@ -132,7 +132,7 @@ class StaleSessionCloserTest {
 
   @Test
   void anOlderBusIsNotAskedAgain() throws Exception {
-    // It listens, and does not know the service.
+    // The peer listens, and does not know the service.
     addresses.put("bus-1", listen(there));
     asking().end("bus-1-mabc12-1", 2);
     assertThat(next()).isEqualTo(new Counted(0, 0, 1));
@@ -165,13 +165,13 @@ class StaleSessionCloserTest {
   void notMoreWaitThanMayWait() throws Exception {
     answering();
     StaleSessionCloser asking = asking();
-    int most = StaleSessionCloser.MAX_WAITING;
-    // One is under way.
-    for (int n = 0; n < most + 1 + 5; n++) {
+    int max = StaleSessionCloser.MAX_WAITING;
+    // A call is in progress.
+    for (int n = 0; n < max + 1 + 5; n++) {
       asking.end("bus-1-mabc12-" + n, 2);
     }
     assertThat(counted).hasSize(5);
     answers.countDown();
-    assertThat(sum(most + 6)).isEqualTo(new Counted(most + 1, 0, 5));
+    assertThat(sum(max + 6)).isEqualTo(new Counted(max + 1, 0, 5));
   }
 }

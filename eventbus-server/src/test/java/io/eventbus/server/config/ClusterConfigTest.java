@@ -59,7 +59,7 @@ class ClusterConfigTest {
   }
 
   @Test
-  void nothingMakesNoCluster() {
+  void withoutConfigurationThereIsNoCluster() {
     assertThat(of().enabled()).isFalse();
     assertThat(of("cluster.secret", SECRET, "cluster.port", "1").enabled()).isFalse();
     assertThat(of("cluster.directory", "/d").enabled()).isTrue();

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The table in the operations manual is the table in the code. */
+/** The table in the operations manual equals the table in the code. */
 class ConfigDocumentTest {
   private static final Path DOCUMENT = Path.of("..", "docs", "operations.md");
   private static final String BEGIN = "<!-- begin: configuration keys -->\n";

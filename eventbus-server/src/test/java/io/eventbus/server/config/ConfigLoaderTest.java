@@ -116,7 +116,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void whatIsPrintedCanBeReadAgain() throws Exception {
+  void printedSettingsCanBeReadAgain() throws Exception {
     EffectiveConfig first =
         new ConfigLoader()
             .set("timeouts.pong", "PT1M30S")

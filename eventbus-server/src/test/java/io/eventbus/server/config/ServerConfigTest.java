@@ -138,7 +138,7 @@ class ServerConfigTest {
   }
 
   @Test
-  void whoIsLetInWithoutCredentialsFollowsFromTheMethodsThatThereAre() {
+  void anonymousAccessFollowsFromTheLoginMethods() {
     assertThat(of().anonymousClients()).isEqualTo(ClientScope.LOOPBACK);
     assertThat(of("auth.token", "t").anonymousClients()).isEqualTo(ClientScope.NOBODY);
     assertThat(of("auth.users-file", "users").anonymousClients()).isEqualTo(ClientScope.NOBODY);

@@ -148,7 +148,7 @@ class InternalClientTest {
   }
 
   @Test
-  void whatWaitsForTheLoopIsBounded() {
+  void eventsWaitingForTheLoopAreBounded() {
     subscribe(here, STATS, null, Overflow.DROP_OLDEST);
     byte[] payload = new byte[100_000];
     for (int i = 0; i < 100; i++) {

@@ -68,7 +68,7 @@ class BacklogTest {
   void aGapThatIsNotToldYetIsNotOvertaken() {
     fill();
     conflate("t", 1, 1, 2000);
-    // Another producer's event takes the place: the gap is not before any event that is kept.
+    // An event of another producer takes the place: the gap is not before any kept event.
     conflate("t", 2, 1, 3000);
     while (backlog.ring().bytes() > QueueWriter.MAX_COALESCED - 1000) {
       poll();

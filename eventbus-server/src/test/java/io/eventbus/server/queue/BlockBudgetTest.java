@@ -10,7 +10,7 @@ class BlockBudgetTest {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
   @Test
-  void itIsUsedUpByAsMuchAsItIs() {
+  void theCapacityUsesTheBudgetUp() {
     BlockBudget budget = new BlockBudget(Duration.ofSeconds(5), 0);
     budget.charge(4 * SECOND);
     assertThat(budget.isUsedUp(0)).isFalse();
@@ -18,7 +18,7 @@ class BlockBudgetTest {
     assertThat(budget.isUsedUp(0)).isTrue();
   }
 
-  /** Or as many publishers as one likes could use it up in a moment. */
+  /** Otherwise many publishers could use it up in a moment. */
   @Test
   void publishersThatAreHeldTogetherCountOnce() {
     BlockBudget budget = new BlockBudget(Duration.ofSeconds(5), 0);
@@ -31,7 +31,7 @@ class BlockBudgetTest {
   }
 
   @Test
-  void whatIsNotUsedComesBackWithinAMinuteAndNoMore() {
+  void unusedBudgetComesBackWithinAMinute() {
     BlockBudget budget = new BlockBudget(Duration.ofSeconds(6), 0);
     for (int second = 1; second <= 600; second++) {
       budget.charge(SECOND / 20);
@@ -45,9 +45,9 @@ class BlockBudgetTest {
     assertThat(held).as("nothing comes back while it is used").isEqualTo(6);
   }
 
-  /** Or who comes again and again would hold for a moment each time. */
+  /** Otherwise reconnecting again and again would allow a stall for a moment each time. */
   @Test
-  void whatWasUsedUpIsSoUntilAllHasComeBack() {
+  void aUsedUpBudgetStaysSoUntilAllHasComeBack() {
     BlockBudget budget = new BlockBudget(Duration.ofSeconds(5), 0);
     budget.charge(5 * SECOND);
     assertThat(budget.isUsedUp(5 * SECOND)).isTrue();

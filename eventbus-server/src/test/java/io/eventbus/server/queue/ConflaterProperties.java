@@ -28,7 +28,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.jspecify.annotations.Nullable;
 
-/** The conflater against a map. */
+/** Conflater against a map. */
 class ConflaterProperties {
   private record Key(String topic, @Nullable String key) {}
 
@@ -160,7 +160,7 @@ class ConflaterProperties {
     assertThat(allocator.metric().usedDirectMemory()).isZero();
   }
 
-  /** How many events at the beginning are older than what fits. */
+  /** Returns how many events at the beginning are older than those that fit. */
   private static int cut(
       UnpooledByteBufAllocator allocator, BusMemory memory, Add add, long limit) {
     Set<@Nullable String> seen = new HashSet<>();
@@ -175,7 +175,7 @@ class ConflaterProperties {
     return 0;
   }
 
-  /** The newest first, as many as fit. */
+  /** Returns the newest first, as many as fit. */
   private static List<Value> lastOfEachKey(
       UnpooledByteBufAllocator allocator, BusMemory memory, Add add, long first, long limit) {
     List<Value> last = new ArrayList<>();

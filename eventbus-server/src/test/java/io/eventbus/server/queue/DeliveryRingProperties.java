@@ -19,7 +19,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.jspecify.annotations.Nullable;
 
-/** The ring against a list. */
+/** Ring against a list. */
 class DeliveryRingProperties {
   private enum Kind {
     ADD,

@@ -18,7 +18,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** The ledger against sets of numbers. */
+/** Ledger against sets of numbers. */
 class GapLedgerProperties {
   record Range(String topic, long producer, int from, int length, GapReason reason) {
     String stream() {
@@ -43,7 +43,7 @@ class GapLedgerProperties {
     return gap.getTopic() + " " + gap.getProducer() + " " + gap.getReason();
   }
 
-  /** Each range as it should be told: apart by at least one number. */
+  /** Returns the ranges that should be told: apart by at least one number. */
   private static List<String> told(Map<String, SortedSet<Long>> model) {
     List<String> all = new ArrayList<>();
     model.forEach(

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A client that says how much may be delivered, and a socket that would take everything. */
+/** Client that limits deliveries by credit, and a socket that would take everything. */
 class OutboundQueueCreditTest {
   private static final long PRODUCER = 3;
   private static final long BOUND = 40 * 1024;
@@ -114,7 +114,7 @@ class OutboundQueueCreditTest {
   }
 
   @Test
-  void whatIsNoDeliveryTakesNoCredit() {
+  void otherFramesUseNoCredit() {
     grant(1);
     queue.send(CONFIRM);
     queue.sendLast(drained(1));
@@ -189,7 +189,7 @@ class OutboundQueueCreditTest {
   }
 
   @Test
-  void whoGivesNoCreditIsTooSlowAlsoWhileItReadsItsAnswers() {
+  void aClientWithoutCreditIsTooSlowEvenIfItReadsAnswers() {
     grant(0);
     long last = 0;
     while (!queue.isFull()) {
@@ -230,7 +230,7 @@ class OutboundQueueCreditTest {
   }
 
   @Test
-  void whatWaitsForCreditIsConflated() {
+  void eventsWaitingForCreditAreConflated() {
     grant(0);
     for (int i = 1; i <= 5; i++) {
       offer(i, 10, Overflow.CONFLATE);
@@ -287,7 +287,7 @@ class OutboundQueueCreditTest {
   }
 
   @Test
-  void whatIsMissingIsToldBeforeTheDrainedBehindIt() {
+  void gapsAreToldBeforeDrained() {
     grant(0);
     offer("t", 1, "key", 10, Overflow.DROP_OLDEST);
     queue.sendLast(drained(1));
@@ -317,7 +317,7 @@ class OutboundQueueCreditTest {
       assertThat(++more).as("there is a bound").isLessThan(subscriptions);
     }
     assertThat(woken).hasValue(0);
-    // Not served any more: its next credit would not be seen.
+    // The client is not served any more: its next credit would not be seen.
     wire.run();
     assertThat(woken).hasValue(1);
     assertThat(wire.frames().stream().filter(Drained.class::isInstance))

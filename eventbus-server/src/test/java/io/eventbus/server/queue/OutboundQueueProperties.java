@@ -19,8 +19,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
 /**
- * A subscriber with topics under different policies, which sometimes reads and sometimes not: of
- * each topic and producer every event comes or is told as missing, once, and before what follows.
+ * Subscriber with topics under different policies, which sometimes reads and sometimes not: of each
+ * topic and producer every event comes or is told as missing, once, and before what follows.
  */
 class OutboundQueueProperties {
   private record Stream(String topic, long producer) {}
@@ -41,7 +41,7 @@ class OutboundQueueProperties {
             "conflate", Overflow.CONFLATE,
             "conflate.too", Overflow.CONFLATE);
     List<String> topics = policies.keySet().stream().sorted().toList();
-    // Some connections have one policy only.
+    // A connection may have one policy only.
     int from = random.nextInt(topics.size());
     int to = from + 1 + random.nextInt(topics.size() - from);
     Map<Stream, Long> last = new HashMap<>();
@@ -92,7 +92,7 @@ class OutboundQueueProperties {
           d.release();
           assertThat(queue.delivered()).isEqualTo(events);
           assertThat(wire.stats.eventsOut.get() + queue.dropped()).isLessThanOrEqualTo(events);
-          // A batch may hold four large events, and what is aside is bounded on its own.
+          // A batch may hold four large events, and events kept aside are bounded on their own.
           assertThat(queue.bytes()).isLessThan(2L * kibibytes * 1024 + 4 * 20_000 + 16 * 1024);
         }
       }

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A queue whose identity may hold less than it itself may. */
+/** Queue whose identity may hold less than it itself may. */
 class OutboundQueueQuotaTest {
   private static final long QUOTA = 256 * 1024;
   private static final int BYTES = 1000;

@@ -62,7 +62,7 @@ class OutboundQueueTest {
     offer(topic, sequence, "k" + sequence, bytes, overflow);
   }
 
-  /** Fills what is before the queue: the socket and the buffers that belong to it. */
+  /** Fills the buffers before the queue: the socket and those that belong to it. */
   private long stickAndFill(String topic, Overflow overflow) {
     wire.stick();
     long sequence = 0;
@@ -116,7 +116,7 @@ class OutboundQueueTest {
     }
     assertThat(sequences(frames, "t")).isEqualTo(upTo(30));
     assertThat(sizes).containsExactly(9, 1, 20);
-    // Half a message of 64 KiB would have done for all: what is small is copied only once.
+    // Half a message of 64 KiB would have done for all: small frames are copied only once.
     assertThat(wire.stats.bytesOut.get())
         .isEqualTo(
             written.stream().mapToLong(o -> 4L + ((Wire.Message) o).payload().remaining()).sum());
@@ -157,7 +157,7 @@ class OutboundQueueTest {
   }
 
   @Test
-  void whatIsToBeToldCountsAsMemory() {
+  void untoldGapsCountAsMemory() {
     long last = stickAndFill("t", Overflow.DROP_OLDEST);
     for (int i = 0; i < 100; i++) {
       offer("u" + i, 1, 2_000, Overflow.DROP_OLDEST);
@@ -180,7 +180,7 @@ class OutboundQueueTest {
     }
     assertThat(queue.bytes()).isBetween(BOUND, BOUND + 2000);
     queue.whenNotFull(woken::incrementAndGet);
-    // What was on its way already.
+    // Deliveries on their way already.
     offer("t", ++last, 1000, Overflow.BLOCK);
     wire.run();
     assertThat(woken).hasValue(0);
@@ -217,8 +217,8 @@ class OutboundQueueTest {
 
   @Test
   void aClientThatComesAgainHasTheBudgetForHoldingThatItHadBefore() {
-    HoldBudgets budgets = new HoldBudgets(Duration.ofSeconds(5));
-    HoldBudgets.Shared before = budgets.acquire("", System.nanoTime());
+    BlockBudgets budgets = new BlockBudgets(Duration.ofSeconds(5));
+    BlockBudgets.Shared before = budgets.acquire("", System.nanoTime());
     before.charge(TimeUnit.SECONDS.toNanos(5));
     budgets.release(before, System.nanoTime());
     Wire other = new Wire(budgets, Wire.smallQueue());
@@ -239,7 +239,7 @@ class OutboundQueueTest {
       other.run();
       assertThat(again.queue.isFull()).isFalse();
     }
-    assertThat(again.heldTooLong).hasSize(1);
+    assertThat(again.stalledTooLong).hasSize(1);
     assertThat(again.queue.dropped()).isPositive();
     assertThat(again.queue.bytes()).isLessThanOrEqualTo(BOUND + 512);
     again.queue.close();
@@ -248,8 +248,8 @@ class OutboundQueueTest {
   }
 
   @Test
-  void oneThatLeavesWhileItIsFullIsChargedForThat() {
-    HoldBudgets budgets = new HoldBudgets(Duration.ofNanos(1));
+  void aStallIsChargedWhenTheQueueCloses() {
+    BlockBudgets budgets = new BlockBudgets(Duration.ofNanos(1));
     Wire other = new Wire(budgets, Wire.smallQueue());
     QueueHandler leaving = other.connectQueue();
     other.stick();
@@ -343,7 +343,7 @@ class OutboundQueueTest {
   }
 
   @Test
-  void whatWaitsIsConflatedFromTheFirstEvent() {
+  void waitingEventsAreConflatedFromTheFirst() {
     long filled = stickAndFill("t", Overflow.CONFLATE);
     for (int i = 1; i <= 3; i++) {
       offer("t", filled + i, "key", 10, Overflow.CONFLATE);
@@ -383,7 +383,9 @@ class OutboundQueueTest {
     checkNothingMissing(wire.frames(), last);
   }
 
-  /** Each number up to the last is delivered or told, and told before what follows it. */
+  /**
+   * Checks that each number up to the last is delivered or told, and told before what follows it.
+   */
   private static void checkNothingMissing(List<Object> frames, long last) {
     List<Long> missing = new ArrayList<>(upTo(last));
     for (Object frame : frames) {
@@ -451,7 +453,7 @@ class OutboundQueueTest {
   }
 
   @Test
-  void whatSaysThatNothingMoreComesWaitsForTheEventsThatAreKept() {
+  void drainedWaitsForKeptEvents() {
     long last = stickAndFill("t", Overflow.CONFLATE);
     while (queue.bytes() < BOUND - 2500) {
       offer("t", ++last, 1000, Overflow.CONFLATE);

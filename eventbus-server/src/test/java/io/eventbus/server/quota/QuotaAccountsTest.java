@@ -120,7 +120,7 @@ class QuotaAccountsTest {
   }
 
   @Test
-  void whatOneAccountUsesIsNotTakenFromAnother() {
+  void anAccountDoesNotUseAnothersMemory() {
     ClientQuotas one =
         new ClientQuotas(
             Quotas.NONE,
@@ -135,13 +135,13 @@ class QuotaAccountsTest {
     ConnectionQuota unnamed = enter("", "u1", one);
     refusal(entry("acme", "u3", one));
     for (int i = 0; i < 2; i++) {
-      assertThat(greedy.takeSubscription()).isNull();
+      assertThat(greedy.acquireSubscription()).isNull();
     }
-    assertThat(greedy.takeSubscription()).contains("account 'acme'");
+    assertThat(greedy.acquireSubscription()).contains("account 'acme'");
     greedy.published(1_000, 10, now);
     assertThat(greedy.publishWaitNanos(now)).isPositive();
     for (ConnectionQuota spared : List.of(modest, unnamed)) {
-      assertThat(spared.takeSubscription()).isNull();
+      assertThat(spared.acquireSubscription()).isNull();
       assertThat(spared.publishWaitNanos(now)).isZero();
     }
     enter("other", "u2", one);
@@ -150,7 +150,7 @@ class QuotaAccountsTest {
   }
 
   @Test
-  void whoReplacesAConnectionNeedsNoRoom() {
+  void aReplacedConnectionNeedsNoRoom() {
     ClientQuotas one = each(Quota.CONNECTIONS, 1);
     ConnectionQuota before = enter("acme", "u1", one);
     assertThat(accounts.enter(who("acme", "u1", one), true))
@@ -169,27 +169,27 @@ class QuotaAccountsTest {
     ConnectionQuota one = enter("acme", "u1", three);
     ConnectionQuota two = enter("acme", "u1", three);
     ConnectionQuota other = enter("acme", "u2", three);
-    assertThat(one.takeSubscription()).isNull();
-    assertThat(two.takeSubscription()).isNull();
-    assertThat(two.takeSubscription())
+    assertThat(one.acquireSubscription()).isNull();
+    assertThat(two.acquireSubscription()).isNull();
+    assertThat(two.acquireSubscription())
         .contains("the clients of 'u1' of account 'acme' have 2 subscriptions together")
         .contains("at most 2, quota subscriptions");
-    assertThat(other.takeSubscription()).isNull();
-    assertThat(other.takeSubscription())
+    assertThat(other.acquireSubscription()).isNull();
+    assertThat(other.acquireSubscription())
         .contains("the clients of account 'acme' have 3 subscriptions")
         .contains("at most 3, quota of the account: subscriptions");
-    one.giveSubscription();
-    one.giveSubscription();
-    assertThat(other.takeSubscription()).isNull();
+    one.releaseSubscription();
+    one.releaseSubscription();
+    assertThat(other.acquireSubscription()).isNull();
     other.close();
-    assertThat(two.takeSubscription()).isNull();
+    assertThat(two.acquireSubscription()).isNull();
     two.close();
     one.close();
     assertThat(accounts.list(0, 10)).isEmpty();
   }
 
   @Test
-  void whoPublishesTooMuchWaitsAndTheOthersOfTheIdentityToo() {
+  void publishingOverQuotaPausesAllConnectionsOfTheIdentity() {
     ClientQuotas hundred = each(Quota.PUBLISH_EVENTS, 100);
     ConnectionQuota one = enter("acme", "u1", hundred);
     ConnectionQuota two = enter("acme", "u1", hundred);
@@ -222,27 +222,27 @@ class QuotaAccountsTest {
     ConnectionQuota one = enter("acme", "u1", two);
     ConnectionQuota other = enter("acme", "u2", two);
     for (int i = 0; i < 10; i++) {
-      assertThat(one.takeCall(now)).isNull();
+      assertThat(one.acquireCall(now)).isNull();
     }
-    ConnectionQuota.RefusedCall refused = one.takeCall(now);
+    ConnectionQuota.RefusedCall refused = one.acquireCall(now);
     assertThat(refused).isNotNull();
     assertThat(refused.message())
         .contains("the clients of 'u1' of account 'acme'")
         .contains("at most 10, quota requests");
     assertThat(refused.retryAfterMillis()).isBetween(1L, 101L);
     for (int i = 0; i < 5; i++) {
-      assertThat(other.takeCall(now)).isNull();
+      assertThat(other.acquireCall(now)).isNull();
     }
-    assertThat(other.takeCall(now)).as("of the account").isNotNull();
+    assertThat(other.acquireCall(now)).as("of the account").isNotNull();
     assertThat(accounts.refusals())
         .containsEntry("requests", 1L)
         .containsEntry("account_requests", 1L);
     now += refused.retryAfterMillis() * 1_000_000;
-    assertThat(one.takeCall(now)).isNull();
+    assertThat(one.acquireCall(now)).isNull();
   }
 
   private String refusal(ConnectionQuota share) {
-    return Objects.requireNonNull(share.takeCall(now)).message();
+    return Objects.requireNonNull(share.acquireCall(now)).message();
   }
 
   @Test
@@ -251,15 +251,15 @@ class QuotaAccountsTest {
     ConnectionQuota one = enter("acme", "u1", three);
     ConnectionQuota two = enter("acme", "u1", three);
     ConnectionQuota other = enter("acme", "u2", three);
-    assertThat(one.takeCall(now)).isNull();
+    assertThat(one.acquireCall(now)).isNull();
     one.callsInFlight(1);
-    assertThat(two.takeCall(now)).isNull();
+    assertThat(two.acquireCall(now)).isNull();
     assertThat(refusal(two)).contains("2 calls in flight").contains("at most 2, quota calls");
-    assertThat(other.takeCall(now)).isNull();
+    assertThat(other.acquireCall(now)).isNull();
     assertThat(refusal(other)).contains("at most 3, quota of the account: calls");
     two.callsInFlight(0);
     assertThat(accounts.find("acme", "u1").get(0).used(Quota.CALLS)).isEqualTo(1);
-    assertThat(other.takeCall(now)).isNull();
+    assertThat(other.acquireCall(now)).isNull();
     other.close();
     other.callsInFlight(0);
     one.close();
@@ -270,7 +270,7 @@ class QuotaAccountsTest {
   }
 
   @Test
-  void nothingIsWonByConnectingAgain() {
+  void reconnectingWinsNothing() {
     ClientQuotas ten = each(Quota.PUBLISH_EVENTS, 10);
     ConnectionQuota one = enter("acme", "u1", ten);
     one.published(100, 1, now);
@@ -315,16 +315,16 @@ class QuotaAccountsTest {
   }
 
   @Test
-  void whatWasSaidLastHoldsForAll() {
+  void theLatestLimitsHoldForAll() {
     ConnectionQuota one = enter("acme", "u1", each(Quota.SUBSCRIPTIONS, 1));
     ConnectionQuota two = enter("acme", "u1", each(Quota.SUBSCRIPTIONS, 1));
-    assertThat(one.takeSubscription()).isNull();
-    assertThat(one.takeSubscription()).isNotNull();
+    assertThat(one.acquireSubscription()).isNull();
+    assertThat(one.acquireSubscription()).isNotNull();
     two.renew(each(Quota.SUBSCRIPTIONS, 2));
-    assertThat(one.takeSubscription()).isNull();
+    assertThat(one.acquireSubscription()).isNull();
     two.renew(each(Quota.SUBSCRIPTIONS, 1));
-    one.giveSubscription();
-    assertThat(one.takeSubscription()).as("no room, and nothing ended").isNotNull();
+    one.releaseSubscription();
+    assertThat(one.acquireSubscription()).as("no room, and nothing ended").isNotNull();
     ConnectionQuota late = accounts.join(who("acme", "u1", each(Quota.CONNECTIONS, 1)));
     late.hasSubscriptions(4);
     QuotaUse use = accounts.find("acme", "u1").get(0);

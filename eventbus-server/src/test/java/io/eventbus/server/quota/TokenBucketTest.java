@@ -20,7 +20,7 @@ class TokenBucketTest {
     return bucket;
   }
 
-  /** Takes whenever something is there; returns what was taken. */
+  /** Takes whenever something is there; returns the sum. */
   private static long taken(TokenBucket bucket, long amount, long seconds) {
     long taken = 0;
     long now = START;
@@ -40,9 +40,9 @@ class TokenBucketTest {
   @CsvSource({"1,1", "7,1", "1000,1", "1000,333", "1000,5000", "30,100", "1000000,128", "99991,97"})
   void takesAtItsRateWhateverTheSizes(long rate, long amount) {
     long seconds = 200;
-    // What it begins with, and what the last one has taken beyond that.
-    long most = rate * (seconds + 1) + amount;
-    assertThat(taken(bucket(rate), amount, seconds)).isBetween(rate * seconds, most);
+    // The initial content, and the overdraft of the last one.
+    long max = rate * (seconds + 1) + amount;
+    assertThat(taken(bucket(rate), amount, seconds)).isBetween(rate * seconds, max);
   }
 
   @Test
@@ -69,7 +69,7 @@ class TokenBucketTest {
   }
 
   @Test
-  void whatIsFarTooLargeCostsTenSeconds() {
+  void aHugeAmountCostsTenSeconds() {
     TokenBucket bucket = bucket(1);
     bucket.take(Long.MAX_VALUE, START);
     assertThat(bucket.waitNanos(START)).isEqualTo(10 * SECOND + 1);

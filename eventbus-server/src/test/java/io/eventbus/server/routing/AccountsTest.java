@@ -15,13 +15,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class AccountsTest {
-  private static final int MAX = 2;
+  private static final int MAX_ACCOUNTS = 2;
 
   private final SubscriptionIndex unnamed = new SubscriptionIndex(1);
   private final Accounts accounts = unnamed.accounts();
 
   private SubscriptionIndex enter(String account) {
-    return Objects.requireNonNull(accounts.enter(account, MAX));
+    return Objects.requireNonNull(accounts.enter(account, MAX_ACCOUNTS));
   }
 
   private static RoutedSubscription subscription(String filter) {
@@ -50,14 +50,14 @@ class AccountsTest {
     SubscriptionIndex told = accounts.keep("told");
     SubscriptionIndex a = enter("a");
     enter("b");
-    assertThat(accounts.enter("c", MAX)).isNull();
-    assertThat(accounts.enter("told", MAX)).as("others tell of it").isNull();
+    assertThat(accounts.enter("c", MAX_ACCOUNTS)).isNull();
+    assertThat(accounts.enter("told", MAX_ACCOUNTS)).as("others tell of it").isNull();
     assertThat(accounts.find("c")).as("nothing was made").isNull();
     assertThat(enter("")).as("the default account always").isSameAs(unnamed);
     assertThat(enter("b")).isNotNull();
     accounts.leave(a);
     assertThat(enter("told")).isSameAs(told);
-    assertThat(accounts.served()).isEqualTo(MAX);
+    assertThat(accounts.served()).isEqualTo(MAX_ACCOUNTS);
   }
 
   @Test
@@ -109,13 +109,13 @@ class AccountsTest {
   }
 
   @Test
-  void whatWasInvalidatedIsSoInAllAccounts() {
+  void anInvalidationHoldsInAllAccounts() {
     SubscriptionIndex a = enter("a");
     a.add(subscription("t"));
     TopicRoute known = Routes.lookup(a, "t");
-    assertThat(a.holds(known)).isTrue();
+    assertThat(a.isCurrent(known)).isTrue();
     accounts.invalidate();
-    assertThat(a.holds(known)).isFalse();
+    assertThat(a.isCurrent(known)).isFalse();
     a.forget(known);
     assertThat(unnamed.routeBytes()).isZero();
   }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Small deliveries share a buffer, and nobody notices but the allocator. */
+/** Small deliveries share a buffer, which only the allocator notices. */
 @Timeout(180)
 class DeliveryAllocatorTest {
   private static final byte[] HEAD = {-1, -2, -3, -4, -5, -6, -7, -8, -9, -10};

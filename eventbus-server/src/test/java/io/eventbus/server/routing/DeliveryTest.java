@@ -29,7 +29,7 @@ class DeliveryTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 2, Delivery.HEADROOM})
-  void whatGoesBeforeTheFrameIsWrittenInFrontOfIt(int headBytes) {
+  void theHeaderIsWrittenInFrontOfTheFrame(int headBytes) {
     Delivery d = delivery(300);
     ByteBuf slice = d.slice(headBytes);
     assertThat(slice.readableBytes()).isEqualTo(headBytes + 300);
@@ -105,7 +105,7 @@ class DeliveryTest {
   }
 
   @Test
-  void oneReleaseTooManyFailsAndCountsNothingTwice() {
+  void anExtraReleaseFailsAndCountsNothingTwice() {
     Delivery d = delivery(10);
     d.release();
     assertThatThrownBy(d::release).isInstanceOf(IllegalStateException.class);

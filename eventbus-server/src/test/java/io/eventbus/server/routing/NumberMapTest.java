@@ -27,7 +27,8 @@ class NumberMapTest {
 
   @Test
   void numbersThatShareAPlaceUnmixedDoNotShareIt() {
-    // Of all these the hash of Netty's table is 0, and the low bits of the product with any factor.
+    // For all these the hash of Netty's table is 0, and the low bits of the product with any
+    // factor.
     List<Long> equalHalves = new ArrayList<>();
     List<Long> highBits = new ArrayList<>();
     for (long i = 1; i <= 4096; i++) {

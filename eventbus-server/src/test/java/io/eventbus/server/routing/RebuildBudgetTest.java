@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Changes of subscriptions that make long routes be made again and again. */
+/** Changes of subscriptions that make long routes be rebuilt again and again. */
 class RebuildBudgetTest {
   private static final int SUBSCRIBERS = 1_000;
   private static final int MAX_CHANGES = 1_000;
@@ -34,7 +34,7 @@ class RebuildBudgetTest {
     return waitMillis(filter) > 0;
   }
 
-  /** Rounded up. */
+  /** Returns the wait, rounded up. */
   private long waitMillis(String filter) {
     long nanos = index.waitNanos(TopicFilter.parse(filter), nowNanos);
     return (nanos + 999_999) / 1_000_000;
@@ -101,7 +101,7 @@ class RebuildBudgetTest {
     }
   }
 
-  /** Routes are made again, so many times. */
+  /** Rebuilds routes, so many times. */
   private void makeAgain(int times) {
     TopicRoute route = new TopicRoute("a.b", index);
     index.refresh(route, matches);
@@ -138,7 +138,7 @@ class RebuildBudgetTest {
 
   /** Subscriptions end with their connections, which wait for nothing. */
   @Test
-  void whoWaitsGoesOnAlsoWhereOthersSpendAllTheTime() {
+  void waitingChangesProceedWhileOthersSpendTheBudget() {
     RebuildBudget budget = new RebuildBudget();
     budget.spend(1_000_000);
     assertThat(budget.waitNanos(nowNanos)).isPositive();

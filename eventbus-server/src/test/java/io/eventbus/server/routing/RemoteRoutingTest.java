@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What routing does for other buses, and with what they send. */
+/** Routing for peers, and of peers' frames. */
 class RemoteRoutingTest {
   private static final long PRODUCER = 42;
 
@@ -35,7 +35,7 @@ class RemoteRoutingTest {
   private long planBytes;
   private int closed;
 
-  /** Another bus, with a way to it that loop 2 owns. */
+  /** Peer, with a lane to it that loop 2 owns. */
   private final class Remote implements RemoteForwarder, RemotePlan {
     @Override
     public boolean mustWait(Runnable retry) {
@@ -153,7 +153,7 @@ class RemoteRoutingTest {
     router.deliver(bytes, view, PRODUCER, 5, 6);
   }
 
-  /** A whole Deliver frame as another bus makes it. */
+  /** Returns a whole Deliver frame as a peer creates it. */
   private byte[] frame(String topic, long sequence, String... payloads) {
     List<SampleFrames.Event> events = new ArrayList<>();
     for (String payload : payloads) {
@@ -168,7 +168,7 @@ class RemoteRoutingTest {
   }
 
   @Test
-  void whatAnotherBusHasPublishedItselfIsDelivered() {
+  void ownEventsOfAPeerAreDelivered() {
     subscribe(here, "$SYS.>");
     subscribe(there, ">");
     take(frame("$SYS.bus.b.stats", 1, "x"), true, List.of());
@@ -179,7 +179,7 @@ class RemoteRoutingTest {
   }
 
   @Test
-  void whatAnotherBusWantsLeavesOnce() {
+  void eventsLeaveOnceForAPeer() {
     RoutedSubscription far =
         new RoutedSubscription(
             new RemoteBus() {}, 0, TopicFilter.parse("a.*"), null, Overflow.DROP_OLDEST);
@@ -219,7 +219,7 @@ class RemoteRoutingTest {
   }
 
   @Test
-  void whatAnotherBusHasSentIsDeliveredAsItIs() {
+  void peerFramesAreDeliveredUnchanged() {
     subscribe(here, "a.b");
     subscribe(there, "a.*");
     RoutedSubscription member = subscribe(elsewhere, "a.b", "g", Overflow.BLOCK);

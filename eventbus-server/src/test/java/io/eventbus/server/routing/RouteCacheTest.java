@@ -20,7 +20,7 @@ class RouteCacheTest {
   private final RouteCache cache = new RouteCache(index.shared(), BYTES);
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     cache.clear();
     assertThat(cache.list()).isEmpty();
     assertThat(index.routeBytes()).isZero();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is remembered of topics and of who gets them: counted as it is, bounded, and forgotten. */
+/** Remembered topics and routes: counted exactly, bounded, and forgotten. */
 class RouteMemoryTest {
   private static final int TOPICS = 10_000;
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -67,7 +67,7 @@ class RouteMemoryTest {
     assertThat(router.select(in, SampleFrames.view(in))).isNull();
   }
 
-  /** Lets time pass as a loop with connections does. */
+  /** Passes time as a loop with connections does. */
   private void pass(Router router, double seconds) {
     for (long end = now + (long) (seconds * SECOND); now < end; now += SECOND / 10) {
       router.trim(now);
@@ -82,7 +82,7 @@ class RouteMemoryTest {
     "a filter for all and a subscriber for each, 100, 1, 1700",
     "a group for all and a subscriber for each, -100, 1, 1400"
   })
-  void theCountIsWhatTheHeapGrowsBy(String kind, int common, int own, long most) {
+  void theCountIsWhatTheHeapGrowsBy(String kind, int common, int own, long max) {
     SubscriptionIndex index = new SubscriptionIndex(2, 1L << 30);
     subscribe(index, Math.abs(common), "a.*.>", common < 0 ? "workers" : null);
     for (int i = 0; i < TOPICS && own > 0; i++) {
@@ -97,7 +97,7 @@ class RouteMemoryTest {
     long measured = (ReachableHeap.bytes(index, router) - before) / TOPICS;
     counted = (counted + index.routeBytes()) / TOPICS;
     System.out.println(kind + ": " + measured + " bytes of heap, counted as " + counted);
-    assertThat(measured).isLessThan(most);
+    assertThat(measured).isLessThan(max);
     assertThat(counted).isBetween((long) (measured * 0.9), (long) (measured * 1.5));
     router.close();
     assertThat(index.routeBytes()).isZero();
@@ -118,7 +118,7 @@ class RouteMemoryTest {
   }
 
   @Test
-  void whereThereIsNoRoomEventsStillGoToAll() {
+  void eventsReachAllWithoutRoomForRoutes() {
     long limit = 1 << 20;
     SubscriptionIndex index = new SubscriptionIndex(2, limit);
     subscribe(index, 500, "prices.>", null);
@@ -138,7 +138,7 @@ class RouteMemoryTest {
   }
 
   @Test
-  void oneLoopCannotKeepTheOthersFromTheirSubscribers() {
+  void aBlockedLoopDoesNotDelayOtherLoops() {
     SubscriptionIndex index = new SubscriptionIndex(2, 100_000);
     subscribe(index, 500, "prices.>", null);
     for (int i = 0; i < 100; i++) {

@@ -93,7 +93,7 @@ class RouterAllocationTest {
         threads.isThreadAllocatedMemorySupported() && threads.isThreadAllocatedMemoryEnabled(),
         "this JVM does not count what a thread allocates");
     CompletableFuture<Long> least = new CompletableFuture<>();
-    // As an event loop's: other threads get no cache from the allocator.
+    // A thread like an event loop's: others get no cache from the allocator.
     Thread thread =
         new FastThreadLocalThread(
             () -> {
@@ -137,8 +137,8 @@ class RouterAllocationTest {
           throw new AssertionError("nobody waits");
         };
 
-    // The compiler adds or removes a few objects while it warms up: what counts is that a
-    // measurement without any comes, and comes soon.
+    // The compiler adds or removes a few objects while it warms up: a measurement without any has
+    // to come soon.
     long least = Long.MAX_VALUE;
     long rounds = 0;
     for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {

@@ -135,7 +135,7 @@ class RouterTest {
   }
 
   @Test
-  void oneTaskForEachLoopAndCycle() {
+  void submitsOneTaskForEachLoopAndCycle() {
     subscribe(there, "t");
     subscribe(alsoThere, "t");
     subscribe(elsewhere, "u");
@@ -489,80 +489,80 @@ class RouterTest {
     assertThat(there.got.get(0).payloads()).containsExactly(payload, "z");
   }
 
-  private void publish(PublisherStall hold, String topic) {
+  private void publish(PublisherStall stall, String topic) {
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
     PublishView view = SampleFrames.view(in);
     assertThat(router.select(in, view)).isNull();
     if (router.mustWait(PRODUCER, retries::incrementAndGet)) {
-      router.held(hold);
+      router.stalled(stall);
     } else {
       router.deliver(in, view, PRODUCER, 5, 6);
-      router.published(hold);
+      router.published(stall);
     }
   }
 
   @Test
-  void whoHoldsAPublisherBackFromOthersIsChargedForIt() {
-    PublisherStall hold = new PublisherStall();
+  void aStallThatStarvesOthersIsCharged() {
+    PublisherStall stall = new PublisherStall();
     subscribe(here, ">");
     subscribe(there, "t", null, Overflow.DROP_OLDEST);
-    publish(hold, "t");
+    publish(stall, "t");
     here.full(true);
-    publish(hold, "t");
-    router.chargeHold(hold, 1_000);
-    router.chargeHold(hold, 2_000);
+    publish(stall, "t");
+    router.chargeStall(stall, 1_000);
+    router.chargeStall(stall, 2_000);
     assertThat(here.heldNanos).as("the other has something to read").isZero();
     there.starving(true);
-    router.chargeHold(hold, 3_000);
-    router.chargeHold(hold, 3_500);
+    router.chargeStall(stall, 3_000);
+    router.chargeStall(stall, 3_500);
     assertThat(here.heldNanos).as("also for the time before").isEqualTo(2_500);
     assertThat(there.heldNanos).isZero();
     here.full(false);
-    publish(hold, "t");
-    router.chargeHold(hold, 9_000);
+    publish(stall, "t");
+    router.chargeStall(stall, 9_000);
     assertThat(here.heldNanos).as("no longer").isEqualTo(2_500);
   }
 
-  /** Routes that are not used are forgotten after a while; one that is waited for is in use. */
+  /** Routes that are not used are forgotten after a while; a publisher's stall keeps one in use. */
   @Test
-  void whoHoldsAPublisherBackIsChargedForAsLongAsThatTakes() {
-    PublisherStall hold = new PublisherStall();
+  void aStallIsChargedForItsWholeDuration() {
+    PublisherStall stall = new PublisherStall();
     subscribe(here, "own");
     subscribe(there, "other");
-    publish(hold, "other");
-    publish(hold, "own");
+    publish(stall, "other");
+    publish(stall, "own");
     here.full(true);
     there.starving(true);
-    publish(hold, "own");
+    publish(stall, "own");
     for (int second = 1; second <= 60; second++) {
       router.trim(TimeUnit.SECONDS.toNanos(second));
-      router.chargeHold(hold, TimeUnit.SECONDS.toNanos(second));
+      router.chargeStall(stall, TimeUnit.SECONDS.toNanos(second));
     }
     assertThat(here.heldNanos).isEqualTo(TimeUnit.SECONDS.toNanos(59));
   }
 
   @Test
-  void whoHoldsBackWhatOnlyItReadsIsNotCharged() {
-    PublisherStall hold = new PublisherStall();
+  void stallsOfASoleSubscriberAreNotCharged() {
+    PublisherStall stall = new PublisherStall();
     subscribe(here, "own");
     here.full(true);
-    publish(hold, "own");
-    router.chargeHold(hold, 1_000);
-    router.chargeHold(hold, 2_000);
+    publish(stall, "own");
+    router.chargeStall(stall, 1_000);
+    router.chargeStall(stall, 2_000);
     assertThat(here.heldNanos).isZero();
   }
 
   @Test
   void otherTopicsOfThePublisherCountAsWell() {
-    PublisherStall hold = new PublisherStall();
+    PublisherStall stall = new PublisherStall();
     subscribe(there, "other");
     subscribe(here, "own");
-    publish(hold, "other");
+    publish(stall, "other");
     here.full(true);
     there.starving(true);
-    publish(hold, "own");
-    router.chargeHold(hold, 1_000);
-    router.chargeHold(hold, 2_000);
+    publish(stall, "own");
+    router.chargeStall(stall, 1_000);
+    router.chargeStall(stall, 2_000);
     assertThat(here.heldNanos).isEqualTo(1_000);
   }
 

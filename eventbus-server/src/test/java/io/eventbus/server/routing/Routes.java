@@ -3,11 +3,11 @@ package io.eventbus.server.routing;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Shows other tests where a bus would send a frame. */
+/** Routes of a frame, for other tests. */
 public final class Routes {
   private Routes() {}
 
-  /** The other buses that get what is published to a topic, groups left out. */
+  /** Returns the peers that get events of a topic, groups left out. */
   public static Set<String> remote(SubscriptionIndex index, String topic) {
     Set<String> buses = new HashSet<>();
     Route route = lookup(index, topic).route;

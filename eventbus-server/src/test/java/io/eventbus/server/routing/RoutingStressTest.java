@@ -25,9 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/**
- * What threads share in routing, under contention: a wake-up that is lost fails by its deadline.
- */
+/** State that threads share in routing, under contention: a lost wake-up fails by its deadline. */
 class RoutingStressTest {
   private static final int PUBLISHERS = 4;
   private static final int ROUNDS = 20_000;
@@ -72,7 +70,7 @@ class RoutingStressTest {
   }
 
   @Test
-  void nobodyWhoWaitsForAQueueIsForgotten() throws Exception {
+  void waitersForAQueueAreNeverForgotten() throws Exception {
     WakeupList waiters = new WakeupList();
     AtomicBoolean full = new AtomicBoolean();
     Rounds rounds = new Rounds();
@@ -104,7 +102,7 @@ class RoutingStressTest {
   }
 
   @Test
-  void nobodyWhoWaitsForMemoryIsForgotten() throws Exception {
+  void waitersForMemoryAreNeverForgotten() throws Exception {
     BusMemory memory = new BusMemory(1);
     Rounds rounds = new Rounds();
     runAll(
@@ -235,7 +233,7 @@ class RoutingStressTest {
     assertThat(memory.used()).isZero();
   }
 
-  /** What the index must say; odd while a change is under way. */
+  /** Expected state of the index; odd while a change is in progress. */
   private record Known(AtomicLong stamp, AtomicBoolean subscribed) {}
 
   @Test
@@ -280,7 +278,7 @@ class RoutingStressTest {
               Known topic = known.get(t);
               long stamp = topic.stamp().get();
               boolean subscribed = topic.subscribed().get();
-              if (!index.holds(routes[t])) {
+              if (!index.isCurrent(routes[t])) {
                 index.refresh(routes[t], matches);
               }
               if (stamp % 2 == 0 && topic.stamp().get() == stamp) {

@@ -21,7 +21,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.jspecify.annotations.Nullable;
 
-/** The index against a list of subscriptions that is walked with {@link TopicFilter#matches}. */
+/** Index against a list of subscriptions that is walked with {@link TopicFilter#matches}. */
 class SubscriptionIndexProperties {
   private static final int LOOPS = 3;
   // From the weakest promise to the strictest.
@@ -99,7 +99,7 @@ class SubscriptionIndexProperties {
         TopicRoute route =
             remembered.computeIfAbsent(lookup.topic(), topic -> new TopicRoute(topic, index));
         index.refresh(route, matches);
-        assertThat(index.holds(route)).isTrue();
+        assertThat(index.isCurrent(route)).isTrue();
         assertThat(route.route.isShared()).isTrue();
         check(index, route.route, model, lookup.topic());
       }
@@ -107,7 +107,7 @@ class SubscriptionIndexProperties {
       assertThat(index.patterns()).isEqualTo(patterns(model));
       remembered.forEach(
           (topic, route) -> {
-            if (index.holds(route)) {
+            if (index.isCurrent(route)) {
               check(index, route.route, model, topic);
             }
           });
@@ -125,7 +125,7 @@ class SubscriptionIndexProperties {
     assertThat(index.footprint()).as("what is left of subscriptions that are gone").isZero();
   }
 
-  /** Filters with the names of their tokens left out. */
+  /** Returns the number of patterns: filters without the names of their tokens. */
   private static long patterns(List<RoutedSubscription> model) {
     return model.stream()
         .map(RoutedSubscription::filter)

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which changes a remembered route outlives; what it holds is in the properties. */
+/** Changes that a remembered route survives; its content is in the properties. */
 class SubscriptionIndexTest {
   private final SubscriptionIndex index = new SubscriptionIndex(1);
 
@@ -33,7 +33,7 @@ class SubscriptionIndexTest {
   void aChangeElsewhereLeavesARouteValid(String filter) {
     TopicRoute route = Routes.lookup(index, "flights.JFK.landed");
     comeAndGo(filter);
-    assertThat(index.holds(route)).isTrue();
+    assertThat(index.isCurrent(route)).isTrue();
   }
 
   @ParameterizedTest
@@ -42,14 +42,14 @@ class SubscriptionIndexTest {
   void aChangeThatConcernsItDoesNot(String filter) {
     TopicRoute route = Routes.lookup(index, "flights.JFK.landed");
     comeAndGo(filter);
-    assertThat(index.holds(route)).isFalse();
+    assertThat(index.isCurrent(route)).isFalse();
   }
 
   @Test
   void aTopicOfOneTokenIsItsOwnFirstToken() {
     TopicRoute route = Routes.lookup(index, "flights");
     comeAndGo("flights.>");
-    assertThat(index.holds(route)).isFalse();
+    assertThat(index.isCurrent(route)).isFalse();
   }
 
   @Test
@@ -72,14 +72,14 @@ class SubscriptionIndexTest {
     TopicRoute topic = Routes.lookup(index, "flights.JFK");
     Route before = topic.route;
     comeAndGo(">");
-    assertThat(index.holds(topic)).isFalse();
+    assertThat(index.isCurrent(topic)).isFalse();
     index.refresh(topic, new MatchResult());
-    assertThat(index.holds(topic)).isTrue();
+    assertThat(index.isCurrent(topic)).isTrue();
     assertThat(topic.route).isSameAs(before);
   }
 
   @Test
-  void oneThatCameAndWentInTheSameSetIsNotTheSame() {
+  void aSetWithANewMemberHasANewStamp() {
     RoutedSubscription first = add("flights.>");
     TopicRoute topic = Routes.lookup(index, "flights.JFK");
     Route before = topic.route;
@@ -102,7 +102,7 @@ class SubscriptionIndexTest {
     TopicRoute other = Routes.lookup(index, "flights.LAX");
     assertThat(index.routeBytes()).isEqualTo(bytes);
     index.forget(one);
-    assertThat(index.holds(one)).isFalse();
+    assertThat(index.isCurrent(one)).isFalse();
     assertThat(one.route).isSameAs(index.nobody());
     // Twice has no effect.
     index.forget(one);
@@ -114,7 +114,7 @@ class SubscriptionIndexTest {
 
   @Test
   void countingSubscribersMakesNoRoute() {
-    // A route would have no place for a subscriber on a loop that is not there.
+    // A route would have no place for a subscriber on a loop that does not exist.
     FakeSubscriber elsewhere = new FakeSubscriber(9);
     for (String group : Arrays.asList(null, "workers", "others")) {
       TopicFilter filter = TopicFilter.parse("flights.*");
@@ -128,7 +128,7 @@ class SubscriptionIndexTest {
   }
 
   @Test
-  void whatThereIsNoRoomForIsNotShared() {
+  void aRouteWithoutRoomIsNotShared() {
     SubscriptionIndex small = new SubscriptionIndex(1, 1000);
     for (String filter : new String[] {"a", "b", "c"}) {
       small.add(

@@ -24,7 +24,7 @@ class WakeupListTest {
   }
 
   @Test
-  void whoWaitsAgainWaitsForTheNextWake() {
+  void aCallbackAddedDuringAWakeWaitsForTheNext() {
     Runnable again =
         new Runnable() {
           @Override

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which filters have the same pattern. */
+/** Patterns of filters. */
 class WildcardPatternTest {
   private static @Nullable WildcardPattern of(String filter) {
     return WildcardPattern.of(TopicFilter.parse(filter));

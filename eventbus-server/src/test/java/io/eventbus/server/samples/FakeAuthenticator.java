@@ -16,10 +16,10 @@ import java.util.concurrent.CompletableFuture;
 
 /** Answers when a test says so. */
 public final class FakeAuthenticator implements Authenticator {
-  /** What was asked. */
+  /** Credentials that were checked. */
   public final List<Credentials> asked = new ArrayList<>();
 
-  /** What is to be answered, in the same order. */
+  /** Answers to be given, in the same order. */
   public final List<CompletableFuture<Authentication>> answers = new ArrayList<>();
 
   @Override
@@ -30,17 +30,17 @@ public final class FakeAuthenticator implements Authenticator {
     return answer;
   }
 
-  /** The answer to the last question. */
+  /** Returns the answer to the last check. */
   public CompletableFuture<Authentication> last() {
     return answers.get(answers.size() - 1);
   }
 
-  /** Lets a client do everything. */
+  /** Returns an acceptance that allows everything. */
   public static Authentication everything() {
     return accepted(Map.of());
   }
 
-  /** Lets a client do everything but what is limited. */
+  /** Returns an acceptance that allows everything but the limited actions. */
   public static Authentication accepted(Map<Action, FilterRules> limited) {
     Map<Action, FilterRules> rules = new EnumMap<>(Action.class);
     for (Action action : Action.values()) {

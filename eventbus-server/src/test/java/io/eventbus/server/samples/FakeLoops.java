@@ -16,7 +16,7 @@ public final class FakeLoops implements Loops {
   private IntConsumer handOver = loop -> {};
   private boolean ended;
 
-  /** Makes idle loops. */
+  /** Creates idle loops. */
   public FakeLoops(int count) {
     submitted = new int[count];
     for (int i = 0; i < count; i++) {
@@ -71,12 +71,12 @@ public final class FakeLoops implements Loops {
     }
   }
 
-  /** Tasks that a loop was ever given. */
+  /** Returns the number of tasks that a loop was ever given. */
   public int submitted(int loop) {
     return submitted[loop];
   }
 
-  /** Tasks that wait. */
+  /** Returns the number of waiting tasks. */
   public int waiting(int loop) {
     return tasks.get(loop).size();
   }

@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A subscriber that notes what it is offered and keeps nothing. */
+/** Subscriber that notes offered deliveries and keeps nothing. */
 public final class FakeSubscriber implements Subscriber {
-  /** What was offered, in order. */
+  /** Offered deliveries, in order. */
   public final List<SampleFrames.Delivered> got = new ArrayList<>();
 
-  /** With which policies. */
+  /** Policies of the deliveries. */
   public final List<Overflow> policies = new ArrayList<>();
 
   private final WakeupList waiters = new WakeupList();
@@ -22,16 +22,16 @@ public final class FakeSubscriber implements Subscriber {
   private volatile boolean crowded;
   private volatile boolean starving;
 
-  /** For how long it was said to hold publishers back from others. */
+  /** Time for which it was charged with stalls. */
   public long heldNanos;
 
-  /** What it throws instead of taking a delivery; null for nothing. */
+  /** Error that it throws instead of taking a delivery; null for none. */
   public @Nullable Error failure;
 
-  /** Events that it could not take. */
+  /** Number of events that it could not take. */
   public int failed;
 
-  /** Makes a subscriber of a loop. */
+  /** Creates a subscriber of a loop. */
   public FakeSubscriber(int loop) {
     this.loop = loop;
   }
@@ -49,7 +49,7 @@ public final class FakeSubscriber implements Subscriber {
     crowded = now;
   }
 
-  /** Says whether there was nothing to read lately. */
+  /** Sets whether there was nothing to read lately. */
   public void starving(boolean now) {
     starving = now;
   }
@@ -60,7 +60,7 @@ public final class FakeSubscriber implements Subscriber {
   }
 
   @Override
-  public void chargeHold(long nanos) {
+  public void chargeStall(long nanos) {
     heldNanos += nanos;
   }
 

@@ -18,7 +18,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The size of all objects that can be reached from some, as HotSpot lays them out with compressed
+ * Size of all objects that can be reached from others, as HotSpot lays them out with compressed
  * pointers. It follows from the objects alone: neither other tests nor the collector change it.
  */
 public final class ReachableHeap {
@@ -37,7 +37,7 @@ public final class ReachableHeap {
   private final Deque<Object> unread = new ArrayDeque<>();
   private long bytes;
 
-  /** The size of an object of a class, and its fields that refer to others. */
+  /** Size of an object of a class, and its fields that refer to others. */
   private record Layout(long bytes, List<Field> references) {}
 
   private ReachableHeap() {}

@@ -5,13 +5,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
-/** Has direct memory for a number of buffers. */
+/** Allocator that has direct memory for a number of buffers. */
 public final class RefusingAllocator extends AbstractByteBufAllocator {
   private final UnpooledByteBufAllocator from;
   private int allowed;
 
   /**
-   * Allows none.
+   * Creates an allocator that allows none.
    *
    * @param from where buffers come from that are allowed
    */
@@ -20,7 +20,7 @@ public final class RefusingAllocator extends AbstractByteBufAllocator {
     this.from = from;
   }
 
-  /** From now on so many buffers are allowed. */
+  /** Allows so many buffers from now on. */
   public void allow(int buffers) {
     allowed = buffers;
   }

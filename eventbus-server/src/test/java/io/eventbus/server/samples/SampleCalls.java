@@ -32,12 +32,15 @@ import org.jspecify.annotations.Nullable;
 public final class SampleCalls {
   private SampleCalls() {}
 
-  /** The calls of the first of some loops, by a clock that stands still unless it is moved. */
+  /**
+   * Returns the calls of the first of several loops, by a clock that stands still unless it is
+   * moved.
+   */
   public static LoopCalls calls(Loops loops, BusMemory memory, CallStats stats) {
     return calls(loops, memory, stats, new FakePort());
   }
 
-  /** As above, by another clock. */
+  /** Returns the calls by another clock. */
   public static LoopCalls calls(Loops loops, BusMemory memory, CallStats stats, FakePort port) {
     CallSettings settings =
         new CallSettings(
@@ -54,17 +57,17 @@ public final class SampleCalls {
     return new BusCalls(loops, settings, memory).start(0, port, stats, new CallStats());
   }
 
-  /** A loop whose time a test moves. */
+  /** Loop whose time a test moves. */
   public static final class FakePort implements LoopPort {
     private @Nullable Runnable due;
 
-    /** As {@link System#nanoTime}. */
+    /** Time as {@link System#nanoTime}. */
     public long now = 1;
 
     /** Time that passes with each look at the clock: with it work takes time. */
     public long cost;
 
-    /** Moves the time and runs what is due. */
+    /** Moves the time and runs due tasks. */
     public void pass(long nanos) {
       now += nanos;
       Runnable task = due;
@@ -94,7 +97,7 @@ public final class SampleCalls {
     public void flushSoon() {}
   }
 
-  /** A request for any member, with a text as its payload. */
+  /** Returns a request for any member, with a text as its payload. */
   public static Request request(long call, String service, String payload) {
     return new Request(
         call,
@@ -113,17 +116,17 @@ public final class SampleCalls {
         0L);
   }
 
-  /** What a member answers, with a text as its payload. */
+  /** Returns a member's reply, with a text as its payload. */
   public static Reply reply(long call, String payload) {
     return new Reply(call, 0L, 0, 0, 0L, event(payload), false, 0L);
   }
 
-  /** An event with a text as its payload and nothing else. */
+  /** Returns an event with a text as its payload and nothing else. */
   public static Event event(String payload) {
     return new Event(1L, null, Map.of(), ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** The text of a payload. */
+  /** Returns the text of a payload. */
   public static String text(Event event) {
     return StandardCharsets.UTF_8.decode(event.getPayload().duplicate()).toString();
   }

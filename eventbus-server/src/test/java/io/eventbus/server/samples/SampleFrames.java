@@ -29,13 +29,13 @@ public final class SampleFrames {
   private SampleFrames() {}
 
   /**
-   * An event.
+   * Event of a frame.
    *
    * @param key its key, null for none
    */
   public record Event(@Nullable String key, String payload) {}
 
-  /** A frame of events as a subscriber gets it. */
+  /** Frame of events as a subscriber gets it. */
   public record Delivered(
       String topic,
       long producer,
@@ -43,13 +43,13 @@ public final class SampleFrames {
       long receivedAt,
       List<Event> events,
       List<Long> groups) {
-    /** Payloads only. */
+    /** Returns the payloads only. */
     public List<String> payloads() {
       return events.stream().map(Event::payload).toList();
     }
   }
 
-  /** A Publish whose events have no key. */
+  /** Returns a Publish whose events have no key. */
   public static byte[] publish(String topic, long sequence, boolean confirm, String... payloads) {
     List<Event> events = new ArrayList<>();
     for (String payload : payloads) {
@@ -58,7 +58,7 @@ public final class SampleFrames {
     return publish(topic, sequence, confirm, events);
   }
 
-  /** A Publish. */
+  /** Returns a Publish. */
   public static byte[] publish(String topic, long sequence, boolean confirm, List<Event> events) {
     EncodedHeaders headers = EncodedHeaders.of(Map.of());
     int eventBytes = 0;
@@ -109,7 +109,7 @@ public final class SampleFrames {
     return view;
   }
 
-  /** A delivery of events with a producer and a sequence. */
+  /** Returns a delivery of events with a producer and a sequence. */
   public static Delivery delivery(
       ByteBufAllocator allocator,
       BusMemory memory,

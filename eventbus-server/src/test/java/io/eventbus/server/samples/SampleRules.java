@@ -12,7 +12,7 @@ import java.util.List;
 public final class SampleRules {
   private SampleRules() {}
 
-  /** Rules that allow and deny filters. */
+  /** Returns rules that allow and deny filters. */
   public static FilterRules of(List<TopicFilter> allow, List<TopicFilter> deny, String origin) {
     List<Rule> rules = new ArrayList<>();
     allow.forEach(f -> rules.add(rule(Effect.ALLOW, f)));
@@ -20,7 +20,7 @@ public final class SampleRules {
     return FilterRules.of(rules, origin);
   }
 
-  /** One rule. */
+  /** Returns a rule. */
   public static Rule rule(Effect effect, TopicFilter filter) {
     return new Rule(effect, Action.SUBSCRIBE, filter.toString(), "test", filter);
   }

@@ -8,16 +8,19 @@ import io.eventbus.server.security.SharedTokenLogin;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Who may come to the buses of tests. */
+/** Access to the buses of tests. */
 public final class TestAccess {
   private TestAccess() {}
 
-  /** Everybody, to do everything; topics of the system are for clients of this machine. */
+  /**
+   * Returns access for everybody, to do everything; topics of the system are for clients of this
+   * machine.
+   */
   public static Authentications open() {
     return token(null);
   }
 
-  /** Who shows a token. */
+  /** Returns access for clients with a token. */
   public static Authentications token(@Nullable String token) {
     return new Authentications(
         new AuthenticationChain(

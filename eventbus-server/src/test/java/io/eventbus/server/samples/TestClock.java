@@ -6,7 +6,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A time of day that a test sets. Any thread. */
+/** Time of day that a test sets. Any thread. */
 public final class TestClock extends Clock {
   private final AtomicLong millis;
 
@@ -14,7 +14,7 @@ public final class TestClock extends Clock {
     this.millis = new AtomicLong(millis);
   }
 
-  /** Lets time pass. */
+  /** Advances the time. */
   public void advance(long byMillis) {
     millis.addAndGet(byMillis);
   }

@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 
 /**
- * A key for the resumes of all buses that tests of this JVM start, so that none looks for one in
- * the home of whoever runs the tests.
+ * Key for the resumes of all buses that tests of this JVM start, so that none uses one in the home
+ * of the user who runs the tests.
  */
 public final class TestKey {
-  /** Where it is; deleted when the JVM ends. */
+  /** File with the key; deleted when the JVM ends. */
   public static final Path FILE = create();
 
   private TestKey() {}

@@ -23,7 +23,7 @@ class AuthenticationChainTest {
   private static final String NOT_ACCEPTED =
       "the credentials in Hello are not ones that this bus accepts";
 
-  /** Takes what a test says, and answers when the test does. */
+  /** Login method that takes what a test says, and answers when the test does. */
   private record Fake(
       Predicate<Credentials> takes, CompletableFuture<LoginOutcome> answer, List<Credentials> asked)
       implements LoginMethod {
@@ -94,7 +94,7 @@ class AuthenticationChainTest {
     "NOBODY, false, false",
     "NOBODY, true, false"
   })
-  void whoShowsNothingIsAnonymous(ClientScope anonymous, boolean local, boolean let) {
+  void aClientWithoutCredentialsIsAnonymous(ClientScope anonymous, boolean local, boolean let) {
     for (AuthenticationChain chain : List.of(chain(anonymous), chain(anonymous, TOKEN))) {
       Authentication answer = ask(chain, shown(null, null, local));
       if (let) {
@@ -140,7 +140,7 @@ class AuthenticationChainTest {
   }
 
   @Test
-  void whatIsProvedGoesThroughThePolicy() {
+  void provedIdentitiesGetPermissionsFromThePolicy() {
     Instant issued = Instant.ofEpochSecond(900);
     Instant expires = Instant.ofEpochSecond(1_000);
     Identity identity =
@@ -174,7 +174,7 @@ class AuthenticationChainTest {
   }
 
   @Test
-  void whatCannotBeCheckedIsNotWrong() {
+  void uncheckedCredentialsAreNotWrong() {
     Fake method = new Fake(credentials -> true);
     method.answer().complete(new LoginOutcome.Unavailable("there are no keys"));
     assertThat(ask(chain(ClientScope.EVERYONE, method), shown(null, "t", false)))
@@ -182,7 +182,7 @@ class AuthenticationChainTest {
   }
 
   @Test
-  void whoWaitsNoLongerIsNotCheckedEither() {
+  void abandonedCredentialsAreNotChecked() {
     Fake method = new Fake(credentials -> true);
     chain(ClientScope.EVERYONE, method).authenticate(shown(null, "t", false)).cancel(false);
     assertThat(method.answer()).isCancelled();

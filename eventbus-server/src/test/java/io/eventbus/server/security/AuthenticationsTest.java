@@ -14,11 +14,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class AuthenticationsTest {
-  private static final int MAX = 3;
+  private static final int MAX_WAITING = 3;
   private static final Credentials CREDENTIALS = new Credentials("s3cret", "a", true);
-  private static final long MAX_WAIT_NANOS = Authentications.MAX.toNanos();
+  private static final long MAX_WAIT_NANOS = Authentications.MAX_WAIT.toNanos();
 
-  /** Close to where the clock overflows. */
+  /** Time close to where the clock overflows. */
   private static final long BEGAN = Long.MAX_VALUE - 7;
 
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
@@ -33,7 +33,7 @@ class AuthenticationsTest {
   }
 
   private Authentications of(Authenticator asked) {
-    return new Authentications(asked, MAX, new RateLimitedLog(logger));
+    return new Authentications(asked, MAX_WAITING, new RateLimitedLog(logger));
   }
 
   private List<String> logged() {
@@ -48,7 +48,7 @@ class AuthenticationsTest {
   void anAnswerThatIsThereNeedsNoWaiting() {
     Authentication answer = FakeAuthenticator.everything();
     Authentications prompt = of(c -> CompletableFuture.completedFuture(answer));
-    for (int i = 0; i < 2 * MAX; i++) {
+    for (int i = 0; i < 2 * MAX_WAITING; i++) {
       assertThat(prompt.begin(CREDENTIALS, BEGAN).answer()).isSameAs(answer);
     }
     assertThat(prompt.waiting()).isZero();
@@ -69,7 +69,7 @@ class AuthenticationsTest {
   }
 
   @Test
-  void whoAsksForACallTooLateGetsItAtOnce() {
+  void aLateCallbackIsCalledAtOnce() {
     PendingAuthentication pending = begin();
     authenticator.last().complete(FakeAuthenticator.everything());
     pending.whenAnswered(calls::incrementAndGet);
@@ -114,21 +114,21 @@ class AuthenticationsTest {
   }
 
   @Test
-  void soManyWaitAndNoMore() {
+  void waitingClientsAreBounded() {
     PendingAuthentication first = begin();
-    for (int i = 1; i < MAX; i++) {
+    for (int i = 1; i < MAX_WAITING; i++) {
       begin();
     }
     assertThat(begin().answer()).isInstanceOf(Authentication.Unavailable.class);
-    assertThat(authenticator.asked).as("it is not asked then").hasSize(MAX);
-    assertThat(authentications.waiting()).isEqualTo(MAX);
+    assertThat(authenticator.asked).as("it is not asked then").hasSize(MAX_WAITING);
+    assertThat(authentications.waiting()).isEqualTo(MAX_WAITING);
     first.abandon();
     assertThat(begin().answer()).isNull();
-    assertThat(authenticator.asked).hasSize(MAX + 1);
+    assertThat(authenticator.asked).hasSize(MAX_WAITING + 1);
   }
 
   @Test
-  void whoHasGoneIsNotCalled() {
+  void aCancelledCallbackIsNotCalled() {
     PendingAuthentication pending = begin();
     pending.whenAnswered(calls::incrementAndGet);
     pending.abandon();

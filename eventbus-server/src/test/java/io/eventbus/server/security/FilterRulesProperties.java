@@ -17,7 +17,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
-/** Rules, and decisions that are remembered, against each topic by itself. */
+/** Rules, and remembered decisions, against each topic by itself. */
 class FilterRulesProperties {
   private static final List<String> TOKENS = List.of("a", "b", "x");
   private static final List<String> TOPICS = topics();
@@ -36,7 +36,7 @@ class FilterRulesProperties {
     return all;
   }
 
-  /** One or two tokens, and a tail or none. */
+  /** Generates one or two tokens, and a tail or none. */
   @Provide
   Arbitrary<TopicFilter> filters() {
     return Arbitraries.of("a", "b", "*", ">", "a.b", "a.*", "*.b", "a.>", "*.>", "a.b.>", "*.*")
@@ -90,7 +90,7 @@ class FilterRulesProperties {
   }
 
   @Example
-  void whatHasNoRuleIsNotAllowed() {
+  void actionsWithoutARuleAreDenied() {
     Permissions some = new Permissions(Map.of(Action.SUBSCRIBE, FilterRules.everything("test")));
     assertThat(some.of(Action.SUBSCRIBE).allows("$SYS.bus")).isTrue();
     assertThat(some.of(Action.SUBSCRIBE).allows(TopicFilter.parse("$SYS.>"))).isTrue();

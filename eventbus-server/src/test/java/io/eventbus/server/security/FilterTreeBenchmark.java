@@ -23,8 +23,8 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /**
- * What it costs to decide on a topic that is not remembered, in a list of filters and in a tree.
- * The build does not run it: {@code mvn -q -pl eventbus-server -am test -Dtest=FilterTreeBenchmark
+ * Cost of a decision on a topic that is not remembered, in a list of filters and in a tree. The
+ * build does not run it: {@code mvn -q -pl eventbus-server -am test -Dtest=FilterTreeBenchmark
  * -Dsurefire.failIfNoSpecifiedTests=false}.
  */
 @State(Scope.Thread)
@@ -34,7 +34,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 @Measurement(iterations = 4, time = 1)
 @Fork(1)
 public class FilterTreeBenchmark {
-  /** How many filters; a fifth of them with a wildcard within. */
+  /** Number of filters; a fifth of them with a wildcard within. */
   @Param({"3", "10", "30", "100", "1000"})
   public int filters;
 
@@ -43,7 +43,7 @@ public class FilterTreeBenchmark {
   private final String[] topics = new String[64];
   private int next;
 
-  /** Topics of which half are selected. */
+  /** Fills topics of which half match. */
   @Setup
   public void fill() {
     List<TopicFilter> all = new ArrayList<>();

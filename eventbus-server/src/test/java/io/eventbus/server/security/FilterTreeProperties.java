@@ -14,7 +14,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.Size;
 
-/** A tree against each of its filters by itself. */
+/** Tree against each of its filters by itself. */
 class FilterTreeProperties {
   @Provide
   Arbitrary<TopicFilter> filters() {
@@ -34,7 +34,7 @@ class FilterTreeProperties {
   }
 
   @Property(tries = 1000)
-  void itSelectsWhatOneOfItsFiltersSelects(
+  void matchesIfAFilterMatches(
       @ForAll @Size(max = 40) List<@From("filters") TopicFilter> filters,
       @ForAll @Size(max = 20) List<@From("topics") String> topics) {
     FilterTree tree = new FilterTree(filters);
@@ -55,7 +55,7 @@ class FilterTreeProperties {
   }
 
   @Example
-  void whatATopicCostsIsKnown() {
+  void theCostOfATopicIsKnown() {
     assertThat(new FilterTree(List.of()).steps()).isEqualTo(1);
     List<TopicFilter> plain =
         List.of(TopicFilter.parse("a.b.c"), TopicFilter.parse("b.>"), TopicFilter.parse("c"));

@@ -21,7 +21,7 @@ class ScopePolicyTest {
 
   @ParameterizedTest
   @CsvSource({
-    // scope, how the client has proved who it is, whether it is local, whether it may
+    // Scope, authentication of the client, whether it is local, whether it may.
     "EVERYONE, NONE, false, true",
     "LOOPBACK, NONE, false, false",
     "LOOPBACK, NONE, true, true",
@@ -29,7 +29,7 @@ class ScopePolicyTest {
     "LOOPBACK, JWT, false, true",
     "NOBODY, SHARED_TOKEN, true, false"
   })
-  void whoMayHoldPublishersBack(
+  void clientsThatMayStallPublishers(
       ClientScope scope, AuthenticationMethod method, boolean local, boolean may) {
     FilterRules rules = of(ClientScope.NOBODY, scope, method, local).of(Action.BLOCK);
     assertThat(rules.allows(PLAIN)).isEqualTo(may);

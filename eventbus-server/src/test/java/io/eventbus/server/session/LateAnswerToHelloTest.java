@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Session whose client is authenticated some time after its Hello, with its permissions. */
 class LateAnswerToHelloTest {
   private static final long NOW = 77;
-  private static final long MAX = Authentications.MAX.toNanos();
+  private static final long MAX = Authentications.MAX_WAIT.toNanos();
 
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
   private final Authentications authentications = new Authentications(authenticator);

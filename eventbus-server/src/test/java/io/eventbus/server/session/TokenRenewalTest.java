@@ -240,7 +240,7 @@ class TokenRenewalTest {
   void aTokenThatCannotBeCheckedInTimeIsTriedAgain() {
     admit(client(Map.of()));
     renew();
-    session.onTick(NOW + Authentications.MAX.toNanos() + 1);
+    session.onTick(NOW + Authentications.MAX_WAIT.toNanos() + 1);
     refused(ErrorCode.OVERLOADED, true);
     authenticator.last().complete(client(Map.of()));
     assertThat(link.sent).as("too late").isEmpty();

@@ -20,7 +20,7 @@ class StatsTest {
     }
     long[] counts = buckets.counts();
     assertThat(counts).hasSize(bounds.length + 1);
-    // Each bucket has its own bound, and all but the first what was just above the one before.
+    // Each bucket has its own bound, and all but the first the value just above the one before.
     assertThat(counts[0]).isEqualTo(1);
     for (int i = 1; i < bounds.length; i++) {
       assertThat(counts[i]).as("up to %d", bounds[i]).isEqualTo(2);

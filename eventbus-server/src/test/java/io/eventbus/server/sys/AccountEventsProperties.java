@@ -33,7 +33,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.jspecify.annotations.Nullable;
 
-/** Which accounts hear what a bus tells of itself. */
+/** Accounts that hear the bus's own events. */
 class AccountEventsProperties {
   private static final Clock CLOCK = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
   private static final List<String> ACCOUNTS = List.of("", "a", "b", "ops");
@@ -41,7 +41,7 @@ class AccountEventsProperties {
 
   sealed interface Step {}
 
-  /** An observer of an account comes, or goes if there is one. */
+  /** Subscription of an account's observer, or its end if there is one. */
   record Toggle(String account) implements Step {}
 
   record Tell(Advisory advisory) implements Step {}
@@ -71,7 +71,7 @@ class AccountEventsProperties {
     new OneBus().run(steps, hasOperators);
   }
 
-  /** One try. */
+  /** Run of the properties. */
   private static final class OneBus {
     private final FakeLoops loops = new FakeLoops(1);
     private final SubscriptionIndex index = new SubscriptionIndex(1);

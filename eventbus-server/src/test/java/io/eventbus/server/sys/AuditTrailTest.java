@@ -44,9 +44,9 @@ class AuditTrailTest {
         "192.0.2.1:5", "c", "", "u1", "publish", name, "no rule allows it", 1);
   }
 
-  /** What reads lines may end them elsewhere, and a terminal may turn texts around. */
+  /** Readers of lines may end them elsewhere, and a terminal may turn texts around. */
   @Test
-  void whatIsNotSeenIsEscaped() throws Exception {
+  void invisibleCharactersAreEscaped() throws Exception {
     AuditTrail trail = trail(true, lines::add);
     trail.start();
     trail.accept(refused("a\u2028b\u202ec\u0085d\u007fe\udb40\udc41f é 東"));
@@ -74,8 +74,8 @@ class AuditTrailTest {
     assertThat(lines)
         .containsExactly(
             "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"client_refused\",\"omitted\":0,"
-                + "\"detail\":{\"remoteAddress\":\"192.0.2.1:5\",\"client\":\"\",\"account\":\"\",\"subject\":\"\","
-                + "\"reason\":\"showed a wrong token\"}}",
+                + "\"detail\":{\"remoteAddress\":\"192.0.2.1:5\",\"client\":\"\",\"account\":\"\",\"subject\":\"\",\"reason\":\"showed"
+                + " a wrong token\"}}",
             "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"admin_action\",\"omitted\":0,"
                 + "\"detail\":{\"caller\":\"u1\",\"role\":\"admin\",\"remoteAddress\":\"a\",\"method\":\"PUT\","
                 + "\"target\":\"/x\",\"status\":200,\"reason\":\"\"}}");
@@ -142,7 +142,7 @@ class AuditTrailTest {
   }
 
   @Test
-  void oneClientCannotHideAnother() {
+  void aClientCannotHideAnother() {
     AuditShares shares = new AuditShares(0);
     for (int i = 0; i < AuditShares.MAX_OF_ONE; i++) {
       assertThat(shares.take(refused("x"), 0)).isTrue();
@@ -178,7 +178,7 @@ class AuditTrailTest {
   }
 
   @Test
-  void whatWaitsForTheDiskIsBounded() throws Exception {
+  void entriesWaitingForTheDiskAreBounded() throws Exception {
     Semaphore written = new Semaphore(0);
     AuditTrail trail =
         trail(
@@ -188,22 +188,22 @@ class AuditTrailTest {
               written.release();
             });
     String target = "/" + "x".repeat(10_000);
-    long most = AuditTrail.MAX_QUEUED_BYTES / AuditTrail.MAX_TEXT;
-    for (long i = 0; i < most; i++) {
+    long max = AuditTrail.MAX_QUEUED_BYTES / AuditTrail.MAX_TEXT;
+    for (long i = 0; i < max; i++) {
       trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", target, 200, ""));
     }
     trail.start();
     // The end waits for a second only.
-    assertThat(written.tryAcquire((int) (most - dropped.sum()), 60, TimeUnit.SECONDS)).isTrue();
+    assertThat(written.tryAcquire((int) (max - dropped.sum()), 60, TimeUnit.SECONDS)).isTrue();
     trail.close();
     assertThat(lines.get(0)).hasSizeBetween(AuditTrail.MAX_TEXT, 2 * AuditTrail.MAX_TEXT);
     assertThat(lines.stream().mapToLong(String::length).sum())
         .isLessThanOrEqualTo(AuditTrail.MAX_QUEUED_BYTES);
-    assertThat(dropped.sum()).isEqualTo(most - lines.size()).isPositive();
+    assertThat(dropped.sum()).isEqualTo(max - lines.size()).isPositive();
   }
 
   @Test
-  void whatIsDeniedAgainAndAgainIsCounted() {
+  void repeatedDenialsAreCounted() {
     AuditTrail trail = trail(true, lines::add);
     for (int i = 0; i < 5; i++) {
       trail.accept(denied("topic a"));
@@ -224,7 +224,7 @@ class AuditTrailTest {
     DenialCounts counts = new DenialCounts();
     assertThat(counts.add(denied("first"), 0)).hasSize(1);
     assertThat(counts.add(denied("first"), 0)).isEmpty();
-    for (int i = 1; i < DenialCounts.MAX; i++) {
+    for (int i = 1; i < DenialCounts.MAX_DENIALS; i++) {
       assertThat(counts.add(denied("topic " + i), 0)).hasSize(1);
     }
     assertThat(counts.add(denied("one more"), 0))

@@ -35,14 +35,14 @@ class BusStatesTest {
   }
 
   @Test
-  void whatBecomesOfOtherBusesIsTold() throws Exception {
+  void peerStatesAreReported() throws Exception {
     AtomicBoolean isMember = new AtomicBoolean();
     registry.addListener(new BusStates(new BusId("a"), isMember::get, told::add));
     RegisteredBuses.add(registry, "history", BusState.UP, BusState.DOWN);
     isMember.set(true);
     RegisteredBuses.add(registry, "a", BusState.UP, BusState.DRAINING);
     RegisteredBuses.add(registry, "b", BusState.UP, BusState.DOWN);
-    // It returns when the registry's thread, which tells the listener, has ended.
+    // The call returns when the registry's thread, which calls the listener, has ended.
     registry.close();
     assertThat(told)
         .containsExactly(

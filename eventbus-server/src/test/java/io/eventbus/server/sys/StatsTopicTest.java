@@ -55,7 +55,7 @@ class StatsTopicTest {
   }
 
   @Test
-  void nothingIsTakenWhileNothingSubscribes() {
+  void noFiguresAreCollectedWithoutSubscribers() {
     wanted = false;
     stats.run();
     assertThat(topics).isEmpty();

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The fields in the protocol's page are those that are published. */
+/** The fields in the protocol's page equal those that are published. */
 class SysDocumentTest {
   private static final Path DOCUMENT = Path.of("..", "docs", "protocol.md");
 
-  /** One of each kind. */
+  /** Advisory of each kind. */
   private static final List<Advisory> ADVISORIES =
       List.of(
           new Advisory.ClientConnected(1, "", "", "", "", "", "", ""),
@@ -41,7 +41,7 @@ class SysDocumentTest {
           new Advisory.PermissionDenied("", "", "", "", "", "", "", 1),
           new Advisory.AdminAction("", "", "", "", "", 200, ""));
 
-  /** The first two columns of a table. */
+  /** Returns the first two columns of a table. */
   private static List<String> documented(String name) throws Exception {
     String text = Files.readString(DOCUMENT);
     String begin = "<!-- begin: " + name + " -->\n";

@@ -93,7 +93,7 @@ class CertificateWatchTest {
   }
 
   @Test
-  void whatChangesIsTakenOnce() throws Exception {
+  void changedFilesAreUsedOnce() throws Exception {
     watch.look();
     assertThat(taken).hasSize(1);
     assertThat(subject()).isEqualTo("CN=first");
@@ -180,7 +180,7 @@ class CertificateWatchTest {
   }
 
   @Test
-  void whatCannotBeUsedDoesNotReplaceWhatCan() throws Exception {
+  void unusableFilesDoNotReplaceUsableOnes() throws Exception {
     TlsMaterial before = taken.get(0);
     TlsSource choosy =
         TlsSource.open(

@@ -33,8 +33,7 @@ class PemKeyTest {
     "EC PRIVATE KEY, SEC 1, openssl pkcs8 -topk8 -nocrypt -in",
     "ENCRYPTED PRIVATE KEY, encrypted PKCS#8, openssl pkcs8 -in"
   })
-  void whatHasToBeConvertedIsRefusedWithTheCommandThatDoes(
-      String title, String form, String command) {
+  void unconvertedKeysAreRefusedWithTheCommandForThem(String title, String form, String command) {
     ConfiguredFile file = file(ConfigKey.TLS_KEY, "bus.key");
     assertThatThrownBy(() -> PemKey.check(file, text(title)))
         .isInstanceOf(ConfigException.class)

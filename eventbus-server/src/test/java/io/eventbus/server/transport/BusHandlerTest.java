@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What has to be behind all that was queued before: a question, and a close; and when credit holds.
+ * Order after all that was queued before: of a marker ping, and of a close; and when credit holds.
  */
 class BusHandlerTest {
   private final Wire wire = new Wire(Wire.smallQueue());
@@ -48,7 +48,7 @@ class BusHandlerTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     wire.assertNothingHeld();
   }
 
@@ -56,7 +56,7 @@ class BusHandlerTest {
     return handlers.get(0);
   }
 
-  /** The client does not read, and more waits than the socket takes. */
+  /** Stops reading, and fills more than the socket takes. */
   private void stickAndFill() {
     wire.stick();
     byte[] frame =
@@ -76,7 +76,7 @@ class BusHandlerTest {
         new ClientBytes().frame(ClientBytes.FIN | Opcode.PONG, new byte[] {number}, 5).array());
   }
 
-  /** A queue counts ticks until it is known to be empty; then the next look may be later. */
+  /** A queue counts ticks until it is known to be empty; then the next check may be later. */
   @Test
   void aConnectionSleepsOnceItsQueueIsKnownToBeEmptyAndNothingWaits() {
     int ticks = 1;
@@ -88,7 +88,7 @@ class BusHandlerTest {
     assertThat(wire.connection().onTick(System.nanoTime())).isFalse();
   }
 
-  /** The number of the ping, which is what was written last. */
+  /** Returns the number of the ping, which was written last. */
   private static byte question(List<Object> written) {
     assertThat(written).isNotEmpty();
     assertThat(written.get(written.size() - 1)).isInstanceOf(Wire.Message.class);
@@ -151,7 +151,7 @@ class BusHandlerTest {
   }
 
   /**
-   * The client's credit may lie behind what waits for memory, and that memory may be what waits for
+   * The client's credit may lie behind frames that wait for memory, and that memory may wait for
    * the credit.
    */
   @Test
@@ -227,10 +227,10 @@ class BusHandlerTest {
     long before = System.nanoTime();
     handler().closeWhenWritten(CloseReason.CHANGE_BUS, "go on there");
     long after = System.nanoTime();
-    long patience = wire.config.timeouts().slowSubscriber().toNanos();
-    handler().onTick(before + patience);
+    long timeout = wire.config.timeouts().slowSubscriber().toNanos();
+    handler().onTick(before + timeout);
     assertThat(wire.counters.closes(CloseReason.CHANGE_BUS)).isZero();
-    handler().onTick(after + patience + 1);
+    handler().onTick(after + timeout + 1);
     assertThat(wire.counters.closes(CloseReason.CHANGE_BUS)).isEqualTo(1);
   }
 }

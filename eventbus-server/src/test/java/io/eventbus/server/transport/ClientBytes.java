@@ -12,7 +12,7 @@ final class ClientBytes {
 
   private final ByteBuf bytes = Unpooled.buffer();
 
-  /** A masked frame in the shortest form. */
+  /** Adds a masked frame in the shortest form. */
   ClientBytes frame(int first, byte[] payload, int mask) {
     bytes.writeByte(first);
     if (payload.length < 126) {
@@ -43,7 +43,7 @@ final class ClientBytes {
     return frame(FIN | Opcode.CLOSE, java.util.Arrays.copyOf(body, 2 + text.length), 1);
   }
 
-  /** A header alone, with any length. */
+  /** Adds a header alone, with any length. */
   ClientBytes header(int first, long length) {
     bytes.writeByte(first).writeByte(0x80 | 127).writeLong(length).writeInt(7);
     return this;

@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What belongs to a loop is used by its thread only; assertions are on in tests. */
+/** State of a loop is used by its thread only; assertions are on in tests. */
 @Timeout(120)
 class ConfinementTest {
   @Test
-  void whatAnotherThreadDoesToALoopIsFound() throws Exception {
+  void foreignThreadsOnALoopAreDetected() throws Exception {
     DefaultEventLoop thread = new DefaultEventLoop();
     try {
       ConnectionLoop loop = new ConnectionLoop(3, thread, ServerConfig.of(Map.of()));

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which requests have passed a proxy, so that their client is not local. */
+/** Requests that have passed a proxy, so that their client is not local. */
 class ConnectionAdmissionTest {
   @ParameterizedTest
   @ValueSource(
@@ -22,7 +22,7 @@ class ConnectionAdmissionTest {
         "x-real-ip",
         "Via"
       })
-  void whateverAProxySetsIsEnough(String header) {
+  void anyForwardingHeaderIsEnough(String header) {
     HttpHeaders headers = new DefaultHttpHeaders().set("Host", "x").set(header, "y");
     assertThat(ConnectionAdmission.isForwarded(headers)).isTrue();
   }

@@ -22,7 +22,7 @@ class FairWriteQueueTest {
   }
 
   @Test
-  void oneAddressHasItsConnectionsInOrder() {
+  void connectionsOfAnAddressAreInOrder() {
     List<FairWriteQueue.Entry> all =
         List.of(connection("a", "a1"), connection("a", "a2"), connection("a", "a3"));
     order.add(all.get(2));
@@ -43,7 +43,7 @@ class FairWriteQueueTest {
   }
 
   @Test
-  void whatWaitsAlreadyWaitsOnce() {
+  void aWaitingCallbackIsListedOnce() {
     FairWriteQueue.Entry entry = connection("a", "a1");
     assertThat(order.add(entry)).isTrue();
     assertThat(order.add(entry)).isFalse();
@@ -52,7 +52,7 @@ class FairWriteQueueTest {
   }
 
   @Test
-  void whatBecomesDueWhileItIsDrainedHasAnotherTurn() {
+  void workThatBecomesDueDuringADrainGetsAnotherTurn() {
     FairWriteQueue.Entry[] self = new FairWriteQueue.Entry[1];
     self[0] =
         order.join(

@@ -16,8 +16,8 @@ import net.jqwik.api.Property;
 import org.jspecify.annotations.Nullable;
 
 /**
- * However a client cuts its messages into frames and the network its bytes into reads, and wherever
- * the handler has to wait: the same messages are handled, each byte once and in order.
+ * For any cuts of messages into frames and of bytes into reads, and any waits of the handler: the
+ * same messages are handled, each byte once and in order.
  */
 class InboundFramesProperties {
   /** Handles what it likes of each message and then waits. */
@@ -26,15 +26,17 @@ class InboundFramesProperties {
     final List<Boolean> texts = new ArrayList<>();
     @Nullable Runnable waiting;
     private final Random random;
-    private final int patience;
+    private final int delayedCalls;
     private final ByteBuf current = Unpooled.buffer();
 
     /**
-     * @param patience of how many calls one has to wait; 0 for none
+     * Creates a handler.
+     *
+     * @param delayedCalls number of calls of which a random one has to wait; 0 for none
      */
-    Whimsical(Random random, int patience) {
+    Whimsical(Random random, int delayedCalls) {
       this.random = random;
-      this.patience = patience;
+      this.delayedCalls = delayedCalls;
     }
 
     @Override
@@ -47,7 +49,7 @@ class InboundFramesProperties {
         ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry) {
       assertThat(waiting).as("nothing is handled while it waits").isNull();
       int upTo = to;
-      if (from < to && patience > 0 && random.nextInt(patience) == 0) {
+      if (from < to && delayedCalls > 0 && random.nextInt(delayedCalls) == 0) {
         upTo = from + random.nextInt(to - from);
         waiting = retry;
       }
@@ -77,7 +79,7 @@ class InboundFramesProperties {
   private final List<Boolean> sentTexts = new ArrayList<>();
   private final List<byte[]> pings = new ArrayList<>();
 
-  /** Random messages in random frames with pings in between. */
+  /** Creates random messages in random frames with pings in between. */
   private byte[] stream(Random random, @Nullable PermessageDeflate deflate, Wire wire) {
     ClientBytes client = new ClientBytes();
     int messages = random.nextInt(12);
@@ -180,7 +182,7 @@ class InboundFramesProperties {
     assertThat(wire.isReading()).isTrue();
     assertThat(wire.stats.messagesIn.get()).isEqualTo(sent.size());
     assertThat(wire.stats.bytesIn.get()).isEqualTo(stream.length);
-    // Of pings that came together the last one is answered.
+    // The last of several pings that came together is answered.
     int asked = -1;
     for (Object answer : answers) {
       Wire.Message pong = (Wire.Message) answer;

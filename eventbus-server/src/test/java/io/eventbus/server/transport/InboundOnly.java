@@ -1,6 +1,6 @@
 package io.eventbus.server.transport;
 
-/** A handler that takes messages in, and has nothing to write. */
+/** Handler that only receives messages. */
 abstract class InboundOnly implements MessageHandler {
   @Override
   public int maxMessageBytes() {

@@ -10,9 +10,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What wakes a connection, and when it goes on. */
+/** Wake-ups of a connection, and its turns. */
 class InboundTurnsTest {
-  /** Takes nothing of its first message until it may. */
+  /** Handler that takes nothing of its first message until it may. */
   private static final class Reluctant extends InboundOnly {
     final List<String> calls = new ArrayList<>();
     @Nullable Runnable retry;
@@ -56,10 +56,11 @@ class InboundTurnsTest {
   }
 
   /**
-   * What wakes it may be in the middle of another connection's frame, and use what the loop has.
+   * The wake-up may come in the middle of another connection's frame, and use the loop's scratch
+   * state.
    */
   @Test
-  void itDoesNotGoOnWithinTheTurnOfAnother() {
+  void doesNotContinueInTheTurnOfAnother() {
     begin();
     List<Integer> within = new ArrayList<>();
     wire.loop.nextTurn(
@@ -91,7 +92,7 @@ class InboundTurnsTest {
     assertThat(handler.calls).hasSize(2).doesNotContain("another");
   }
 
-  /** Nobody else would hear of it: reading would be off until the client gives up. */
+  /** Otherwise it is lost: reading would be off until the client gives up. */
   @Test
   void anErrorInItsTurnEndsIt() {
     begin();
@@ -107,9 +108,9 @@ class InboundTurnsTest {
     wire.assertNothingHeld();
   }
 
-  /** Otherwise each wake would take one more place in the ring of turns. */
+  /** Otherwise each wake-up would take a further place in the ring of turns. */
   @Test
-  void whatWaitsForItsTurnHasOnePlace() {
+  void aWaitingTurnHasOnePlace() {
     begin();
     handler.willing = false;
     WebSocketConnection connection = wire.connection();

@@ -59,7 +59,7 @@ class InflateQueueTest {
   }
 
   @Test
-  void whoLeavesMakesRoomForTheNext() {
+  void aLeavingClientMakesRoomForTheNext() {
     assertThat(line.mayBegin(a, 1_000)).isTrue();
     line.took(100, 1_100);
     assertThat(line.mayBegin(b, 1_100)).isFalse();

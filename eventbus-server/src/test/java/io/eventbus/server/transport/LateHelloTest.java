@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a connection does between a Hello and its answer. */
+/** Frames between a Hello and its answer. */
 class LateHelloTest {
   private static final byte[] HELLO =
       ControlFrames.encode(
@@ -39,13 +39,13 @@ class LateHelloTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     wire.assertNothingHeld();
     assertThat(authentications.waiting()).isZero();
   }
 
   @Test
-  void itGoesOnWithTheAnswer() {
+  void continuesWithTheAnswer() {
     authenticator.last().complete(FakeAuthenticator.everything());
     List<Object> frames = wire.frames();
     assertThat(frames).hasSize(2).first().isInstanceOf(Welcome.class);

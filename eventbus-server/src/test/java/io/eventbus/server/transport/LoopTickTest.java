@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** How often a loop looks at its deadlines. */
+/** Interval at which a loop checks its deadlines. */
 class LoopTickTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -39,7 +39,7 @@ class LoopTickTest {
     }
 
     @Override
-    public double claim(MemoryPressure.Kind kind, long nowNanos) {
+    public double evictionScore(MemoryPressure.Kind kind, long nowNanos) {
       return 0;
     }
 

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Who goes when the bus is out of memory. */
+/** Order of eviction when the bus is out of memory. */
 class MemoryPressureTest {
   private final BusMemory memory = new BusMemory(1_000);
   private final EmbeddedChannel loop = new EmbeddedChannel();
@@ -21,7 +21,7 @@ class MemoryPressureTest {
   private final List<Advisory> told = new ArrayList<>();
   private final Advisories advisories = new Advisories();
 
-  /** What waits for a bus that cannot be reached. */
+  /** Bytes that wait for an unreachable peer. */
   private long forOthers;
 
   private boolean fails;
@@ -72,7 +72,7 @@ class MemoryPressureTest {
     }
 
     @Override
-    public double claim(MemoryPressure.Kind kind, long nowNanos) {
+    public double evictionScore(MemoryPressure.Kind kind, long nowNanos) {
       return held;
     }
 
@@ -108,7 +108,7 @@ class MemoryPressureTest {
   }
 
   @Test
-  void whatWaitsForABusThatCannotBeReachedGoesBeforeAnyConnection() {
+  void queuesForUnreachablePeersAreDroppedBeforeAnyConnection() {
     forOthers = 150;
     reserve(900);
     reserve(150);
@@ -125,7 +125,7 @@ class MemoryPressureTest {
   }
 
   @Test
-  void oneThatCannotBeClosedDoesNotKeepTheOthers() {
+  void aFailingEvictionDoesNotStopTheSearch() {
     state.add(
         new Connection("broken", 5_000) {
           @Override
@@ -147,7 +147,7 @@ class MemoryPressureTest {
     Connection broken =
         new Connection("broken", 5_000) {
           @Override
-          public double claim(MemoryPressure.Kind kind, long nowNanos) {
+          public double evictionScore(MemoryPressure.Kind kind, long nowNanos) {
             throw heap;
           }
         };
@@ -163,7 +163,7 @@ class MemoryPressureTest {
   }
 
   @Test
-  void whatCannotBeGivenUpElsewhereDoesNotEndTheSearches() {
+  void aFailedReliefElsewhereDoesNotEndTheSearches() {
     fails = true;
     reserve(900);
     reserve(200);
@@ -175,11 +175,11 @@ class MemoryPressureTest {
   }
 
   @Test
-  void oneThatCannotSayWhatItHoldsDoesNotKeepTheOthers() {
+  void aFailingScoreDoesNotStopTheSearch() {
     state.add(
         new Connection("dumb", 4_000) {
           @Override
-          public double claim(MemoryPressure.Kind kind, long nowNanos) {
+          public double evictionScore(MemoryPressure.Kind kind, long nowNanos) {
             throw new IllegalStateException("on purpose");
           }
         });

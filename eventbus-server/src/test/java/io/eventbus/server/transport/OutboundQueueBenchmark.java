@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.queue.HoldBudgets;
+import io.eventbus.server.queue.BlockBudgets;
 import io.eventbus.server.queue.OutboundQueue;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
@@ -53,12 +53,12 @@ import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /**
- * What one round costs the queue of one connection: deliveries are offered, and at the end of the
+ * Cost of one round for the queue of one connection: deliveries are offered, and at the end of the
  * round all of them are written to a channel that throws them away. Netty's part of writing is in
  * the figure, the socket's is not.
  *
- * <p>It is here and not in the load test because what it measures is nobody else's business. The
- * build does not run it: {@code mvn -q -pl eventbus-server -am test -Dtest=OutboundQueueBenchmark
+ * <p>The benchmark is here and not in the load test because it measures internals. The build does
+ * not run it: {@code mvn -q -pl eventbus-server -am test -Dtest=OutboundQueueBenchmark
  * -Dsurefire.failIfNoSpecifiedTests=false}; its figures are for a whole round.
  */
 @State(Scope.Thread)
@@ -68,11 +68,11 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class OutboundQueueBenchmark {
-  // As the bus has it.
+  // As in the bus.
   private static final int LOW_WATER = 32 * 1024;
   private static final int HIGH_WATER = 128 * 1024;
 
-  /** Deliveries in one round. */
+  /** Number of deliveries in one round. */
   @Param({"1", "10", "100"})
   public int batch;
 
@@ -80,7 +80,7 @@ public class OutboundQueueBenchmark {
   @Param({"160", "14000", "66000"})
   public int frameBytes;
 
-  /** What the queue would do if it were full. */
+  /** Policy of the queue if it were full. */
   @Param({"BLOCK", "DROP_OLDEST"})
   public Overflow overflow = Overflow.BLOCK;
 
@@ -90,7 +90,7 @@ public class OutboundQueueBenchmark {
   private final OutboundQueue queue = connect();
   private Delivery delivery = Delivery.of(allocator, memory, DeliveryKind.CONTROL, new byte[0], 0);
 
-  /** A channel that takes everything and keeps nothing. */
+  /** Channel that takes everything and keeps nothing. */
   private static final class Sink extends EmbeddedChannel {
     @Override
     protected void doWrite(ChannelOutboundBuffer in) {
@@ -100,7 +100,7 @@ public class OutboundQueueBenchmark {
     }
   }
 
-  /** The benchmark's thread is the only loop. */
+  /** Loops of which the benchmark's thread is the only one. */
   private static final class ThisThread implements Loops {
     @Override
     public int count() {
@@ -116,7 +116,7 @@ public class OutboundQueueBenchmark {
     public void handOver(int loop) {}
   }
 
-  /** A client that only listens. */
+  /** Client that only listens. */
   private static final class Listener implements MessageHandler {
     private final OutboundQueue queue;
 
@@ -205,7 +205,7 @@ public class OutboundQueueBenchmark {
             counters.loops().get(0),
             allocator,
             SampleCalls.calls(loops, memory, counters.loops().get(0).calls)),
-        new HoldBudgets(config.timeouts().blockStallTime()));
+        new BlockBudgets(config.timeouts().blockStallTime()));
     AtomicReference<@Nullable Listener> listener = new AtomicReference<>();
     WebSocketConnection connection =
         new WebSocketConnection(
@@ -231,14 +231,14 @@ public class OutboundQueueBenchmark {
     return made;
   }
 
-  /** Makes the delivery that is offered again and again. */
+  /** Creates the delivery that is offered again and again. */
   @Setup
   public void prepare() {
     delivery.release();
     delivery = frame();
   }
 
-  /** Gives back what was taken. */
+  /** Releases the delivery. */
   @TearDown
   public void release() {
     delivery.release();

@@ -32,7 +32,7 @@ class PacedWritesTest {
     return expected;
   }
 
-  /** What went out since the last call. */
+  /** Returns the output since the last call. */
   private ByteBuf out() {
     ByteBuf all = Unpooled.buffer();
     for (ByteBuf next = channel.readOutbound(); next != null; next = channel.readOutbound()) {
@@ -43,7 +43,7 @@ class PacedWritesTest {
   }
 
   @Test
-  void whatIsSmallGoesAtOnce() {
+  void smallWritesAreImmediate() {
     ByteBuf a = write(PIECE);
     ByteBuf b = write(10);
     channel.flush();
@@ -53,7 +53,7 @@ class PacedWritesTest {
   }
 
   @Test
-  void whatIsBigGoesInPiecesAndInOrder() {
+  void largeWritesGoInPiecesAndInOrder() {
     ByteBuf big = write(2 * PIECE + 100);
     ByteBuf behind = write(10);
     ByteBuf all = Unpooled.buffer();
@@ -95,7 +95,7 @@ class PacedWritesTest {
   }
 
   @Test
-  void whatWaitsIsFreedAtTheEnd() {
+  void waitingInputIsReleasedAtTheEnd() {
     ByteBuf bytes = Unpooled.buffer(2 * PIECE).writeZero(2 * PIECE);
     ChannelPromise promise = channel.newPromise();
     var unused = channel.write(bytes, promise);

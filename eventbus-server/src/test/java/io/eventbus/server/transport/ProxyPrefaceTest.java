@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The beginning of a connection from a proxy, in pieces of every size. */
+/** Beginning of a connection from a proxy, in pieces of every size. */
 class ProxyPrefaceTest {
   private static final String REQUEST = "GET /bus HTTP/1.1\r\nHost: x\r\n\r\n";
   private static final String SIGNATURE = "0d0a0d0a000d0a515549540a";
@@ -26,7 +26,7 @@ class ProxyPrefaceTest {
   private final List<InetSocketAddress> told = new ArrayList<>();
   private int untold;
 
-  /** Feeds bytes in pieces and returns what went on. */
+  /** Feeds bytes in pieces and returns what passed. */
   private String pass(byte[] bytes, int piece) {
     EmbeddedChannel channel =
         new EmbeddedChannel(

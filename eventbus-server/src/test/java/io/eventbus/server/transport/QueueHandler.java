@@ -5,11 +5,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A connection that has a queue and no session. */
+/** Connection that has a queue and no session. */
 public final class QueueHandler implements MessageHandler {
   public final OutboundQueue queue;
   public final List<String> tooSlow = new ArrayList<>();
-  public final List<String> heldTooLong = new ArrayList<>();
+  public final List<String> stalledTooLong = new ArrayList<>();
   int closed;
 
   QueueHandler(Wire wire, WebSocketConnection connection) {
@@ -22,7 +22,7 @@ public final class QueueHandler implements MessageHandler {
               tooSlow.add(why);
               connection.close(io.eventbus.protocol.CloseReason.SLOW_CONSUMER, why);
             },
-            heldTooLong::add);
+            stalledTooLong::add);
   }
 
   @Override

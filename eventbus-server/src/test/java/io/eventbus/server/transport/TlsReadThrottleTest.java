@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A stand-in decrypts: what a record costs is the test's to say. */
+/** The test's stand-in decrypts, so that it decides the cost of a record. */
 class TlsReadThrottleTest {
   private static final int RECORD_BYTES = 27;
 
@@ -83,7 +83,7 @@ class TlsReadThrottleTest {
   }
 
   @Test
-  void whatIsCheapGoesOnAtOnce() {
+  void cheapInputContinuesAtOnce() {
     nanosEach = 0;
     byte[] all = records(100);
     wire.read(all);
@@ -113,7 +113,7 @@ class TlsReadThrottleTest {
   }
 
   @Test
-  void whatComesAllTheSameStaysInOrder() {
+  void inputDuringAPauseStaysInOrder() {
     byte[] flood = records(100);
     wire.read(flood);
     wire.read(flood);
@@ -121,7 +121,7 @@ class TlsReadThrottleTest {
     assertThat(decryptor.got).isEqualTo(Unpooled.wrappedBuffer(flood, flood));
   }
 
-  /** As the handler for TLS does when it has read records and no message. */
+  /** The handler for TLS does so when it has read records and no message. */
   @Test
   void aReadThatIsAskedForWaitsAsWell() {
     AtomicInteger reads = new AtomicInteger();
@@ -142,7 +142,7 @@ class TlsReadThrottleTest {
     assertThat(reads).hasValue(1);
   }
 
-  /** While a handshake is computed the handler for TLS keeps what comes. */
+  /** During the computation of a handshake the handler for TLS keeps its input. */
   @Test
   void beforeTheEndOfAHandshakeLittleIsPassedOnAndItCounts() {
     Wire other = new Wire();
@@ -177,7 +177,7 @@ class TlsReadThrottleTest {
     assertThat(other.memory.used()).isZero();
   }
 
-  /** Whoever decrypts would keep it: its engine takes nothing any more. */
+  /** The decrypting handler would keep it: its engine takes nothing any more. */
   @Test
   void afterTheClientsGoodbyeNothingIsPassedOn() {
     wire.read(records(1_000));
@@ -189,7 +189,7 @@ class TlsReadThrottleTest {
     assertThat(decryptor.got.readableBytes()).isEqualTo(seen);
   }
 
-  /** The turn is a task of the loop: nobody else would hear of it. */
+  /** The turn is a task of the loop: its failure would be lost. */
   @Test
   void aFailureInALaterTurnEndsTheConnection() {
     Wire other = new Wire();
@@ -224,7 +224,7 @@ class TlsReadThrottleTest {
   }
 
   @Test
-  void whatIsHeldEndsWithTheConnection() {
+  void heldMemoryEndsWithTheConnection() {
     wire.read(records(1_000));
     wire.hangUp();
     assertThat(wire.memory.used()).isZero();

@@ -12,7 +12,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
 class TlsRecordsProperties {
-  /** However the stream is cut, each step ends where a record does, or with what there is. */
+  /** For any cut of the stream, each step ends where a record does, or at the end of the input. */
   @Property(tries = 300)
   void everyRecordIsFoundInAnyPieces(
       @ForAll @Size(min = 1, max = 20) List<@IntRange(max = 400) Integer> lengths,

@@ -34,7 +34,7 @@ class TlsTasksTest {
   }
 
   @Test
-  void whatDoesNotFitIsRefusedAndCounted() throws Exception {
+  void excessEntriesAreRefusedAndCounted() throws Exception {
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch begun = new CountDownLatch(1);
     try (TlsTasks tasks = new TlsTasks(1, 2, refused::incrementAndGet)) {

@@ -57,7 +57,7 @@ class UpgradeHandlerTest {
     return new UpgradeHandler(wire.loop, handshake, door);
   }
 
-  /** A client that takes its time with the request has the less for its Hello. */
+  /** A client that is slow with the request has less time for its Hello. */
   @Test
   void theDeadlineOfHelloCountsFromTheAcceptanceAndNotFromTheUpgrade() {
     UpgradeHandler handler = handler();

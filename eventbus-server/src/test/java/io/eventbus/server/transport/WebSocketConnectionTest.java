@@ -29,14 +29,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A connection to the bus as its client sees it, with a session behind it. */
+/** Connection to the bus as its client sees it, with a session behind it. */
 class WebSocketConnectionTest {
   private final Wire wire = new Wire();
   private final WebSocketConnection connection =
       wire.connect(false, c -> new BusHandler(wire.loop, c, System.nanoTime(), false, false));
 
   @AfterEach
-  void nothingIsLeft() {
+  void assertNoLeaks() {
     wire.assertNothingHeld();
   }
 
@@ -50,7 +50,7 @@ class WebSocketConnectionTest {
     assertThat(wire.frames()).hasSize(1).first().isInstanceOf(Welcome.class);
   }
 
-  /** So many pings come in one read that the connection has to let others go first. */
+  /** Reads so many pings at once that the connection has to let others go first. */
   private void readMoreThanATurn() {
     ClientBytes pings = new ClientBytes();
     for (int i = 0; i < 20_000; i++) {
@@ -86,7 +86,7 @@ class WebSocketConnectionTest {
     connection.close(CloseReason.NORMAL, "again");
     assertThat(only(wire.written())).isEqualTo(new Wire.Close(4002, "why"));
     assertThat(wire.isOpen()).isTrue();
-    // Messages are ignored, even broken ones; pings and what surrounds them are not answered.
+    // Messages are ignored, even broken ones; pings around them are not answered.
     wire.read(
         new ClientBytes()
             .binary(new byte[] {-1, -1, -1})
@@ -127,7 +127,7 @@ class WebSocketConnectionTest {
   }
 
   @Test
-  void whatTheSystemHasNotTakenCountsAsMemoryOfTheBus() {
+  void unsentBytesCountAsMemoryOfTheBus() {
     welcome();
     wire.stick();
     connection.writeMessage(wire.allocator.directBuffer().writeBytes(new byte[10_000]));
@@ -270,7 +270,7 @@ class WebSocketConnectionTest {
   void aViolationIsClosedWithTheRightCodeInOneReadOrMany(String what, byte[] bytes, int code) {
     welcome();
     wire.read(bytes);
-    // What follows can no longer be told apart.
+    // Later frames can no longer be told apart.
     wire.read(new ClientBytes().binary(hello()).array());
     assertThat(only(wire.written()).code()).as(what).isEqualTo(code);
 
@@ -317,7 +317,7 @@ class WebSocketConnectionTest {
     echo.read(many.array());
     echo.pass(Duration.ofMillis(1));
     assertThat(echo.written()).isEmpty();
-    // It doubles when it is full, and nothing else is kept of 65,536 fragments.
+    // The buffer doubles when it is full, and nothing else is kept of 65,536 fragments.
     assertThat(echoing.heldBytes()).isBetween(4L << 20, 8L << 20);
     assertThat(echo.memory.longPieces().used()).isEqualTo(echoing.heldBytes());
     assertThat(echo.allocator.metric().usedDirectMemory()).isEqualTo(echoing.heldBytes());
@@ -358,7 +358,7 @@ class WebSocketConnectionTest {
     assertThat(wire.loop.connectionCount()).isZero();
   }
 
-  /** The beginning of a message that goes on. */
+  /** Returns the beginning of a message that goes on. */
   private static byte[] part(int whole, int bytes) {
     return Arrays.copyOf(new ClientBytes().binary(new byte[whole]).array(), bytes);
   }
@@ -377,26 +377,28 @@ class WebSocketConnectionTest {
   }
 
   @Test
-  void whereThereIsNoRoomForAPieceReadingPausesUntilThereIs() {
+  void readingPausesUntilThereIsRoomForAPiece() {
     welcome();
     long room = wire.memory.shortPieces().limit();
-    assertThat(wire.memory.shortPieces().take(room)).isTrue();
+    assertThat(wire.memory.shortPieces().tryAcquire(room)).isTrue();
     byte[] whole = new ClientBytes().binary(new byte[10_000]).array();
     wire.read(Arrays.copyOf(whole, 6_000));
     assertThat(wire.isReading()).isFalse();
-    wire.memory.shortPieces().give(room);
+    wire.memory.shortPieces().release(room);
     wire.run();
     assertThat(wire.isReading()).isTrue();
     wire.read(Arrays.copyOfRange(whole, 6_000, whole.length));
     assertThat(close(wire.written().get(1)).code()).as("zeros are no frames").isEqualTo(1002);
   }
 
-  /** At the end of a stream the system gives all that has come, whether anything is read or not. */
+  /**
+   * At the end of a stream the system delivers all that has come, whether anything is read or not.
+   */
   @Test
   void aClientThatHasGoneLeavesNothingThatWaitsForRoom() {
     welcome();
     long room = wire.memory.shortPieces().limit();
-    assertThat(wire.memory.shortPieces().take(room)).isTrue();
+    assertThat(wire.memory.shortPieces().tryAcquire(room)).isTrue();
     byte[] whole = new ClientBytes().binary(new byte[10_000]).array();
     wire.read(Arrays.copyOf(whole, 6_000));
     assertThat(wire.isReading()).isFalse();
@@ -404,7 +406,7 @@ class WebSocketConnectionTest {
     wire.read(new byte[60_000]);
     assertThat(held).isLessThan(10_000);
     assertThat(wire.isOpen()).isFalse();
-    wire.memory.shortPieces().give(room);
+    wire.memory.shortPieces().release(room);
   }
 
   @Test
@@ -421,7 +423,7 @@ class WebSocketConnectionTest {
   }
 
   @Test
-  void whatIsOnItsWayToManyCountsOnce() {
+  void sharedDeliveriesCountOnce() {
     welcome();
     wire.stick();
     long before = wire.memory.used();

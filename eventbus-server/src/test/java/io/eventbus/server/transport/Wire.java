@@ -3,7 +3,7 @@ package io.eventbus.server.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.queue.HoldBudgets;
+import io.eventbus.server.queue.BlockBudgets;
 import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -41,16 +41,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One loop with one connection, without a socket: what is written can be held back and read. */
+/** Loop with one connection, without a socket: output can be held back and read. */
 public final class Wire {
-  /** What a client sees that is not a frame of the protocol. */
+  /** Close frame as the client sees it. */
   public record Close(int code, String reason) {}
 
-  /** A WebSocket message or control frame, except Close. */
+  /** WebSocket message or control frame, except Close. */
   public record Message(int opcode, boolean compressed, ByteBuffer payload) {}
 
   private static final class Socket extends EmbeddedChannel {
-    /** How many buffers are still taken. */
+    /** Number of buffers that are still accepted. */
     int room = Integer.MAX_VALUE;
 
     @Override
@@ -72,7 +72,7 @@ public final class Wire {
   final ConnectionLoop loop;
   final SubscriptionIndex index = new SubscriptionIndex(1);
 
-  /** What the loop's work has taken, by the clock that it is charged by. */
+  /** Time of the loop's work, by the clock that charges it. */
   long workNanos;
 
   private @Nullable WebSocketConnection connection;
@@ -82,20 +82,21 @@ public final class Wire {
     this(TestAccess.open(), settings);
   }
 
-  /** With something that finds out who clients are. */
+  /** Creates a wire with an authentication. */
   public Wire(Authentications authentications, String... settings) {
     this(config(settings), authentications, null);
   }
 
-  /** With the budgets of another one, as another loop of a bus has them. */
-  public Wire(HoldBudgets budgets, String... settings) {
+  /** Creates a wire with the budgets of another one, as for another loop of a bus. */
+  public Wire(BlockBudgets budgets, String... settings) {
     this(config(settings), TestAccess.open(), budgets);
   }
 
-  private Wire(ServerConfig config, Authentications authentications, @Nullable HoldBudgets shared) {
+  private Wire(
+      ServerConfig config, Authentications authentications, @Nullable BlockBudgets shared) {
     this.config = config;
-    HoldBudgets budgets =
-        shared == null ? new HoldBudgets(config.timeouts().blockStallTime()) : shared;
+    BlockBudgets budgets =
+        shared == null ? new BlockBudgets(config.timeouts().blockStallTime()) : shared;
     channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(32 * 1024, 128 * 1024));
     channel.config().setAllocator(allocator);
     FakeLoops loops = new FakeLoops(1);
@@ -134,12 +135,12 @@ public final class Wire {
     return ServerConfig.of(values);
   }
 
-  /** Settings under which 40 KiB wait at most. */
+  /** Returns settings under which 40 KiB wait at most. */
   public static String[] smallQueue() {
     return queue("40KiB");
   }
 
-  /** Settings under which so much waits at most. */
+  /** Returns settings under which so much waits at most. */
   public static String[] queue(String size) {
     return new String[] {
       "limits.payload-bytes", "2KiB",
@@ -170,27 +171,27 @@ public final class Wire {
     return made.get(0);
   }
 
-  /** What the queues of the loop share. */
+  /** Returns what the queues of the loop share. */
   public QueueContext queues() {
     return loop.queues();
   }
 
-  /** The deadlines of the connection are looked at. */
+  /** Checks the deadlines of the connection. */
   public void tick(long nowNanos) {
     connection().onTick(nowNanos);
   }
 
-  /** Puts something in front of the connection. */
+  /** Puts a handler in front of the connection. */
   void insert(ChannelHandler handler) {
     channel.pipeline().addFirst(handler);
   }
 
-  /** Something has happened that handlers tell each other. */
+  /** Fires an event between handlers. */
   void event(Object event) {
     channel.pipeline().fireUserEventTriggered(event);
   }
 
-  /** Asks the socket for one read, whether it is read by itself or not. */
+  /** Requests one read from the socket, whether it is read by itself or not. */
   void askForRead() {
     channel.read();
   }
@@ -203,12 +204,12 @@ public final class Wire {
     return made;
   }
 
-  /** From now on time passes only by {@link #pass}. */
+  /** Freezes the time: from now on it passes only by {@link #pass}. */
   void freezeTime() {
     channel.freezeTime();
   }
 
-  /** Time passes; returns how often the loop had something to do that was due at a time. */
+  /** Passes time; returns how often the loop had a task due at a time. */
   int pass(Duration time) {
     int wakes = 0;
     long left = time.toNanos();
@@ -235,12 +236,12 @@ public final class Wire {
     return channel.isOpen();
   }
 
-  /** The client stops reading. */
+  /** Stops reading at the client. */
   public void stick() {
     channel.room = 0;
   }
 
-  /** The client reads a little and stops again. */
+  /** Reads a little at the client and stops again. */
   public void take(int buffers) {
     channel.room = buffers;
     channel.flush();
@@ -248,14 +249,14 @@ public final class Wire {
     channel.room = 0;
   }
 
-  /** The client reads again. */
+  /** Resumes reading at the client. */
   public void unstick() {
     channel.room = Integer.MAX_VALUE;
     channel.flush();
     run();
   }
 
-  /** Gives bytes to the connection as one read, if it is still open. */
+  /** Feeds bytes to the connection as one read, if it is still open. */
   void read(ByteBuf bytes) {
     if (!channel.isOpen()) {
       bytes.release();
@@ -280,7 +281,7 @@ public final class Wire {
     channel.runPendingTasks();
   }
 
-  /** All that was written since the last call, where it is no WebSocket yet. */
+  /** Returns the output since the last call, before there is a WebSocket. */
   String rawText() {
     run();
     StringBuilder text = new StringBuilder();
@@ -291,7 +292,7 @@ public final class Wire {
     return text.toString();
   }
 
-  /** All that was written since the last call: messages, control frames and at last a Close. */
+  /** Returns the output since the last call: messages, control frames and at last a Close. */
   public List<Object> written() {
     run();
     for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
@@ -332,7 +333,7 @@ public final class Wire {
     return new Message(opcode, (first & 0x40) != 0, ByteBuffer.wrap(payload));
   }
 
-  /** What was written, with the frames of the protocol taken out of their messages. */
+  /** Returns the output with the frames of the protocol extracted from their messages. */
   public List<Object> frames() {
     List<Object> frames = new ArrayList<>();
     for (Object o : written()) {

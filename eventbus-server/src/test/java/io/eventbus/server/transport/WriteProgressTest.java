@@ -11,7 +11,7 @@ class WriteProgressTest {
   private final WriteProgress pace = new WriteProgress(0, 0);
 
   @Test
-  void whoTakesNothingOfWhatWaitsIsStuckAfterASecond() {
+  void aClientThatReadsNothingIsStuckAfterASecond() {
     for (int tick = 1; tick <= 10; tick++) {
       assertThat(pace.isStuck((tick - 1) * TICK)).isFalse();
       pace.look(0, true, tick * TICK);
@@ -20,7 +20,7 @@ class WriteProgressTest {
   }
 
   @Test
-  void whoHasNothingToTakeIsNot() {
+  void aClientWithNothingToReadIsNotStuck() {
     for (int tick = 1; tick <= 100; tick++) {
       pace.look(0, false, tick * TICK);
     }
@@ -29,7 +29,7 @@ class WriteProgressTest {
   }
 
   @Test
-  void whoTakesWhatIsPromisedIsNot() {
+  void aClientThatReadsThePromisedRateIsNotStuck() {
     long taken = 0;
     for (int tick = 1; tick <= 100; tick++) {
       taken += 1_311;

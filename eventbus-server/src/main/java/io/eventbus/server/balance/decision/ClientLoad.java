@@ -3,9 +3,9 @@ package io.eventbus.server.balance.decision;
 import java.util.Set;
 
 /**
- * A client as a candidate for a move.
+ * Client as a candidate for a move.
  *
- * @param load what it costs, as a share of the bus's capacity
+ * @param load its cost, as a share of the bus's capacity
  * @param movable whether it may be moved now
  */
 public record ClientLoad(

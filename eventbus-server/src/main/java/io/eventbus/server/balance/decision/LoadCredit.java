@@ -11,13 +11,13 @@ public final class LoadCredit {
   private double amount;
   private long lastNanos;
 
-  /** Makes an empty one. */
+  /** Creates an empty credit. */
   public LoadCredit(Duration smoothing) {
     this.smoothingNanos = smoothing.toNanos();
   }
 
   /**
-   * Adds what is moved now.
+   * Adds load that is moved now.
    *
    * @param load a share of a bus's capacity; less than zero takes back
    * @param nowNanos as {@link System#nanoTime}
@@ -28,10 +28,9 @@ public final class LoadCredit {
   }
 
   /**
-   * Returns what the measure does not show yet.
+   * Returns the load that the measure does not show yet, as a share of a bus's capacity.
    *
    * @param nowNanos as {@link System#nanoTime}
-   * @return a share of a bus's capacity
    */
   public double value(long nowNanos) {
     return amount * Math.exp(-Math.max(0, nowNanos - lastNanos) / smoothingNanos);

@@ -1,12 +1,12 @@
 package io.eventbus.server.balance.decision;
 
 /**
- * How much of what a bus can do it does, at one moment: each figure is a share, 1 for all of it.
+ * Load of a bus at one moment: each figure is a share, 1 for the full capacity.
  *
  * @param events events in and out a second, of the configured capacity
  * @param bytes bytes in and out a second, of the configured capacity
- * @param connections open connections, of those that may be
- * @param memory what is held for clients, of what may be
+ * @param connections open connections, of the maximum
+ * @param memory memory held for clients, of the limit
  */
 public record LoadFigures(
     double busy, double events, double bytes, double connections, double memory) {

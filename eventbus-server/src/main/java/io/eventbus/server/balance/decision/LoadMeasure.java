@@ -3,7 +3,7 @@ package io.eventbus.server.balance.decision;
 import java.time.Duration;
 
 /**
- * Smooths the load, so that a burst of a moment moves no client: an exponential mean, in which a
+ * Smoothed load, so that a burst of a moment moves no client: an exponential mean, in which a
  * change counts for 63 % after the smoothing time. Samples may come at irregular times. For one
  * thread.
  */
@@ -15,13 +15,13 @@ public final class LoadMeasure {
   private long lastNanos;
   private boolean started;
 
-  /** Makes a measure without samples, whose load is 0. */
+  /** Creates a measure without samples, whose load is 0. */
   public LoadMeasure(Duration smoothing) {
     this.smoothingNanos = smoothing.toNanos();
   }
 
   /**
-   * Takes a sample.
+   * Adds a sample.
    *
    * @param nowNanos as {@link System#nanoTime}
    */
@@ -39,19 +39,14 @@ public final class LoadMeasure {
     return mean;
   }
 
-  /**
-   * Returns the load.
-   *
-   * @return the smoothed load; 0 before the first sample
-   */
+  /** Returns the smoothed load; 0 before the first sample. */
   public double load() {
     return mean;
   }
 
   /**
-   * Returns what it is now, without the past, but for a burst of a moment.
-   *
-   * @return the lesser of the last two samples; 0 before the first one
+   * Returns the present load, without the past, but for a burst of a moment: the lesser of the last
+   * two samples; 0 before the first one.
    */
   public double recent() {
     return Math.min(last, beforeLast);

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Chooses the clients to move: as few clients as possible, and those of a topic together, so that
+ * Choice of the clients to move: as few clients as possible, and those of a topic together, so that
  * the buses need not forward it between them afterwards. Stateless.
  *
  * <p>If one topic's clients are enough and find room, it is the topic with the fewest of them. Else
@@ -31,23 +31,23 @@ public final class MoveChooser {
   }
 
   /**
-   * Chooses.
+   * Chooses clients.
    *
    * @param room the load that the other bus may be given
-   * @param most at most so many clients
-   * @param single at most so many in all, unless the first whole topic has more
+   * @param max maximum of clients
+   * @param single maximum of clients in all, unless the first whole topic has more
    * @return the clients to move, those of a topic one after the other; perhaps none, perhaps less
    *     than the excess
    */
   public static List<ClientLoad> choose(
-      Collection<ClientLoad> clients, double excess, double room, int most, int single) {
-    if (excess <= 0 || most <= 0) {
+      Collection<ClientLoad> clients, double excess, double room, int max, int single) {
+    if (excess <= 0 || max <= 0) {
       return List.of();
     }
     List<Group> groups = wholeTopics(clients);
     Group best =
         groups.stream()
-            .filter(g -> g.load >= excess && g.load <= room && g.clients.size() <= most)
+            .filter(g -> g.load >= excess && g.load <= room && g.clients.size() <= max)
             .min(
                 Comparator.<Group>comparingInt(g -> g.clients.size())
                     .thenComparingDouble(Group::load))
@@ -57,13 +57,13 @@ public final class MoveChooser {
     }
     Selection selection = new Selection(excess, room);
     groups.sort(Comparator.comparingDouble(Group::each).reversed());
-    // One topic may be larger than what is sent there otherwise; many small ones, such as each
-    // client's own for answers, are as good as single clients.
+    // A single topic may exceed the usual maximum; many small ones, such as each client's own for
+    // answers, are no better than single clients.
     groups.forEach(
         group ->
             selection.add(
                 group.clients,
-                selection.chosen.isEmpty() && group.clients.size() > 1 ? most : single));
+                selection.chosen.isEmpty() && group.clients.size() > 1 ? max : single));
     clients.stream()
         .filter(ClientLoad::movable)
         .sorted(Comparator.comparingDouble(ClientLoad::load).reversed())
@@ -71,7 +71,7 @@ public final class MoveChooser {
     return List.copyOf(selection.chosen);
   }
 
-  /** The clients of each topic that has no client which must stay. */
+  /** Returns the clients of each topic that has no client which must stay. */
   private static List<Group> wholeTopics(Collection<ClientLoad> clients) {
     Map<String, List<ClientLoad>> byTopic = new LinkedHashMap<>();
     for (ClientLoad client : clients) {
@@ -88,7 +88,7 @@ public final class MoveChooser {
     return groups;
   }
 
-  /** What is chosen so far. */
+  /** Clients that are chosen so far. */
   private static final class Selection {
     private final double excess;
     private final double room;
@@ -100,11 +100,11 @@ public final class MoveChooser {
       this.room = room;
     }
 
-    /** Takes all of them if there is need and room, or none. */
-    void add(List<ClientLoad> clients, int most) {
+    /** Adds all of them if there is need and room, or none. */
+    void add(List<ClientLoad> clients, int max) {
       List<ClientLoad> fresh = clients.stream().filter(c -> !chosen.contains(c)).toList();
       double more = fresh.stream().mapToDouble(ClientLoad::load).sum();
-      if (load < excess && load + more <= room && chosen.size() + fresh.size() <= most) {
+      if (load < excess && load + more <= room && chosen.size() + fresh.size() <= max) {
         chosen.addAll(fresh);
         load += more;
       }

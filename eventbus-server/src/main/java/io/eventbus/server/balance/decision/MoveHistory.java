@@ -5,36 +5,36 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Which clients were asked to move lately, so that none is asked again too soon. Bounded: of too
+ * Clients that were asked to move lately, so that none is asked again too soon. Bounded: of too
  * many the eldest are forgotten. For one thread.
  */
 public final class MoveHistory {
-  /** More than a bus can ask within a cool-down. */
-  static final int MAX = 100_000;
+  /** Maximum of clients: more than a bus can ask within a cool-down. */
+  static final int MAX_CLIENTS = 100_000;
 
   private static final long MINUTE_NANOS = Duration.ofMinutes(1).toNanos();
 
   private final long coolDownNanos;
-  private final int mostHops;
+  private final int maxHops;
   private final Map<Long, Long> asked =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
-          return size() > MAX;
+          return size() > MAX_CLIENTS;
         }
       };
 
   /**
-   * Makes an empty history.
+   * Creates an empty history.
    *
    * @param coolDown how long a client is left alone after a move
-   * @param mostHops how often one client may be moved within a minute, for whatever reason
+   * @param maxHops maximum of moves of one client within a minute, for whatever reason
    */
-  public MoveHistory(Duration coolDown, int mostHops) {
+  public MoveHistory(Duration coolDown, int maxHops) {
     this.coolDownNanos = coolDown.toNanos();
-    this.mostHops = mostHops;
+    this.maxHops = maxHops;
   }
 
   /**
@@ -48,9 +48,9 @@ public final class MoveHistory {
   }
 
   /**
-   * Says how often a client was moved lately.
+   * Returns how often a client was moved lately.
    *
-   * @param hops what its token said when it came, 0 for a client that came by itself
+   * @param hops count in its token when it came, 0 for a client that came by itself
    * @param nowNanos as {@link System#nanoTime}
    */
   public static int hops(int hops, long arrivedNanos, long nowNanos) {
@@ -58,15 +58,14 @@ public final class MoveHistory {
   }
 
   /**
-   * Says whether a client may be asked to move.
+   * Returns whether a client may be asked to move.
    *
-   * @param leaving whether the bus ends, so that only the bound on hops counts
+   * @param leaving whether the bus ends, so that only the bound on moves counts
    * @param nowNanos as {@link System#nanoTime}
-   * @return true if it may
    */
   public boolean isMovable(
       long producer, int hops, long arrivedNanos, boolean leaving, long nowNanos) {
-    if (hops >= mostHops) {
+    if (hops >= maxHops) {
       return false;
     }
     if (leaving) {
@@ -79,11 +78,9 @@ public final class MoveHistory {
   }
 
   /**
-   * Says how many more moves a client may be asked for.
-   *
-   * @return 0 or more, for {@code ChangeBus.hops}
+   * Returns how many more moves a client may be asked for, 0 or more, for {@code ChangeBus.hops}.
    */
   public int left(int hops) {
-    return Math.max(0, mostHops - hops);
+    return Math.max(0, maxHops - hops);
   }
 }

@@ -13,43 +13,50 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Decides, step by step, which client should go where: puts the parts together. It is told what
- * happens and does nothing itself, so that a simulation can use it. For one thread.
+ * Step-by-step plan of which client should move where: puts the parts together. It is told of
+ * events and acts on nothing itself, so that a simulation can use it. For one thread.
  *
- * <p>A plan is asked for at the target first, and only what that grants is moved. A bus that has
- * refused is left alone for a while.
+ * <p>A plan is a request to the target first, and only the granted part of it is moved. A bus that
+ * has refused is left alone for a while.
  */
 public final class MovePlanner {
-  /** How many clients one request may be for; more are asked for in the next. */
+  /** Maximum of clients in one request; more are requested with the next. */
   public static final int MAX_CLIENTS = 500;
 
-  /** A little below the mark, or the smoothed load would take for ever to get there. */
+  /** Margin below the mark, or the smoothed load would take for ever to get there. */
   private static final double MARGIN = 0.95;
 
-  /** A bus that has all that it can do sends clients away so many times as fast as is set. */
+  /** Maximum factor of the configured rate, at which a fully loaded bus sends clients away. */
   private static final double MAX_HURRY = 4;
 
-  /** So many buses are asked together. */
+  /** Maximum of buses that are asked together. */
   private static final int MAX_TARGETS = 8;
 
-  /** Of a second's moves: what a bus is asked to take at least, where there is so much to go. */
+  /**
+   * Part of a second's moves that each bus is asked to take at least, if there is so much to move.
+   */
   private static final double MIN_PORTION = 0.125;
 
-  /** Of a second's moves: what may begin together, and so many clients of whole topics together. */
+  /** Part of a second's moves that may begin together, and of clients of whole topics together. */
   private static final double AT_ONCE = 0.5;
 
   /**
-   * A bus this full has as good as all that it can do, and may be asked for any number of times.
+   * Load at which a bus is as good as fully loaded, so that any number of its clients may be moved.
    */
   private static final double FULL = 0.95;
 
-  /** Of its clients: what one bus is asked to take singly then, however much each of them does. */
+  /**
+   * Part of its clients that such a bus asks one bus to take singly, however much each of them
+   * does.
+   */
   private static final double UNKNOWN_PORTION = 0.05;
 
-  /** The same where only one bus takes clients at all. */
+  /** Part of its clients if only one bus takes clients at all. */
   private static final double UNKNOWN_ALONE = 0.1;
 
-  /** So long a bus is left alone then until it sees what those do that it has taken. */
+  /**
+   * Time that such a target is left alone until it sees the load of the clients that it has taken.
+   */
   private static final long REST_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final Settings settings;
@@ -63,7 +70,7 @@ public final class MovePlanner {
   private final Map<String, Long> givenAt = new HashMap<>();
 
   /**
-   * What an operator decides.
+   * Settings of the operator.
    *
    * @param sustain how long it must have been overloaded
    * @param movesPerSecond how many clients may begin to move in a second
@@ -77,16 +84,16 @@ public final class MovePlanner {
       Duration refusalPause) {}
 
   /**
-   * How full the bus is.
+   * Load of the bus.
    *
-   * @param underWay the part of that which clients made that have been asked to go, whether they
-   *     have gone by now or not
+   * @param underWay the part of the load of clients that have been asked to move, whether they have
+   *     gone by now or not
    */
   public record Fullness(double smoothed, double recent, double underWay) {
     /**
-     * Returns what stays when those who were asked have gone. The smoothed load, less what was
-     * moved, would do if a bus knew how much it is asked for: one that is asked for more than it
-     * can do has just as much to do when some have gone.
+     * Returns the load that stays when those who were asked have gone. The smoothed load, less what
+     * was moved, would do if a bus knew its whole demand: a bus with more demand than it can serve
+     * has just as much to do when some have gone.
      */
     double left(double departed) {
       return Math.max(smoothed - departed, recent - underWay);
@@ -94,9 +101,9 @@ public final class MovePlanner {
   }
 
   /**
-   * What to ask for.
+   * Request to a target.
    *
-   * @param target where to
+   * @param target bus that is asked
    */
   public record Plan(MoveTarget target, List<ClientLoad> clients) {
     /** Copies the clients, so that the record is immutable. */
@@ -104,17 +111,13 @@ public final class MovePlanner {
       clients = List.copyOf(clients);
     }
 
-    /**
-     * Returns what it would move.
-     *
-     * @return a share of a bus's capacity
-     */
+    /** Returns the load that it would move, as a share of a bus's capacity. */
     public double load() {
       return clients.stream().mapToDouble(ClientLoad::load).sum();
     }
   }
 
-  /** Makes a planner for a bus that is not overloaded. */
+  /** Creates a planner for a bus that is not overloaded. */
   public MovePlanner(Settings settings, String zone, RandomGenerator random) {
     this.settings = settings;
     this.refusalPauseNanos = settings.refusalPause().toNanos();
@@ -127,25 +130,25 @@ public final class MovePlanner {
   }
 
   /**
-   * Says whether the bus is overloaded, and what to move if it is. The fuller it is, the more may
-   * move together; they are spread over several buses then, because what they ask for may be more
-   * than this bus has been able to do for them.
+   * Plans the moves of an overloaded bus. The fuller it is, the more may move together; they are
+   * spread over several buses then, because their demand may be more than this bus has been able to
+   * serve.
    *
-   * @param clients gives all clients; not asked when there is no need to
+   * @param clients supplies all clients; not called when there is no need to
    * @param nowNanos as {@link System#nanoTime}
-   * @return what to ask for, of each bus once; empty if no client should move now
+   * @return requests, of each bus once; empty if no client should move now
    */
   public List<Plan> relieve(
       Fullness load,
       Supplier<? extends Collection<ClientLoad>> clients,
       Collection<MoveTarget> buses,
       long nowNanos) {
-    int most = pace.available(nowNanos, hurry(load.recent()));
+    int max = pace.available(nowNanos, hurry(load.recent()));
     double left = load.left(departed.value(nowNanos));
-    // Not only down to the upper edge of what is aimed at: a bus that stops just there is
-    // overloaded for as long as the smoothed load takes to get to a mark that it only approaches.
+    // Below the upper edge of the aim: a bus that stops just there is overloaded for as long as
+    // the smoothed load takes to get to a mark that it only approaches.
     double aim = settings.low() * MARGIN;
-    if (!detector.update(load.smoothed(), nowNanos) || left <= aim || most == 0) {
+    if (!detector.update(load.smoothed(), nowNanos) || left <= aim || max == 0) {
       return List.of();
     }
     boolean full = load.recent() >= FULL;
@@ -160,9 +163,9 @@ public final class MovePlanner {
                 .toList());
     List<Plan> plans = new ArrayList<>();
     Collection<ClientLoad> stay = null;
-    int portion = portion(most, usable.size());
+    int portion = portion(max, usable.size());
     int together = Math.max(portion, bounded(settings.movesPerSecond() * AT_ONCE));
-    while (left > aim && most > 0 && plans.size() < MAX_TARGETS) {
+    while (left > aim && max > 0 && plans.size() < MAX_TARGETS) {
       double before = left;
       MoveTarget target = targets.choose(usable, n -> n.load() < before);
       if (target == null) {
@@ -181,12 +184,12 @@ public final class MovePlanner {
       double room = Math.min(settings.low() - target.load(), (left - target.load()) / 2);
       List<ClientLoad> chosen =
           MoveChooser.choose(
-              stay, left - aim, room, Math.min(most, together), Math.min(most, portion));
+              stay, left - aim, room, Math.min(max, together), Math.min(max, portion));
       if (!chosen.isEmpty()) {
         Plan plan = new Plan(target, chosen);
         plans.add(plan);
         left -= plan.load();
-        most -= chosen.size();
+        max -= chosen.size();
         Set<Long> going = new HashSet<>();
         chosen.forEach(client -> going.add(client.connection()));
         stay = stay.stream().filter(client -> !going.contains(client.connection())).toList();
@@ -195,56 +198,59 @@ public final class MovePlanner {
     return plans;
   }
 
-  /** Whether something was noted of a bus so short a time ago. */
+  /** Returns whether something was noted of a bus so short a time ago. */
   private static boolean isWithin(Map<String, Long> noted, String bus, long nanos, long nowNanos) {
     Long at = noted.get(bus);
     return at != null && nowNanos - at < nanos;
   }
 
-  /** Notes something of a plan's target, and forgets what was noted too long ago to matter. */
+  /** Notes something of a plan's target, and forgets notes that are too old to matter. */
   private static void note(Map<String, Long> noted, Plan plan, long nanos, long nowNanos) {
     noted.values().removeIf(at -> nowNanos - at >= nanos);
     noted.put(plan.target().bus(), nowNanos);
   }
 
-  /** How many times as fast as is set: the more, the more there is beyond the upper mark. */
+  /**
+   * Returns the factor of the configured rate: the higher, the further the load is beyond the upper
+   * mark.
+   */
   private double hurry(double load) {
     double beyond = (load - settings.high()) / Math.max(1e-3, 1 - settings.high());
     return 1 + (MAX_HURRY - 1) * Math.max(0, Math.min(1, beyond));
   }
 
-  private int portion(int most, int buses) {
+  private int portion(int max, int buses) {
     int asked = Math.max(1, Math.min(MAX_TARGETS, buses));
-    int each = (most + asked - 1) / asked;
+    int each = (max + asked - 1) / asked;
     return bounded(Math.max(each, settings.movesPerSecond() * MIN_PORTION));
   }
 
-  /** A bus does not understand a request for more. */
+  /** Bounds a request: a bus does not understand a larger one. */
   private static int bounded(double clients) {
     return (int) Math.max(1, Math.min(MAX_CLIENTS, clients));
   }
 
   /**
-   * Says where the next clients of a bus go that is about to end.
+   * Plans the next moves of a bus that is about to end.
    *
    * @param nowNanos as {@link System#nanoTime}
-   * @return what to ask for; nothing if no client can go now
+   * @return the request; nothing if no client can move now
    */
   public Optional<Plan> empty(
       List<ClientLoad> clients, Collection<MoveTarget> buses, long nowNanos) {
-    int most = Math.min(emptying.available(nowNanos), clients.size());
-    if (most <= 0) {
+    int max = Math.min(emptying.available(nowNanos), clients.size());
+    if (max <= 0) {
       return Optional.empty();
     }
     MoveTarget target =
         targets.choose(buses, n -> !isWithin(refusedAt, n.bus(), refusalPauseNanos, nowNanos));
     return target == null
         ? Optional.empty()
-        : Optional.of(new Plan(target, clients.subList(0, most)));
+        : Optional.of(new Plan(target, clients.subList(0, max)));
   }
 
   /**
-   * Takes note of what the target has granted.
+   * Notes what the target has granted.
    *
    * @param nowNanos as {@link System#nanoTime}
    */
@@ -265,7 +271,7 @@ public final class MovePlanner {
   }
 
   /**
-   * Takes note of a client that did not go.
+   * Notes a client that did not move.
    *
    * @param load its share
    * @param nowNanos as {@link System#nanoTime}
@@ -274,7 +280,7 @@ public final class MovePlanner {
     departed.add(-load, nowNanos);
   }
 
-  /** Says what {@link #relieve} found last. */
+  /** Returns what {@link #relieve} found last. */
   public boolean isOverloaded() {
     return detector.isOverloaded();
   }

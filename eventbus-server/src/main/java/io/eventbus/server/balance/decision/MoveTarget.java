@@ -1,4 +1,4 @@
 package io.eventbus.server.balance.decision;
 
-/** Another bus as a target for clients. */
+/** Peer as a target for clients. */
 public record MoveTarget(String bus, String zone, double load) {}

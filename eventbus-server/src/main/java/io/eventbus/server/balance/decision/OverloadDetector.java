@@ -3,8 +3,8 @@ package io.eventbus.server.balance.decision;
 import java.time.Duration;
 
 /**
- * Says when a bus has too much to do: overload begins when the load has been above one mark for
- * some time, and ends below a lower one. For one thread.
+ * Detector of overload: it begins when the load has been above one mark for some time, and ends
+ * below a lower one. For one thread.
  */
 public final class OverloadDetector {
   private final double high;
@@ -15,7 +15,7 @@ public final class OverloadDetector {
   private boolean overloaded;
 
   /**
-   * Makes a detector for a bus that is not overloaded.
+   * Creates a detector for a bus that is not overloaded.
    *
    * @param sustain how long the load must have been above
    * @throws IllegalArgumentException if low is not less than high
@@ -30,7 +30,7 @@ public final class OverloadDetector {
   }
 
   /**
-   * Takes the load.
+   * Updates the load.
    *
    * @param nowNanos as {@link System#nanoTime}
    */
@@ -49,7 +49,7 @@ public final class OverloadDetector {
     return overloaded;
   }
 
-  /** Says what the last {@link #update} found. */
+  /** Returns what the last {@link #update} found. */
   public boolean isOverloaded() {
     return overloaded;
   }

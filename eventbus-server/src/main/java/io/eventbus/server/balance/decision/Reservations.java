@@ -3,8 +3,8 @@ package io.eventbus.server.balance.decision;
 import java.time.Duration;
 
 /**
- * What a bus lets others send to it: so much that it does not become overloaded by it. What it has
- * granted counts as its own until its load shows it. For one thread.
+ * Reservations of other buses: what they may send to this bus without overloading it. A grant
+ * counts as its own load until its load shows it. For one thread.
  */
 public final class Reservations {
   private final double low;
@@ -12,7 +12,7 @@ public final class Reservations {
   private final LoadCredit granted;
 
   /**
-   * Makes reservations of a bus that has granted nothing.
+   * Creates the reservations of a bus that has granted nothing.
    *
    * @param low the load to which others may fill this bus
    * @param high the load to which a bus may that has to get rid of its clients
@@ -34,7 +34,7 @@ public final class Reservations {
     double ceiling = request.leaving() ? high : low;
     double room = ceiling - ownLoad - granted.value(nowNanos);
     if (!request.leaving()) {
-      // Not to a bus that would be fuller afterwards than the one that they come from.
+      // Not to a bus that would be fuller afterwards than the clients' present one.
       room = Math.min(room, (request.load() - ownLoad - granted.value(nowNanos)) / 2);
     }
     int clients = 0;
@@ -53,9 +53,9 @@ public final class Reservations {
   }
 
   /**
-   * Takes back what was granted and is not coming.
+   * Releases a grant whose clients are not coming.
    *
-   * @param load of the clients that stay where they are
+   * @param load of the clients that stay at their bus
    * @param nowNanos as {@link System#nanoTime}
    */
   public void release(double load, long nowNanos) {
@@ -63,17 +63,16 @@ public final class Reservations {
   }
 
   /**
-   * Returns what was granted and does not show in the load yet.
+   * Returns the granted load that this bus's load does not show yet, as a share of its capacity.
    *
    * @param nowNanos as {@link System#nanoTime}
-   * @return a share of this bus's capacity
    */
   public double reserved(long nowNanos) {
     return granted.value(nowNanos);
   }
 
   /**
-   * What another bus asks for.
+   * Request of another bus.
    *
    * @param clients the load of each client, as a share of a bus's capacity
    */

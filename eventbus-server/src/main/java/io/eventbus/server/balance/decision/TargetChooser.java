@@ -7,26 +7,25 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the bus that clients go to: of two taken at random the one with less to do, from the same
- * zone if there is one. Two are enough to keep all about equally full, and random, so that buses
- * that are overloaded together do not all choose the same one (M. Mitzenmacher, "The Power of Two
- * Choices in Randomized Load Balancing", 2001).
+ * Choice of the bus that clients move to: of two random ones the less loaded, from the same zone if
+ * there is one. Two are enough to keep all about equally full, and random, so that buses that are
+ * overloaded together do not all choose the same one (M. Mitzenmacher, "The Power of Two Choices in
+ * Randomized Load Balancing", 2001).
  */
 public final class TargetChooser {
   private final String zone;
   private final RandomGenerator random;
 
-  /** Makes a chooser. */
+  /** Creates a chooser. */
   public TargetChooser(String zone, RandomGenerator random) {
     this.zone = zone;
     this.random = random;
   }
 
   /**
-   * Chooses.
+   * Chooses a target; null if there is none.
    *
-   * @param usable says of each whether it may be a target
-   * @return the target; null if there is none
+   * @param usable whether a bus may be a target
    */
   public @Nullable MoveTarget choose(Collection<MoveTarget> buses, Predicate<MoveTarget> usable) {
     List<MoveTarget> all = buses.stream().filter(usable).toList();

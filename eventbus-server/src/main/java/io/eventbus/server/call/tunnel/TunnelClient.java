@@ -118,7 +118,7 @@ public final class TunnelClient {
               + ", half of limits.tunnel-buffer-bytes)";
     }
     if (refusal == null) {
-      refusal = held.take(HALF_BYTES, 0);
+      refusal = held.acquire(HALF_BYTES, 0);
     }
     if (refusal != null) {
       return null;
@@ -148,7 +148,7 @@ public final class TunnelClient {
    */
   public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
     assert loop.isCurrent();
-    refusal = held.take(HALF_BYTES, 0);
+    refusal = held.acquire(HALF_BYTES, 0);
     if (refusal != null) {
       // Until the caller is notified.
       held.add(HALF_BYTES);
@@ -293,7 +293,7 @@ public final class TunnelClient {
 
   void forget(TunnelHalf half, boolean open, long unsent) {
     halves.remove(half.call());
-    held.give(HALF_BYTES, 0);
+    held.release(HALF_BYTES, 0);
     late += unsent;
     if (!half.window().isWritten()) {
       draining++;

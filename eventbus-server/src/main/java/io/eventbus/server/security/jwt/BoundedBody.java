@@ -10,15 +10,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** The body of an answer, which fails when it is too long. Called by one thread at a time. */
+/** Body of an answer, which fails when it is too long. Called by one thread at a time. */
 final class BoundedBody implements HttpResponse.BodySubscriber<byte[]> {
-  private final int most;
+  private final int max;
   private final CompletableFuture<byte[]> body = new CompletableFuture<>();
   private final ByteArrayOutputStream received = new ByteArrayOutputStream();
   private Flow.@Nullable Subscription subscription;
 
-  BoundedBody(int most) {
-    this.most = most;
+  BoundedBody(int max) {
+    this.max = max;
   }
 
   @Override
@@ -35,11 +35,11 @@ final class BoundedBody implements HttpResponse.BodySubscriber<byte[]> {
   @Override
   public void onNext(List<ByteBuffer> parts) {
     for (ByteBuffer part : parts) {
-      if (received.size() + part.remaining() > most) {
+      if (received.size() + part.remaining() > max) {
         if (subscription != null) {
           subscription.cancel();
         }
-        body.completeExceptionally(new IOException("the answer has more than " + most + " bytes"));
+        body.completeExceptionally(new IOException("the answer has more than " + max + " bytes"));
         return;
       }
       byte[] bytes = new byte[part.remaining()];

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The keys of files, and those that are fetched. Any thread. */
+/** Keys of files, and fetched ones. Any thread. */
 final class ConfiguredKeys implements TokenKeys {
   private final List<TokenKey> fromFiles;
   private final @Nullable JwksSource source;

@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keys that are fetched from a URL, and fetched again before they are too old. Where the other end
+ * Keys that are fetched from a URL, and fetched again before they are too old. While the other end
  * cannot be reached the keys stay for a day. Nothing here blocks. Any thread.
  */
 final class JwksSource implements AutoCloseable {
@@ -60,10 +60,12 @@ final class JwksSource implements AutoCloseable {
   private long pauseNanos = FIRST_PAUSE.toNanos();
   private boolean closed;
 
-  /** Keys, when they came, and what is the same object as long as the keys are the same. */
+  /**
+   * Fetched keys with their time; the version is the same object as long as the keys are the same.
+   */
   private record Fetched(List<TokenKey> keys, long nanos, Object version) {}
 
-  /** A fetch that brought no keys; the message is for the log. */
+  /** Fetch that brought no keys; the message is for the log. */
   private static final class FetchException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -96,7 +98,7 @@ final class JwksSource implements AutoCloseable {
         : now.keys();
   }
 
-  /** How long ago the keys were fetched; as long as there are none, how long ago this began. */
+  /** Returns the age of the keys; while there are none, the time since this began. */
   Duration age() {
     Fetched now = fetched;
     return Duration.ofNanos(nanoTime.getAsLong() - (now == null ? madeNanos : now.nanos()));
@@ -108,7 +110,7 @@ final class JwksSource implements AutoCloseable {
     return now == null ? this : now.version();
   }
 
-  /** Fetches if it is time for it. */
+  /** Fetches if it is due. */
   void refresh() {
     synchronized (this) {
       if (underWay != null || nanoTime.getAsLong() - dueNanos < 0) {
@@ -119,12 +121,12 @@ final class JwksSource implements AutoCloseable {
   }
 
   /**
-   * Fetches, but not again within a pause that grows while nothing new comes of it: an issuer may
-   * sign with a new key as soon as it has published it, and tokens that name keys which do not
-   * exist must not make the bus fetch all the time.
+   * Fetches, but not again within a pause that grows while no fetch brings other keys: an issuer
+   * may sign with a new key as soon as it has published it, and tokens that name unknown keys must
+   * not make the bus fetch all the time.
    *
-   * @return completed when the fetch that is under way has ended, or at once; never fails. With
-   *     true where the keys were fetched by a request that was sent after the call
+   * @return completed when the current fetch has ended, or at once; never fails. With true if the
+   *     keys were fetched by a request that was sent after the call
    */
   synchronized CompletableFuture<Boolean> lookAgain() {
     if (underWay != null) {
@@ -255,7 +257,7 @@ final class JwksSource implements AutoCloseable {
             .collect(Collectors.joining(", "));
   }
 
-  /** Half of how long an answer is fresh (RFC 9111, section 5.2.2.1), within bounds. */
+  /** Returns half of how long an answer is fresh (RFC 9111, section 5.2.2.1), within bounds. */
   static Duration pause(String cacheControl) {
     Matcher age = MAX_AGE.matcher(cacheControl);
     if (!age.find()) {

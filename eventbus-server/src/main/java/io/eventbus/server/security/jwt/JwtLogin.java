@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients with JSON Web Tokens. A token that was good before is good at once, until it expires;
+ * Login with JSON Web Tokens. A token that was good before is good at once, until it expires;
  * others are checked on two threads, for which a bounded number waits.
  */
 public final class JwtLogin implements LoginMethod, AutoCloseable {
@@ -35,7 +35,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   private static final LoginOutcome BUSY =
       new LoginOutcome.Unavailable("more than " + MAX_WAITING + " tokens wait to be checked");
 
-  /** The most characters of the name of a key that are told. */
+  /** Maximum of characters of a key's name that are logged. */
   private static final int MAX_KEY_CHARS = 64;
 
   private static final LoginOutcome NO_KEYS =
@@ -76,10 +76,9 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   }
 
   /**
-   * Makes the method that a configuration asks for.
+   * Creates the method of a configuration; its keys may still be on their way.
    *
-   * @param revocations asked for each token, also for one that was good before
-   * @return the method; its keys may still be on their way
+   * @param revocations checked for each token, also for one that was good before
    * @throws ConfigException if a file with keys cannot be used
    */
   public static JwtLogin of(
@@ -111,12 +110,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     var unused = fromFiles(config);
   }
 
-  /**
-   * Says which algorithms of a configuration have no key, unless they are those that it has by
-   * default.
-   *
-   * @return a line where there are some
-   */
+  /** Returns a line if algorithms of a configuration have no key, unless they are its defaults. */
   public static List<String> notes(JwtConfig config) {
     List<TokenKey> keys = fromFiles(config);
     List<String> unused =
@@ -163,7 +157,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     return credentials.user() == null && token != null && JwtVerifier.hasThreeParts(token);
   }
 
-  /** A signature cannot be guessed. */
+  /** Returns the identity of a verified token: a signature cannot be guessed. */
   @Override
   public @Nullable Identity known(Credentials credentials) {
     String token = credentials.token();
@@ -174,7 +168,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     return found == null || isRevoked(found) ? null : found;
   }
 
-  // What comes of the answer is the caller's.
+  // Errors of the answer are the caller's.
   @SuppressWarnings("FutureReturnValueIgnored")
   @Override
   public CompletableFuture<LoginOutcome> check(Credentials credentials) {
@@ -193,7 +187,11 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     return answer;
   }
 
-  /** Begins to judge a token: fresh says what came of looking for keys, null before that. */
+  /**
+   * Begins to verify a token.
+   *
+   * @param fresh result of looking for keys, null before that
+   */
   private void begin(
       String token, CompletableFuture<LoginOutcome> answer, @Nullable Boolean fresh) {
     Runnable task =
@@ -230,7 +228,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
       keys.lookAgain().thenAccept(found -> begin(token, answer, found));
     } else {
       // Keys that were fetched before the token was shown say nothing of it: others' tokens with
-      // keys that do not exist may be why they are not fetched now.
+      // unknown keys may be why none are fetched now.
       answer.complete(fresh ? noKey(((TokenVerdict.UnknownKey) verdict).id()) : NO_KEYS);
     }
   }
@@ -258,7 +256,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
         && revocations.current().covers(identity.account(), identity.subject(), issued);
   }
 
-  /** Looks whether keys are to be fetched again; to be called every few seconds, does not block. */
+  /** Fetches keys again if it is due; to be called every few seconds, does not block. */
   public void refresh() {
     if (source != null) {
       source.refresh();
@@ -266,10 +264,8 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   }
 
   /**
-   * Says how long ago the keys of the URL were fetched; as long as there are none, how long ago
-   * this was made.
-   *
-   * @return nothing where no URL is configured
+   * Returns the age of the keys of the URL, while there are none the time since the start; empty if
+   * no URL is configured.
    */
   public Optional<Duration> keysAge() {
     return Optional.ofNullable(source).map(JwksSource::age);

@@ -24,17 +24,20 @@ import org.jose4j.lang.JoseException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges tokens. The key decides which algorithms there may be, never the token. Immutable; any
- * thread, but not an event loop: signatures take up to milliseconds.
+ * Verifier of tokens. The key decides which algorithms there may be, never the token. Immutable;
+ * any thread, but not an event loop: signatures take up to milliseconds.
  */
 final class JwtVerifier {
-  /** More than issuers put into tokens; a longer one is not looked at. */
+  /** Maximum length of a token that is verified: more than issuers write. */
   static final int MAX_CHARS = 8 * 1024;
 
   static final Duration SKEW = Authentications.MAX_SKEW;
   static final Duration MAX_LIFE = Duration.ofHours(24);
 
-  /** A token of the same issuer for something else is no proof here (RFC 8725, section 3.11). */
+  /**
+   * Types of tokens for access: a token of the same issuer for something else is no proof here (RFC
+   * 8725, section 3.11).
+   */
   private static final Set<String> OF_ACCESS = Set.of("jwt", "at+jwt");
 
   private static final int MINUTES_OF_A_DAY = 24 * 60;
@@ -45,7 +48,7 @@ final class JwtVerifier {
   private final TokenClaims claims;
   private final Clock clock;
 
-  /** Makes a verifier; it cannot be without what tokens are judged by. */
+  /** Creates a verifier. */
   JwtVerifier(
       String issuer, String audience, List<String> algorithms, ClaimPaths paths, Clock clock) {
     this.claims = new TokenClaims(paths);
@@ -55,14 +58,14 @@ final class JwtVerifier {
     this.clock = clock;
   }
 
-  /** Says whether a text has three parts, before anything is done with them. */
+  /** Returns whether a text has three parts, before anything is done with them. */
   static boolean hasThreeParts(String token) {
     int first = token.indexOf('.');
     int second = token.indexOf('.', first + 1);
     return first >= 0 && second >= 0 && token.indexOf('.', second + 1) < 0;
   }
 
-  /** Judges a token. */
+  /** Verifies a token. */
   TokenVerdict verify(String token, List<TokenKey> keys) {
     if (token.length() > MAX_CHARS || !hasThreeParts(token)) {
       return bad("has more than " + MAX_CHARS + " characters, or not three parts");
@@ -115,8 +118,9 @@ final class JwtVerifier {
   }
 
   /**
-   * What reads tokens passes over padding, blanks and spare bits; with them one token would be
-   * remembered as any number of others. Header and payload are signed as they are written.
+   * Returns whether the token has no padding, blanks or spare bits: readers ignore them, and with
+   * them one token would be remembered as any number of others. Header and payload are signed as
+   * they are written.
    */
   private static boolean hasOneSpelling(String token) {
     for (int i = 0; i < token.length(); i++) {
@@ -218,7 +222,7 @@ final class JwtVerifier {
     }
   }
 
-  /** The exception's own message holds the token's claims. */
+  /** Returns a reason for the log; the exception's own message holds the token's claims. */
   private static String reason(InvalidJwtException e) {
     for (ErrorCodeValidator.Error error : e.getErrorDetails()) {
       String known =

@@ -19,11 +19,11 @@ import java.util.regex.Pattern;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
-/** Keys from files, read once. */
+/** Reader of keys from files, once. */
 final class KeyFiles {
   static final int MAX_BYTES = 64 * 1024;
 
-  /** The shortest secret of HS256 (RFC 7518, section 3.2). */
+  /** Minimum length of a secret of HS256 (RFC 7518, section 3.2). */
   private static final int MIN_SECRET_BYTES = 32;
 
   private static final int MAX_SECRET_BYTES = 8 * 1024;
@@ -49,7 +49,7 @@ final class KeyFiles {
           null);
     }
     if (new String(bytes, StandardCharsets.ISO_8859_1).contains(ARMOR)) {
-      // Of a public key everybody could make tokens.
+      // With a public key as the secret everybody could make tokens.
       throw refused(
           ConfigKey.AUTH_JWT_SECRET_FILE,
           file,
@@ -127,20 +127,20 @@ final class KeyFiles {
     try {
       return KeyFactory.getInstance(algorithm).generatePublic(new X509EncodedKeySpec(encoded));
     } catch (GeneralSecurityException e) {
-      // One of another kind, or none.
+      // A key of another kind, or none.
       return null;
     }
   }
 
-  private static byte[] read(ConfigKey key, Path file, int most) {
+  private static byte[] read(ConfigKey key, Path file, int max) {
     byte[] bytes;
     try (InputStream in = Files.newInputStream(file)) {
-      bytes = in.readNBytes(most + 1);
+      bytes = in.readNBytes(max + 1);
     } catch (IOException e) {
       throw refused(key, file, "cannot be read: " + e, e);
     }
-    if (bytes.length > most) {
-      throw refused(key, file, "more than " + most + " bytes", null);
+    if (bytes.length > max) {
+      throw refused(key, file, "more than " + max + " bytes", null);
     }
     return bytes;
   }

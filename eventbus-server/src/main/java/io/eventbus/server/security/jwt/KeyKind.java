@@ -7,9 +7,9 @@ import java.security.interfaces.RSAPublicKey;
 import javax.crypto.SecretKey;
 import org.jspecify.annotations.Nullable;
 
-/** For which algorithms a key is: the key decides, never the token. */
+/** Kind of a key, which decides its algorithms; the token never does. */
 enum KeyKind {
-  /** A shared secret. */
+  /** Shared secret. */
   SECRET,
   RSA,
   P256,

@@ -25,16 +25,16 @@ final class KeySet {
    * Keys of a set.
    *
    * @param keys those that tokens may be checked with
-   * @param leftOut why each other one that is for signatures may not
+   * @param leftOut reason for each other key that is for signatures
    */
   record Parsed(List<TokenKey> keys, List<String> leftOut) {}
 
   /**
-   * Reads a set. Keys that are no public ones, are not for signatures or are of a kind that no
-   * algorithm is for are passed over; weak ones, and all but the first of one name and kind, are
-   * left out: one key that cannot be used must not cost the others.
+   * Reads a set. Keys that are not public, are not for signatures or are of a kind without an
+   * algorithm are ignored; weak ones, and all but the first of one name and kind, are left out: one
+   * key that cannot be used must not cost the others.
    *
-   * @param json at most as long as the caller has bounded it
+   * @param json bounded by the caller
    * @throws IllegalArgumentException if it is no such set, or has too many keys
    */
   static Parsed parse(String json) {
@@ -76,9 +76,8 @@ final class KeySet {
   }
 
   /**
-   * Checks the length of an RSA key: a short one can be forged, a very long one takes too long.
-   *
-   * @return null if it is good, else what is wrong
+   * Returns what is wrong with the length of an RSA key, null if nothing: a short one can be
+   * forged, a very long one takes too long.
    */
   static @Nullable String weakness(Key key) {
     if (key instanceof RSAPublicKey rsa) {

@@ -23,7 +23,7 @@ import org.jose4j.jwt.MalformedClaimException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a token whose signature is right says of its client.
+ * Claims about the client in a token whose signature is right.
  *
  * <pre>
  *   {"sub": "u1", "eventbus": {"account": "acme", "roles": ["trader"],
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 final class TokenClaims {
   private static final int MAX_ROLES = 64;
 
-  /** Number of roles in a claim that other applications share: most are not for the bus. */
+  /** Maximum of roles in a claim that other applications share: most are not for the bus. */
   private static final int MAX_FOREIGN_ROLES = 512;
 
   private static final int MAX_PATTERNS = 200;
@@ -57,7 +57,7 @@ final class TokenClaims {
     this.paths = paths;
   }
 
-  /** A claim that cannot be understood: the message holds nothing of the token. */
+  /** Claim that cannot be understood: the message holds nothing of the token. */
   static final class BadClaimException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -75,7 +75,7 @@ final class TokenClaims {
     }
     Map<?, ?> own = object(claims.getClaimValue(OWN), OWN);
     for (Object name : own.keySet()) {
-      // What restricts and is not understood must not be passed over.
+      // A restriction that is not understood must not be ignored.
       if (!KNOWN.contains(name)) {
         throw new BadClaimException("has an unknown member in the claim eventbus");
       }
@@ -114,8 +114,8 @@ final class TokenClaims {
   }
 
   /**
-   * Reads the account that stands in place of the bus's own, so that no token without it is let
-   * into the account of all.
+   * Reads the account from the configured claim in place of the bus's own, so that no token without
+   * it is admitted to the default account.
    */
   private String account(JwtClaims claims, @Nullable Object own) throws BadClaimException {
     String path = paths.account();
@@ -188,15 +188,15 @@ final class TokenClaims {
     return Collections.unmodifiableSet(roles);
   }
 
-  private static List<?> list(@Nullable Object value, String name, int most)
+  private static List<?> list(@Nullable Object value, String name, int max)
       throws BadClaimException {
     if (value == null) {
       return List.of();
     }
-    if (value instanceof List<?> list && list.size() <= most) {
+    if (value instanceof List<?> list && list.size() <= max) {
       return list;
     }
-    throw new BadClaimException("has a claim " + name + " that is no list of at most " + most);
+    throw new BadClaimException("has a claim " + name + " that is no list of at most " + max);
   }
 
   private static Quotas quotas(@Nullable Object value) throws BadClaimException {
@@ -207,14 +207,14 @@ final class TokenClaims {
         throw new BadClaimException(
             "has a claim eventbus.quota with an unknown quota (expected: " + Quota.keys() + ")");
       }
-      // What is no whole number, or one that does not fit, is of another type.
+      // A fraction, or a number that does not fit, is of another type.
       boolean whole = entry.getValue() instanceof Long || entry.getValue() instanceof Integer;
       if (!whole || !quota.get().isLegal(((Number) entry.getValue()).longValue())) {
         throw new BadClaimException(
             "has a claim eventbus.quota whose "
                 + quota.get().key()
                 + " is no such limit (expected: a whole number from 0 to "
-                + quota.get().most()
+                + quota.get().max()
                 + ")");
       }
       limits.put(quota.get(), ((Number) entry.getValue()).longValue());
@@ -251,7 +251,7 @@ final class TokenClaims {
     return List.copyOf(texts);
   }
 
-  /** Longer ones are no part of any topic. */
+  /** Returns other claims; longer ones are no part of any topic. */
   private static Map<String, String> others(JwtClaims claims) throws BadClaimException {
     Map<String, String> others = new HashMap<>();
     for (Map.Entry<String, Object> claim : claims.getClaimsMap().entrySet()) {

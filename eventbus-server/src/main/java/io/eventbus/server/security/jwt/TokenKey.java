@@ -4,7 +4,7 @@ import java.security.Key;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key that tokens are checked with.
+ * Key that tokens are checked with.
  *
  * @param id its {@code kid}, or null for none
  * @param algorithm the only one that it is for, or null for all of its kind
@@ -15,7 +15,7 @@ record TokenKey(@Nullable String id, KeyKind kind, @Nullable String algorithm, K
         && (algorithm == null || algorithm.equals(otherAlgorithm));
   }
 
-  /** Does not show the key. */
+  /** Returns a text without the key. */
   @Override
   public String toString() {
     return "TokenKey[id=" + id + ", kind=" + kind + "]";

@@ -3,17 +3,17 @@ package io.eventbus.server.security.jwt;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** The keys that there are now. Any thread; must not block. */
+/** Current keys. Any thread; must not block. */
 interface TokenKeys {
   /** Returns the keys that hold now, none where they have become too old. */
   List<TokenKey> keys();
 
   /**
-   * Looks for newer keys, because a token names one that is not there.
+   * Looks for newer keys, because a token names an unknown one.
    *
-   * @return completed when there may be others; it never fails. With true where a key that is not
-   *     among {@link #keys} then does not exist; with false where that cannot be known now, because
-   *     keys were fetched before the call, or could not be fetched
+   * @return completed when there may be others; it never fails. With true if a key that is not
+   *     among {@link #keys} then does not exist; with false if that is not known, because keys were
+   *     fetched before the call, or could not be fetched
    */
   CompletableFuture<Boolean> lookAgain();
 

@@ -15,11 +15,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens that were good, by their SHA-256, until they expire or the keys change: clients that come
- * back all at once cost no signature. Those that were used longest ago make room. Any thread.
+ * Tokens that were good, by their SHA-256, until they expire or the keys change: clients that
+ * return all at once cost no signature. The least recently used make room. Any thread.
  */
 final class VerifiedTokens {
-  static final int MAX = 10_000;
+  static final int MAX_TOKENS = 10_000;
   static final long MAX_BYTES = 16 << 20;
 
   private static final int IDENTITY_BYTES = 512;
@@ -71,7 +71,7 @@ final class VerifiedTokens {
         Remembered before = identities.put(key, more);
         bytes += more.bytes() - (before == null ? 0 : before.bytes());
         for (Iterator<Remembered> oldest = identities.values().iterator();
-            identities.size() > MAX || bytes > MAX_BYTES; ) {
+            identities.size() > MAX_TOKENS || bytes > MAX_BYTES; ) {
           bytes -= oldest.next().bytes();
           oldest.remove();
         }
@@ -79,7 +79,7 @@ final class VerifiedTokens {
     }
   }
 
-  /** About what an identity takes: the texts that a token brings make nearly all of it. */
+  /** Estimates the size of an identity: the texts of a token make nearly all of it. */
   private static long bytes(Identity identity) {
     return IDENTITY_BYTES
         + Stream.of(

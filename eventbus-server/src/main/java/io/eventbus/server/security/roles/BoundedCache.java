@@ -7,16 +7,16 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers values up to a total weight; those that were not asked for longest go first. */
+/** Values up to a total weight; the least recently used are removed first. */
 final class BoundedCache<K, V> {
-  private final int most;
+  private final int max;
   private final Map<K, Weighed<V>> entries = new LinkedHashMap<>(16, 0.75f, true);
   private int total;
 
   private record Weighed<V>(V value, int weight) {}
 
-  BoundedCache(int most) {
-    this.most = most;
+  BoundedCache(int max) {
+    this.max = max;
   }
 
   /** Returns what is remembered, or makes it; then all others wait, so that it is made once. */
@@ -30,7 +30,7 @@ final class BoundedCache<K, V> {
     entries.put(key, new Weighed<>(made, weight));
     total += weight;
     Iterator<Weighed<V>> eldest = entries.values().iterator();
-    while (total > most && entries.size() > 1) {
+    while (total > max && entries.size() > 1) {
       total -= eldest.next().weight();
       eldest.remove();
     }

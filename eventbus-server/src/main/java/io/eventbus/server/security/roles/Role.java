@@ -3,5 +3,5 @@ package io.eventbus.server.security.roles;
 import io.eventbus.server.config.Quotas;
 import java.util.List;
 
-/** A role as it is written in a file. */
+/** Role as it is written in a file. */
 record Role(String name, int line, List<String> includes, RuleBlock rules, Quotas quotas) {}

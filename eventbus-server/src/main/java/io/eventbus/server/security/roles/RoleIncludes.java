@@ -8,10 +8,10 @@ import java.util.Set;
 
 /** Checks that roles include each other in a bounded way. Used once, by one thread. */
 final class RoleIncludes {
-  /** How many roles may include each other in a row. */
+  /** Maximum depth of roles that include each other. */
   static final int MAX_DEPTH = 16;
 
-  /** Rules with templates are made anew for each client. */
+  /** Maximum of rules with templates, which are created anew for each client. */
   static final int MAX_TEMPLATES = 100;
 
   private final Map<String, Role> roles;
@@ -19,19 +19,19 @@ final class RoleIncludes {
   private final Problems problems;
   private final Map<String, Integer> depths = new HashMap<>();
 
-  /** Takes what is wrong. */
+  /** Receiver of problems. */
   interface Problems {
     void add(int line, String what);
   }
 
-  /** Makes a check. */
+  /** Creates a check. */
   RoleIncludes(Map<String, Role> roles, RuleBlock everyone, Problems problems) {
     this.roles = roles;
     this.everyone = everyone;
     this.problems = problems;
   }
 
-  /** Tells the first thing that is wrong. */
+  /** Reports the first problem. */
   void check() {
     for (Role role : roles.values()) {
       int depth = depth(role, new LinkedHashSet<>());
@@ -69,8 +69,8 @@ final class RoleIncludes {
   }
 
   /**
-   * How many roles are included in a row, or some number above the bound; negative where one
-   * includes itself, which was told.
+   * Returns how many roles are included in a row, or some number above the bound; negative if one
+   * includes itself, which was reported.
    */
   private int depth(Role role, Set<String> path) {
     Integer known = depths.get(role.name());
@@ -90,7 +90,7 @@ final class RoleIncludes {
       return -1;
     }
     int depth = 0;
-    // What is deeper is refused anyway, and would be a deep recursion.
+    // Deeper inclusion is refused anyway, and would be a deep recursion.
     if (path.size() <= MAX_DEPTH + 1) {
       for (String name : role.includes()) {
         Role included = roles.get(name);

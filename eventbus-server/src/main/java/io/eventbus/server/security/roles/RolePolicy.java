@@ -26,22 +26,22 @@ import java.util.function.BiConsumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * What clients may do, and how much of it, by the roles of a file. Clients with the same roles
- * share the rules that are the same for all of them; those whose templates have the same values as
- * well share everything. Any thread.
+ * Permissions and quotas of clients by the roles of a file. Clients with the same roles share the
+ * rules that are the same for all of them; those whose templates have the same values as well share
+ * everything. Any thread.
  */
 public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   private static final int MAX_ROLE_SETS = 1_000;
   private static final Duration TELL_AGAIN = Duration.ofMinutes(10);
 
-  /** Of what is remembered, in rules: some tens of megabytes at most. */
+  /** Maximum of remembered rules: some tens of megabytes at most. */
   private static final int MAX_BOUND_RULES = 100_000;
 
   private final BiConsumer<String, Roles> unknownRole;
   private final boolean foreign;
   private volatile Generation generation;
 
-  /** What was made of one version of the file. Replaced as a whole, with what it remembers. */
+  /** State of one version of the file. Replaced as a whole, with what it remembers. */
   private static final class Generation {
     final Roles roles;
     final BoundedCache<List<String>, RoleSet> sets = new BoundedCache<>(MAX_ROLE_SETS);
@@ -52,19 +52,19 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
     }
   }
 
-  /** By what clients are told apart whose permissions differ. */
+  /** Properties of clients that make their permissions differ. */
   private record Key(List<String> roles, List<Optional<String>> values) {}
 
-  /** Some roles together: what is the same for all clients that have them. */
+  /** Set of roles: what is the same for all clients that have them. */
   private record RoleSet(
       Map<Action, FilterRules> shared, List<RulePattern> patterns, Set<String> templates) {}
 
   /**
-   * Makes a policy for tokens whose roles may be of other applications, too.
+   * Creates a policy for tokens whose roles may be of other applications, too.
    *
    * @param roles what the file says
    * @param foreign whether tokens have roles that are not for the bus; otherwise one that the file
-   *     does not have is told in the log
+   *     does not have is logged
    */
   public RolePolicy(Roles roles, boolean foreign) {
     this(
@@ -129,7 +129,7 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
     return roles.quotasOf(rolesOf(roles, identity), identity.account());
   }
 
-  /** Says whether a client may have roles that are not for the bus. */
+  /** Returns whether a client may have roles that are not for the bus. */
   private boolean isForeign(Identity identity) {
     return foreign && identity.method() == AuthenticationMethod.JWT;
   }
@@ -151,7 +151,7 @@ public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
       }
     }
     if (known.isEmpty() && isForeign(identity)) {
-      // All that the token has is for other applications.
+      // All roles of the token are for other applications.
       known.addAll(roles.defaults());
     }
     return List.copyOf(known);

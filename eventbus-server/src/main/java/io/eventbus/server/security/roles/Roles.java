@@ -16,7 +16,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The roles of a file that is right in all of its lines. Immutable; any thread. */
+/** Roles of a file without errors. Immutable; any thread. */
 public final class Roles {
   private final String fileName;
   private final Map<String, Role> byName;
@@ -26,7 +26,7 @@ public final class Roles {
   // With those of the roles that each includes.
   private final Map<String, Quotas> ofRoles = new HashMap<>();
 
-  /** Takes what was read. */
+  /** Creates the roles of a file. */
   Roles(
       String fileName,
       Map<String, Role> byName,
@@ -46,12 +46,12 @@ public final class Roles {
     return fileName;
   }
 
-  /** Roles of clients that have proved who they are and were given none. */
+  /** Returns the roles of authenticated clients that were given none. */
   Set<String> defaults() {
     return defaults;
   }
 
-  /** Rules of all clients. */
+  /** Returns the rules of all clients. */
   RuleBlock everyone() {
     return everyone;
   }
@@ -70,8 +70,8 @@ public final class Roles {
   }
 
   /**
-   * Returns all rules that hold for a client with some roles: theirs, those of the roles that they
-   * include, and those of all clients. Roles that there are not have none.
+   * Returns all rules of some roles: theirs, those of the roles that they include, and those of all
+   * clients. Unknown roles have none.
    */
   List<RuleBlock> blocksOf(Collection<String> names) {
     Set<Role> roles = new LinkedHashSet<>();
@@ -83,8 +83,8 @@ public final class Roles {
   }
 
   /**
-   * What a role says of quotas comes before what it includes. Roles include each other in a bounded
-   * depth, and each is looked at once.
+   * Returns the quotas of a role, which come before those of included roles. Roles include each
+   * other in a bounded depth, and each is visited once.
    */
   private Quotas quotasOf(Role role) {
     Quotas known = ofRoles.get(role.name());
@@ -114,7 +114,7 @@ public final class Roles {
         ofAccounts.getOrDefault(account, Quotas.NONE));
   }
 
-  /** The same rules one by one; those of the first role come first. */
+  /** Returns the same rules one by one; those of the first role come first. */
   List<RulePattern> rulesOf(Collection<String> names) {
     return blocksOf(names).stream().flatMap(block -> block.patterns().stream()).toList();
   }
@@ -125,7 +125,7 @@ public final class Roles {
     }
   }
 
-  /** Says what is in the file. */
+  /** Returns a summary of the file. */
   public String summary() {
     int rules =
         everyone.patterns().size()

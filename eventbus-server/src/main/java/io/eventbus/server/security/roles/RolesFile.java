@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The roles file, and what was last right in it. Confined to one thread at a time. */
+/** Roles file, and its last version without errors. Confined to one thread at a time. */
 public final class RolesFile {
   static final int MAX_BYTES = 1 << 20;
 
@@ -22,7 +22,7 @@ public final class RolesFile {
   private byte @Nullable [] lastLook;
 
   /**
-   * Makes one that has read nothing yet.
+   * Creates a file that was not read yet.
    *
    * @param file where it is
    */
@@ -33,7 +33,7 @@ public final class RolesFile {
   /**
    * Reads the file.
    *
-   * @throws ConfigException if it cannot be read or is wrong: each line that is, with its number
+   * @throws ConfigException if it cannot be read or is wrong: each wrong line, with its number
    */
   public Roles read() {
     byte[] bytes = bytes();
@@ -43,11 +43,11 @@ public final class RolesFile {
   }
 
   /**
-   * Reads the file, if it is another than before, and the same at two calls: half of a file that is
-   * being written may be a legal one, without its last rules.
+   * Reads the file if it has changed, and is the same at two calls: half of a file that is being
+   * written may be a legal one, without its last rules.
    *
-   * @return what it says; empty if nothing is new
-   * @throws ConfigException if it cannot be read or is wrong: each line that is, with its number
+   * @return the roles; empty if nothing is new
+   * @throws ConfigException if it cannot be read or is wrong: each wrong line, with its number
    */
   Optional<Roles> readIfChanged() {
     byte[] before = lastLook;

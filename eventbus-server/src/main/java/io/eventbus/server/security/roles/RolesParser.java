@@ -62,7 +62,7 @@ final class RolesParser {
   private boolean skipping;
   private int rules;
 
-  /** What was read of a section so far. */
+  /** Section as far as it was read. */
   private static final class Section {
     final String name;
     final int line;
@@ -77,16 +77,16 @@ final class RolesParser {
     }
   }
 
-  /** Makes a parser. */
+  /** Creates a parser. */
   RolesParser(String file, String fileName) {
     this.file = file;
     this.fileName = fileName;
   }
 
   /**
-   * Reads the text of a file.
+   * Parses the text of a file.
    *
-   * @throws ConfigException with all lines that are wrong
+   * @throws ConfigException with all wrong lines
    */
   Roles parse(String text) {
     int number = 0;
@@ -129,7 +129,10 @@ final class RolesParser {
     problems.add(file + ":" + line + ": " + what);
   }
 
-  /** A comment begins with a # at the start of a line or behind white space. */
+  /**
+   * Returns a line without its comment, which begins with a # at the start of a line or behind
+   * white space.
+   */
   private static String withoutComment(String line) {
     for (int at = line.indexOf('#'); at >= 0; at = line.indexOf('#', at + 1)) {
       if (at == 0 || Character.isWhitespace(line.charAt(at - 1))) {
@@ -144,7 +147,7 @@ final class RolesParser {
       return;
     }
     if (line.startsWith("[")) {
-      // What follows a wrong head would be wrong as well, and is not told.
+      // Lines after a wrong head would be wrong as well, and are not reported.
       skipping = true;
       current = head(line, number);
       skipping = false;
@@ -367,12 +370,12 @@ final class RolesParser {
     }
   }
 
-  /** Text from outside in a message: short, and without what a terminal would act on. */
+  /** Returns text from outside for a message: short, and without what a terminal would act on. */
   static String shown(String text) {
     return '"' + printable(text) + '"';
   }
 
-  /** As {@link #shown}, without quotes. */
+  /** Returns a text like {@link #shown}, without quotes. */
   static String printable(String text) {
     return PrintableText.of(text, MAX_SHOWN);
   }

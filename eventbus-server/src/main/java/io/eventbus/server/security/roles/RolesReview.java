@@ -13,7 +13,7 @@ public final class RolesReview {
   private RolesReview() {}
 
   /**
-   * Looks at each role, with all that it includes and with the rules of all clients.
+   * Reviews each role, with all that it includes and with the rules of all clients.
    *
    * @return a line for each rule that allows nothing that is not denied, and for each that allows
    *     nothing that another one of the role does not allow
@@ -28,7 +28,7 @@ public final class RolesReview {
     return new ArrayList<>(notes);
   }
 
-  /** The first rules of {@code together} are those that are looked at. */
+  /** Reviews the first rules of {@code together}. */
   private static void review(int own, List<RulePattern> together, Set<String> notes) {
     List<TopicFilter> shapes = together.stream().map(RulePattern::shape).toList();
     for (int at = 0; at < own; at++) {
@@ -42,7 +42,7 @@ public final class RolesReview {
     }
   }
 
-  /** A rule that denies or allows all that this one allows; rather one that denies. */
+  /** Returns a rule that denies or allows all that this one allows; preferably one that denies. */
   private static @Nullable RulePattern cover(
       int at, List<RulePattern> together, List<TopicFilter> shapes) {
     RulePattern rule = together.get(at);
@@ -55,7 +55,7 @@ public final class RolesReview {
       if (denies(other)) {
         return other;
       }
-      // Of two that are equal the second one adds nothing.
+      // Of two equal rules the second one adds nothing.
       if (cover == null && (i < at || !shapes.get(i).equals(shapes.get(at)))) {
         cover = other;
       }

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the roles file. A new one that is wrong changes nothing, and is told until it is right.
- * Confined to one thread.
+ * Watch of the roles file. A new version that is wrong changes nothing, and is reported until it is
+ * right. Confined to one thread.
  */
 public final class RolesWatch {
   private static final Duration TELL_AGAIN = Duration.ofMinutes(10);
@@ -20,10 +20,10 @@ public final class RolesWatch {
   private final RolePolicy policy;
   private final AccessChanges changes;
   private final RateLimitedLog warnings;
-  // What was wrong the last time; empty where nothing was.
+  // Problem of the last look; empty for none.
   private String lastWrong = "";
 
-  /** Makes one that does not look yet. */
+  /** Creates a watch that has not begun. */
   public RolesWatch(RolesFile file, RolePolicy policy, AccessChanges changes) {
     this(file, policy, changes, new RateLimitedLog(LOG, System::nanoTime, TELL_AGAIN));
   }

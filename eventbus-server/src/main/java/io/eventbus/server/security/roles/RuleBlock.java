@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of one section. Those without templates are made ready here, once for all clients.
- * Immutable; any thread.
+ * Rules of one section. Those without templates are prepared here, once for all clients. Immutable;
+ * any thread.
  */
 final class RuleBlock {
   static final RuleBlock EMPTY = new RuleBlock(List.of());
@@ -34,17 +34,17 @@ final class RuleBlock {
     rules.forEach((action, some) -> plain.put(action, new RuleList(some)));
   }
 
-  /** All rules, as they were written. */
+  /** Returns all rules, as they were written. */
   List<RulePattern> patterns() {
     return patterns;
   }
 
-  /** Those that are different for each client. */
+  /** Returns the rules that differ for each client. */
   List<RulePattern> withTemplates() {
     return withTemplates;
   }
 
-  /** Those that are the same for all clients; null if there is none for the action. */
+  /** Returns the rules that are the same for all clients; null if there is none for the action. */
   @Nullable RuleList plain(Action action) {
     return plain.get(action);
   }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** A rule as it was written, which may hold templates. Immutable; any thread. */
+/** Rule as it was written, which may hold templates. Immutable; any thread. */
 final class RulePattern {
   private final Effect effect;
   private final Action action;
@@ -62,7 +62,7 @@ final class RulePattern {
    * Reads a rule.
    *
    * @param source where it was written
-   * @throws IllegalArgumentException if the pattern is wrong, saying why
+   * @throws IllegalArgumentException if the pattern is wrong, with the reason
    */
   static RulePattern of(Effect effect, Action action, String text, String source) {
     return new RulePattern(effect, action, text, source);
@@ -100,7 +100,7 @@ final class RulePattern {
     return action;
   }
 
-  /** The names of the templates, without braces. */
+  /** Returns the names of the templates, without braces. */
   List<String> templates() {
     return templates;
   }
@@ -109,13 +109,13 @@ final class RulePattern {
     return whole == null;
   }
 
-  /** The rule and where it is written. */
+  /** Returns the rule and where it is written. */
   @Override
   public String toString() {
     return new Rule(effect, action, text, source, shape()).toString();
   }
 
-  /** The rule for one client. */
+  /** Returns the rule for one client. */
   Rule bind(TemplateValues values) {
     if (whole != null) {
       return whole;
@@ -140,8 +140,8 @@ final class RulePattern {
   }
 
   /**
-   * The filter with a token in place of each template that is the same wherever the template is the
-   * same: by it rules of one client can be compared.
+   * Returns the filter with a token in place of each template, the same wherever the template is
+   * the same: it makes rules of one client comparable.
    */
   TopicFilter shape() {
     StringBuilder shape = new StringBuilder(literals.get(0));

@@ -4,14 +4,14 @@ import io.eventbus.protocol.Topic;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the templates in rules stand for, for one client. */
+/** Values of templates in rules, for one client. */
 record TemplateValues(String subject, String account, String client, Map<String, String> claims) {
-  /** Of a client of which nothing is known. */
+  /** Values of an unknown client. */
   static final TemplateValues NONE = new TemplateValues("", "", "", Map.of());
 
   private static final String CLAIM = "claim:";
 
-  /** Says what is wrong with the name of a template; null if nothing. */
+  /** Returns what is wrong with the name of a template; null if nothing. */
   static @Nullable String problem(String name) {
     return switch (name) {
       case "sub", "account", "client" -> null;

@@ -14,21 +14,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Adds to what another policy says the rules that a client's token holds. Whoever signs tokens may
- * allow what no role does: it could as well name any role. A rule that denies wins, wherever it was
+ * Policy that adds the rules of a client's token to another policy. An issuer of tokens may allow
+ * what no role does: it could as well name any role. A rule that denies wins, wherever it was
  * written. Immutable; any thread.
  *
  * <p>Where the other policy allows an action for everything and a token has rules that allow it,
  * the token's take the place of everything: they would mean nothing otherwise.
  */
 public final class TokenRules implements PermissionPolicy {
-  /** Of one token. */
+  /** Maximum of rules of one token. */
   static final int MAX_RULES = 1_000;
 
   private static final String SOURCE = "token";
   private final PermissionPolicy policy;
 
-  /** Makes a policy. */
+  /** Creates a policy. */
   public TokenRules(PermissionPolicy policy) {
     this.policy = policy;
   }
@@ -70,7 +70,7 @@ public final class TokenRules implements PermissionPolicy {
     return patterns.values().stream().mapToInt(List::size).sum();
   }
 
-  /** A pattern that is wrong makes a rule that is void: it is too late to refuse it. */
+  /** Creates a rule; a wrong pattern makes it void, because it is too late to refuse it. */
   private static Rule rule(Effect effect, Action action, String pattern, TemplateValues values) {
     try {
       return RulePattern.of(effect, action, pattern, SOURCE).bind(values);

@@ -21,11 +21,11 @@ import javax.naming.ldap.Rdn;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients that show nothing in {@code Hello}, but a certificate of their TLS connection. Answers at
- * once.
+ * Login of clients without credentials in {@code Hello}, by the certificate of their TLS
+ * connection. Answers at once.
  */
 public final class CertificateLogin implements LoginMethod {
-  /** RFC 5280, section 4.2.1.6. */
+  /** Type of a DNS name (RFC 5280, section 4.2.1.6). */
   private static final int DNS_NAME = 2;
 
   private static final int URI_NAME = 6;
@@ -34,9 +34,9 @@ public final class CertificateLogin implements LoginMethod {
   private final @Nullable Users users;
 
   /**
-   * Makes the method.
+   * Creates the method.
    *
-   * @param users account and roles of each name; null where every name is let in, without them
+   * @param users account and roles of each name; null if every name is admitted, without them
    */
   public CertificateLogin(CertificateSubject subject, @Nullable Users users) {
     this.subject = subject;

@@ -14,20 +14,20 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Passwords that were right a short time ago, so that a client that comes back costs microseconds.
- * Kept are not they, but their HMAC with a key of this run, over the user's hash as well: a changed
- * password is not found. Any thread.
+ * Passwords that were right a short time ago, so that a reconnect costs microseconds. Only their
+ * HMAC with a key of this run is kept, over the user's hash as well: a changed password is not
+ * found. Any thread.
  */
 final class CheckedPasswords {
   static final Duration LIFE = Duration.ofMinutes(5);
-  static final int MAX = 10_000;
+  static final int MAX_PASSWORDS = 10_000;
 
   private static final String ALGORITHM = "HmacSHA256";
 
   private final LongSupplier nanoTime;
   private final SecretKeySpec key;
 
-  /** When each ends; all live equally long, so that the first ends first. */
+  /** End of each entry; all live equally long, so that the first ends first. */
   private final Map<String, Long> ends = new LinkedHashMap<>();
 
   CheckedPasswords(LongSupplier nanoTime) {
@@ -43,7 +43,7 @@ final class CheckedPasswords {
     synchronized (ends) {
       forget(now);
       ends.remove(seal);
-      if (ends.size() >= MAX) {
+      if (ends.size() >= MAX_PASSWORDS) {
         Iterator<String> first = ends.keySet().iterator();
         first.next();
         first.remove();

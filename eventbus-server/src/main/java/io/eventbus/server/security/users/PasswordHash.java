@@ -8,11 +8,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What is kept of a password: its hash with Argon2id (RFC 9106), in the form of the PHC string
- * format. Immutable; any thread.
+ * Stored hash of a password with Argon2id (RFC 9106), in the form of the PHC string format.
+ * Immutable; any thread.
  */
 public final class PasswordHash {
-  /** What a new hash costs: 19 MiB, two passes, one lane (OWASP). */
+  /** Memory of a new hash: 19 MiB, two passes, one lane (OWASP). */
   private static final int NEW_MEMORY_KIB = 19 * 1024;
 
   private static final int NEW_PASSES = 2;
@@ -20,7 +20,7 @@ public final class PasswordHash {
   private static final int NEW_SALT_BYTES = 16;
   private static final int NEW_HASH_BYTES = 32;
 
-  // What a file asks for is taken from the heap for each check, two at a time.
+  // The memory that a file asks for comes from the heap for each check, two at a time.
   private static final int MAX_MEMORY_KIB = 256 * 1024;
   private static final int MAX_PASSES = 10;
   private static final int MAX_LANES = 4;
@@ -39,7 +39,7 @@ public final class PasswordHash {
   }
 
   /**
-   * Reads a hash.
+   * Parses a hash.
    *
    * @throws IllegalArgumentException if it is none, or asks for too much; does not show it
    */
@@ -61,16 +61,16 @@ public final class PasswordHash {
     return new PasswordHash(phc, Argon2Function.getInstanceFromHash(phc));
   }
 
-  private static int range(String name, String text, int least, int most) {
+  private static int range(String name, String text, int min, int max) {
     int value = Integer.parseInt(text);
-    if (value < least || value > most) {
+    if (value < min || value > max) {
       throw new IllegalArgumentException(
-          "the hash has " + name + "=" + value + " (expected: " + least + ".." + most + ")");
+          "the hash has " + name + "=" + value + " (expected: " + min + ".." + max + ")");
     }
     return value;
   }
 
-  /** Makes the hash of a new password; takes tenths of a second. */
+  /** Creates the hash of a new password; takes tenths of a second. */
   public static PasswordHash of(String password, SecureRandom random) {
     return of(password, random, NEW_MEMORY_KIB, NEW_PASSES);
   }
@@ -83,11 +83,7 @@ public final class PasswordHash {
     return parse(function.hash(password.getBytes(StandardCharsets.UTF_8), salt).getResult());
   }
 
-  /**
-   * Says whether this is the hash of a password; takes as long as the hash's parameters say.
-   *
-   * @return true if it is the right one
-   */
+  /** Returns whether this is the hash of a password; takes as long as the hash's parameters say. */
   public boolean matches(String password) {
     return function.check(
         password.getBytes(StandardCharsets.UTF_8), phc.getBytes(StandardCharsets.UTF_8));
@@ -104,7 +100,7 @@ public final class PasswordHash {
     return phc;
   }
 
-  /** Does not show the hash. */
+  /** Returns a text without the hash. */
   @Override
   public String toString() {
     return "PasswordHash[***]";

@@ -16,18 +16,18 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Users with passwords.
+ * Login of users with passwords.
  *
  * <p>A check takes tenths of a second of a processor on purpose, so only two run at a time, on
  * threads of their own, and a bounded number waits, of which few are of one address. An address
- * where credentials were often wrong waits before anything is computed for it, and lets those of
- * better standing go first. A user who is not in the file costs as much as one who is: otherwise
- * the time would tell which names there are.
+ * with many failures waits before anything is computed for it, and lets those of better standing go
+ * first. A user who is not in the file costs as much as one who is: otherwise the time would reveal
+ * the names.
  */
 public final class PasswordLogin implements LoginMethod, AutoCloseable {
   private static final int AT_A_TIME = 2;
 
-  /** What one address may have waiting and at work: less than others can wait behind. */
+  /** Maximum of checks of one address that wait or run: less than others can wait behind. */
   static final int MAX_OF_ADDRESS = 4;
 
   static final Duration DELAY = Duration.ofSeconds(1);
@@ -47,17 +47,17 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
   private final Executor afterDelay;
   private final PasswordQueue queue;
 
-  /** How many each address has waiting or at work; only those that have some. */
+  /** Number of checks of each address that wait or run; only addresses with some. */
   private final ConcurrentHashMap<Object, Integer> ofAddress = new ConcurrentHashMap<>();
 
-  /** Makes the method. */
+  /** Creates the method. */
   public PasswordLogin(Users users) {
     this(users, AT_A_TIME, System::nanoTime, delayed());
   }
 
   /**
-   * Makes the method with a thread and a queue of its own, so that whatever clients do the
-   * operators can log in.
+   * Creates the method with a thread and a queue of its own, so that operators can log in whatever
+   * clients do.
    */
   public static PasswordLogin forOperators(Users users) {
     return new PasswordLogin(users, 1, System::nanoTime, delayed());
@@ -80,7 +80,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     return credentials.user() != null;
   }
 
-  // What comes of the answer is the caller's.
+  // Errors of the answer are the caller's.
   @SuppressWarnings("FutureReturnValueIgnored")
   @Override
   public CompletableFuture<LoginOutcome> check(Credentials credentials) {
@@ -98,7 +98,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     Origin origin = credentials.origin();
     Object address = origin == null ? null : origin.address();
     Standing standing = origin == null ? Standing.UNKNOWN : origin.standing();
-    if (!take(address)) {
+    if (!tryAcquire(address)) {
       return CompletableFuture.completedFuture(ADDRESS_BUSY);
     }
     CompletableFuture<LoginOutcome> answer = new CompletableFuture<>();
@@ -111,7 +111,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
               outcome = answer.isDone() ? BUSY : judge(now, name, user, password);
             } finally {
               // Before the answer: who has it may ask again.
-              give(address);
+              release(address);
             }
             answer.complete(outcome);
           } catch (RuntimeException | Error e) {
@@ -119,7 +119,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
           }
         };
     if (origin != null && origin.failsOften()) {
-      // It keeps its place also where the client goes: otherwise coming again would be quicker.
+      // The check keeps its place even if the client goes: otherwise reconnecting would be quicker.
       afterDelay.execute(() -> begin(standing, task, answer, address));
     } else {
       begin(standing, task, answer, address);
@@ -134,24 +134,24 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
       CompletableFuture<LoginOutcome> answer,
       @Nullable Object address) {
     if (answer.isDone()) {
-      give(address);
+      release(address);
       return;
     }
     if (!queue.add(standing, task)) {
-      give(address);
+      release(address);
       answer.complete(BUSY);
       return;
     }
     answer.whenComplete(
         (outcome, failure) -> {
-          // One that has begun gives its place back when it ends.
+          // A check that has begun releases its place when it ends.
           if (queue.remove(standing, task)) {
-            give(address);
+            release(address);
           }
         });
   }
 
-  private boolean take(@Nullable Object address) {
+  private boolean tryAcquire(@Nullable Object address) {
     if (address == null) {
       return true;
     }
@@ -166,13 +166,13 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     return taken[0];
   }
 
-  private void give(@Nullable Object address) {
+  private void release(@Nullable Object address) {
     if (address != null) {
       ofAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
     }
   }
 
-  /** How many addresses have some that wait or are at work. */
+  /** Returns the number of addresses with checks that wait or run. */
   int addresses() {
     return ofAddress.size();
   }
@@ -189,7 +189,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
       return wrong(user, own == null ? "a user that has no password" : "a wrong password");
     }
     checked.add(own, user.name(), password);
-    // The hash took its time: whoever was taken out of the file meanwhile is not let in.
+    // The hash took its time: a user removed from the file meanwhile is not admitted.
     User still = users.current().find(user.name());
     return still != null && still.hash() != null && own.text().equals(still.hash().text())
         ? proved(still)
@@ -204,7 +204,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     return new LoginOutcome.Proved(user.identity(AuthenticationMethod.PASSWORD));
   }
 
-  /** How many wait for a thread. */
+  /** Returns the number of checks that wait for a thread. */
   int waiting() {
     return queue.size();
   }

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passwords that wait for one of a few threads. Those of better standing go first, and each
- * standing has a bound of its own, so that guessers delay nobody but each other. Any thread.
+ * Queue of passwords that wait for one of a few threads. Those of better standing go first, and
+ * each standing has a bound of its own, so that guessers delay only each other. Any thread.
  */
 final class PasswordQueue implements AutoCloseable {
   /** Maximum number of waiting checks of each standing. */
@@ -20,7 +20,7 @@ final class PasswordQueue implements AutoCloseable {
 
   private final int atATime;
   private final ThreadPoolExecutor threads;
-  // The best standing first; guarded by this, as is the number of workers.
+  // Best standing first; guarded by this, as is the number of workers.
   private final Map<Standing, Deque<Runnable>> waiting = new EnumMap<>(Standing.class);
   private int workers;
 
@@ -43,10 +43,9 @@ final class PasswordQueue implements AutoCloseable {
   }
 
   /**
-   * Adds a check.
+   * Adds a check; returns false if as many wait as may, or the queue is closed.
    *
    * @param check must not throw
-   * @return false if as many wait as may, or nothing is checked any more
    */
   synchronized boolean add(Standing standing, Runnable check) {
     Deque<Runnable> equals = of(standing);
@@ -76,7 +75,7 @@ final class PasswordQueue implements AutoCloseable {
     }
   }
 
-  /** Takes what is to be checked now; with null the worker ends. */
+  /** Removes and returns the next check; null ends the worker. */
   private synchronized @Nullable Runnable next() {
     for (Deque<Runnable> equals : waiting.values()) {
       if (!equals.isEmpty()) {

@@ -7,10 +7,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of the users file.
+ * Line of the users file.
  *
  * @param hash of the password; null for a client that has none, but a certificate
- * @param account whose client it is; empty for none
+ * @param account of the client; empty for none
  */
 record User(String name, @Nullable PasswordHash hash, String account, Set<String> roles) {
   Identity identity(AuthenticationMethod method) {

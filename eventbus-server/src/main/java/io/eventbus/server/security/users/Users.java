@@ -18,13 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The users of a file, as it is now. Any thread may ask; one at a time looks whether the file has
+ * Users of a file, as it is now. Any thread may ask; one at a time checks whether the file has
  * changed.
  */
 public final class Users {
   private static final Logger LOG = LoggerFactory.getLogger(Users.class);
 
-  /** Greatest multiple of the usual cost that a machine of today bears, with others waiting. */
+  /**
+   * Maximum cost as a multiple of the usual: what a machine of today bears, with others waiting.
+   */
   private static final int MAX_TIMES_USUAL = 4;
 
   private final Path file;
@@ -32,7 +34,7 @@ public final class Users {
   private volatile UsersFile current;
   private @Nullable Version seen;
 
-  /** What a file has that changes with its content, whether it is written or replaced. */
+  /** Version of a file, which changes with its content, whether it is written or replaced. */
   private record Version(Object time, long bytes, @Nullable Object identity) {
     static @Nullable Version of(Path file) {
       try {
@@ -47,14 +49,14 @@ public final class Users {
   /**
    * Reads the users.
    *
-   * @throws ConfigException if the file cannot be used; says which line, and why
+   * @throws ConfigException if the file cannot be used; names the line and the reason
    */
   public Users(Path file) {
     this(file, AccessChanges.NONE);
   }
 
   /**
-   * Reads the users, and tells when they change.
+   * Reads the users, and reports when they change.
    *
    * @throws ConfigException as above
    */
@@ -73,8 +75,8 @@ public final class Users {
   }
 
   /**
-   * Reads the file again if it has changed; where it cannot be used the users stay. May block for
-   * as long as the file system does; not on an event loop.
+   * Reads the file again if it has changed; if it cannot be used the users stay. May block for as
+   * long as the file system does; not on an event loop.
    */
   public synchronized void refresh() {
     // Before it is read: what changes meanwhile is seen the next time.
@@ -95,9 +97,8 @@ public final class Users {
   }
 
   /**
-   * Says who a user is, without a proof: to try out what it may do.
-   *
-   * @return its identity; empty if there is no such user
+   * Returns the identity of a user without a proof, to try out its permissions; empty if there is
+   * no such user.
    */
   public Optional<Identity> identity(String name) {
     return Optional.ofNullable(current.find(name))
@@ -105,9 +106,9 @@ public final class Users {
   }
 
   /**
-   * Looks for what is probably not meant.
+   * Returns notes on what is probably not meant.
    *
-   * @param roles the roles that there are; null where no file has any
+   * @param roles known roles; null where no file has any
    * @param operators the account of operators, whose roles need not be among them; null for none
    */
   public List<String> notes(@Nullable Set<String> roles, @Nullable String operators) {

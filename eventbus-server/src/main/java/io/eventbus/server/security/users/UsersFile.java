@@ -34,7 +34,7 @@ final class UsersFile {
   static final int MAX_BYTES = 4 * 1024 * 1024;
   static final int MAX_USERS = 20_000;
 
-  /** As much as fits into {@code Hello.user}. */
+  /** Maximum that fits into {@code Hello.user}. */
   private static final int MAX_NAME_BYTES = 255;
 
   private static final int MAX_ROLES = 64;
@@ -47,7 +47,7 @@ final class UsersFile {
   }
 
   private final Map<String, User> users;
-  // Those that cost more are as frequent among them as among the users.
+  // Costly hashes are as frequent among decoys as among the users.
   private final List<PasswordHash> decoys;
 
   private UsersFile(Map<String, User> users, List<PasswordHash> decoys) {
@@ -55,7 +55,7 @@ final class UsersFile {
     this.decoys = decoys;
   }
 
-  /** A file that cannot be used. */
+  /** File that cannot be used. */
   static final class BadFileException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -94,7 +94,7 @@ final class UsersFile {
   }
 
   /**
-   * Reads lines.
+   * Parses lines.
    *
    * @throws BadFileException with the number of the line, from 1, and what is wrong
    */
@@ -125,7 +125,7 @@ final class UsersFile {
     return new UsersFile(Map.copyOf(users), List.copyOf(decoys));
   }
 
-  /** The last three colons count: a name may be a URI. */
+  /** Parses a line; the last three colons count, because a name may be a URI. */
   private static User user(String line) {
     int roles = line.lastIndexOf(':');
     int account = line.lastIndexOf(':', roles - 1);
@@ -179,11 +179,9 @@ final class UsersFile {
   }
 
   /**
-   * Returns a hash for a user who is not in the file: always the same one for a name, and any of
-   * the file's. Where they cost differently, the time of a refusal tells no more of such a name
-   * than of a user's.
-   *
-   * @return null where there is no password in the file
+   * Returns a hash for a user who is not in the file, null if the file has no password: always the
+   * same one for a name, and any of the file's. If hashes cost differently, the time of a refusal
+   * reveals no more of such a name than of a user's.
    */
   @Nullable PasswordHash decoy(String name) {
     if (decoys.isEmpty()) {

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 
-/** The body of a Close frame (RFC 6455, sections 5.5.1 and 7.4). */
+/** Body of a Close frame (RFC 6455, sections 5.5.1 and 7.4). */
 public final class CloseFrame {
   private static final int NO_CODE = 1005;
 

@@ -4,11 +4,11 @@ import io.eventbus.protocol.CloseReason;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The header of one WebSocket frame from a client, and the rules of RFC 6455, sections 5.2 to 5.5,
- * that can be checked with it alone. Reused; confined to its connection's loop.
+ * Header of a WebSocket frame from a client, and the rules of RFC 6455, sections 5.2 to 5.5, that
+ * can be checked with it alone. Reused; confined to its connection's loop.
  */
 public final class FrameHeader {
-  /** The longest header: two bytes, eight of length, four of mask. */
+  /** Length of the longest header: two bytes, eight of length, four of mask. */
   public static final int MAX_BYTES = 14;
 
   public boolean fin;

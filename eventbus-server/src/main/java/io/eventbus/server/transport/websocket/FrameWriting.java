@@ -3,15 +3,15 @@ package io.eventbus.server.transport.websocket;
 import io.eventbus.server.routing.Delivery;
 import io.netty.buffer.ByteBuf;
 
-/** The header of a frame from a bus, which is never masked (RFC 6455, section 5.2). */
+/** Header of a frame from a bus, which is never masked (RFC 6455, section 5.2). */
 public final class FrameWriting {
   public static final int MAX_HEADER_BYTES = 10;
 
   private FrameWriting() {}
 
   /**
-   * Makes a binary message of one delivery, without a copy of it. The header goes into the room in
-   * front of the frame; it is the same for every subscriber, as a bus does not mask.
+   * Creates a binary message of one delivery, without a copy of it. The header goes into the room
+   * in front of the frame; it is the same for every subscriber, as a bus does not mask.
    */
   public static ByteBuf message(Delivery delivery) {
     int bytes = delivery.frameBytes();

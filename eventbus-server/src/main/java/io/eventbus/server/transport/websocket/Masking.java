@@ -2,7 +2,7 @@ package io.eventbus.server.transport.websocket;
 
 import io.netty.buffer.ByteBuf;
 
-/** Takes the mask off a payload in place (RFC 6455, section 5.3), eight bytes at a time. */
+/** Removal of the mask from a payload in place (RFC 6455, section 5.3), eight bytes at a time. */
 public final class Masking {
   private Masking() {}
 

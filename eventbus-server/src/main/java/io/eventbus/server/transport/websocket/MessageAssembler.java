@@ -11,17 +11,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts bytes that come in pieces together: frames that are cut by reads, and messages that are cut
- * into frames. What it holds is asked for before it is allocated, and never more is allocated than
- * twice what has arrived. Confined to the loop.
+ * Assembler of bytes that come in pieces: frames cut by reads, and messages cut into frames. Memory
+ * is acquired before it is allocated, and never more is allocated than twice what has arrived.
+ * Confined to the loop.
  */
 public final class MessageAssembler {
-  /** Up to here a message is short: about what one read may cut in two. */
+  /** Size up to which a message is short: about what one read may cut in two. */
   public static final int SHORT_BYTES = 72 * 1024;
 
   private static final int FIRST = 4 * 1024;
 
-  /** Longer than a client needs that sends a message at once, also to a busy bus. */
+  /**
+   * Time after which a short message is overdue: longer than a client needs that sends a message at
+   * once, also to a busy bus.
+   */
   private static final long SHORT_TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private static final long LONG_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -52,23 +55,23 @@ public final class MessageAssembler {
     this.lacking = shortPieces;
   }
 
-  /** Bytes held; any thread. */
+  /** Returns the bytes held; any thread. */
   public long held() {
     return held.get();
   }
 
-  /** Whether more is held than one read may cut in two. */
+  /** Returns whether more is held than one read may cut in two. */
   public boolean isLong() {
     return isLong;
   }
 
-  /** When the first bytes of what is held came, as {@link System#nanoTime}. */
+  /** Returns when the first held bytes came, as {@link System#nanoTime}. */
   public long beganNanos() {
     return beganNanos;
   }
 
-  /** The time in which nothing was read does not count for what has begun. */
-  public void goOn(long nowNanos) {
+  /** Resumes after a pause, which does not count for what has begun. */
+  public void resume(long nowNanos) {
     if (paused) {
       paused = false;
       beganNanos += nowNanos - pausedAt;
@@ -76,22 +79,21 @@ public final class MessageAssembler {
   }
 
   /**
-   * How much reason there is to end this connection for the sake of other messages of which little
-   * has come: what has not moved on for the longest time goes first.
+   * Returns the eviction score among short unfinished messages: the one without progress for the
+   * longest time is first.
    */
-  public double claimToShort(long nowNanos) {
+  public double shortEvictionScore(long nowNanos) {
     long age = nowNanos - beganNanos;
-    // Who waits for room itself is not to blame for the time that it takes, up to a point.
-    long patience = paused ? LONG_TIMEOUT_NANOS : SHORT_TIMEOUT_NANOS;
-    return held.get() == 0 || isLong || isHeldUp() || age < patience ? 0 : age;
+    // Waiting for room is not the connection's fault, up to a point.
+    long timeout = paused ? LONG_TIMEOUT_NANOS : SHORT_TIMEOUT_NANOS;
+    return held.get() == 0 || isLong || isHeldUp() || age < timeout ? 0 : age;
   }
 
   /**
-   * How much reason there is to end this connection for the sake of other large messages: first the
-   * one that comes slowest, of those that have had a second; if all are young, the one that holds
-   * the most of those that have waited themselves.
+   * Returns the eviction score among large unfinished messages: the slowest first, of those that
+   * are a second old; if all are younger, the largest of those that have waited themselves.
    */
-  public double claimToLong(long nowNanos) {
+  public double longEvictionScore(long nowNanos) {
     if (!isLong || isHeldUp()) {
       return 0;
     }
@@ -102,43 +104,43 @@ public final class MessageAssembler {
     return nowNanos - beganNanos < LONG_TIMEOUT_NANOS / 4 ? 0 : held.get();
   }
 
-  /** Whether it stands still for another reason than that it waits for room. */
+  /** Returns whether it stands still for another reason than waiting for room. */
   private boolean isHeldUp() {
     return paused && !pausedForRoom;
   }
 
-  /** Nothing is read for now. */
+  /** Pauses: nothing is read for now. */
   public void pause(boolean forRoom, long nowNanos) {
     pausedForRoom = forRoom;
     paused = true;
     pausedAt = nowNanos;
   }
 
-  /** Where to wait after something did not fit. */
+  /** Returns what to wait for after something did not fit. */
   public UnfinishedMemory lacking() {
     return lacking;
   }
 
-  /** The frame of which only a part has come; null for none. */
+  /** Returns the frame of which only a part has come; null for none. */
   public @Nullable ByteBuf partialFrame() {
     return partialFrame;
   }
 
   /**
-   * Takes up to so many bytes into the unfinished frame; memory is asked for the whole of it.
+   * Adds at most so many bytes to the unfinished frame; memory is acquired for the whole of it.
    *
    * @param whole the size of the frame, or more where it is not known yet
-   * @return false if there is no memory for them now; then nothing was taken
+   * @return false if there is no memory for them now; then nothing was added
    */
-  public boolean addToPartial(ByteBuf in, int most, long whole, long nowNanos) {
-    int n = Math.min(most, in.readableBytes());
+  public boolean addToPartial(ByteBuf in, int max, long whole, long nowNanos) {
+    int n = Math.min(max, in.readableBytes());
     if (partialFrame == null && fragments == null) {
       beganNanos = nowNanos;
     }
     // All of it at once: frames that each lack a part of what others hold would wait for each
     // other.
     if (whole > partialReserved) {
-      if (!take((int) whole - partialReserved)) {
+      if (!tryAcquire((int) whole - partialReserved)) {
         return false;
       }
       partialReserved = (int) whole;
@@ -163,30 +165,30 @@ public final class MessageAssembler {
     if (partialReserved > 0) {
       int bytes = partialReserved;
       partialReserved = 0;
-      giveBack(bytes);
+      release(bytes);
     }
   }
 
-  /** A buffer with room for more bytes; null if there is no memory for it now. */
+  /** Returns a buffer with room for more bytes; null if there is no memory for it now. */
   private @Nullable ByteBuf withRoom(@Nullable ByteBuf buffer, int n, long nowNanos) {
     if (partialFrame == null && fragments == null) {
       beganNanos = nowNanos;
     }
     if (buffer == null) {
       int capacity = Math.max(n, Math.min(FIRST, 2 * n));
-      return take(capacity) ? allocate(capacity) : null;
+      return tryAcquire(capacity) ? allocate(capacity) : null;
     }
     int needed = buffer.readableBytes() + n;
     if (needed > buffer.capacity()) {
       int capacity = allocator.calculateNewCapacity(needed, buffer.maxCapacity());
       int more = capacity - buffer.capacity();
-      if (!take(more)) {
+      if (!tryAcquire(more)) {
         return null;
       }
       try {
         buffer.capacity(capacity);
       } catch (OutOfMemoryError e) {
-        giveBack(more);
+        release(more);
         throw e;
       }
     }
@@ -197,36 +199,38 @@ public final class MessageAssembler {
     try {
       return allocator.directBuffer(capacity);
     } catch (OutOfMemoryError e) {
-      giveBack(capacity);
+      release(capacity);
       throw e;
     }
   }
 
-  /** Counts memory before it is allocated; a message that has become long counts as that whole. */
-  private boolean take(int bytes) {
+  /**
+   * Acquires memory before it is allocated; a message that has become long counts as long in full.
+   */
+  private boolean tryAcquire(int bytes) {
     long before = held.get();
     boolean becomesLong = !isLong && before + bytes > SHORT_BYTES;
     UnfinishedMemory from = isLong || becomesLong ? longPieces : shortPieces;
-    if (becomesLong ? !from.take(before + bytes) : !from.take(bytes, before)) {
+    if (becomesLong ? !from.tryAcquire(before + bytes) : !from.tryAcquire(bytes, before)) {
       lacking = from;
       return false;
     }
     if (becomesLong) {
       isLong = true;
-      shortPieces.give(before);
+      shortPieces.release(before);
     }
     held.add(bytes);
     return true;
   }
 
-  /** What the message has taken of the room for long ones. */
+  /** Returns the bytes of the message that count as long. */
   public long heldOfLong() {
     return isLong ? held.get() : 0;
   }
 
-  /** Gives memory back that could not be allocated after all. */
-  private void giveBack(int bytes) {
-    (isLong ? longPieces : shortPieces).give(bytes);
+  /** Releases memory that could not be allocated after all. */
+  private void release(int bytes) {
+    (isLong ? longPieces : shortPieces).release(bytes);
     held.add(-bytes);
     isLong &= held.get() > 0;
   }
@@ -235,7 +239,7 @@ public final class MessageAssembler {
     if (buffer != null) {
       int bytes = buffer.capacity();
       buffer.release();
-      giveBack(bytes);
+      release(bytes);
     }
     return null;
   }
@@ -287,18 +291,18 @@ public final class MessageAssembler {
     inMessage = !header.fin;
   }
 
-  /** Whether the payload of a frame has to be put together with others, or inflated. */
+  /** Returns whether the payload of a frame has to be put together with others, or inflated. */
   public boolean isPiece(FrameHeader header) {
     return !header.fin || isFragmented() || needsInflating(header);
   }
 
-  /** Whether the message that a frame belongs to is compressed. */
+  /** Returns whether the message that a frame belongs to is compressed. */
   public boolean needsInflating(FrameHeader header) {
     return header.opcode != Opcode.CONTINUATION ? header.compressed : compressed;
   }
 
   /**
-   * Makes room for the payload of a frame.
+   * Acquires room for the payload of a frame.
    *
    * @return false if there is no memory for it now; then nothing was done
    */
@@ -316,7 +320,7 @@ public final class MessageAssembler {
     fragmentCount++;
   }
 
-  /** The fragments put together; stays owned by this assembler until {@link #endMessage}. */
+  /** Returns the assembled fragments, owned by this assembler until {@link #endMessage}. */
   public ByteBuf message() {
     ByteBuf message = fragments;
     if (message == null) {
@@ -344,7 +348,7 @@ public final class MessageAssembler {
     return fragmentCount > 0;
   }
 
-  /** Whether a message or a frame has begun and not ended. */
+  /** Returns whether a message or a frame has begun and not ended. */
   public boolean isUnfinished() {
     return inMessage || partialFrame != null;
   }

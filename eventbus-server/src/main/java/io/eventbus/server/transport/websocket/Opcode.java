@@ -1,6 +1,6 @@
 package io.eventbus.server.transport.websocket;
 
-/** The opcodes of RFC 6455, section 5.2. */
+/** Opcodes of RFC 6455, section 5.2. */
 public final class Opcode {
   public static final int CONTINUATION = 0;
   public static final int TEXT = 1;

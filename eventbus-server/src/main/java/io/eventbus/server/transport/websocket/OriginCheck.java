@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which web pages may connect. A browser names the site of the page (RFC 6455, section 10.2);
- * without this check every page that somebody opens could use a bus on that machine or in that
- * network. That the request's Host is the page's own site proves nothing where it is a name:
- * whoever owns the name can make it lead here (DNS rebinding). Any thread.
+ * Check of the web pages that may connect. A browser names the site of the page (RFC 6455, section
+ * 10.2); without this check every page that somebody opens could use a bus on that machine or in
+ * that network. A Host that equals the page's own site proves nothing if it is a name: its owner
+ * can make it lead here (DNS rebinding). Any thread.
  */
 public final class OriginCheck {
   private static final int MAX_SHOWN = 100;
   private static final int HTTP_PORT = 80;
   private static final int HTTPS_PORT = 443;
 
-  /** A page that is refused tries again for as long as it is open. */
+  /** Interval of log lines for one site: a refused page tries again for as long as it is open. */
   private static final Duration INTERVAL = Duration.ofHours(1);
 
   private final List<String> allowed;
@@ -26,7 +26,7 @@ public final class OriginCheck {
   private final RateLimitedLog refusals;
 
   /**
-   * Makes a check.
+   * Creates a check.
    *
    * @param allowed sites that may connect besides the bus's own; "*" for all
    */
@@ -37,7 +37,7 @@ public final class OriginCheck {
         new RateLimitedLog(LoggerFactory.getLogger(OriginCheck.class), System::nanoTime, INTERVAL));
   }
 
-  /** The same with a log of refused pages, each site by itself. */
+  /** Creates a check with a log of refused pages, each site by itself. */
   public OriginCheck(List<String> allowed, String listenHost, RateLimitedLog refusals) {
     this.listenHost = listenHost;
     this.allowed = List.copyOf(allowed);
@@ -45,7 +45,7 @@ public final class OriginCheck {
   }
 
   /**
-   * Says whether a page may not connect.
+   * Returns whether a page may not connect.
    *
    * @param origin the request's Origin, null for a program that is no browser
    * @param adminPort the port of the administration, whose pages are the bus's own; -1 for none
@@ -55,8 +55,7 @@ public final class OriginCheck {
   }
 
   /**
-   * Tells the operator of a page that was refused: the page itself cannot say more than that there
-   * is no connection.
+   * Logs a page that was refused: the page itself cannot say more than that there is no connection.
    *
    * @param client where the request came from
    */
@@ -70,12 +69,14 @@ public final class OriginCheck {
         client);
   }
 
-  /** Whatever it says, it makes one line. */
+  /** Returns the text in one printable line. */
   private static String printable(String text) {
     return text.substring(0, Math.min(text.length(), MAX_SHOWN)).replaceAll("[^!-~]", "?");
   }
 
-  /** The page comes from the same host, by a name that nobody can make lead here. */
+  /**
+   * Returns whether the page comes from the same host, by a name that nobody can make lead here.
+   */
   private boolean isOwn(String origin, @Nullable String host, int adminPort) {
     if (host == null || !(isSame(origin, host) || isAdministration(origin, host, adminPort))) {
       return false;
@@ -90,18 +91,20 @@ public final class OriginCheck {
     return site.equalsIgnoreCase(host);
   }
 
-  /** The page comes from the administration port, which shows nobody else's pages. */
+  /**
+   * Returns whether the page comes from the administration port, which shows nobody else's pages.
+   */
   private static boolean isAdministration(String origin, String host, int adminPort) {
     if (adminPort < 0) {
       return false;
     }
     String name = host.replaceFirst(":[0-9]*$", "");
-    // With TLS or without: whatever comes from that port is the bus's.
+    // With TLS or without: every page of that port is the bus's.
     return isSite(origin, "http://" + name, adminPort, HTTP_PORT)
         || isSite(origin, "https://" + name, adminPort, HTTPS_PORT);
   }
 
-  /** A browser leaves the usual port out. */
+  /** Compares an origin with a site; a browser leaves the usual port out. */
   private static boolean isSite(String origin, String site, int port, int usualPort) {
     return origin.equalsIgnoreCase(port == usualPort ? site : site + ":" + port);
   }

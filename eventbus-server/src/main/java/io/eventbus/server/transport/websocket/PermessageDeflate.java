@@ -23,11 +23,11 @@ public final class PermessageDeflate implements AutoCloseable {
   private static final byte[] TAIL = {0, 0, (byte) 0xFF, (byte) 0xFF};
 
   /**
-   * Larger messages are sent as they are: a loop deflates without interruption, for each client.
+   * Maximum size that is deflated, because a loop deflates without interruption, for each client.
    */
   public static final int MAX_DEFLATED = 256 * 1024;
 
-  /** Offers of a request that are looked at; browsers make one. */
+  /** Maximum of offers in a request that are read; browsers make one. */
   private static final int MAX_OFFERS = 16;
 
   private static final Pattern CLIENT_BITS =
@@ -68,8 +68,8 @@ public final class PermessageDeflate implements AutoCloseable {
   }
 
   /**
-   * The window cannot be made smaller than 15 bits with the JDK's deflater: an offer that insists
-   * is declined.
+   * Returns whether an offer is acceptable: the JDK's deflater cannot make the window smaller than
+   * 15 bits, so an offer that insists is declined.
    */
   private static boolean isAcceptable(String offer) {
     String[] parts = offer.split(";", -1);

@@ -10,13 +10,13 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps an HTTP request until its head has come whole, and then goes. A decoder that is given it
- * piece by piece makes an object of each line, and thousands of requests that never end would hold
- * twenty times what was sent. What is kept here are bytes, bounded for each request, counted among
- * the unfinished messages. Confined to the loop.
+ * Collector of an HTTP request's head, removed when the head is whole. A decoder that gets it piece
+ * by piece makes an object of each line, and thousands of requests that never end would hold twenty
+ * times what was sent. Here bytes are kept, bounded for each request, counted among the unfinished
+ * messages. Confined to the loop.
  */
 public final class RequestHead extends ChannelInboundHandlerAdapter {
-  private final int most;
+  private final int max;
   private final UnfinishedMemory memory;
   private final Runnable noRoom;
   private @Nullable ByteBuf head;
@@ -26,18 +26,18 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
   private boolean hasProxyPreface;
 
   /**
-   * Makes the handler of one connection.
+   * Creates the handler of one connection.
    *
-   * @param most bytes after which the decoder gets the head whether it is whole or not, to say what
+   * @param max bytes after which the decoder gets the head whether it is whole or not, to say what
    *     is wrong with it, and nothing more
    */
-  public RequestHead(int most, UnfinishedMemory memory, Runnable noRoom) {
-    this.most = most;
+  public RequestHead(int max, UnfinishedMemory memory, Runnable noRoom) {
+    this.max = max;
     this.memory = memory;
     this.noRoom = noRoom;
   }
 
-  /** Bytes held. */
+  /** Returns the bytes held. */
   public int heldBytes() {
     return taken;
   }
@@ -67,7 +67,7 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
       }
       return;
     }
-    if (all.readableBytes() >= most || !isHttp(all)) {
+    if (all.readableBytes() >= max || !isHttp(all)) {
       // The decoder says what is wrong with it, and gets nothing more.
       refused = true;
       passOn(ctx, all);
@@ -88,7 +88,7 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
 
   private boolean keep(ChannelHandlerContext ctx, ByteBuf in) {
     try {
-      if (!take(in.readableBytes())) {
+      if (!tryAcquire(in.readableBytes())) {
         return false;
       }
       // Not the buffer itself: it may be much larger than what was read.
@@ -99,13 +99,13 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Null if there is no room; takes over the second buffer. */
+  /** Appends the second buffer, and takes it over; null if there is no room. */
   private @Nullable ByteBuf append(ChannelHandlerContext ctx, ByteBuf all, ByteBuf in) {
     try {
       int needed = all.readableBytes() + in.readableBytes();
       if (needed > all.capacity()) {
         int capacity = ctx.alloc().calculateNewCapacity(needed, Integer.MAX_VALUE);
-        if (!take(capacity - taken)) {
+        if (!tryAcquire(capacity - taken)) {
           return null;
         }
         all.capacity(capacity);
@@ -116,8 +116,8 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private boolean take(int bytes) {
-    if (!memory.take(bytes)) {
+  private boolean tryAcquire(int bytes) {
+    if (!memory.tryAcquire(bytes)) {
       return false;
     }
     taken += bytes;
@@ -130,7 +130,9 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     noRoom.run();
   }
 
-  /** Whether there is an empty line, which ends the head, with or without carriage returns. */
+  /**
+   * Returns whether there is an empty line, which ends the head, with or without carriage returns.
+   */
   private boolean isWhole(ByteBuf all) {
     int end = all.writerIndex();
     for (int i = Math.max(start(all), searched - 2); i < end; i++) {
@@ -145,13 +147,13 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     return false;
   }
 
-  /** Where the request begins: empty lines may be before it (RFC 9112, section 2.2). */
+  /** Returns where the request begins: empty lines may be before it (RFC 9112, section 2.2). */
   private static int start(ByteBuf all) {
     int start = all.forEachByte(octet -> octet == '\r' || octet == '\n');
     return start < 0 ? all.writerIndex() : start;
   }
 
-  /** False if the first line has come and is none of a request. */
+  /** Returns false if the first line has come and is no request line. */
   private static boolean isHttp(ByteBuf all) {
     int start = start(all);
     int line = all.bytesBefore(start, all.writerIndex() - start, (byte) '\n');
@@ -164,7 +166,7 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     if (kept != null) {
       kept.release();
     }
-    memory.give(taken);
+    memory.release(taken);
     taken = 0;
   }
 

@@ -17,49 +17,48 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The opening handshake of RFC 6455, section 4.2, as a pure function from a request to an answer.
- */
+/** Opening handshake of RFC 6455, section 4.2, as a pure function from a request to an answer. */
 public final class UpgradeHandshake {
   public static final String AVRO = "eventbus.v1.avro";
 
-  /** The status of what a page of another site gets. */
+  /** Status for a page of another site. */
   public static final int FOREIGN = 403;
 
   /**
-   * A browser tells a page nothing of an upgrade that failed, but lets it read the answer to a
-   * plain GET that says so. There is nothing in these answers that a page may not know.
+   * Headers that let a page read an answer. A browser tells a page nothing of an upgrade that
+   * failed, but lets it read the answer to a plain GET that says so. These answers contain nothing
+   * that a page may not know.
    */
   public static final Map<String, String> FOR_PAGES =
       Map.of("Access-Control-Allow-Origin", "*", "Cache-Control", "no-store");
 
   private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-  /** 16 bytes in base64. */
+  /** Length of 16 bytes in base64. */
   private static final int KEY_LENGTH = 24;
 
-  /** Which endpoint a request is for. */
+  /** Endpoint of a request. */
   public enum Endpoint {
     BUS,
     ECHO
   }
 
-  /** What to answer. */
+  /** Answer to a request. */
   public sealed interface Answer {}
 
   /**
    * Switch to WebSocket.
    *
-   * @param subprotocol the one agreed on, null for none
+   * @param subprotocol the agreed one, null for none
    * @param extensions the answer to the offered extensions, null for none
    */
   public record Upgrade(
       Endpoint endpoint, @Nullable String subprotocol, @Nullable String extensions, String accept)
       implements Answer {}
 
-  /** Answer with a page and close. */
+  /** Page, after which the connection is closed. */
   public record Page(int status, String body, Map<String, String> headers) implements Answer {
-    /** The same with one more header. */
+    /** Returns the page with another header. */
     public Page with(String name, String value) {
       Map<String, String> more = new TreeMap<>(headers);
       more.put(name, value);
@@ -80,7 +79,7 @@ public final class UpgradeHandshake {
     this.compression = compression;
   }
 
-  /** Which pages may connect, and who hears of those that may not. */
+  /** Returns the check of pages, which also reports those that are refused. */
   public OriginCheck origins() {
     return origins;
   }
@@ -118,7 +117,7 @@ public final class UpgradeHandshake {
     return upgrade(request, endpoint, adminPort);
   }
 
-  /** What is not an upgrade is told whether one would be refused, and why. */
+  /** Answers a request that is no upgrade: whether an upgrade would be refused, and why. */
   private Page plain(HttpRequest request, int adminPort) {
     Page refusal = refusedOrigin(request, adminPort);
     return refusal != null
@@ -150,8 +149,8 @@ public final class UpgradeHandshake {
   }
 
   /**
-   * The site of the page that makes a request; null for a program that is no browser. A plain GET
-   * of a page's own site has no Origin, but an upgrade from there would have one.
+   * Returns the site of the page that makes a request; null for a program that is no browser. A
+   * plain GET of a page's own site has no Origin, but an upgrade from there would have one.
    */
   public static @Nullable String origin(HttpRequest request) {
     String origin = request.headers().get(HttpHeaderNames.ORIGIN);
@@ -161,9 +160,8 @@ public final class UpgradeHandshake {
   }
 
   /**
-   * Whether a request comes from a browser: all of these name the site of the page, and call
-   * themselves Mozilla. Libraries of programs may do the one or the other, Tyrus for instance sends
-   * an Origin.
+   * Returns whether a request comes from a browser: all browsers name the site of the page, and
+   * call themselves Mozilla. Libraries may do either, Tyrus for instance sends an Origin.
    */
   public static boolean isOfBrowser(HttpRequest request) {
     String agent = request.headers().get(HttpHeaderNames.USER_AGENT);
@@ -235,7 +233,7 @@ public final class UpgradeHandshake {
     return tokens(request, name).anyMatch(token::equalsIgnoreCase);
   }
 
-  /** Header values are lists of tokens, perhaps over several lines. */
+  /** Returns the tokens of header values, which may take several lines. */
   private static Stream<String> tokens(HttpRequest request, CharSequence name) {
     return request.headers().getAll(name).stream()
         .flatMap(value -> Arrays.stream(value.split(",", -1)))

@@ -3,7 +3,7 @@ package io.eventbus.server.transport.websocket;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Checks that bytes which come in pieces are UTF-8 (RFC 3629): a piece may end inside a character,
+ * Check that bytes which come in pieces are UTF-8 (RFC 3629): a piece may end inside a character,
  * the last one may not.
  */
 public final class Utf8Stream {
@@ -29,7 +29,7 @@ public final class Utf8Stream {
     return true;
   }
 
-  /** Table 3-7 of the Unicode standard: what may follow a first byte. */
+  /** Reads a first byte (table 3-7 of the Unicode standard) and sets what may follow it. */
   private boolean lead(int b) {
     if (b < 0xC2 || b > 0xF4) {
       return false;
@@ -40,7 +40,7 @@ public final class Utf8Stream {
     return true;
   }
 
-  /** Says whether no character is left unfinished, and starts again. */
+  /** Returns whether no character is left unfinished, and starts again. */
   public boolean finish() {
     boolean complete = missing == 0;
     missing = 0;

@@ -3,7 +3,7 @@ package io.eventbus.server.transport.websocket;
 import io.eventbus.protocol.CloseReason;
 
 /**
- * Bytes that break RFC 6455 or a limit. Without a stack trace: it is thrown for hostile input, at
+ * Violation of RFC 6455 or of a limit. Without a stack trace: it is thrown for hostile input, at
  * its rate.
  */
 public final class WebSocketViolation extends Exception {

@@ -37,7 +37,7 @@ class BalanceProperties {
     }
   }
 
-  /** One bus. */
+  /** Bus of the model. */
   private static final class Bus {
     final String name;
     final LoadMeasure measure = new LoadMeasure(Duration.ofSeconds(2));
@@ -96,7 +96,7 @@ class BalanceProperties {
     for (Bus bus : buses) {
       relieve(bus);
     }
-    // What the others know is a step old.
+    // The peers' knowledge is a step old.
     buses.forEach(bus -> bus.told = bus.measure.load());
   }
 
@@ -203,7 +203,7 @@ class BalanceProperties {
     for (Bus bus : buses.subList(1, count)) {
       clients(bus, 20, 0.05);
     }
-    // What is beyond all that a bus can do shows only when the rest is gone.
+    // Demand beyond the capacity of a bus shows only when the rest is gone.
     run(Duration.ofSeconds(load <= 1 ? 14 : 45));
     assertThat(buses.get(0).measure.load()).isLessThan(LOW);
     assertThat(buses.get(0).planner.isOverloaded()).isFalse();
@@ -218,7 +218,7 @@ class BalanceProperties {
   }
 
   @Property(tries = 30)
-  void whateverTheLoadsNobodyIsSentToAndFro(@ForAll long seed) {
+  void noClientIsSentToAndFroUnderAnyLoads(@ForAll long seed) {
     fresh();
     Random random = new Random(seed);
     buses(2 + random.nextInt(8), seed);

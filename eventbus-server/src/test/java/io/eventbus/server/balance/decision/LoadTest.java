@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The load, and when it is too much. */
+/** Load and overload. */
 class LoadTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -88,7 +88,7 @@ class LoadTest {
   }
 
   @Test
-  void whereThereIsHurryMoreMayBegin() {
+  void hurryRaisesTheRate() {
     MovePace pace = new MovePace(10, 5);
     assertThat(pace.available(0, 4)).isEqualTo(20);
     pace.take(20);
@@ -98,7 +98,7 @@ class LoadTest {
   }
 
   @Test
-  void whatTheLoadIsNowIsTheLesserOfTwoSamples() {
+  void theRecentLoadIsTheLesserOfTwoSamples() {
     LoadMeasure measure = new LoadMeasure(SECOND);
     assertThat(measure.recent()).isZero();
     measure.add(0.5, 0);
@@ -132,10 +132,10 @@ class LoadTest {
   @Test
   void theHistoryIsBounded() {
     MoveHistory history = new MoveHistory(Duration.ofDays(1), 4);
-    for (long i = 0; i <= MoveHistory.MAX; i++) {
+    for (long i = 0; i <= MoveHistory.MAX_CLIENTS; i++) {
       history.asked(i, i);
     }
-    assertThat(history.isMovable(0, 0, 0, false, MoveHistory.MAX)).as("forgotten").isTrue();
-    assertThat(history.isMovable(1, 0, 0, false, MoveHistory.MAX)).isFalse();
+    assertThat(history.isMovable(0, 0, 0, false, MoveHistory.MAX_CLIENTS)).as("forgotten").isTrue();
+    assertThat(history.isMovable(1, 0, 0, false, MoveHistory.MAX_CLIENTS)).isFalse();
   }
 }

@@ -75,7 +75,7 @@ class MoveChooserTest {
   }
 
   @Test
-  void whoMustStayKeepsItsTopic() {
+  void anImmovableClientKeepsItsTopic() {
     ClientLoad fixed = new ClientLoad(1, 1, 0.1, Set.of("a"), 0, false);
     List<ClientLoad> clients = List.of(fixed, client(2, 0.1, "a"), client(3, 0.05, "b"));
     assertThat(ids(MoveChooser.choose(clients, 0.05, 1, 100, 100))).containsExactly(3L);
@@ -83,7 +83,7 @@ class MoveChooserTest {
   }
 
   @Test
-  void nobodyGoesWithoutNeed() {
+  void noClientMovesWithoutNeed() {
     assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0, 1, 100, 100)).isEmpty();
     assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0.1, 1, 0, 0)).isEmpty();
     assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0.1, 0.05, 9, 9)).isEmpty();
@@ -110,13 +110,13 @@ class MoveChooserTest {
   }
 
   @Property
-  void whatIsChosenFits(
+  void chosenClientsFit(
       @ForAll("clients") List<ClientLoad> clients,
       @ForAll @DoubleRange(min = 0, max = 1) double excess,
       @ForAll @DoubleRange(min = 0, max = 1) double room,
-      @ForAll @IntRange(max = 50) int most) {
-    List<ClientLoad> chosen = MoveChooser.choose(clients, excess, room, most, most);
-    assertThat(chosen).hasSizeLessThanOrEqualTo(most).doesNotHaveDuplicates();
+      @ForAll @IntRange(max = 50) int max) {
+    List<ClientLoad> chosen = MoveChooser.choose(clients, excess, room, max, max);
+    assertThat(chosen).hasSizeLessThanOrEqualTo(max).doesNotHaveDuplicates();
     assertThat(chosen).allMatch(ClientLoad::movable);
     assertThat(chosen.stream().mapToDouble(ClientLoad::load).sum())
         .isLessThanOrEqualTo(room + 1e-9);

@@ -106,9 +106,9 @@ class MovePlannerTest {
     assertThat(relieve(0.665 + departed - 0.01, 0.665, 0)).isEmpty();
   }
 
-  /** A bus that does all it can sees no difference when some go. */
+  /** A fully loaded bus sees no difference when clients go. */
   @Test
-  void whoHasGoneDoesNotCountWhereTheBusIsAsFullAsBefore() {
+  void departuresDoNotCountWhileTheBusStaysFull() {
     clients(1, 0);
     buses(20, 0.3);
     overloaded(1);
@@ -121,7 +121,7 @@ class MovePlannerTest {
   }
 
   @Test
-  void whoIsUnderWayIsNotAskedForAgain() {
+  void aMovingClientIsNotRequestedAgain() {
     clients(1, 0);
     buses(20, 0.3);
     overloaded(1);
@@ -151,7 +151,7 @@ class MovePlannerTest {
     assertThat(plans).hasSize(2).allMatch(plan -> plan.clients().size() >= 98);
   }
 
-  /** Each client may ask for several times as much as the bus has done for it. */
+  /** Each client may demand several times as much as the bus has served. */
   @Test
   void aBusThatIsFullSendsFewToEachAndLeavesItAloneForAWhile() {
     clients(1, 0);
@@ -169,7 +169,7 @@ class MovePlannerTest {
   }
 
   @Test
-  void whereOnlyOneBusTakesClientsItIsSentTwiceAsMany() {
+  void aSoleTargetGetsTwiceAsMany() {
     clients(1, 0);
     clients.subList(200, CLIENTS).clear();
     buses(1, 0.3);

@@ -10,10 +10,10 @@ class MoveWindowTest {
   private static final long MILLI = Duration.ofMillis(1).toNanos();
   private static final int ROUNDS = 40;
   private static final int FIRST = 10;
-  private static final int MIN = 4;
-  private static final int MAX = 200;
+  private static final int MIN_MOVES = 4;
+  private static final int MAX_MOVES = 200;
 
-  private final MoveWindow window = new MoveWindow(MAX, Duration.ofSeconds(10));
+  private final MoveWindow window = new MoveWindow(MAX_MOVES, Duration.ofSeconds(10));
   private long now;
   private long connection;
 
@@ -38,15 +38,15 @@ class MoveWindowTest {
   }
 
   /** Returns the most that were under way in any of some rounds, after some others. */
-  private int most(IntToLongFunction millis) {
+  private int max(IntToLongFunction millis) {
     for (int i = 0; i < ROUNDS; i++) {
       round(millis);
     }
-    int most = 0;
+    int max = 0;
     for (int i = 0; i < ROUNDS; i++) {
-      most = Math.max(most, round(millis));
+      max = Math.max(max, round(millis));
     }
-    return most;
+    return max;
   }
 
   @Test
@@ -66,7 +66,7 @@ class MoveWindowTest {
   }
 
   @Test
-  void whereMovesStandStillAllOfASuddenNoMoreBegin() {
+  void noMovesBeginWhileMovesStandStill() {
     for (int i = 0; i < 10; i++) {
       round(20);
     }
@@ -79,7 +79,7 @@ class MoveWindowTest {
   }
 
   @Test
-  void whoSaysAtOnceThatItStaysDoesNotMakeMovesLookSwift() {
+  void anImmediateStayDoesNotCountAsASwiftMove() {
     for (int i = 0; i < FIRST; i++) {
       window.begun(connection++, now);
     }
@@ -88,7 +88,7 @@ class MoveWindowTest {
     assertThat(window.room(now)).isEqualTo(1);
     now += 2_000 * MILLI;
     assertThat(window.room(now)).as("the others are still waited for").isEqualTo(1);
-    // One that stays after long is as slow as one that goes after long.
+    // A client that stays after a long time is as slow as one that moves after a long time.
     now += 4_000 * MILLI;
     window.stayed(1, 0, 0, now);
     assertThat(window.room(now)).isZero();
@@ -100,34 +100,34 @@ class MoveWindowTest {
     int before = FIRST;
     for (int i = 0; i < 3; i++) {
       int next = round(20);
-      // Those that end last find room to spare.
+      // The last ones find room to spare.
       assertThat(next).isBetween(before + before / 3, 2 * before);
       before = next;
     }
     for (int i = 0; i < ROUNDS; i++) {
       round(20);
     }
-    assertThat(round(20)).isEqualTo(MAX);
+    assertThat(round(20)).isEqualTo(MAX_MOVES);
   }
 
   @Test
   void slowMovesMakeItSmallerOnceForEachRound() {
-    while (window.room(now) < MAX) {
+    while (window.room(now) < MAX_MOVES) {
       round(20);
     }
     round(5_100);
-    assertThat(window.room(now)).isEqualTo(MAX / 2);
+    assertThat(window.room(now)).isEqualTo(MAX_MOVES / 2);
     round(5_100);
-    assertThat(window.room(now)).isEqualTo(MAX / 4);
+    assertThat(window.room(now)).isEqualTo(MAX_MOVES / 4);
     for (int i = 0; i < ROUNDS; i++) {
       round(6_000);
     }
-    assertThat(window.room(now)).as("some always may").isEqualTo(MIN);
+    assertThat(window.room(now)).as("some always may").isEqualTo(MIN_MOVES);
   }
 
   @Test
   void afterASlowOneItGrowsSlowly() {
-    while (window.room(now) < MAX) {
+    while (window.room(now) < MAX_MOVES) {
       round(20);
     }
     round(5_100);
@@ -139,29 +139,29 @@ class MoveWindowTest {
   /** On a machine that makes each step wait, but has room for many: few at a time are slow. */
   @Test
   void movesThatTakeLongHoweverFewThereAreDoNotKeepItSmall() {
-    assertThat(most(count -> 3_000 + count)).isGreaterThan(150);
+    assertThat(max(count -> 3_000 + count)).isGreaterThan(150);
   }
 
-  /** On a machine that is at its end, more of them would only wait for each other. */
+  /** On a machine at its limit, more of them would only wait for each other. */
   @Test
   void movesThatWaitForEachOtherBoundIt() {
-    assertThat(most(count -> 50L * count)).isBetween(15, 40);
-    assertThat(most(count -> 500L * count)).isBetween(MIN, 12);
+    assertThat(max(count -> 50L * count)).isBetween(15, 40);
+    assertThat(max(count -> 500L * count)).isBetween(MIN_MOVES, 12);
   }
 
-  /** It was idle, so few were ever under way; now it makes each step wait. */
+  /** An idle bus had few moves; now each step waits. */
   @Test
-  void whatWasSwiftBeforeAPauseIsNoMeasureAfterwards() {
+  void swiftTimesFromBeforeAPauseAreForgotten() {
     round(20);
     now += 1_001 * MILLI;
-    assertThat(most(count -> 3_000 + count)).isGreaterThan(150);
+    assertThat(max(count -> 3_000 + count)).isGreaterThan(150);
   }
 
-  /** It was quick, and became slow; now it makes each step wait. */
+  /** A quick machine has become slow; now each step waits. */
   @Test
-  void whatWasSwiftBeforeItWasHalvedIsNoMeasureAfterwards() {
+  void swiftTimesFromBeforeAHalvingAreForgotten() {
     round(20);
-    while (window.room(now) > MIN) {
+    while (window.room(now) > MIN_MOVES) {
       round(6_000);
     }
     for (int i = 0; i < ROUNDS; i++) {
@@ -171,15 +171,15 @@ class MoveWindowTest {
   }
 
   @Test
-  void itFollowsAMachineThatBecomesFasterOrSlower() {
-    most(count -> 1_000L * count);
+  void followsTheSpeedOfTheMachine() {
+    max(count -> 1_000L * count);
     assertThat(window.room(now)).isLessThanOrEqualTo(6);
-    assertThat(most(count -> 20)).isEqualTo(MAX);
-    assertThat(most(count -> 300L * count)).isLessThanOrEqualTo(18);
+    assertThat(max(count -> 20)).isEqualTo(MAX_MOVES);
+    assertThat(max(count -> 300L * count)).isLessThanOrEqualTo(18);
   }
 
   @Test
-  void whereThereIsRoomToSpareItDoesNotGrow() {
+  void anUnusedWindowDoesNotGrow() {
     for (int i = 0; i < 1_000; i++) {
       window.begun(i, now);
       now += 10 * MILLI;
@@ -201,7 +201,7 @@ class MoveWindowTest {
   }
 
   @Test
-  void whoDoesNotAnswerDoesNotKeepOthersFromMoving() {
+  void aSilentClientDoesNotBlockOtherMoves() {
     round(20);
     int count = window.room(now);
     long begun = now;
@@ -218,7 +218,7 @@ class MoveWindowTest {
     assertThat(window.room(now)).isEqualTo(count / 2);
   }
 
-  /** Or all clients of a slow machine would be under way before the first of them is done. */
+  /** Otherwise all clients of a slow machine would move before the first of them is done. */
   @Test
   void beforeOneIsDoneTheyAreWaitedForLonger() {
     for (int i = 0; i < FIRST; i++) {

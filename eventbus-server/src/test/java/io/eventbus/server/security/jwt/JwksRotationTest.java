@@ -24,12 +24,12 @@ import org.jose4j.jwt.JwtClaims;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An issuer that takes another key while clients come one after the other. */
+/** Issuer that changes its key while clients come one after the other. */
 @Timeout(180)
 class JwksRotationTest {
   private static final int CLIENTS = 200;
 
-  /** Less than may wait to be checked. */
+  /** Number of clients: less than may wait to be checked. */
   private static final int AT_ONCE = 100;
 
   private final AtomicLong nanos = new AtomicLong();
@@ -46,7 +46,7 @@ class JwksRotationTest {
   }
 
   @Test
-  void nobodyIsRefusedWhileTheKeysAreRotated() throws Exception {
+  void keyRotationRefusesNoClient() throws Exception {
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.createContext(

@@ -183,7 +183,7 @@ class JwksSourceTest {
     assertThat(source.version()).as("other keys").isNotSameAs(version);
     pass(JwksSource.FIRST_PAUSE);
     CompletableFuture<Boolean> first = source.lookAgain();
-    // Where it has ended already it was before this one, too.
+    // A fetch that has ended already was before this one, too.
     assertThat(source.lookAgain().join()).as("sent before").isFalse();
     assertThat(first.join()).isTrue();
     assertThat(kids()).containsExactly("second");
@@ -251,7 +251,7 @@ class JwksSourceTest {
   }
 
   @Test
-  void whatHoldsNoKeysIsNoSetOfKeys() {
+  void documentsWithoutKeysAreNoKeySet() {
     body = "{\"keys\":[]}";
     staysAfter();
   }
@@ -263,7 +263,7 @@ class JwksSourceTest {
   }
 
   @Test
-  void nothingIsFetchedAfterTheEnd() {
+  void fetchesNothingAfterTheEnd() {
     source.close();
     pass(Duration.ofHours(2));
     refresh();
@@ -282,7 +282,7 @@ class JwksSourceTest {
         "s-max-age=7200; 300",
         "max-age=99999999999; 3600"
       })
-  void howLongToWait(String header, long seconds) {
+  void returnsTheTimeToWait(String header, long seconds) {
     assertThat(JwksSource.pause(header)).isEqualTo(Duration.ofSeconds(seconds));
   }
 }

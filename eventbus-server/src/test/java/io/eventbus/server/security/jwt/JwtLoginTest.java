@@ -116,7 +116,7 @@ class JwtLoginTest {
   }
 
   @Test
-  void whatWasFoundOutWithOtherKeysIsNotRemembered() {
+  void tokensVerifiedWithFormerKeysAreForgotten() {
     VerifiedTokens verified = new VerifiedTokens(clock);
     Identity identity =
         ((LoginOutcome.Proved) ask(Tokens.signed(Tokens.claims())).join()).identity();
@@ -217,15 +217,15 @@ class JwtLoginTest {
             null,
             Instant.ofEpochSecond(Tokens.NOW + 1));
     assertThat(verified.find("t0", keys)).isNull();
-    for (int i = 0; i <= VerifiedTokens.MAX; i++) {
+    for (int i = 0; i <= VerifiedTokens.MAX_TOKENS; i++) {
       verified.add("t" + i, identity, keys);
     }
-    assertThat(verified.size()).isEqualTo(VerifiedTokens.MAX);
+    assertThat(verified.size()).isEqualTo(VerifiedTokens.MAX_TOKENS);
     assertThat(verified.find("t0", keys)).isNull();
     assertThat(verified.find("t1", keys)).isSameAs(identity);
     clock.advance(1_000);
     assertThat(verified.find("t1", keys)).isNull();
-    assertThat(verified.size()).isEqualTo(VerifiedTokens.MAX - 1);
+    assertThat(verified.size()).isEqualTo(VerifiedTokens.MAX_TOKENS - 1);
   }
 
   @Test

@@ -63,7 +63,7 @@ class JwtVerifierTest {
     return NumericDate.fromSeconds(Tokens.NOW + seconds);
   }
 
-  /** Whoever signs it vouches for the name. */
+  /** The signature vouches for the name. */
   @Test
   void aBadTokenTellsItsSubjectOnlyWhereTheSignatureIsRight() {
     assertThat(badSubject(with(c -> c.setAudience("other")))).isEqualTo("u1");
@@ -126,7 +126,7 @@ class JwtVerifierTest {
     bad("has an algorithm that is not in auth.jwt.algorithms", token, KEY);
   }
 
-  /** What everybody can read would be the secret. */
+  /** Otherwise a public text would be the secret. */
   @Test
   void aPublicKeyIsNoSecret() {
     SecretKeySpec publicBytes =
@@ -184,7 +184,7 @@ class JwtVerifierTest {
         .isInstanceOf(TokenVerdict.UnknownKey.class);
   }
 
-  /** A header may point to keys, which are not asked. */
+  /** A header may point to keys, which are not fetched. */
   @Test
   void aTokenBringsNoKey() {
     String header =
@@ -197,12 +197,12 @@ class JwtVerifierTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "a", "a.b", "a.b.c.d", "a.b.c.d.e", "...."})
-  void whatHasNotThreePartsIsNotLookedAt(String token) {
+  void tokensWithoutThreePartsAreNotVerified(String token) {
     bad("has more than 8192 characters, or not three parts", token, KEY);
   }
 
   @Test
-  void whatIsNoTokenIsRefused() {
+  void textsThatAreNoTokensAreRefused() {
     bad("cannot be read", "..", KEY);
     bad("cannot be read", "a.b.AA", KEY);
     bad("cannot be read", Tokens.base64("[]") + ".e30.AA", KEY);
@@ -307,7 +307,7 @@ class JwtVerifierTest {
     return ((TokenVerdict.Good) verdict).identity();
   }
 
-  /** It may live longer than a revocation is kept. */
+  /** A token may live longer than a revocation is kept. */
   @Test
   void aTokenSaysWhenItWasIssued() {
     badClaims("has no iat", c -> c.unsetClaim("iat"));
@@ -375,7 +375,7 @@ class JwtVerifierTest {
     return ((TokenVerdict.Bad) verdict(paths, claims)).reason();
   }
 
-  /** As Keycloak, Entra and Cognito write them, and a claim whose name is a URL. */
+  /** Claims as Keycloak, Entra and Cognito write them, and a claim whose name is a URL. */
   @ParameterizedTest
   @ValueSource(
       strings = {"realm_access.roles", "roles", "cognito:groups", "https://example.org/roles"})
@@ -411,7 +411,7 @@ class JwtVerifierTest {
         .containsExactly("x", "y");
   }
 
-  /** Without the claim a client would be in the account of all. */
+  /** Without the claim a client would be in the default account. */
   @Test
   void theAccountMayBeInAnyClaim() {
     ClaimPaths paths = new ClaimPaths(null, "org.name");
@@ -436,7 +436,7 @@ class JwtVerifierTest {
   }
 
   @Test
-  void whatIsNotUnderstoodIsRefusedAndNotPassedOver() {
+  void unknownRestrictionsAreRefused() {
     badOwn("has a claim eventbus that is no object", List.of());
     badOwn("has an unknown member in the claim eventbus", Map.of("denny", Map.of()));
     badOwn("has a claim eventbus.account that is no account", Map.of("account", "a b"));

@@ -51,7 +51,7 @@ final class Tokens {
     return new TestClock(NOW * 1_000);
   }
 
-  /** Claims that are as they should be. */
+  /** Returns correct claims. */
   static JwtClaims claims() {
     JwtClaims claims = new JwtClaims();
     claims.setIssuer(ISSUER);
@@ -97,7 +97,7 @@ final class Tokens {
         .encodeToString(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** A JSON Web Key Set. */
+  /** Returns a JSON Web Key Set. */
   static String set(Map<String, KeyPair> keys) {
     List<String> all =
         keys.entrySet().stream()

@@ -29,7 +29,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From the file to what one client may do. */
+/** Permissions of a client from the file. */
 class RolePolicyTest {
   private static final Credentials REMOTE = new Credentials(null, "c", false);
   private static final String FILE =
@@ -97,7 +97,7 @@ class RolePolicyTest {
   }
 
   @Test
-  void whatIsRememberedIsBounded() {
+  void rememberedTokensAreBounded() {
     BoundedCache<Integer, Integer> cache = new BoundedCache<>(10);
     for (int i = 0; i < 100; i++) {
       cache.get(i, k -> k, v -> 3);
@@ -123,7 +123,7 @@ class RolePolicyTest {
                 + " nothing");
   }
 
-  /** Issuers give everybody some roles of their own. */
+  /** Issuers give everybody roles of their own. */
   @Test
   void aTokenWithRolesOfOtherApplicationsOnlyHasTheDefaultOnes() {
     RolePolicy policy = new RolePolicy(parse(FILE + "[default]\nroles = reader"), true, log);
@@ -136,7 +136,7 @@ class RolePolicyTest {
   }
 
   @Test
-  void whatAClientIsToldNamesItsRolesOnly() {
+  void refusalsNameTheClientsRolesOnly() {
     RolePolicy policy = new RolePolicy(parse(FILE), false, log);
     assertThat(policy.permissions(identity("u", "writer", "reader"), REMOTE).of(Action.BLOCK))
         .extracting(FilterRules::origin)

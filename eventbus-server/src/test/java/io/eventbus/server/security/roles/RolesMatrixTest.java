@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** A roles file, and for each action what is allowed by which line, and what is not. */
+/** Roles file, and for each action the lines that allow or deny it. */
 class RolesMatrixTest {
   private static final String FILE =
       """
@@ -58,7 +58,7 @@ class RolesMatrixTest {
       roles = reader
       """;
 
-  /** Client, action, topic or filter, whether it is allowed, what the verdict names. */
+  /** Client, action, topic or filter, whether it is allowed, name in the verdict. */
   private static final String ROWS =
       """
       anonymous publish   public.a         no   no rule

@@ -50,7 +50,8 @@ class RolesParserTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "allow publsh a | \"publsh\" is no action (expected: publish, subscribe, block, observe, request, serve, broadcast)",
+        "allow publsh a | \"publsh\" is no action (expected: publish, subscribe, block, observe,"
+            + " request, serve, broadcast)",
         "allow publish | has 2 words (expected: allow ACTION FILTER)",
         "allow publish a b | has 4 words",
         "permit publish a | \"permit publish a\" (expected: allow or deny ACTION FILTER",
@@ -74,9 +75,11 @@ class RolesParserTest {
         "[role] | \"[role]\" (expected: [role NAME], [account NAME], [default] or [everyone])",
         "[role r] | [role r] is at line 1 already",
         "[rolle x] | (expected: [role NAME]",
-        "quota connections | (expected: allow or deny ACTION FILTER, include = NAME, …, or quota NAME",
+        "quota connections | (expected: allow or deny ACTION FILTER, include = NAME, …, or quota"
+            + " NAME",
         "quota conections = 1 | \"conections\" is no quota (expected: connections, publish-events,",
-        "quota connections = x | quota connections: \"x\" is none (expected: a whole number, 0 for no",
+        "quota connections = x | quota connections: \"x\" is none (expected: a whole number, 0 for"
+            + " no",
         "quota connections = -1 | quota connections: \"-1\" is out of range",
         "quota publish-bytes = 2TiB | is out of range (expected: a size such as",
         "[account x y] | (expected: [role NAME], [account NAME]",
@@ -101,13 +104,13 @@ class RolesParserTest {
     refused("[role r]\nx\ny\n", "roles.conf:2: \"x\"", "roles.conf:3: \"y\"");
     assertThatThrownBy(() -> parse("[role r]\n" + "x\n".repeat(1000)))
         .satisfies(e -> assertThat(((ConfigException) e).problems()).hasSize(20));
-    // What stands below a head that is wrong belongs nowhere.
+    // Lines below a wrong head belong nowhere.
     assertThatThrownBy(() -> parse("[rolle r]\nallow publish a\n"))
         .satisfies(e -> assertThat(((ConfigException) e).problems()).hasSize(1));
   }
 
   @Test
-  void whatAFileHoldsIsBounded() {
+  void theContentOfAFileIsBounded() {
     StringBuilder roles = new StringBuilder();
     for (int i = 0; i < RolesParser.MAX_ROLES; i++) {
       roles.append("[role r").append(i).append("]\n");
@@ -141,13 +144,13 @@ class RolesParserTest {
 
   @Test
   void rulesWithTemplatesAreFew() {
-    String most = "allow publish a.{sub}\n".repeat(RoleIncludes.MAX_TEMPLATES);
-    assertThat(parse("[role a]\n" + most + "[role b]\ninclude = a\n").summary())
+    String max = "allow publish a.{sub}\n".repeat(RoleIncludes.MAX_TEMPLATES);
+    assertThat(parse("[role a]\n" + max + "[role b]\ninclude = a\n").summary())
         .startsWith("2 roles");
     refused(
-        "[role a]\n" + most + "[role b]\ninclude = a\nallow publish {sub}\n",
+        "[role a]\n" + max + "[role b]\ninclude = a\nallow publish {sub}\n",
         "role b has with all that it includes 101 rules with templates");
-    refused("[everyone]\nallow publish {sub}\n[role a]\n" + most, "101 rules with templates");
+    refused("[everyone]\nallow publish {sub}\n[role a]\n" + max, "101 rules with templates");
   }
 
   @Test

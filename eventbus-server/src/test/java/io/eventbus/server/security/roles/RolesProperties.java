@@ -28,7 +28,7 @@ import net.jqwik.api.constraints.Size;
 class RolesProperties {
   private static final List<String> TOPICS = topics();
 
-  /** A rule as the model sees it. */
+  /** Rule as the model sees it. */
   private record Line(boolean allow, String pattern) {
     String text(String action) {
       return (allow ? "allow " : "deny ") + action + " " + pattern + "\n";
@@ -88,7 +88,7 @@ class RolesProperties {
         .of(action);
   }
 
-  /** Over three sections, in which the order does not matter. */
+  /** Returns a file with three sections, in which the order does not matter. */
   private static String file(List<Line> lines, String action, Random random) {
     List<Line> some = new ArrayList<>(lines);
     Collections.shuffle(some, random);
@@ -133,7 +133,7 @@ class RolesProperties {
   }
 
   @Property(tries = 400)
-  void nothingIsDeliveredToASubscriptionThatARuleDenies(
+  void deniedSubscriptionsGetNothing(
       @ForAll("lines") List<Line> lines,
       @ForAll("subjects") String subject,
       @ForAll("filters") TopicFilter filter,

@@ -72,7 +72,7 @@ class CertificateLoginTest {
   }
 
   @Test
-  void whoIsNotInTheFileIsNotLetIn(@TempDir Path directory) throws Exception {
+  void aUserOutsideTheFileIsRefused(@TempDir Path directory) throws Exception {
     Path file = Files.writeString(directory.resolve("users"), "billing:*:acme:reader\n");
     Users users = new Users(file);
     LoginOutcome outcome = ask(CertificateSubject.CN, users);
@@ -90,7 +90,7 @@ class CertificateLoginTest {
 
   /** A wrong token must not lead to the certificate. */
   @Test
-  void whatIsShownInHelloComesFirst() {
+  void credentialsInHelloComeFirst() {
     CertificateLogin login = new CertificateLogin(CertificateSubject.CN, null);
     assertThat(login.takes(new Credentials(null, "t", certificate, "a", false))).isFalse();
     assertThat(login.takes(new Credentials("u", null, certificate, "a", false))).isFalse();

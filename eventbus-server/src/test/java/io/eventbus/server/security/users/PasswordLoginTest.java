@@ -59,7 +59,7 @@ class PasswordLoginTest {
     Files.setLastModifiedTime(file, FileTime.from(Instant.ofEpochSecond(second)));
   }
 
-  /** What was right is remembered with the time: there a thread can be held. */
+  /** Returns the time, which is read to remember a right password: there a thread can be held. */
   private long nanoTime() {
     if (holds && Thread.currentThread().getName().equals("eventbus-passwords")) {
       held.countDown();
@@ -103,7 +103,7 @@ class PasswordLoginTest {
   }
 
   @Test
-  void whatIsWrongNamesOnlyUsersOfTheFile() {
+  void errorsNameOnlyUsersOfTheFile() {
     wrong("alice", "S3cret");
     wrong("alice", "");
     wrong("bob", "s3cret");
@@ -118,7 +118,7 @@ class PasswordLoginTest {
         .isEqualTo(new FailedLogin("showed a user that is not in the users file"));
   }
 
-  /** The time would tell otherwise which names there are. */
+  /** The time would reveal the names otherwise. */
   @Test
   void anUnknownUserIsNotAnsweredAtOnce() {
     holds = true;
@@ -151,7 +151,7 @@ class PasswordLoginTest {
     assertThat(login.waiting()).isZero();
   }
 
-  /** Both threads are held until they are released. */
+  /** Occupies both threads until they are released. */
   private void occupy() throws InterruptedException {
     holds = true;
     busy.add(ask("alice", "s3cret"));
@@ -165,7 +165,7 @@ class PasswordLoginTest {
   }
 
   @Test
-  void oneAddressDoesNotTakeAllPlaces() throws Exception {
+  void anAddressDoesNotTakeAllPlaces() throws Exception {
     occupy();
     List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
     for (int i = 0; i < PasswordLogin.MAX_OF_ADDRESS; i++) {
@@ -183,7 +183,7 @@ class PasswordLoginTest {
   }
 
   @Test
-  void whereItWasOftenWrongNothingIsComputedAtOnce() {
+  void addressesWithManyFailuresWait() {
     List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
     for (int i = 0; i < PasswordLogin.MAX_OF_ADDRESS; i++) {
       all.add(askFrom("a", true, "guess"));
@@ -215,7 +215,7 @@ class PasswordLoginTest {
   }
 
   @Test
-  void whatWasRightIsRightAtOnceForFiveMinutes() {
+  void aRightPasswordIsRememberedForFiveMinutes() {
     ask("alice", "s3cret").join();
     assertThat(ask("alice", "s3cret")).isDone();
     now.addAndGet(CheckedPasswords.LIFE.toNanos() - 1);
@@ -267,7 +267,7 @@ class PasswordLoginTest {
   @Test
   void onlySoManyAreRemembered() {
     CheckedPasswords checked = new CheckedPasswords(now::get);
-    for (int i = 0; i <= CheckedPasswords.MAX; i++) {
+    for (int i = 0; i <= CheckedPasswords.MAX_PASSWORDS; i++) {
       checked.add(HASH, "u" + i, "p");
     }
     assertThat(checked.contains(HASH, "u0", "p")).isFalse();

@@ -39,7 +39,7 @@ class PasswordQueueTest {
   }
 
   @Test
-  void thoseOfBetterStandingAreCheckedFirstAndHaveRoomWhereOthersHaveNone() throws Exception {
+  void betterStandingIsCheckedFirstAndHasRoomOfItsOwn() throws Exception {
     List<String> order = new CopyOnWriteArrayList<>();
     CountDownLatch done = new CountDownLatch(PasswordQueue.MAX_WAITING + 3);
     occupy();
@@ -61,7 +61,7 @@ class PasswordQueueTest {
   }
 
   @Test
-  void whatWasRemovedIsNotCheckedAndNothingIsAfterTheEnd() throws Exception {
+  void removedChecksDoNotRunAndNoneRunsAfterTheEnd() throws Exception {
     List<String> order = new CopyOnWriteArrayList<>();
     CountDownLatch done = new CountDownLatch(1);
     Runnable gone = () -> order.add("gone");

@@ -65,7 +65,7 @@ class UsersFileTest {
   }
 
   @Test
-  void whatIsWrongInALineIsSaid() {
+  void errorsOfALineAreReported() {
     refused("al ice:*:acme:", "name", "white space");
     refused("x".repeat(256) + ":*:acme:", "name", "255 bytes");
     refused("alice:*:a b:", "account \"a b\"");
@@ -76,7 +76,7 @@ class UsersFileTest {
     refused("alice:" + HASH.replace("v=19", "v=16") + "::", "no hash of a password");
   }
 
-  /** The time of a refusal would tell which names there are. */
+  /** The time of a refusal would reveal the names. */
   @Test
   void namesThatAreNotInTheFileCostWhatUsersCost() throws Exception {
     String cheap = PasswordHash.of("a", new SecureRandom(), 16, 1).text();

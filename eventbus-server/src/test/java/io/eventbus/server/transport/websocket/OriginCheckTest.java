@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Who hears of pages that were refused; which ones are, is in {@link UpgradeHandshakeTest}. */
+/** Reports of refused pages; the refusals are in {@link UpgradeHandshakeTest}. */
 class OriginCheckTest {
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
   private final Logger logger = new LoggerContext().getLogger("test");
@@ -40,8 +40,8 @@ class OriginCheckTest {
     }
     assertThat(taken())
         .containsExactly(
-            "refused a web page of https://app.example.com that was opened at 192.0.2.1:0: if it may"
-                + " use this bus, add its site to listen.allowed-origins",
+            "refused a web page of https://app.example.com that was opened at 192.0.2.1:0: if it"
+                + " may use this bus, add its site to listen.allowed-origins",
             "refused a web page of https://other.example.com that was opened at 192.0.2.2:0: if it"
                 + " may use this bus, add its site to listen.allowed-origins");
     now.addAndGet(Duration.ofHours(1).toNanos());
@@ -50,7 +50,7 @@ class OriginCheckTest {
   }
 
   @Test
-  void whateverAClientSendsIsOneShortLine() {
+  void anyClientTextIsOneShortLine() {
     check.tellRefused("https://a\r\n\u001b[2J" + "x".repeat(1000), "192.0.2.1:1");
     assertThat(taken())
         .singleElement()

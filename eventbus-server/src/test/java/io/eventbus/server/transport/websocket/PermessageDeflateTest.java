@@ -21,7 +21,7 @@ class PermessageDeflateTest {
   private final PermessageDeflate deflate = new PermessageDeflate(6);
 
   @AfterEach
-  void nothingLeaks() {
+  void assertNoBufferLeaks() {
     deflate.close();
     assertThat(allocator.metric().usedDirectMemory()).isZero();
   }
@@ -53,7 +53,7 @@ class PermessageDeflateTest {
     "100000, true",
     "1000000, true"
   })
-  void whatIsDeflatedInflates(int size, boolean random) throws Exception {
+  void deflatedMessagesInflate(int size, boolean random) throws Exception {
     byte[] message = new byte[size];
     if (random) {
       new Random(size).nextBytes(message);
@@ -62,7 +62,7 @@ class PermessageDeflateTest {
     assertThat(roundTrip(message, 1 << 24)).as("nothing is taken over").isEqualTo(message);
   }
 
-  /** RFC 7692, section 7.2.3: the examples. */
+  /** Examples of RFC 7692, section 7.2.3. */
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -15,16 +15,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RequestHeadTest {
-  private static final int MAX = 100;
+  private static final int MAX_BYTES = 100;
   private static final String REQUEST = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
   private final UnfinishedMemory memory = new BusMemory(1L << 20).shortPieces();
   private final AtomicInteger refused = new AtomicInteger();
-  private final RequestHead head = new RequestHead(MAX, memory, refused::incrementAndGet);
+  private final RequestHead head = new RequestHead(MAX_BYTES, memory, refused::incrementAndGet);
   private final EmbeddedChannel channel = new EmbeddedChannel(head);
 
   @AfterEach
-  void nothingIsKept() {
+  void keepsNothing() {
     channel.finishAndReleaseAll();
     assertThat(memory.used()).isZero();
   }
@@ -72,18 +72,18 @@ class RequestHeadTest {
   }
 
   @Test
-  void whatIsTooLongPassesForTheDecoderToRefuse() {
+  void aTooLongHeadIsPassedToTheDecoder() {
     String line = "GET / HTTP/1.1\r\n";
-    read(line + "a:\r\n".repeat((MAX - line.length()) / 4 - 1));
+    read(line + "a:\r\n".repeat((MAX_BYTES - line.length()) / 4 - 1));
     assertThat(channel.inboundMessages()).isEmpty();
     read("a:\r\n");
-    assertThat(passedOn()).hasSizeGreaterThanOrEqualTo(MAX);
+    assertThat(passedOn()).hasSizeGreaterThanOrEqualTo(MAX_BYTES);
     read("b:\r\n\r\n");
     assertThat(passedOn()).as("the decoder would take it line by line").isEmpty();
   }
 
   @Test
-  void whatIsNoRequestPassesAtOnceForTheDecoderToRefuse() {
+  void bytesThatAreNoRequestArePassedToTheDecoder() {
     read("PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n");
     assertThat(passedOn()).startsWith("PROXY");
     read("GET / HTTP/1.1\r\n");
@@ -101,26 +101,26 @@ class RequestHeadTest {
   }
 
   @Test
-  void whereThereIsNoRoomItIsRefusedAndTheRestDropped() {
-    assertThat(memory.take(memory.limit())).isTrue();
+  void aHeadWithoutRoomIsRefusedAndTheRestDropped() {
+    assertThat(memory.tryAcquire(memory.limit())).isTrue();
     read("GET / ");
     assertThat(refused).hasValue(1);
     read("HTTP/1.1\r\n\r\n");
     assertThat(passedOn()).isEmpty();
     assertThat(refused).hasValue(1);
-    memory.give(memory.limit());
+    memory.release(memory.limit());
   }
 
   @Test
-  void whatComesAtOnceNeedsNoRoom() {
-    assertThat(memory.take(memory.limit())).isTrue();
+  void aWholeHeadNeedsNoRoom() {
+    assertThat(memory.tryAcquire(memory.limit())).isTrue();
     read(REQUEST);
     assertThat(passedOn()).isEqualTo(REQUEST);
-    memory.give(memory.limit());
+    memory.release(memory.limit());
   }
 
   @Test
-  void itIsGivenBackWhenTheClientGoes() {
+  void quotasAreReleasedWithTheClient() {
     read("GET / ");
     assertThat(memory.used()).isPositive();
     channel.close().syncUninterruptibly();

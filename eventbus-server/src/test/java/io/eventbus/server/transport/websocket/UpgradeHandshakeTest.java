@@ -27,7 +27,7 @@ class UpgradeHandshakeTest {
     return new OriginCheck(allowed, listenHost, new RateLimitedLog(NOPLogger.NOP_LOGGER, () -> 0));
   }
 
-  /** The request of RFC 6455, section 1.3, for the bus. */
+  /** Returns the request of RFC 6455, section 1.3, for the bus. */
   private static DefaultHttpRequest request(String uri) {
     DefaultHttpRequest r = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, uri);
     r.headers()
@@ -127,7 +127,7 @@ class UpgradeHandshakeTest {
   }
 
   @Test
-  void whereThereIsNoAdministrationItsPortIsNoneOfTheBus() {
+  void withoutAdministrationItsPortIsForeign() {
     OriginCheck check = origins(List.of(), "0.0.0.0");
     assertThat(check.isForeign("http://localhost:8081", "localhost:8080", -1)).isTrue();
     assertThat(check.isForeign("http://localhost:-1", "localhost:8080", -1)).isTrue();
@@ -257,7 +257,7 @@ class UpgradeHandshakeTest {
 
   @Test
   void theSubprotocolIsComparedWithItsCase() {
-    // A client must refuse an answer that names another one than it has sent.
+    // A client must refuse an answer that names another protocol than it has sent.
     DefaultHttpRequest r = request("/bus");
     r.headers().set("Sec-WebSocket-Protocol", "EVENTBUS.V1.AVRO");
     assertThat(page(plain.answer(r, ADMIN)).status()).isEqualTo(400);

@@ -16,7 +16,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** The check in pieces against the JDK's decoder on the whole. */
+/** Check in pieces against the JDK's decoder on the whole. */
 class Utf8StreamProperties {
   @Provide
   Arbitrary<byte[]> almostUtf8() {
@@ -32,7 +32,7 @@ class Utf8StreamProperties {
                 0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1,
                 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF)
             .map(b -> new byte[] {b.byteValue()});
-    // The first and last of what each first byte allows, and what is just beyond.
+    // First and last of what each first byte allows, and what is just beyond.
     Arbitrary<byte[]> bound =
         Arbitraries.of(
                 0xC1BF,

@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The budgets of all who have held publishers back lately: of each identity one, and of each
- * address for the clients without a name. A client that comes again has the same one. Any thread.
+ * Budgets of all owners that have stalled publishers lately: of each identity one, and of each
+ * address for the clients without a name. A client that reconnects has the same one. Any thread.
  *
- * <p>A budget exists while a connection has it, and beyond that for as long as it may take to come
- * back, or until {@value #MAX_IDLE} others are kept for the same reason.
+ * <p>A budget exists while a connection has it, and beyond that for as long as it may take to
+ * reconnect, or until {@value #MAX_IDLE} others are kept for the same reason.
  */
-public final class HoldBudgets {
+public final class BlockBudgets {
   static final int MAX_IDLE = 4096;
 
   private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -24,9 +24,9 @@ public final class HoldBudgets {
   // In the order in which the last connection has left them.
   private final Map<String, Shared> idle = new LinkedHashMap<>();
 
-  /** A budget with those that have it. */
+  /** Budget with the number of its connections. */
   static final class Shared {
-    /** Connections that look sooner than this after another one see what that one saw. */
+    /** Time in which connections see the result of another's check. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(80);
 
     private final String owner;
@@ -44,14 +44,14 @@ public final class HoldBudgets {
       this.lookedAt = nowNanos - LOOK_NANOS;
     }
 
-    /** As {@link BlockBudget#charge}. */
+    /** Charges as {@link BlockBudget#charge}. */
     void charge(long nanos) {
       budget.charge(nanos);
     }
 
     /**
-     * As {@link BlockBudget#isUsedUp}. Looks no more often than one connection does, or publishers
-     * that are held together would count more often than once.
+     * Returns as {@link BlockBudget#isUsedUp}. Checks no more often than one connection does, or
+     * publishers that are stalled together would count more often than once.
      */
     synchronized boolean isUsedUp(long nowNanos) {
       if (nowNanos - lookedAt >= LOOK_NANOS) {
@@ -63,7 +63,7 @@ public final class HoldBudgets {
   }
 
   /** Keeps none yet. */
-  public HoldBudgets(Duration capacity) {
+  public BlockBudgets(Duration capacity) {
     this.capacity = capacity;
   }
 
@@ -81,7 +81,7 @@ public final class HoldBudgets {
     return shared;
   }
 
-  /** A connection that had acquired a budget has ended. */
+  /** Releases the budget of a connection that has ended. */
   synchronized void release(Shared shared, long nowNanos) {
     if (--shared.users == 0) {
       inUse.remove(shared.owner);
@@ -99,7 +99,7 @@ public final class HoldBudgets {
     }
   }
 
-  /** How many are kept. */
+  /** Returns the number of budgets. */
   synchronized int size() {
     return inUse.size() + idle.size();
   }

@@ -6,31 +6,31 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class HoldBudgetsTest {
+class BlockBudgetsTest {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  private final HoldBudgets budgets = new HoldBudgets(Duration.ofSeconds(5));
+  private final BlockBudgets budgets = new BlockBudgets(Duration.ofSeconds(5));
 
   @Test
   void connectionsOfOneOwnerShareABudget() {
-    HoldBudgets.Shared one = budgets.acquire("a", 0);
-    HoldBudgets.Shared two = budgets.acquire("a", 0);
-    HoldBudgets.Shared other = budgets.acquire("b", 0);
+    BlockBudgets.Shared one = budgets.acquire("a", 0);
+    BlockBudgets.Shared two = budgets.acquire("a", 0);
+    BlockBudgets.Shared other = budgets.acquire("b", 0);
     one.charge(5 * SECOND);
     assertThat(two.isUsedUp(SECOND)).isTrue();
     assertThat(one.isUsedUp(SECOND)).isTrue();
     assertThat(other.isUsedUp(SECOND)).isFalse();
   }
 
-  /** Or two connections would look twice as often, and count twice as much. */
+  /** Otherwise two connections would check twice as often, and count twice as much. */
   @Test
   void publishersThatAreHeldTogetherCountOnceForAllConnections() {
-    HoldBudgets.Shared[] connections = new HoldBudgets.Shared[10];
+    BlockBudgets.Shared[] connections = new BlockBudgets.Shared[10];
     for (int i = 0; i < connections.length; i++) {
       connections[i] = budgets.acquire("a", 0);
     }
     for (int tick = 1; tick <= 40; tick++) {
-      for (HoldBudgets.Shared connection : connections) {
+      for (BlockBudgets.Shared connection : connections) {
         connection.charge(SECOND / 10);
         assertThat(connection.isUsedUp(tick * SECOND / 10)).as("tick " + tick).isFalse();
       }
@@ -39,10 +39,10 @@ class HoldBudgetsTest {
 
   @Test
   void aBudgetOutlivesItsConnectionForAMinute() {
-    HoldBudgets.Shared first = budgets.acquire("a", 0);
+    BlockBudgets.Shared first = budgets.acquire("a", 0);
     first.charge(6 * SECOND);
     budgets.release(first, SECOND);
-    HoldBudgets.Shared again = budgets.acquire("a", 2 * SECOND);
+    BlockBudgets.Shared again = budgets.acquire("a", 2 * SECOND);
     assertThat(again.isUsedUp(2 * SECOND)).isTrue();
     budgets.release(again, 3 * SECOND);
     assertThat(budgets.acquire("b", 62 * SECOND)).isNotNull();
@@ -53,12 +53,12 @@ class HoldBudgetsTest {
   }
 
   @Test
-  void soManyAreKeptWithoutAConnection() {
-    HoldBudgets.Shared stays = budgets.acquire("stays", 0);
-    for (int i = 0; i < 2 * HoldBudgets.MAX_IDLE; i++) {
+  void entriesWithoutAConnectionAreBounded() {
+    BlockBudgets.Shared stays = budgets.acquire("stays", 0);
+    for (int i = 0; i < 2 * BlockBudgets.MAX_IDLE; i++) {
       budgets.release(budgets.acquire("owner " + i, i), i);
     }
-    assertThat(budgets.size()).isEqualTo(HoldBudgets.MAX_IDLE + 1);
+    assertThat(budgets.size()).isEqualTo(BlockBudgets.MAX_IDLE + 1);
     assertThat(budgets.acquire("stays", SECOND)).isSameAs(stays);
   }
 }

@@ -9,36 +9,36 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * Small messages between buses: a version, then values in a fixed order. Bytes behind the values
- * are left alone, so that a later bus may add values at the end. Any thread.
+ * Codec of small messages between buses: a version, then values in a fixed order. Bytes behind the
+ * values are ignored, so that a later bus may add values at the end. Any thread.
  */
 public final class BinaryFields {
   private static final int VERSION = 1;
 
   private BinaryFields() {}
 
-  /** Writes the values. */
+  /** Writer of the values. */
   public interface Writer {
     /**
      * Writes all of them.
      *
-     * @param out where to
+     * @param out the destination
      * @throws IOException if a value cannot be written
      */
     void write(DataOutputStream out) throws IOException;
   }
 
   /**
-   * Reads the values.
+   * Reader of the values.
    *
-   * @param <T> what they make
+   * @param <T> the type of the result
    */
   public interface Reader<T> {
     /**
      * Reads all of them.
      *
-     * @param in where from
-     * @return what they make
+     * @param in the source
+     * @return the result
      * @throws IOException if they are not there; as an {@link IllegalArgumentException} it refuses
      *     the message
      */
@@ -46,7 +46,7 @@ public final class BinaryFields {
   }
 
   /**
-   * Makes the message of some values.
+   * Encodes some values as a message.
    *
    * @param values writes them
    * @return the message
@@ -63,12 +63,12 @@ public final class BinaryFields {
   }
 
   /**
-   * Reads the values of a message.
+   * Decodes the values of a message.
    *
-   * @param <T> what they make
+   * @param <T> the type of the result
    * @param bytes the message, which may be anything
    * @param values reads them
-   * @return what they make
+   * @return the result
    * @throws LinkServiceException with {@link LinkServiceException#MALFORMED} if it is no such
    *     message, saying why
    */
@@ -89,18 +89,18 @@ public final class BinaryFields {
   }
 
   /**
-   * Reads how many values follow, before room is made for them.
+   * Reads the number of values that follow, before memory is allocated for them.
    *
-   * @param in where from
-   * @param name what is counted, for the error
-   * @param most how many there may be
-   * @return 0 to {@code most}
+   * @param in the source
+   * @param name name of the values, for the error
+   * @param max the maximum
+   * @return 0 to {@code max}
    * @throws IOException if it is another number
    */
-  public static int count(DataInputStream in, String name, int most) throws IOException {
+  public static int count(DataInputStream in, String name, int max) throws IOException {
     int count = in.readInt();
-    if (count < 0 || count > most) {
-      throw new IOException(name + ": " + count + " (expected: 0 to " + most + ")");
+    if (count < 0 || count > max) {
+      throw new IOException(name + ": " + count + " (expected: 0 to " + max + ")");
     }
     return count;
   }

@@ -13,12 +13,12 @@ import java.util.concurrent.CompletableFuture;
 /**
  * The client's part of the handshake; on success it is replaced by a {@link Link} or by a stream.
  *
- * @param <T> what it comes to
+ * @param <T> the type of the result
  */
 // Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ClientHandshake<T> extends SimpleChannelInboundHandler<LinkFrame> {
-  /** What comes after a handshake that went well. */
+  /** Continuation of a successful handshake. */
   interface Next<T> {
     T open(ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer);
   }

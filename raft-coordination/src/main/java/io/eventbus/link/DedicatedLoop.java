@@ -36,11 +36,11 @@ public final class DedicatedLoop implements Executor {
     return kinds;
   }
 
-  boolean takes(String channel) {
+  boolean accepts(String channel) {
     return kinds.contains(kind(channel));
   }
 
-  /** The part of a channel's name before its first '.'. */
+  /** Returns the part of a channel's name before its first '.'. */
   static String kind(String channel) {
     int dot = channel.indexOf('.');
     return dot < 0 ? channel : channel.substring(0, dot);
@@ -53,7 +53,7 @@ public final class DedicatedLoop implements Executor {
   /**
    * Runs a task: at once if the caller is on this thread.
    *
-   * @param task what to do; must not block
+   * @param task must not block
    * @throws java.util.concurrent.RejectedExecutionException if the node is closed
    */
   @Override
@@ -68,8 +68,8 @@ public final class DedicatedLoop implements Executor {
   /**
    * Runs a task later, unless the node is closed before.
    *
-   * @param delay how much later
-   * @param task what to do; must not block
+   * @param delay the delay
+   * @param task must not block
    * @throws java.util.concurrent.RejectedExecutionException if the node is closed
    */
   public void after(Duration delay, Runnable task) {

@@ -7,12 +7,12 @@ import io.netty.handler.codec.CorruptedFrameException;
 import io.netty.handler.codec.TooLongFrameException;
 import java.util.List;
 
-/** Cuts the stream into frames. Before the handshake is over, frames must be small. */
+/** Decoder of frames from the stream. Before the handshake is over, frames must be small. */
 final class FrameDecoder extends ByteToMessageDecoder {
-  /** More than any frame of the handshake. */
+  /** Size that no frame of the handshake reaches. */
   static final int MAX_HANDSHAKE_FRAME = 1_024;
 
-  /** A type code and a length, each at most 5 bytes. */
+  /** Maximum size of a type code and a length: each at most 5 bytes. */
   private static final int MAX_HEAD = 10;
 
   private int maxFrameBytes = MAX_HANDSHAKE_FRAME;
@@ -43,7 +43,7 @@ final class FrameDecoder extends ByteToMessageDecoder {
     out.add(new LinkFrame(typeCode, in.readRetainedSlice(length)));
   }
 
-  /** Two numbers end with a byte that has no high bit. */
+  /** Returns whether two numbers are complete: each ends with a byte that has no high bit. */
   private static boolean hasHead(ByteBuf in) {
     int ends = 0;
     int last = Math.min(in.readableBytes(), MAX_HEAD);

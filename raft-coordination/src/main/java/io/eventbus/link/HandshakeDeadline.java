@@ -7,7 +7,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Closes a connection whose handshake takes too long, however busily it dribbles bytes. */
+/**
+ * Deadline that closes a connection whose handshake takes too long, however busily it dribbles
+ * bytes.
+ */
 // Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class HandshakeDeadline extends ChannelHandlerAdapter {

@@ -34,7 +34,7 @@ final class IncomingLinks {
   private volatile boolean closed;
 
   /**
-   * No connections yet.
+   * Creates an empty set of connections.
    *
    * @param ended is told of each link that has ended, on the thread that drove it
    * @param streams the acceptor of streams on a channel; null if links are opened on it

@@ -37,7 +37,7 @@ final class Link {
   private final Map<Integer, LinkService> services;
   private final PendingRequests pending;
 
-  /** Calls of the other side whose answers have not left; the event loop only. */
+  /** Number of calls of the other side whose answers have not left; the event loop only. */
   private int serving;
 
   private long servingBytes;
@@ -66,7 +66,10 @@ final class Link {
     return new Inbound();
   }
 
-  /** Never throws: what goes wrong, memory that is refused as well, is in the future. */
+  /**
+   * Calls a service of the other side. Never throws: any failure, refused memory too, is in the
+   * future.
+   */
   CompletableFuture<byte[]> call(int service, byte[] request, Duration deadline) {
     PendingRequests.Call call = pending.begin(request.length);
     if (call == null) {
@@ -75,7 +78,7 @@ final class Link {
               "calls under way to bus " + peer.bus() + ": " + pending.describe(), null, false));
     }
     if (request.length > options.maxFrameBytes() - 64) {
-      pending.left(call);
+      pending.release(call);
       pending.fail(
           call,
           new LinkException(
@@ -89,12 +92,13 @@ final class Link {
       return call.answer();
     }
     try {
-      // Before the write: what throws there must not leave a call without a deadline.
+      // Before the write: an exception there must not leave a call without a deadline.
       pending.watch(call, channel.eventLoop(), deadline, peer.bus());
       write(call, LinkCodec.request(channel.alloc(), call.id(), service, request));
     } catch (RuntimeException | Error e) {
-      // Callers count what they have asked: an error that went past the future would leave that up.
-      pending.left(call);
+      // Callers count their open calls: an error that went past the future would leave the count
+      // up.
+      pending.release(call);
       pending.fail(call, new LinkException("to bus " + peer.bus(), e));
     }
     return call.answer();
@@ -105,7 +109,7 @@ final class Link {
         .writeAndFlush(frame)
         .addListener(
             written -> {
-              pending.left(call);
+              pending.release(call);
               if (!written.isSuccess()) {
                 pending.fail(call, new LinkException("to bus " + peer.bus(), written.cause()));
               }
@@ -148,7 +152,7 @@ final class Link {
     try {
       send(response(id, answer, error));
     } catch (RuntimeException | Error e) {
-      // It would never be read again, without a sign of it: while it owes answers it is not read.
+      // The channel would silently never be read again: while it owes answers it is not read.
       channel.close();
       throw e;
     }
@@ -160,13 +164,16 @@ final class Link {
     }
     ByteBuf body = Unpooled.buffer(64);
     LinkCodec.writeLong(body, id);
-    LinkServiceException told = told(error);
-    LinkCodec.writeString(body, told.code());
-    LinkCodec.writeString(body, String.valueOf(told.getMessage()));
+    LinkServiceException failure = toServiceException(error);
+    LinkCodec.writeString(body, failure.code());
+    LinkCodec.writeString(body, String.valueOf(failure.getMessage()));
     return LinkCodec.frame(LinkFrame.FAILURE, body);
   }
 
-  /** Every answer is under way until it has left: a side that does not read is not read. */
+  /**
+   * Sends a frame. Every answer counts as under way until it has left, so that a side that does not
+   * read is not read.
+   */
   private void send(ByteBuf frame) {
     int size = frame.readableBytes();
     serving++;
@@ -182,7 +189,7 @@ final class Link {
     limitReading();
   }
 
-  private LinkServiceException told(@Nullable Throwable error) {
+  private LinkServiceException toServiceException(@Nullable Throwable error) {
     Throwable cause =
         error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
     if (cause instanceof LinkServiceException named) {
@@ -193,7 +200,7 @@ final class Link {
     return new LinkServiceException(LinkServiceException.INTERNAL, message);
   }
 
-  /** A side that asks for more than is answered has to wait: nothing more of it is read. */
+  /** Stops reading a side that asks for more than is answered. */
   private void limitReading() {
     boolean room = serving < options.maxPendingCalls() && servingBytes < options.maxPendingBytes();
     if (channel.config().isAutoRead() != room) {
@@ -204,7 +211,7 @@ final class Link {
   private final class Inbound extends SimpleChannelInboundHandler<LinkFrame> {
     private @Nullable ChannelFuture ping;
 
-    /** What was next to leave when it was looked at last, and how much of it had. */
+    /** State at the last check: the next frame to leave, and how much of it had left. */
     private @Nullable Object first;
 
     private long firstBytes;
@@ -243,7 +250,10 @@ final class Link {
       }
     }
 
-    /** Nothing has left for a heartbeat: because there is nothing, or because nothing is taken. */
+    /**
+     * Pings the other side, because nothing has left for a heartbeat: there is nothing, or nothing
+     * is accepted.
+     */
     private void ping(ChannelHandlerContext ctx) {
       if (ping == null || ping.isDone()) {
         ping = ctx.writeAndFlush(LinkCodec.frame(LinkFrame.PING, Unpooled.EMPTY_BUFFER));

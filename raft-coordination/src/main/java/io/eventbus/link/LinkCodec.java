@@ -8,8 +8,8 @@ import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Avro's binary encoding of the few types that links need. What is read has been bounded by the
- * frame that it stands in.
+ * Avro's binary encoding of the few types that links need. Input has been bounded by the frame that
+ * it stands in.
  */
 final class LinkCodec {
   private LinkCodec() {}
@@ -65,7 +65,7 @@ final class LinkCodec {
     return ByteBufUtil.getBytes(in.readSlice((int) length));
   }
 
-  /** The whole frame of a call, in one buffer. */
+  /** Encodes the whole frame of a call, in one buffer. */
   static ByteBuf request(ByteBufAllocator allocator, long id, int service, byte[] bytes) {
     int body = sizeOf(id) + sizeOf(service) + bytes.length;
     ByteBuf out = begin(allocator, LinkFrame.REQUEST, body);
@@ -74,7 +74,7 @@ final class LinkCodec {
     return out.writeBytes(bytes);
   }
 
-  /** The whole frame of an answer, in one buffer. */
+  /** Encodes the whole frame of an answer, in one buffer. */
   static ByteBuf response(ByteBufAllocator allocator, long id, byte[] bytes) {
     ByteBuf out = begin(allocator, LinkFrame.RESPONSE, sizeOf(id) + bytes.length);
     writeLong(out, id);
@@ -88,13 +88,13 @@ final class LinkCodec {
     return out;
   }
 
-  /** The bytes that {@link #writeLong} takes for it. */
+  /** Returns the number of bytes that {@link #writeLong} needs for the value. */
   static int sizeOf(long value) {
     long zigzag = (value << 1) ^ (value >> 63);
     return Math.max(1, (70 - Long.numberOfLeadingZeros(zigzag)) / 7);
   }
 
-  /** A whole frame: {@code record Frame { int typeCode; bytes body; }}. */
+  /** Encodes a whole frame: {@code record Frame { int typeCode; bytes body; }}. */
   static ByteBuf frame(int typeCode, ByteBuf body) {
     ByteBuf head = Unpooled.buffer(10);
     writeLong(head, typeCode);

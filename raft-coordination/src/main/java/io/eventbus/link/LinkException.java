@@ -4,17 +4,16 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A link, or a call over it, failed. Trying again may help unless {@link #refusal()} says
+ * Failure of a link, or of a call over it. Trying again may help unless {@link #refusal()} says
  * otherwise; whether the other side has carried out a call that failed is not known, except where
  * {@link #wasSent()} is false.
  */
 public final class LinkException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  /** Why the other side refused the link; null if it did not. */
+  /** Reason why the other side refused the link; null if it did not. */
   private final @Nullable LinkRefusal refusal;
 
-  /** Whether the call may have reached the other side. */
   private final boolean sent;
 
   LinkException(String message, @Nullable LinkRefusal refusal, boolean sent) {
@@ -30,7 +29,7 @@ public final class LinkException extends IOException {
   }
 
   /**
-   * Says why the link was refused.
+   * Returns why the link was refused.
    *
    * @return the reason, or null if it was not refused
    */
@@ -39,7 +38,7 @@ public final class LinkException extends IOException {
   }
 
   /**
-   * Says whether the call may have reached the other side.
+   * Returns whether the call may have reached the other side.
    *
    * @return false if it certainly did not
    */

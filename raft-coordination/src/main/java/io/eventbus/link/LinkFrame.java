@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBufHolder;
 import io.netty.buffer.DefaultByteBufHolder;
 import org.jspecify.annotations.Nullable;
 
-/** A frame that came in; its last user releases it. */
+/** Inbound frame; its last user releases it. */
 final class LinkFrame extends DefaultByteBufHolder {
   // The type codes 40 to 59 belong to links between buses; 50 and up are left to their users.
   static final int HELLO = 40;

@@ -12,7 +12,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * What the two ends of a new link say to each other.
+ * Messages between the two ends of a new link.
  *
  * <pre>
  *   client                                   server
@@ -28,7 +28,7 @@ import javax.crypto.spec.SecretKeySpec;
  * are told only to a bus that holds it.
  */
 final class LinkHandshake {
-  /** The version of the links that this software speaks; it speaks no other. */
+  /** Version of the links that this software speaks; it speaks no other. */
   static final int VERSION = 1;
 
   static final int NONCE_BYTES = 32;
@@ -37,7 +37,7 @@ final class LinkHandshake {
 
   private LinkHandshake() {}
 
-  /** What a client says first. */
+  /** First message of a client. */
   // Bytes of one handshake: they are neither compared nor changed.
   @SuppressWarnings("ArrayRecordComponent")
   record Hello(int minVersion, int maxVersion, LinkPeer peer, byte[] nonce) {
@@ -63,7 +63,7 @@ final class LinkHandshake {
     }
   }
 
-  /** What a server says last. */
+  /** Last message of a server. */
   // Bytes of one handshake: they are neither compared nor changed.
   @SuppressWarnings("ArrayRecordComponent")
   record Ready(int version, LinkPeer peer, byte[] mac) {

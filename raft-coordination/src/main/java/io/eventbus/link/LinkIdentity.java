@@ -4,7 +4,7 @@ import java.security.SecureRandom;
 import java.util.Objects;
 
 /**
- * Who this bus is to others. Any thread may call any method.
+ * Identity of this bus towards others. Any thread may call any method.
  *
  * <p>The cluster is learned once: a bus that belongs to none yet may open links to any cluster and
  * may be reached by any bus of the same kind.
@@ -16,7 +16,7 @@ public final class LinkIdentity {
   private volatile String cluster;
 
   /**
-   * Makes an identity with a new number for this process.
+   * Creates an identity with a new number for this process.
    *
    * @param bus the bus's id: at most 64 letters, digits, '.', '_' and '-'
    * @param cluster the id of its cluster; empty if it has none yet
@@ -26,10 +26,10 @@ public final class LinkIdentity {
   }
 
   /**
-   * Makes an identity with a new number for this process, for a cluster that has a name.
+   * Creates an identity with a new number for this process, for a named cluster.
    *
-   * @param name what people call the cluster, as long as a bus's id; no links are opened between
-   *     buses that were given different names, whether they belong to a cluster yet or not
+   * @param name the cluster's name, as long as a bus's id; no links are opened between buses that
+   *     were given different names, whether they belong to a cluster yet or not
    * @param bus the bus's id: at most 64 letters, digits, '.', '_' and '-'
    * @param cluster the id of its cluster; empty if it has none yet
    */
@@ -54,7 +54,7 @@ public final class LinkIdentity {
   }
 
   /**
-   * Returns what the cluster is called.
+   * Returns the name of the cluster.
    *
    * @return the name, or empty
    */

@@ -26,12 +26,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One bus's end of all its links.
+ * Endpoint of all links of one bus.
  *
- * <p>It takes links from others on its port, and opens links to others when they are called; a link
- * that breaks is opened again at the next call. Calls on one channel share a link and may be
+ * <p>It accepts links from others on its port, and opens links to others when they are called; a
+ * link that breaks is opened again at the next call. Calls on one channel share a link and may be
  * answered in any order. Any thread may call any method; stages are completed on the threads that
- * move bytes, so what depends on them must not block.
+ * move bytes, so code that depends on them must not block.
  */
 // Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
@@ -50,23 +50,23 @@ public final class LinkNode implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Makes a node; it opens nothing yet.
+   * Creates a node; it opens nothing yet.
    *
    * @param options its bounds
-   * @param identity who this bus is
-   * @param security how buses make sure of each other
+   * @param identity the identity of this bus
+   * @param security how buses authenticate each other
    */
   public LinkNode(LinkOptions options, LinkIdentity identity, LinkSecurity security) {
     this(options, identity, security, LinkTransport.nio());
   }
 
   /**
-   * Makes a node whose streams are to be handed to event loops of a certain kind.
+   * Creates a node whose streams are to be handed to event loops of a certain kind.
    *
    * @param options its bounds
-   * @param identity who this bus is
-   * @param security how buses make sure of each other
-   * @param transport what drives the sockets
+   * @param identity the identity of this bus
+   * @param security how buses authenticate each other
+   * @param transport drives the sockets
    */
   public LinkNode(
       LinkOptions options, LinkIdentity identity, LinkSecurity security, LinkTransport transport) {
@@ -106,7 +106,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Tells whenever a link that another bus has opened ends.
+   * Adds a watcher that is told of each end of a link that another bus has opened.
    *
    * @param watcher is called on a thread that moves the bytes of links and must not block; with the
    *     other bus as it had introduced itself
@@ -116,7 +116,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Tells no more.
+   * Removes a watcher.
    *
    * @param watcher as given to {@link #watchEnds}
    */
@@ -127,8 +127,8 @@ public final class LinkNode implements AutoCloseable {
   /**
    * Has the links of some channels, in both directions, driven by one thread that drives nothing
    * else: those that are opened from now on. Their services are called, and their calls answered,
-   * on that thread; what they do may take locks for a short while, and must not block otherwise. A
-   * call that finds no link open may fail on another one.
+   * on that thread; they may take locks for a short while, and must not block otherwise. A call
+   * that finds no link open may fail on another one.
    *
    * @param kinds the parts of the channels before their first '.'
    * @return the loop; the same one at every call
@@ -151,7 +151,7 @@ public final class LinkNode implements AutoCloseable {
 
   private @Nullable EventLoop dedicatedLoop(String channel) {
     DedicatedLoop known = dedicated;
-    return known != null && known.takes(channel) ? known.loop() : null;
+    return known != null && known.accepts(channel) ? known.loop() : null;
   }
 
   private EventLoopGroup loops(String channel) {
@@ -160,7 +160,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Takes a service back.
+   * Withdraws a service.
    *
    * @param number its number
    */
@@ -169,7 +169,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Returns who this bus is to others.
+   * Returns the identity of this bus.
    *
    * @return the identity
    */
@@ -178,9 +178,9 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Begins to listen. It waits until the port is bound.
+   * Begins to listen; waits until the port is bound.
    *
-   * @param address where; port 0 for any free one
+   * @param address the local address; port 0 for any free one
    * @return the address that is bound
    * @throws IOException if the address cannot be bound
    */
@@ -212,20 +212,21 @@ public final class LinkNode implements AutoCloseable {
    *
    * @param address where the other bus listens; an unresolved one is looked up whenever a link is
    *     opened, on a thread that may wait, and each address that it has is tried
-   * @param channel what the link is for: at most 64 letters, digits, '.', '_' and '-'. Calls that
+   * @param channel purpose of the link: at most 64 letters, digits, '.', '_' and '-'. Calls that
    *     must not wait behind each other's bytes use different channels
    * @param service the number under which the other bus offers the service
-   * @param request what to send
+   * @param request the request
    * @param deadline the longest time to wait, opening the link included
    * @return a future that completes by the deadline with the answer, a {@link LinkException} or a
-   *     {@link LinkServiceException}; whatever goes wrong, nothing is thrown
+   *     {@link LinkServiceException}; nothing is ever thrown
    */
   public CompletableFuture<byte[]> call(
       InetSocketAddress address, String channel, int service, byte[] request, Duration deadline) {
     try {
       return callOrThrow(address, channel, service, request, deadline);
     } catch (RuntimeException | Error e) {
-      // Callers count what they have asked: an error that went past the future would leave that up.
+      // Callers count their open calls: an error that went past the future would leave the count
+      // up.
       return CompletableFuture.failedFuture(new LinkException("to " + address, e));
     }
   }
@@ -263,10 +264,10 @@ public final class LinkNode implements AutoCloseable {
    * caller's from then on. It has no heartbeat.
    *
    * @param address as for {@link #call}
-   * @param channel as for {@link #call}; the part before its first '.' says to the other bus what
-   *     kind of stream it is
+   * @param channel as for {@link #call}; the part before its first '.' tells the other bus the kind
+   *     of stream
    * @param loop the event loop that is to own it, of the node's {@link LinkTransport}
-   * @param handler makes what handles its bytes, once the other bus has proved who it is; called on
+   * @param handler creates the handler of its bytes, once the other bus is authenticated; called on
    *     that loop, must not block
    * @return a future with the other bus, or a {@link LinkException}
    */
@@ -279,21 +280,20 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Takes streams of a kind that other buses open, in place of the acceptor before.
+   * Accepts streams of a kind that other buses open, in place of the acceptor before.
    *
    * @param kind the part of the channel before its first '.'
-   * @param acceptor takes them
+   * @param acceptor accepts them
    */
   public void acceptStreams(String kind, StreamAcceptor acceptor) {
     streams.put(kind, acceptor);
   }
 
   /**
-   * Says which kinds of streams will be taken later. Until {@link #acceptStreams}, other buses that
-   * open one are refused with {@link LinkRefusal#BUSY}, and may try again.
+   * Reserves kinds of streams that will be accepted later. Until {@link #acceptStreams}, other
+   * buses that open one are refused with {@link LinkRefusal#BUSY}, and may try again.
    *
-   * @param kinds the parts of the channels before their first '.'; to be said before {@link
-   *     #listen}
+   * @param kinds the parts of the channels before their first '.'; to be set before {@link #listen}
    */
   public void reserveStreams(Set<String> kinds) {
     kinds.forEach(kind -> streams.putIfAbsent(kind, ReservedStreams.NOT_YET));
@@ -305,7 +305,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Opens a link, or takes the one that is open, and says which bus is there.
+   * Opens a link, or uses the one that is open, and returns the bus there.
    *
    * @param address where the other bus listens
    * @param channel as for {@link #call}
@@ -316,7 +316,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Looks whether no process listens at an address, with a connection of its own that is not kept.
+   * Checks whether no process listens at an address, with a connection of its own that is not kept.
    *
    * @param address the address, as for {@link #call}
    * @param limit the longest time to wait for each address of a name
@@ -337,7 +337,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Returns how many connections failed to prove that they belong here.
+   * Returns the number of connections that failed to prove that they belong here.
    *
    * @return the count since the start
    */
@@ -346,7 +346,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Returns how many connections were closed because there were too many.
+   * Returns the number of connections that were closed because there were too many.
    *
    * @return the count since the start
    */
@@ -354,7 +354,7 @@ public final class LinkNode implements AutoCloseable {
     return counters.tooMany.sum();
   }
 
-  /** Closes all links and the port, and waits for it, at most 2 seconds. */
+  /** Closes all links and the port, and waits for that, at most 2 seconds. */
   @Override
   public void close() {
     closed = true;

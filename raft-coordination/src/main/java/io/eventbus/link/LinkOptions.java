@@ -3,22 +3,22 @@ package io.eventbus.link;
 import java.time.Duration;
 
 /**
- * The bounds of a bus's links.
+ * Bounds of a bus's links.
  *
  * @param maxFrameBytes the largest frame after the handshake, 65,536 to 268,435,456; default 16 MiB
- * @param maxPendingBytes the most bytes of calls that one link has under way in one direction, at
- *     least {@code maxFrameBytes}; default 32 MiB
- * @param maxPendingCalls the most calls that one link has under way in one direction, 1 to
- *     1,000,000; default 16,384
- * @param maxLinks the most links that others have opened to this bus, 1 to 100,000; default 32,768:
- *     hundreds of buses with a stream for each of their event loops
- * @param maxHandshakes how many of them may be in their handshake, not authenticated yet, 1 to
+ * @param maxPendingBytes the maximum bytes of calls that one link has under way in one direction,
+ *     at least {@code maxFrameBytes}; default 32 MiB
+ * @param maxPendingCalls the maximum number of calls that one link has under way in one direction,
+ *     1 to 1,000,000; default 16,384
+ * @param maxLinks the maximum number of links that others have opened to this bus, 1 to 100,000;
+ *     default 32,768: hundreds of buses with a stream for each of their event loops
+ * @param maxHandshakes the maximum number of these in their handshake, not authenticated yet, 1 to
  *     100,000; default 4,096
- * @param handshakeDeadline how long opening a link takes at most, 10 ms to 1 minute; default 3 s
- * @param heartbeat how long a link is silent before this side says something, 10 ms to 1 minute;
- *     default 1 s
- * @param silence how long the other side may say nothing before the link counts as dead, at least
- *     twice the heartbeat; default 4 s
+ * @param handshakeDeadline the maximum time for opening a link, 10 ms to 1 minute; default 3 s
+ * @param heartbeat time without outbound bytes after which this side sends a heartbeat, 10 ms to 1
+ *     minute; default 1 s
+ * @param silence time without inbound bytes after which the link counts as dead, at least twice the
+ *     heartbeat; default 4 s
  * @param threads the threads that move bytes, 1 to 64; default 2
  */
 public record LinkOptions(
@@ -31,10 +31,10 @@ public record LinkOptions(
     Duration heartbeat,
     Duration silence,
     int threads) {
-  /** Links in their handshake that there may be by default: a cluster that starts at once. */
+  /** Default maximum number of links in their handshake: for a cluster that starts at once. */
   private static final int HANDSHAKES = 512;
 
-  /** All defaults. */
+  /** Options with all defaults. */
   public static final LinkOptions DEFAULT =
       new LinkOptions(
           16 << 20,

@@ -1,6 +1,6 @@
 package io.eventbus.link;
 
-/** Why a link to another bus was refused, and whether it is worth trying again. */
+/** Reason why a link to another bus was refused, with whether it is worth trying again. */
 public enum LinkRefusal {
   /** The other side does not hold the cluster's secret, or this one does not. */
   AUTHENTICATION(false),
@@ -8,7 +8,7 @@ public enum LinkRefusal {
   OTHER_CLUSTER(false),
   /** The two sides have no version of the links in common. */
   VERSION(false),
-  /** The other side has as many links as it may, closes, or takes no such streams yet. */
+  /** The other side has the maximum number of links, closes, or accepts no such streams yet. */
   BUSY(true);
 
   private final boolean retryable;
@@ -18,7 +18,7 @@ public enum LinkRefusal {
   }
 
   /**
-   * Says whether trying again can help without a change of the configuration.
+   * Returns whether trying again can help without a change of the configuration.
    *
    * @return true if it can
    */

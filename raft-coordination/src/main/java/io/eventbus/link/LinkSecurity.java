@@ -12,8 +12,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How buses make sure of each other. Any thread may use it; of what it says only the certificates
- * change.
+ * Mutual authentication of buses. Any thread may use it; only the certificates change.
  *
  * <p>A shared secret authenticates both sides and encrypts nothing: it keeps strangers out of a
  * network that is trusted. TLS with a certificate authority of the cluster's own authenticates both
@@ -21,17 +20,17 @@ import org.jspecify.annotations.Nullable;
  * port may become a member.
  */
 public final class LinkSecurity {
-  /** The shortest secret: 16 bytes. */
+  /** Minimum length of the secret: 16 bytes. */
   public static final int MIN_SECRET_BYTES = 16;
 
-  /** The key of buses without a secret, so that they have a handshake of the same shape. */
+  /** Key of buses without a secret, so that they have a handshake of the same shape. */
   private static final byte[] NO_SECRET = "no secret".getBytes(StandardCharsets.US_ASCII);
 
   private final byte[] key;
   private final boolean encrypts;
   private volatile @Nullable Contexts tls;
 
-  /** Of both sides of a link. */
+  /** TLS contexts of both sides of a link. */
   private record Contexts(SslContext server, SslContext client) {}
 
   private LinkSecurity(byte[] key, boolean encrypts) {
@@ -40,7 +39,7 @@ public final class LinkSecurity {
   }
 
   /**
-   * Makes links that any process may open.
+   * Creates a security under which any process may open links.
    *
    * @return no security
    */
@@ -49,7 +48,7 @@ public final class LinkSecurity {
   }
 
   /**
-   * Makes links between buses that share a secret.
+   * Creates a security for links between buses that share a secret.
    *
    * @param secret at least {@link #MIN_SECRET_BYTES} bytes, better random ones
    * @return the security
@@ -65,7 +64,7 @@ public final class LinkSecurity {
 
   /**
    * Adds TLS (1.3 or 1.2) with certificates on both sides. No link can be opened before {@link
-   * #useTls} has said which.
+   * #useTls} has set them.
    *
    * @return this security and TLS
    */
@@ -74,7 +73,8 @@ public final class LinkSecurity {
   }
 
   /**
-   * Sets what links that begin from now on show and trust; those that are open go on.
+   * Sets the certificates that links use and trust which begin from now on; those that are open go
+   * on.
    *
    * @param privateKey this bus's key
    * @param chain its certificate, and those that lead to the authority

@@ -13,12 +13,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What both sides put on a connection: first what a handshake needs, and after it a link. */
+/**
+ * Handlers that both sides put on a connection: first those of a handshake, and after it a link.
+ */
 record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCounters counters) {
 
   private static final String DEADLINE = "handshake-deadline";
 
-  /** What stands before the handshake on every new connection. */
+  /** Adds the handlers before the handshake to a new connection. */
   void begin(SocketChannel channel, @Nullable SslContext tls) {
     channel.pipeline().addLast(DEADLINE, new HandshakeDeadline(options.handshakeDeadline()));
     if (tls != null) {
@@ -27,7 +29,7 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
     channel.pipeline().addLast(new FrameDecoder());
   }
 
-  /** Takes away all that the handshake needed; the next handler adds its own. */
+  /** Removes everything that the handshake needed; the next handler adds its own. */
   void clear(ChannelHandlerContext ctx, ChannelHandler handshake) {
     counters.opened.increment();
     ctx.pipeline().remove(DEADLINE);
@@ -35,14 +37,14 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
     ctx.pipeline().remove(handshake);
   }
 
-  /** Gives the connection to another event loop, and to the handler of a stream. */
-  // Whether it closes shows in the channel.
+  /** Hands the connection over to another event loop, and to the handler of a stream. */
+  // A failure shows in the channel being closed.
   @SuppressWarnings("FutureReturnValueIgnored")
   void handOver(
       ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer, StreamAcceptor acceptor) {
     EventLoop loop = acceptor.loop(peer);
     if (loop.isShuttingDown()) {
-      // This bus ends: the other one comes back, or goes elsewhere.
+      // This bus ends: the other one comes back, or connects to another bus.
       ctx.close();
       return;
     }
@@ -54,11 +56,11 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
   }
 
   /**
-   * Gives a connection that does not read by itself any more to another event loop, where it does.
+   * Moves a connection that does not read by itself any more to another event loop, where it does.
    *
-   * @param then what to do there before the first byte is read
+   * @param then runs there before the first byte is read
    */
-  // What a change of loops comes to shows in the channel being closed.
+  // A failure of the move shows in the channel being closed.
   @SuppressWarnings("FutureReturnValueIgnored")
   static void move(Channel channel, EventLoop loop, Runnable then) {
     channel
@@ -91,7 +93,9 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
     }
   }
 
-  /** Gives the connection to another event loop, and puts a link in the place of the handshake. */
+  /**
+   * Hands the connection over to another event loop, and puts a link in the place of the handshake.
+   */
   void openOn(
       EventLoop loop,
       ChannelHandlerContext ctx,

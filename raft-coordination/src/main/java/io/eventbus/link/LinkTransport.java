@@ -8,10 +8,10 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 
 /**
- * What the sockets of links are driven by. Streams that are handed to other event loops need the
+ * Implementation of the sockets of links. Streams that are handed to other event loops need the
  * transport of those.
  *
- * @param io makes what drives the sockets of one thread
+ * @param io creates the driver of the sockets of one thread
  * @param server the type of sockets that listen
  * @param client the type of sockets that connect
  */
@@ -21,7 +21,7 @@ public record LinkTransport(
     Class<? extends SocketChannel> client) {
 
   /**
-   * Returns what every Java has.
+   * Returns the transport that every Java has.
    *
    * @return NIO
    */

@@ -14,8 +14,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks up the addresses of other buses on threads of its own: a name server that is slow must not
- * hold up the threads that move bytes. Any thread may call any method.
+ * Look-ups of the addresses of other buses on threads of its own: a slow name server must not delay
+ * the threads that move bytes. Any thread may call any method.
  */
 final class NameLookup implements AutoCloseable {
   private static final int THREADS = 4;
@@ -68,7 +68,8 @@ final class NameLookup implements AutoCloseable {
       }
       found.complete(addresses);
     } catch (Throwable e) {
-      // Also what cannot be: a lookup without an end would keep the address out of reach for good.
+      // Also an impossible error: a lookup without an end would keep the address out of reach for
+      // good.
       found.completeExceptionally(e);
     }
   }

@@ -19,7 +19,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The links that this bus has opened to others: one for each address and channel. One that broke is
+ * Links that this bus has opened to others: one for each address and channel. A link that broke is
  * opened again when it is next asked for. Any thread may call any method.
  */
 // Write failures close the channel; futures are ignored on purpose.
@@ -59,7 +59,7 @@ final class OutgoingLinks {
     this.names = new NameLookup(identity.bus());
   }
 
-  /** A link that is open, or is being opened. */
+  /** Returns a link that is open, or is being opened. */
   CompletableFuture<Link> find(InetSocketAddress address, String channel) {
     Target target = new Target(address, channel);
     CompletableFuture<Link> known = links.get(target);
@@ -88,7 +88,7 @@ final class OutgoingLinks {
         });
   }
 
-  /** Whether every address refuses connections; an unknown name does not. */
+  /** Checks whether every address refuses connections; an unknown name does not. */
   CompletableFuture<Boolean> isDeserted(InetSocketAddress address, Duration limit) {
     return names
         .find(address)
@@ -123,7 +123,7 @@ final class OutgoingLinks {
         channel,
         loop,
         (ctx, handshake, peer) -> {
-          // First the one, so that nothing that is left of a read goes by.
+          // First the handler, so that nothing that is left of a read goes by.
           ctx.pipeline().addLast(handler.apply(peer));
           setup.clear(ctx, handshake);
           return peer;
@@ -178,10 +178,10 @@ final class OutgoingLinks {
   }
 
   /**
-   * Tries one address after the other; there is at least one. It fails with a refusal only where
-   * each address refuses.
+   * Tries one address after the other; there is at least one. Fails with a refusal only where each
+   * address refuses.
    *
-   * @param before how the addresses before have failed
+   * @param before the failure of the addresses before
    */
   private <T> void connect(
       List<InetSocketAddress> addresses,

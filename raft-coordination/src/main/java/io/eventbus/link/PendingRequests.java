@@ -10,15 +10,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of one link that wait for an answer, bounded in count and bytes. Any thread. */
+/** Calls of one link that wait for an answer, bounded in count and bytes. Any thread. */
 // Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class PendingRequests {
   /**
-   * One call; its answer is completed once.
+   * Pending call; its answer is completed once.
    *
-   * @param parts what has to end before its bytes do not count any more: the wait for the answer,
-   *     and the way to the socket
+   * @param parts number of ends before its bytes stop counting: the wait for the answer, and the
+   *     way to the socket
    */
   record Call(long id, int bytes, CompletableFuture<byte[]> answer, AtomicInteger parts) {}
 
@@ -34,7 +34,9 @@ final class PendingRequests {
     this.maxBytes = maxBytes;
   }
 
-  /** Null if there are too many. A call on a link that has ended fails at once. */
+  /**
+   * Adds a call; returns null if there are too many. A call on a link that has ended fails at once.
+   */
   @Nullable Call begin(int size) {
     if (calls.size() >= maxCalls || bytes.get() > maxBytes - size) {
       return null;
@@ -88,8 +90,8 @@ final class PendingRequests {
     }
   }
 
-  /** Its bytes have left, or never will; once for each call. */
-  void left(Call call) {
+  /** Releases the bytes of a call that have left, or never will; once for each call. */
+  void release(Call call) {
     end(call);
   }
 

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Tells whether ports refuse connections, one address after the other. */
+/** Probe whether ports refuse connections, one address after the other. */
 // A connection that opens is closed at once; a failure of that close changes nothing.
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class PortProbe {
@@ -32,7 +32,7 @@ public final class PortProbe {
   }
 
   /**
-   * A future with whether each of the addresses refuses connections; false if there is none.
+   * Checks whether each of the addresses refuses connections; the result is false if there is none.
    *
    * @param limit the longest time to wait for each
    */
@@ -71,13 +71,13 @@ public final class PortProbe {
   }
 
   /**
-   * Says whether a connection could not be opened because nobody listens there.
+   * Returns whether a connection could not be opened because nobody listens there.
    *
    * <p>Java has one exception for a refused connection, for one without an answer, and for any
-   * other failure; only the operating system's message tells them apart. Where that message is not
-   * in English, nothing counts as a refusal.
+   * other failure; only the operating system's message tells them apart. If that message is not in
+   * English, nothing counts as a refusal.
    *
-   * @param error what the attempt has ended with, or what was caused by that; null for no error
+   * @param error the failure of the attempt, or its cause; null for no error
    * @return whether the other machine has refused the connection
    */
   public static boolean isRefusal(@Nullable Throwable error) {

@@ -3,9 +3,12 @@ package io.eventbus.link;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Lines of the log that strangers can cause: one in ten seconds, with a count. Any thread. */
+/**
+ * Rate limit for lines of the log that strangers can cause: one in ten seconds, with a count. Any
+ * thread.
+ */
 final class RareLines {
-  private static final long NANOS_BETWEEN = TimeUnit.SECONDS.toNanos(10);
+  private static final long MIN_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final AtomicLong nextAt;
   private final AtomicLong leftOut = new AtomicLong();
@@ -15,13 +18,13 @@ final class RareLines {
   }
 
   /**
-   * Asks whether a line is to be written.
+   * Admits a line or not.
    *
    * @return how many were left out since the last one, or -1 if this one is left out as well
    */
   long admit(long nowNanos) {
     long next = nextAt.get();
-    if (nowNanos - next < 0 || !nextAt.compareAndSet(next, nowNanos + NANOS_BETWEEN)) {
+    if (nowNanos - next < 0 || !nextAt.compareAndSet(next, nowNanos + MIN_INTERVAL_NANOS)) {
       leftOut.incrementAndGet();
       return -1;
     }

@@ -5,24 +5,27 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells an allocation of direct memory that was refused from the end of the heap: after the first,
- * whatever has asked for the memory fails and everything else goes on; after the second, nothing
- * can be relied on. Stateless; any thread.
+ * Test that tells a refused allocation of direct memory from the end of the heap: after the first,
+ * only the code that asked for the memory fails; after the second, nothing can be relied on.
+ * Stateless; any thread.
  */
 public final class RefusedMemory {
-  /** Where the JDK refuses direct memory: this class, or what it calls for the message. */
+  /**
+   * Place where the JDK refuses direct memory: this class, or a method that it calls for the
+   * message.
+   */
   private static final String RESERVING = "java.nio.Bits";
 
   private static final String MESSAGE = "direct buffer memory";
   private static final int TOP_FRAMES = 3;
 
-  /** Causes are looked at so far: they may lead in a circle. */
+  /** Maximum number of causes that are examined: they may form a circle. */
   private static final int MAX_CAUSES = 16;
 
   private RefusedMemory() {}
 
   /**
-   * Says whether an error, or what has caused it, is a refused allocation of direct memory: Netty's
+   * Returns whether an error, or its cause, is a refused allocation of direct memory: Netty's
    * {@link OutOfDirectMemoryError}, or the JDK's {@link OutOfMemoryError} for direct buffers.
    *
    * @param error any error; null for none
@@ -41,7 +44,7 @@ public final class RefusedMemory {
   }
 
   /**
-   * Lets go on what can cope with a refused allocation, and nothing else.
+   * Rethrows an error unless it is a refused allocation, which the caller can handle.
    *
    * @param error was caught
    * @throws OutOfMemoryError the same, if it is not {@linkplain #isRefused refused} direct memory

@@ -3,9 +3,12 @@ package io.eventbus.link;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 
-/** Streams that will be taken, but are not yet: they are refused, and may be tried again. */
+/**
+ * Acceptor of streams that will be accepted, but are not yet: they are refused, and may be tried
+ * again.
+ */
 enum ReservedStreams implements StreamAcceptor {
-  /** All of them. */
+  /** Single instance. */
   NOT_YET;
 
   @Override

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 final class ServerHandshake extends SimpleChannelInboundHandler<LinkFrame> {
   private static final Logger log = LoggerFactory.getLogger(ServerHandshake.class);
 
-  /** The most characters of a reason in the log. */
+  /** Maximum number of characters of a reason in the log. */
   private static final int MAX_REASON = 300;
 
   private final LinkIdentity identity;
@@ -58,7 +58,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<LinkFrame> {
     random.nextBytes(nonce);
   }
 
-  /** Once it is a link or a stream, or closed. */
+  /** Ends the deadline, once it is a link or a stream, or closed. */
   @Override
   public void handlerRemoved(ChannelHandlerContext ctx) {
     ended.run();
@@ -105,7 +105,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<LinkFrame> {
       sendRefusal(
           ctx,
           LinkRefusal.BUSY,
-          "the bus starts, and takes no streams on channel " + said.peer().channel() + " yet");
+          "the bus starts, and accepts no streams on channel " + said.peer().channel() + " yet");
     } else {
       byte[] mac = LinkHandshake.serverProof(key, helloBytes, nonce, LinkHandshake.VERSION, self);
       ByteBuf ready = new LinkHandshake.Ready(LinkHandshake.VERSION, self, mac).encode();
@@ -130,7 +130,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<LinkFrame> {
     return !mine.isEmpty() && !theirs.isEmpty() && !mine.equals(theirs);
   }
 
-  /** In what the other side is foreign, for people. */
+  /** Describes, for people, why the other side does not belong here. */
   static String foreign(LinkPeer self, LinkPeer other) {
     return differ(self.name(), other.name())
         ? "name of the cluster: " + other.name() + " (expected: " + self.name() + ")"
@@ -169,7 +169,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<LinkFrame> {
     ctx.close();
   }
 
-  /** Returns why it failed; the text may hold what the other side has sent. */
+  /** Returns why it failed; the text may contain text from the other side. */
   private static String shortened(Throwable cause) {
     Throwable root =
         cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;

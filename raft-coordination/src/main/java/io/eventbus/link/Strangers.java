@@ -12,20 +12,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Connections that are in their handshake, bounded in number. At the bound the oldest one of the
- * addresses that have most makes room: a bus needs milliseconds for its handshake, and who says
- * nothing keeps no bus out. Any thread.
+ * addresses that have most is evicted: a bus needs milliseconds for its handshake, and a silent
+ * connection keeps no bus out. Any thread.
  */
 final class Strangers {
-  /** Bytes of an IPv6 address that name a network: one machine has all addresses of it. */
+  /**
+   * Number of bytes of an IPv6 address that name a network: one machine has all addresses of it.
+   */
   private static final int NETWORK_BYTES = 8;
 
-  private final int most;
+  private final int max;
   // From the oldest to the newest, with their addresses.
   private final Map<Channel, String> addresses = new LinkedHashMap<>();
   private final Map<String, Integer> counts = new HashMap<>();
 
-  Strangers(int most) {
-    this.most = most;
+  Strangers(int max) {
+    this.max = max;
   }
 
   /**
@@ -35,7 +37,7 @@ final class Strangers {
    */
   synchronized @Nullable Channel add(Channel channel, InetAddress from) {
     String address = name(from);
-    Channel oldest = addresses.size() < most ? null : oldestOfTheMostCrowded();
+    Channel oldest = addresses.size() < max ? null : oldestOfTheMostCrowded();
     if (oldest != null) {
       remove(oldest);
     }

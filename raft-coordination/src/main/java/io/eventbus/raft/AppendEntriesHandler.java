@@ -16,47 +16,50 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.RaftServer;
 
 /**
- * Hands a leader's entries to the Ratis of a follower.
+ * Service that hands a leader's entries to the Ratis of a follower.
  *
- * <p>From a leader that is known, entries are only put into a queue: that is done on the thread
- * that has read them. Everything else that a message may bring, such as a new term, which is
- * written to the disk at once, or other members, is left to threads that may wait.
+ * <p>Entries from a known leader are only put into a queue: that is done on the thread that has
+ * read them. Everything else that a message may bring, such as a new term, which is written to the
+ * disk at once, or other members, is left to threads that may wait.
  */
 final class AppendEntriesHandler implements LinkService {
-  /** For these a leader waits hardly longer than for any message, see {@link RaftTransport}. */
-  private static final int LARGE = 32 << 10;
+  /**
+   * Size in bytes from which on a leader waits hardly longer than for any message, see {@link
+   * RaftTransport}.
+   */
+  private static final int LARGE_BYTES = 32 << 10;
 
   private final RaftServer server;
   private final Executor workers;
   private final Timer timer;
-  private final Duration patience;
+  private final Duration timeout;
   private final Guards guards;
 
-  /** Runs what must not block, a little later. */
+  /** Timer for tasks that must not block. */
   interface Timer {
     void after(Duration delay, Runnable task);
   }
 
-  /** Finds the guard of a group. */
+  /** Registry of the guards of groups. */
   interface Guards {
-    /** Fails if there is no such group here. */
+    /** Returns the guard; fails if there is no such group here. */
     DurableAckGuard of(RaftGroupId group) throws IOException;
   }
 
   /**
-   * Gives Ratis what a leader sends.
+   * Creates the service.
    *
    * @param workers may wait
-   * @param patience how long a large message may wait for the disk, well below the shortest
-   *     election time-out
+   * @param timeout how long a large message may wait for the disk, well below the shortest election
+   *     time-out
    */
   AppendEntriesHandler(
-      RaftServer server, Guards guards, Executor workers, Timer timer, Duration patience) {
+      RaftServer server, Guards guards, Executor workers, Timer timer, Duration timeout) {
     this.server = server;
     this.guards = guards;
     this.workers = workers;
     this.timer = timer;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
   @Override
@@ -104,12 +107,12 @@ final class AppendEntriesHandler implements LinkService {
       Target target, AppendEntriesRequestProto append) throws IOException {
     CompletableFuture<AppendEntriesReplyProto> kept =
         target.guard().append(target.division(), append, () -> server.appendEntriesAsync(append));
-    if (append.getSerializedSize() > LARGE && !kept.isDone()) {
+    if (append.getSerializedSize() > LARGE_BYTES && !kept.isDone()) {
       // The leader gives large messages more time, for slow lines; it is to hear early of slow
       // disks, so that heartbeats go on.
       timer.after(
-          patience,
-          () -> kept.completeExceptionally(new IOException("not on the disk within " + patience)));
+          timeout,
+          () -> kept.completeExceptionally(new IOException("not on the disk within " + timeout)));
     }
     return kept;
   }

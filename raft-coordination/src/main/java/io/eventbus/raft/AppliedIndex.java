@@ -7,12 +7,15 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** How far a group's log is applied here, with a future for each further index. Any thread. */
+/**
+ * Index up to which a group's log is applied here, with a future for each further index. Any
+ * thread.
+ */
 public final class AppliedIndex {
   private final TreeMap<Long, List<CompletableFuture<Void>>> waiting = new TreeMap<>();
   private long index = -1;
 
-  /** The log is applied up to there. */
+  /** Sets the index up to which the log is applied. */
   public void reached(long newIndex) {
     List<CompletableFuture<Void>> done = new ArrayList<>();
     synchronized (this) {
@@ -25,7 +28,7 @@ public final class AppliedIndex {
   }
 
   /**
-   * A future that completes when the log is applied up to there, and fails with a {@link
+   * Returns a future that completes when the log is applied up to there, and fails with a {@link
    * java.util.concurrent.TimeoutException} after the limit.
    */
   public CompletableFuture<Void> await(long wanted, Duration limit) {
@@ -53,12 +56,12 @@ public final class AppliedIndex {
     }
   }
 
-  /** How many futures are open. */
+  /** Returns the number of open futures. */
   synchronized int waiting() {
     return waiting.values().stream().mapToInt(List::size).sum();
   }
 
-  /** How far it is; -1 for nothing. */
+  /** Returns the index; -1 for nothing. */
   public synchronized long index() {
     return index;
   }

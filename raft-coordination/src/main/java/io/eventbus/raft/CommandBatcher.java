@@ -9,43 +9,43 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way into a group at its leader.
+ * Entry of commands into a group at its leader.
  *
- * <p>A command goes in at once while no log entry is under way; otherwise it waits, bounded, and
- * the next entry takes all that wait: as soon as it is full, or when the one before is finished and
- * the callers that were answered have come back ({@link GroupCommitDelay}). So one command costs no
- * waiting, many commands share the cost of an entry, and no load makes Ratis hold more than a few
- * entries: its heartbeats never queue behind commands. Any thread may call any method.
+ * <p>A command is proposed at once while no log entry is under way; otherwise it waits, bounded,
+ * and the next entry takes all that wait: as soon as it is full, or when the one before is finished
+ * and the callers that were answered have come back ({@link GroupCommitDelay}). So one command
+ * costs no waiting, many commands share the cost of an entry, and no load makes Ratis hold more
+ * than a few entries: its heartbeats never queue behind commands. Any thread may call any method.
  */
 public final class CommandBatcher<C, R> {
-  /** Makes one log entry of some commands. */
+  /** Proposer of a log entry with some commands. */
   public interface Proposer<C, R> {
-    /** The future has one result for each command. */
+    /** Proposes an entry; the future has one result for each command. */
     CompletableFuture<List<R>> propose(List<C> batch);
   }
 
-  /** What the gate tells its owner; called on the threads that submit and that complete. */
+  /** Owner of the batcher; called on the threads that submit and that complete. */
   public interface Owner {
-    /** The error for a caller that finds the queue full. */
+    /** Returns the error for a caller that finds the queue full. */
     RuntimeException overloaded(String message);
 
-    /** An entry was committed and applied. */
+    /** Called when an entry was committed and applied. */
     void committed(long tookNanos);
   }
 
   /**
-   * Runs a task once after a delay; when it ends, it runs the tasks that it has or throws {@link
-   * RejectedExecutionException}.
+   * Timer that runs a task once after a delay; when it ends, it runs the tasks that it has or
+   * throws {@link RejectedExecutionException}.
    */
   public interface Timer {
-    /** Runs the task after so many nanoseconds. */
+    /** Runs the task after that many nanoseconds. */
     void after(long nanos, Runnable task);
   }
 
   private record Waiting<C, R>(C command, int bytes, CompletableFuture<R> answer) {}
 
   /**
-   * What goes into one log entry.
+   * Content of one log entry.
    *
    * @param commands may be none
    * @param readers callers that only want to know that this bus led after they had asked
@@ -65,9 +65,9 @@ public final class CommandBatcher<C, R> {
   private boolean timed;
 
   /**
-   * A gate.
+   * Creates a batcher.
    *
-   * @param proposer where the entries go
+   * @param proposer takes the entries
    * @param nanoTime the time of that timer
    */
   public CommandBatcher(
@@ -80,10 +80,10 @@ public final class CommandBatcher<C, R> {
   }
 
   /**
-   * Takes a command in. The future fails as the owner says if too many wait, else as the proposer's
+   * Submits a command. The future fails as the owner says if too many wait, else as the proposer's
    * does.
    *
-   * @param bytes about how much memory the command takes
+   * @param bytes approximate memory that the command takes
    */
   public CompletableFuture<R> submit(C command, int bytes) {
     Waiting<C, R> waiting = new Waiting<>(command, bytes, new CompletableFuture<>());
@@ -111,12 +111,12 @@ public final class CommandBatcher<C, R> {
   }
 
   /**
-   * Makes sure that this bus leads, by a log entry that is made after this call: all that wait go
-   * with one entry, together with the commands that wait.
+   * Confirms that this bus leads, by a log entry that is made after this call: all that wait share
+   * one entry, together with the commands that wait.
    *
-   * <p>Ratis's own read would do without an entry. But it takes a majority's answer for valid as
+   * <p>Ratis's own read would do without an entry. But it accepts a majority's answer as valid as
    * long as nothing else is committed, so that a leader that was stopped and has been replaced
-   * meanwhile answers with what it had.
+   * meanwhile answers with old state.
    *
    * @return a future that completes when everything that was committed before is applied here; it
    *     fails as that of {@link #submit} does
@@ -232,7 +232,8 @@ public final class CommandBatcher<C, R> {
         delay.failed();
       }
     }
-    // What waits goes in before the callers that are answered run, unless it waits for them.
+    // Waiting commands are proposed before the callers that are answered run, unless they wait for
+    // these.
     pump();
     List<Waiting<C, R>> commands = batch.commands();
     for (int i = 0; i < commands.size(); i++) {

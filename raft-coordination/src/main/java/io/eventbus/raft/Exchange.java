@@ -5,19 +5,19 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.server.raftlog.RaftLog;
 
-/** A message to a follower, and its answer. */
+/** Message to a follower, with its answer. */
 record Exchange(AppendEntriesRequestProto request, AppendEntriesReplyProto reply) {
   boolean isSuccess() {
     return reply.getResult() == AppendResult.SUCCESS;
   }
 
-  /** The first entry's index; Ratis's sign for none if there is no entry. */
+  /** Returns the index of the first entry; Ratis's sign for none if there is no entry. */
   long firstIndex() {
     return isHeartbeat() ? RaftLog.INVALID_LOG_INDEX : request.getEntries(0).getIndex();
   }
 
   /**
-   * The next entry that the follower needs, after a success.
+   * Returns the next entry that the follower needs, after a success.
    *
    * @param before the next entry as far as was known before
    */

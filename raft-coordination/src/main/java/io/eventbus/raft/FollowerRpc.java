@@ -8,7 +8,7 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 
-/** The requests of a leader to its followers. */
+/** Requests of a leader to its followers. */
 interface FollowerRpc {
   /**
    * Sends entries, or none as a heartbeat. The future completes by a deadline, as a rule on the
@@ -16,14 +16,14 @@ interface FollowerRpc {
    */
   CompletableFuture<AppendEntriesReplyProto> append(AppendEntriesRequestProto request);
 
-  /** The same for a caller that may wait. */
+  /** Sends entries for a caller that may wait. */
   AppendEntriesReplyProto appendEntries(AppendEntriesRequestProto request) throws IOException;
 
   /** Sends a part of a snapshot, and waits. */
   InstallSnapshotReplyProto installSnapshot(InstallSnapshotRequestProto request) throws IOException;
 
   /**
-   * Runs what must not block, a little later, on the thread that moves the bytes of links.
+   * Runs a task that must not block, a little later, on the thread that moves the bytes of links.
    *
    * @throws java.util.concurrent.RejectedExecutionException if this bus ends
    */

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Logs that a follower does not take the entries: at once, and as long as it does not at intervals
- * that double up to an hour, each time with how often it has failed since; and that it takes them
- * again. For a follower that fails and goes on all the time there is a line every ten seconds. Any
- * thread.
+ * Log of a follower that does not accept the entries: at once, and as long as that lasts at
+ * intervals that double up to an hour, each time with the number of failures since; and of the end
+ * of that. For a follower that fails and goes on all the time there is a line every ten seconds.
+ * Any thread.
  */
 final class FollowerSilence {
   static final long FIRST_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -21,18 +21,18 @@ final class FollowerSilence {
   // Written under the lock; read without it after each answer, which is the usual case.
   private volatile long failures;
   private long sinceNanos;
-  private long toldNanos;
+  private long loggedNanos;
   private long intervalNanos;
 
-  /** Whether it was logged that it does not answer now. */
-  private boolean told;
+  /** Set if its silence was logged. */
+  private boolean logged;
 
-  private boolean everTold;
+  private boolean everLogged;
 
   /**
-   * Makes one of a follower that has not failed yet.
+   * Creates the log of a follower that has not failed yet.
    *
-   * @param log where the lines go
+   * @param log receives the lines
    * @param nanoTime as {@link System#nanoTime}
    */
   FollowerSilence(Logger log, LongSupplier nanoTime) {
@@ -41,9 +41,9 @@ final class FollowerSilence {
   }
 
   /**
-   * A message was not answered.
+   * Counts a message that was not answered.
    *
-   * @param cause why not
+   * @param cause the failure
    */
   void failed(@Nullable Object follower, Throwable cause) {
     log.debug("Bus {} did not answer", follower, cause);
@@ -56,25 +56,25 @@ final class FollowerSilence {
       if (count == 1) {
         sinceNanos = now;
         intervalNanos = FIRST_INTERVAL_NANOS;
-        told = false;
+        logged = false;
       }
-      if (everTold && now - toldNanos < intervalNanos) {
+      if (everLogged && now - loggedNanos < intervalNanos) {
         return;
       }
-      if (told) {
+      if (logged) {
         intervalNanos = Math.min(2 * intervalNanos, MAX_INTERVAL_NANOS);
       }
-      told = true;
-      everTold = true;
-      toldNanos = now;
+      logged = true;
+      everLogged = true;
+      loggedNanos = now;
       since = now - sinceNanos;
     }
     if (count == 1) {
-      // It may be restarting.
-      log.info("Bus {} does not take the registry's log: {}", follower, cause.toString());
+      // The bus may be restarting.
+      log.info("Bus {} does not accept the registry's log: {}", follower, cause.toString());
     } else {
       log.warn(
-          "Bus {} has not taken the registry's log for {} s ({} attempts), last: {}",
+          "Bus {} has not accepted the registry's log for {} s ({} attempts), last: {}",
           follower,
           Duration.ofNanos(since).toSeconds(),
           count,
@@ -82,7 +82,7 @@ final class FollowerSilence {
     }
   }
 
-  /** The follower has taken what it was sent. */
+  /** Takes note that the follower has accepted a message. */
   void answered(@Nullable Object follower) {
     if (failures == 0) {
       return;
@@ -94,11 +94,11 @@ final class FollowerSilence {
       count = failures;
       failures = 0;
       since = nanoTime.getAsLong() - sinceNanos;
-      tell = count > 0 && told;
+      tell = count > 0 && logged;
     }
     if (tell) {
       log.info(
-          "Bus {} takes the registry's log again, after {} ms and {} attempts",
+          "Bus {} accepts the registry's log again, after {} ms and {} attempts",
           follower,
           Duration.ofNanos(since).toMillis(),
           count);

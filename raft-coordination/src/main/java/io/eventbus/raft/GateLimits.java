@@ -1,14 +1,15 @@
 package io.eventbus.raft;
 
 /**
- * The bounds of the way into a group at its leader.
+ * Bounds of the {@link CommandBatcher}.
  *
- * @param maxEntriesUnderWay the most log entries that are unfinished at a time, 1 to 1,024; default
- *     3; an entry that is not full goes only while no other one is under way, as it costs every
- *     voter about ten changes of threads, however many commands it has
- * @param maxBatchBytes the most bytes in one entry, unless one command has more, 1,024 to
+ * @param maxEntriesUnderWay the maximum number of log entries that are unfinished at a time, 1 to
+ *     1,024; default 3; an entry that is not full goes only while no other one is under way, as it
+ *     costs every voter about ten changes of threads, however many commands it has
+ * @param maxBatchBytes the maximum bytes in one entry, unless one command has more, 1,024 to
  *     1,048,576; default 256 KiB
- * @param maxQueuedBytes the most bytes of commands that wait, 4,096 to 1,073,741,824; default 8 MiB
+ * @param maxQueuedBytes the maximum bytes of commands that wait, 4,096 to 1,073,741,824; default 8
+ *     MiB
  */
 public record GateLimits(
     int maxEntriesUnderWay,
@@ -16,7 +17,7 @@ public record GateLimits(
     int maxBatchBytes,
     int maxQueuedCommands,
     long maxQueuedBytes) {
-  /** All defaults. */
+  /** Limits with all defaults. */
   public static final GateLimits DEFAULT = new GateLimits(3, 256, 256 << 10, 10_000, 8L << 20);
 
   /**

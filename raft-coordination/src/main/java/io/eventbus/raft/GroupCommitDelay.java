@@ -1,7 +1,7 @@
 package io.eventbus.raft;
 
 /**
- * Says how long the next log entry waits for the callers that were just answered: group commit (cf.
+ * Delay of the next log entry for the callers that were just answered: group commit (cf.
  * PostgreSQL's {@code commit_delay}).
  *
  * <p>An entry costs every voter tens of changes of threads, however many commands it has. Callers
@@ -19,19 +19,19 @@ package io.eventbus.raft;
  * <p>Not safe for use by several threads.
  */
 final class GroupCommitDelay {
-  /** However slow the disk or the network: what a lonely command may lose by this. */
+  /** Maximum delay, however slow the disk or the network: the loss of a lonely command. */
   static final long MAX_NANOS = 2_000_000;
 
   private static final int MAX_SKIPPED = 64;
 
-  /** A weight of an eighth for the newest. */
+  /** Smoothing with a weight of an eighth for the newest. */
   private static final int SMOOTHING = 3;
 
-  /** So many waits that were not in vain, but long, make up for one that was. */
-  private static final int FORGIVEN_AFTER = 8;
+  /** Number of waits that were not in vain, but long, which make up for one that was. */
+  private static final int GOOD_WAITS_PER_FAULT = 8;
 
   private static final int MAX_FAULT =
-      (Integer.numberOfTrailingZeros(MAX_SKIPPED) + 1) * FORGIVEN_AFTER;
+      (Integer.numberOfTrailingZeros(MAX_SKIPPED) + 1) * GOOD_WAITS_PER_FAULT;
 
   private long entryNanos;
   private long finishedNanos;
@@ -43,9 +43,9 @@ final class GroupCommitDelay {
   private int skip;
 
   /**
-   * An entry is finished; its commands are answered now.
+   * Records that an entry is finished; its commands are answered now.
    *
-   * @param tookNanos how long it took, in nanoseconds
+   * @param tookNanos its duration, in nanoseconds
    */
   void finished(int commands, long tookNanos, long nowNanos) {
     long took = Math.min(tookNanos, MAX_NANOS);
@@ -63,24 +63,24 @@ final class GroupCommitDelay {
     }
   }
 
-  /** An entry has failed: its callers are not expected back soon. */
+  /** Records that an entry has failed: its callers are not expected back soon. */
   void failed() {
     expected = 0;
   }
 
-  /** A command came. */
+  /** Records that a command came. */
   void arrived() {
     came++;
   }
 
-  /** How long the next entry still waits, in nanoseconds; 0 if it is to go. */
+  /** Returns how long the next entry still waits, in nanoseconds; 0 if it is to go. */
   long remainingNanos(long nowNanos) {
     long left = came >= expected ? 0 : Math.max(0, budgetNanos - (nowNanos - finishedNanos));
     waited |= left > 0;
     return left;
   }
 
-  /** The next entry goes. */
+  /** Records that the next entry goes. */
   void gone(long nowNanos) {
     if (waited) {
       judge(nowNanos - finishedNanos);
@@ -93,8 +93,8 @@ final class GroupCommitDelay {
     if (came >= expected) {
       fault = waitedNanos <= budgetNanos / 2 ? 0 : Math.max(0, fault - 1);
     } else if (waitedNanos >= budgetNanos && came < expected - expected / 4) {
-      fault = Math.min(fault + FORGIVEN_AFTER, MAX_FAULT);
-      skip = 1 << (fault / FORGIVEN_AFTER - 1);
+      fault = Math.min(fault + GOOD_WAITS_PER_FAULT, MAX_FAULT);
+      skip = 1 << (fault / GOOD_WAITS_PER_FAULT - 1);
     }
   }
 }

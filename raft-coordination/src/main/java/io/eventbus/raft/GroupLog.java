@@ -11,10 +11,10 @@ import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.statemachine.SnapshotInfo;
 
 /**
- * The log of a group, as this member has it.
+ * State of a group's log at this member.
  *
  * @param snapshot the index of the last entry in the newest snapshot; -1 for none
- * @param bytes how many bytes its files have
+ * @param bytes the size of its files
  */
 public record GroupLog(long committed, long applied, long snapshot, long entries, long bytes) {
   static GroupLog of(RaftServer.Division division) {
@@ -41,7 +41,7 @@ public record GroupLog(long committed, long applied, long snapshot, long entries
     return bytes;
   }
 
-  /** The index up to which each member is known to know that the log is committed. */
+  /** Returns the index up to which each member is known to know that the log is committed. */
   static Map<String, Long> committed(RaftServer.Division division) {
     Map<String, Long> committed = new TreeMap<>();
     for (CommitInfoProto info : division.getCommitInfos()) {

@@ -5,34 +5,34 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Schedules the messages to a follower for which there is no entry: so that it knows that the
- * leader lives, and what is committed. Any thread may call any method; it never waits.
+ * Scheduler of the messages to a follower for which there is no entry: they show that the leader
+ * lives, and what is committed. Any thread may call any method; it never waits.
  */
 final class HeartbeatScheduler {
   /**
-   * After so long without a message, a follower is told what is committed: well below what a person
-   * notices, well above the time between entries under load.
+   * Time without a message after which a follower is told what is committed: well below the time
+   * that a person notices, well above the time between entries under load.
    */
   static final Duration COMMIT_DELAY = Duration.ofMillis(10);
 
-  /** A heartbeat may go a little early, so that no thread is woken twice for it. */
+  /** Time by which a heartbeat may go early, so that no thread is woken twice for it. */
   private static final int EARLY_MILLIS = 5;
 
-  /** The follower that it looks at and sends to. */
+  /** Follower that it watches and sends to. */
   interface Follower {
     /**
-     * Whether there are to be heartbeats; once it is false, {@link HeartbeatScheduler#begin} begins
-     * anew.
+     * Returns whether there are to be heartbeats; once it is false, {@link
+     * HeartbeatScheduler#begin} begins anew.
      */
     boolean isActive();
 
-    /** How long until the next heartbeat is due, in milliseconds; at most 0 if it is. */
+    /** Returns the time until the next heartbeat is due, in milliseconds; at most 0 if it is. */
     long untilHeartbeatMillis();
 
-    /** How long ago anything was sent, in milliseconds. */
+    /** Returns the time since anything was sent, in milliseconds. */
     long silenceMillis();
 
-    /** Whether it has not said yet that it knows what is committed. */
+    /** Returns whether it has not acknowledged yet what is committed. */
     boolean isBehindCommit();
 
     void heartbeat();
@@ -45,7 +45,7 @@ final class HeartbeatScheduler {
   private final AtomicBoolean active = new AtomicBoolean();
 
   /**
-   * A scheduler; it begins later.
+   * Creates a scheduler; it begins later.
    *
    * @param periodMillis the time between heartbeats, in milliseconds
    */
@@ -55,7 +55,7 @@ final class HeartbeatScheduler {
     this.periodMillis = periodMillis;
   }
 
-  /** Sees to heartbeats from now on. */
+  /** Sends heartbeats from now on. */
   void begin() {
     if (follower.isActive() && active.compareAndSet(false, true)) {
       beatAfter(Math.max(0, follower.untilHeartbeatMillis()));
@@ -87,7 +87,7 @@ final class HeartbeatScheduler {
 
   private void rest() {
     active.set(false);
-    // It may have become so again just now.
+    // The follower may have become active again just now.
     begin();
   }
 
@@ -100,7 +100,7 @@ final class HeartbeatScheduler {
   }
 
   /**
-   * Sees to it that the follower hears of what is committed, also if no entry comes that would tell
+   * Ensures that the follower hears of what is committed, also if no entry comes that would tell
    * it. Ratis's own appender leaves that to the next heartbeat.
    */
   void tellCommit() {

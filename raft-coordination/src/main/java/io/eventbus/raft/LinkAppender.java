@@ -22,14 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends a leader's log to one follower.
+ * Appender of a leader's log to one follower.
  *
  * <p>Ratis's own appender has a thread for each follower, which waits for the answer to each
  * message: with the links, four changes of threads for one entry and one follower. Here an entry
  * leaves on the thread that has appended it, and the answer is counted on the thread that moves the
- * link's bytes, which sends the heartbeats, too. What must not be done there, because it may wait
- * or read from the disk, is left to the thread of the appender: snapshots, entries for a follower
- * that is far behind, and everything that went wrong.
+ * link's bytes, which sends the heartbeats, too. Work that must not be done there, because it may
+ * wait or read from the disk, is left to the thread of the appender: snapshots, entries for a
+ * follower that is far behind, and every failure.
  *
  * <p>As with Ratis's own, one message is under way at a time. The thread that sends it has the
  * turn, and checks after giving it back whether there is more to be sent, so that no other thread
@@ -39,15 +39,15 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
   private static final Logger log = LoggerFactory.getLogger(LinkAppender.class);
 
   /**
-   * So many of the newest entries are in memory: at most 1 MiB each, less than the two closed
+   * Number of the newest entries that are in memory: at most 1 MiB each, less than the two closed
    * segments of the log that are kept there.
    */
   private static final int MAX_BEHIND = 8;
 
-  /** The longest pause between entries that are not taken, in pauses of Ratis's. */
+  /** Maximum pause between entries that are not accepted, in pauses of Ratis's. */
   private static final int MAX_PAUSES = 4;
 
-  /** How often the appender's thread looks while it is not called. */
+  /** Interval at which the appender's thread looks while it is not called. */
   private static final int IDLE_MILLIS = 1_000;
 
   private final FollowerRpc rpc;
@@ -55,13 +55,15 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
   private final HeartbeatScheduler heartbeats;
   private final FollowerSilence silence = new FollowerSilence(log, System::nanoTime);
 
-  /** Whether a thread has the turn. */
+  /** Set while a thread has the turn. */
   private final AtomicBoolean turn = new AtomicBoolean();
 
-  /** Whether the last message came to what was expected, so that the next one may go at once. */
+  /** Set if the last message had the expected result, so that the next one may go at once. */
   private volatile boolean smooth;
 
-  /** Wakes the appender's thread. Ratis's own signal is lost if it comes just before the wait. */
+  /**
+   * Wake-ups of the appender's thread. Ratis's own signal is lost if it comes just before the wait.
+   */
   private final Semaphore calls = new Semaphore(0);
 
   private volatile @Nullable Throwable broken;
@@ -84,7 +86,10 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
     return CallId.getComparator();
   }
 
-  /** Entries were appended, or something else has changed. Any thread, perhaps with locks held. */
+  /**
+   * Called when entries were appended, or something else has changed. Any thread, perhaps with
+   * locks held.
+   */
   @Override
   public void notifyLogAppender() {
     if (!shouldSendAppendEntries()) {
@@ -130,7 +135,10 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
     notifyLogAppender();
   }
 
-  /** With the turn. It is given back after any error, and nothing is thrown: locks are held. */
+  /**
+   * Sends, with the turn, which is given back after any error; nothing is thrown, because locks are
+   * held.
+   */
   private void sendAtOnce() {
     AppendEntriesRequestProto request = null;
     CompletableFuture<AppendEntriesReplyProto> answer;
@@ -164,7 +172,10 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
             });
   }
 
-  /** Another thread was faster; or there is something that is not to be sent from here. */
+  /**
+   * Gives up the turn: another thread was faster, or there is something that is not to be sent from
+   * here.
+   */
   private void nothingToSend() {
     turn.set(false);
     if (shouldSendAppendEntries()) {
@@ -198,7 +209,7 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
     call();
   }
 
-  /** Whether what the follower lacks is little, and in memory. */
+  /** Returns whether the entries that the follower lacks are few, and in memory. */
   private boolean isNear() {
     FollowerInfo follower = getFollower();
     long next = follower.getNextIndex();
@@ -265,7 +276,7 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
     heartbeats.tellCommit();
   }
 
-  /** Until there is an answer, or nothing to be sent any more. */
+  /** Sends entries until there is an answer, or nothing to be sent any more. */
   private boolean sendEntries() throws InterruptedException, IOException {
     AppendEntriesRequestProto request = null;
     for (int failures = 0; isRunning(); failures++) {
@@ -294,8 +305,8 @@ final class LinkAppender extends LogAppenderBase implements HeartbeatScheduler.F
   }
 
   /**
-   * Between entries that are not taken: a follower whose disk is slow is to know that its leader
-   * lives, and to say that it lives itself.
+   * Sends a heartbeat between entries that are not accepted: a follower whose disk is slow is to
+   * know that its leader lives, and to answer that it lives itself.
    *
    * @return whether the entries may be sent again
    */

@@ -12,13 +12,13 @@ import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppender;
 
 /**
- * Makes Ratis use the links between buses. Ratis finds this class by its name and makes an instance
- * itself; no other code uses it.
+ * RPC type with which Ratis uses the links between buses. Ratis finds this class by its name and
+ * creates an instance itself; no other code uses it.
  */
 public final class LinkRpcType implements RpcType {
   private static final String TRANSPORT = "eventbus.raft.transport";
 
-  /** Made by Ratis. */
+  /** Creates the type; called by Ratis. */
   public LinkRpcType() {}
 
   static Parameters parameters(RaftTransport transport) {
@@ -33,7 +33,7 @@ public final class LinkRpcType implements RpcType {
     return LinkRpcType.class.getName();
   }
 
-  /** Makes the factory that Ratis asks for its transport. */
+  /** Creates the factory that Ratis asks for its transport. */
   @Override
   public RpcFactory newFactory(Parameters parameters) {
     RaftTransport transport =

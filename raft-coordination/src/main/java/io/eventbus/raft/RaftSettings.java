@@ -13,9 +13,9 @@ import org.apache.ratis.server.RaftServerConfigKeys.Snapshot;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
-/** The settings of Ratis; the decision record on the registry says what each is for. */
+/** Settings of Ratis; the decision record on the registry says what each is for. */
 final class RaftSettings {
-  /** The most bytes of log entries in one message to a follower. */
+  /** Maximum bytes of log entries in one message to a follower. */
   static final int APPEND_BYTES = 1 << 20;
 
   private RaftSettings() {}
@@ -33,7 +33,7 @@ final class RaftSettings {
     // A leader that has lost its majority stands again as soon as any other voter, not after 10 s.
     RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(
         p, millis(options.electionTimeoutMax()));
-    // A machine that slept or a process that was stopped goes on; Ratis would end itself.
+    // After a sleep of the machine or a stop of the process it goes on; Ratis would end itself.
     RaftServerConfigKeys.setCloseThreshold(p, TimeDuration.valueOf(3_650, TimeUnit.DAYS));
 
     // An entry counts when it is on the disk.

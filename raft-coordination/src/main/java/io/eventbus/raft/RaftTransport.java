@@ -41,7 +41,7 @@ import org.apache.ratis.server.RaftServerRpc;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries the messages of Ratis, of all groups of a server, over the links between buses.
+ * Transport of the messages of Ratis, of all groups of a server, over the links between buses.
  *
  * <p>The transports that Ratis brings are not used: its Netty RPC has neither TLS nor
  * authentication and reads serialized Java objects; gRPC would be a second stack on a second port.
@@ -49,23 +49,23 @@ import org.jspecify.annotations.Nullable;
  * without waiting.
  */
 final class RaftTransport implements RaftServerRpc, FollowerRpc {
-  /** After a snapshot that was not taken; on a thread for one follower. */
+  /** Pause after a snapshot that was not accepted; on a thread for one follower. */
   private static final int SNAPSHOT_PAUSE_MILLIS = 200;
 
   /**
-   * For entries to a bus that this leader has taken in. Its process has just started, and the first
-   * entries take it longer than anything later; and Ratis fails on the same entries a second time
-   * while it is busy with them. With small messages below the time after which Ratis gives up
-   * taking a bus in (three of the longer election time-outs, one of which has passed when it
-   * begins). Ratis says the same of a listener for as long as the leader leads that took it in.
+   * Timeout of entries to a bus that this leader has admitted. Its process has just started, and
+   * the first entries take it longer than anything later; and Ratis fails on the same entries a
+   * second time while it is busy with them. With small messages below the time after which Ratis
+   * gives up admitting a bus (three of the longer election time-outs, one of which has passed when
+   * it begins). Ratis says the same of a listener for as long as the leader leads that admitted it.
    */
   private static final Duration FIRST_ENTRIES = Duration.ofSeconds(1);
 
   /**
-   * About 4 Mbit/s: a follower behind a slower line never catches up. One that the majority needs
-   * must be faster, for no heartbeat goes beside a message.
+   * Minimum rate of about 4 Mbit/s: a follower behind a slower line never catches up. A follower
+   * that the majority needs must be faster, for no heartbeat goes beside a message.
    */
-  private static final int SLOWEST_BYTES_PER_MILLI = 512;
+  private static final int MIN_BYTES_PER_MILLI = 512;
 
   private final LinkNode links;
   private final PeerBook peers;
@@ -73,7 +73,10 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   private final Duration deadline;
   private final Duration snapshotDeadline;
 
-  /** Answers others: Ratis writes to the disk then, which threads that move bytes must not. */
+  /**
+   * Threads that answer others: Ratis writes to the disk then, which threads that move bytes must
+   * not.
+   */
   private final ExecutorService workers;
 
   private final DedicatedLoop raftLoop;
@@ -100,7 +103,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
     this.raftLoop = raftLoop;
   }
 
-  /** Lets messages to a group through to the server, once it has started. */
+  /** Admits messages to a group to the server, once it has started. */
   void guard(RaftGroupId group, DurableAckGuard guard) {
     guards.put(group, guard);
   }
@@ -113,7 +116,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
     return guard;
   }
 
-  /** The server whose messages it carries, before {@link #start()}. */
+  /** Sets the server whose messages it carries, before {@link #start()}. */
   void serve(RaftServer newServer) {
     server = newServer;
   }
@@ -202,10 +205,10 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
 
   private Duration limit(AppendEntriesRequestProto request) {
     boolean first = request.getInitializing() && request.getEntriesCount() > 0;
-    Duration least = first && deadline.compareTo(FIRST_ENTRIES) < 0 ? FIRST_ENTRIES : deadline;
+    Duration min = first && deadline.compareTo(FIRST_ENTRIES) < 0 ? FIRST_ENTRIES : deadline;
     // A message that a slow line needs longer for would be sent again and again, and never be
     // acknowledged.
-    return least.plusMillis(request.getSerializedSize() / SLOWEST_BYTES_PER_MILLI);
+    return min.plusMillis(request.getSerializedSize() / MIN_BYTES_PER_MILLI);
   }
 
   @Override
@@ -237,7 +240,10 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
     }
   }
 
-  /** Ratis tries again at once; a bus that takes no snapshot would be asked without a pause. */
+  /**
+   * Pauses. Ratis tries again at once; a bus that accepts no snapshot would be asked without a
+   * pause.
+   */
   private static void pause() throws InterruptedIOException {
     try {
       TimeUnit.MILLISECONDS.sleep(SNAPSHOT_PAUSE_MILLIS);
@@ -311,7 +317,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
 
   @Override
   public void start() {
-    // Not before: while Ratis is still reading its files it takes messages all the same, knows
+    // Not before: while Ratis is still reading its files it accepts messages all the same, knows
     // neither its term nor its vote then, and fails to start if it came to follow a leader.
     offerAll(Objects.requireNonNull(server, "server"));
   }

@@ -37,18 +37,18 @@ import org.apache.ratis.util.LifeCycle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Raft group of this bus. Any thread may call any method.
+ * Raft group of this bus. Any thread may call any method.
  *
- * <p>Ratis waits for its own locks in what looks asynchronous, and completes futures while it holds
- * them. So every call that may wait is made on the executor, and every future is completed there,
- * those of {@link #submit} apart: they begin on the thread of the links, where they take the
- * group's lock for a short while, and what depends on them must neither wait nor call Ratis other
- * than through here.
+ * <p>Ratis waits for its own locks in methods that look asynchronous, and completes futures while
+ * it holds them. So every call that may wait is made on the executor, and every future is completed
+ * there, those of {@link #submit} apart: they begin on the thread of the links, where they take the
+ * group's lock for a short while, and code that depends on them must neither wait nor call Ratis
+ * other than through here.
  */
 public final class RatisGroup
     implements LeaderCrashDetector.Raft, VoterChanges.Group, AbortedReconfiguration.Group {
-  /** So long one change of the members may take: a bus that is admitted gets a snapshot first. */
-  private static final int CHANGE_SECONDS = 60;
+  /** Timeout of one change of the members: a bus that is admitted gets a snapshot first. */
+  private static final int CHANGE_TIMEOUT_SECONDS = 60;
 
   private final RaftServer server;
   private final RaftGroupId group;
@@ -56,14 +56,14 @@ public final class RatisGroup
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
 
-  /** Changes of the members that are under way and were asked for here. */
+  /** Number of changes of the members that are under way and were asked for here. */
   private final AtomicInteger changes = new AtomicInteger();
 
   private final Executor executor;
   private final Executor raftLoop;
 
   /**
-   * A group of a server that runs.
+   * Creates a group of a server that runs.
    *
    * @param executor for calls that may wait
    */
@@ -76,7 +76,7 @@ public final class RatisGroup
     this.raftLoop = raftLoop;
   }
 
-  /** A member at an address, {@code host:port}. */
+  /** Returns a member at an address, {@code host:port}. */
   public static RaftPeer peer(String bus, String address) {
     return RaftPeer.newBuilder().setId(bus).setAddress(address).build();
   }
@@ -84,8 +84,8 @@ public final class RatisGroup
   /**
    * Replicates a message, at the leader; the future has the answer of the state machine.
    *
-   * <p>It is begun on the thread of the links, and completed where Ratis does it: each change of
-   * threads costs more than the work.
+   * <p>The call begins on the thread of the links, and is completed where Ratis does it: each
+   * change of threads costs more than the work.
    */
   public CompletableFuture<Message> submit(Message message) {
     return CompletableFuture.completedFuture(request(message))
@@ -154,17 +154,17 @@ public final class RatisGroup
     changes.incrementAndGet();
     // Ratis waits for a member that is not there for as long as this bus leads.
     return call(() -> server.setConfigurationAsync(request))
-        .orTimeout(CHANGE_SECONDS, TimeUnit.SECONDS)
+        .orTimeout(CHANGE_TIMEOUT_SECONDS, TimeUnit.SECONDS)
         .whenCompleteAsync((reply, error) -> changes.decrementAndGet(), executor)
         .thenAccept(reply -> {});
   }
 
-  /** Hands the leadership to another voter. */
+  /** Hands the leadership over to another voter. */
   public CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis) {
     return giveUpLeadership(RaftPeerId.valueOf(bus), timeoutMillis);
   }
 
-  /** Leads no more; the voters choose the next leader, which may be this bus again. */
+  /** Ends this bus's leadership; the voters choose the next leader, which may be this bus again. */
   @Override
   public CompletableFuture<Void> stepDown(long timeoutMillis) {
     return giveUpLeadership(null, timeoutMillis);
@@ -178,10 +178,10 @@ public final class RatisGroup
   }
 
   /**
-   * Takes a snapshot here, and says up to where it goes.
+   * Takes a snapshot here, and returns the index up to which it goes.
    *
-   * @param entries how many log entries there must be since the last one; with fewer of them that
-   *     one will do
+   * @param entries minimum number of log entries since the last one; with fewer of them that one
+   *     will do
    */
   public CompletableFuture<Long> takeSnapshot(long timeoutMillis, int entries) {
     SnapshotManagementRequest request =
@@ -204,7 +204,7 @@ public final class RatisGroup
         executor);
   }
 
-  /** The log here; null if the group has ended. */
+  /** Returns the state of the log here; null if the group has ended. */
   public @Nullable GroupLog log() {
     try {
       return GroupLog.of(server.getDivision(group));
@@ -213,7 +213,7 @@ public final class RatisGroup
     }
   }
 
-  /** The index up to which each member is known to know that the log is committed. */
+  /** Returns the index up to which each member is known to know that the log is committed. */
   public Map<String, Long> positions() {
     try {
       return GroupLog.committed(server.getDivision(group));
@@ -234,7 +234,7 @@ public final class RatisGroup
     }
   }
 
-  /** Whether a change of the members is under way, as far as this bus knows. */
+  /** Returns whether a change of the members is under way, as far as this bus knows. */
   public boolean isChanging(long appliedIndex) {
     try {
       return isChangingMembers()
@@ -244,7 +244,9 @@ public final class RatisGroup
     }
   }
 
-  /** Whether members before and after a change count at present, as far as this bus knows. */
+  /**
+   * Returns whether members before and after a change count at present, as far as this bus knows.
+   */
   public boolean isChangingMembers() {
     try {
       RaftConfiguration now = server.getDivision(group).getRaftConf();
@@ -260,7 +262,7 @@ public final class RatisGroup
     return members().voterIds();
   }
 
-  /** The leader that this bus knows, null for none. */
+  /** Returns the leader that this bus knows, null for none. */
   @Override
   public @Nullable String leader() {
     try {
@@ -271,7 +273,7 @@ public final class RatisGroup
     }
   }
 
-  /** Whether this bus leads, and has applied what was committed before. */
+  /** Returns whether this bus leads, and has applied what was committed before. */
   public boolean isLeaderReady() {
     try {
       return server.getDivision(group).getInfo().isLeaderReady();
@@ -280,7 +282,7 @@ public final class RatisGroup
     }
   }
 
-  /** The current term; -1 if the group has ended. */
+  /** Returns the current term; -1 if the group has ended. */
   public long term() {
     try {
       return server.getDivision(group).getInfo().getCurrentTerm();
@@ -289,7 +291,7 @@ public final class RatisGroup
     }
   }
 
-  /** How long ago the leader was heard of, in milliseconds; -1 if there is none. */
+  /** Returns the time since the leader was heard from, in milliseconds; -1 if there is none. */
   @Override
   public long leaderSilenceMillis() {
     if (leader() == null) {
@@ -308,7 +310,7 @@ public final class RatisGroup
     }
   }
 
-  /** At the leader: how long ago each of the others was heard of, in milliseconds. */
+  /** Returns, at the leader, the time since each of the others was heard from, in milliseconds. */
   @Override
   public Map<String, Long> followerSilenceMillis() {
     Map<String, Long> silence = new TreeMap<>();
@@ -328,13 +330,14 @@ public final class RatisGroup
   }
 
   /**
-   * Whether the leader here still sends to a bus that is no member, while none is being taken in.
+   * Returns whether the leader here still sends to a bus that is no member, while none is being
+   * admitted.
    *
    * <p>That is so for good after a change that was cut short, see {@link AbortedReconfiguration}.
    */
   @Override
   public boolean servesStrangers() {
-    // In this order: a bus that is taken in meanwhile is served first and a member later.
+    // In this order: a bus that is admitted meanwhile is served first and a member later.
     Set<String> served = followerSilenceMillis().keySet();
     if (changes.get() != 0 || isChanging(Long.MAX_VALUE)) {
       return false;
@@ -343,7 +346,7 @@ public final class RatisGroup
     return served.stream().anyMatch(bus -> !now.contains(bus));
   }
 
-  /** Whether Ratis still runs the group. */
+  /** Returns whether Ratis still runs the group. */
   public boolean isAlive() {
     try {
       LifeCycle.State state = server.getDivision(group).getInfo().getLifeCycleState();

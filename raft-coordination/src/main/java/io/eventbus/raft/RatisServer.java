@@ -22,15 +22,15 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
 import org.apache.ratis.statemachine.StateMachine;
 
-/** The Ratis of this bus, with the group that it begins with. Any thread may call any method. */
+/** Ratis of this bus, with the group that it begins with. Any thread may call any method. */
 public final class RatisServer implements AutoCloseable {
   private static final Duration SNAPSHOT_DEADLINE = Duration.ofSeconds(10);
 
   /**
-   * How this bus takes part.
+   * Part that this bus plays.
    *
    * @param address where the links of this bus are reached, as {@code host:port}
-   * @param snapshotEntries after how many entries of a log a snapshot is taken
+   * @param snapshotEntries number of entries of a log after which a snapshot is taken
    */
   public record Options(
       String self,
@@ -41,9 +41,9 @@ public final class RatisServer implements AutoCloseable {
       int snapshotEntries) {}
 
   /**
-   * What the server runs on.
+   * Resources of the server.
    *
-   * @param peers where other buses are
+   * @param peers addresses of other buses
    * @param workers answer other buses; they may wait
    * @param calls make the calls that may wait, and complete their futures
    */
@@ -55,13 +55,13 @@ public final class RatisServer implements AutoCloseable {
       Executor calls) {}
 
   /**
-   * A group.
+   * Description of a group.
    *
    * @param logFailed whether its log could not be written, as the state machine was told
    * @param founder true if this bus begins the group: the only voter. Otherwise it is a listener
-   *     until the log, its own or the leader's, says what it is; a bus that is none would not
-   *     answer to votes while it waits
-   * @param fresh true if its files are to be made; what is there must be nothing of worth
+   *     until the log, its own or the leader's, says its role; a bus that is none would not answer
+   *     to votes while it waits
+   * @param fresh true if its files are to be created; existing files must be of no worth
    */
   public record Group(
       UUID id, StateMachine machine, BooleanSupplier logFailed, boolean founder, boolean fresh) {}
@@ -111,7 +111,7 @@ public final class RatisServer implements AutoCloseable {
     }
   }
 
-  /** Each group has a state machine of its own. */
+  /** Returns the state machine of a group; each has its own. */
   private static StateMachine machine(Group group, RaftGroupId asked) {
     if (!asked.getUuid().equals(group.id())) {
       throw new IllegalArgumentException("group: " + asked + " (expected: " + group.id() + ")");
@@ -119,7 +119,7 @@ public final class RatisServer implements AutoCloseable {
     return group.machine();
   }
 
-  /** The group that it was started with. */
+  /** Returns the group that it was started with. */
   public RatisGroup group() {
     return group;
   }

@@ -22,7 +22,7 @@ import org.apache.ratis.util.MD5FileUtil;
 
 /** Snapshots of a state as files where Ratis looks for them. Everything waits for the disk. */
 public final class SnapshotFiles<S> {
-  /** The content of such a file. */
+  /** Content of such a file. */
   public interface Format<S> {
     /** Reads a state; fails if the bytes are none. */
     S read(InputStream in) throws IOException;
@@ -33,7 +33,7 @@ public final class SnapshotFiles<S> {
 
   private final Format<S> format;
 
-  /** Files of that format. */
+  /** Creates files of that format. */
   public SnapshotFiles(Format<S> format) {
     this.format = format;
   }
@@ -51,7 +51,7 @@ public final class SnapshotFiles<S> {
     }
   }
 
-  /** Writes a snapshot; it is on the disk, whole, or not there at all. */
+  /** Writes a snapshot, which is on the disk whole or not at all. */
   public void write(SimpleStateMachineStorage storage, S state, TermIndex at) throws IOException {
     Path file = storage.getSnapshotFile(at.getTerm(), at.getIndex()).toPath();
     Path directory = Objects.requireNonNull(file.getParent());

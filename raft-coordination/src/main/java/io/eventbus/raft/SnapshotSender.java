@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sends a snapshot to a follower that lacks more than the log has. It waits for each answer. */
+/**
+ * Sender of a snapshot to a follower that lacks more than the log has. It waits for each answer.
+ */
 final class SnapshotSender {
   private static final Logger log = LoggerFactory.getLogger(SnapshotSender.class);
 
@@ -24,7 +26,9 @@ final class SnapshotSender {
     this.rpc = rpc;
   }
 
-  /** Once; a snapshot that is not taken is sent again when the appender next looks. */
+  /**
+   * Sends the snapshot once; if it is not accepted, it is sent again when the appender next looks.
+   */
   void send(SnapshotInfo snapshot) throws InterruptedIOException {
     FollowerInfo follower = appender.getFollower();
     log.info(
@@ -54,12 +58,12 @@ final class SnapshotSender {
       case SUCCESS, SNAPSHOT_UNAVAILABLE, ALREADY_INSTALLED, SNAPSHOT_EXPIRED ->
           follower.setAttemptedToInstallSnapshot();
       default -> {
-        // It is sent again.
+        // Sent again later.
       }
     }
   }
 
-  /** The answer to the last one that was sent: to the first that was not taken, if there is one. */
+  /** Sends the parts; returns the answer to the last one, or to the first that was not accepted. */
   private @Nullable InstallSnapshotReplyProto sendChunks(SnapshotInfo snapshot) throws IOException {
     InstallSnapshotReplyProto reply = null;
     for (InstallSnapshotRequestProto request :

@@ -1,13 +1,13 @@
 package io.eventbus.registry;
 
 /**
- * A client by the name that it has proved: the subject of an account.
+ * Authenticated name of a client: the subject of an account.
  *
- * @param account whose client it is, up to 768 bytes; empty for the account of all that have none
+ * @param account the client's account, up to 768 bytes; empty for the account of all that have none
  * @param subject its name in the account: 1 to 768 bytes
  */
 public record AccountSubject(String account, String subject) implements Comparable<AccountSubject> {
-  /** 256 characters, which is the most that an identity has, in UTF-8. */
+  /** Maximum size of a name: 256 characters, which is the most that an identity has, in UTF-8. */
   private static final int MAX_BYTES = 768;
 
   /**
@@ -32,7 +32,7 @@ public record AccountSubject(String account, String subject) implements Comparab
     return 256 + 2 * (account.length() + subject.length());
   }
 
-  /** For people, for example {@code 'u1' of account 'acme'}. */
+  /** Returns a text for people, for example {@code 'u1' of account 'acme'}. */
   @Override
   public String toString() {
     return RegistryChecks.quote(subject)

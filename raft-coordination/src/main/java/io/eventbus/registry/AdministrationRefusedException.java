@@ -1,16 +1,16 @@
 package io.eventbus.registry;
 
 /**
- * An operation of {@link RegistryAdministration} was refused; the message says why and what would
+ * Refusal of an operation of {@link RegistryAdministration}; the message says why and what would
  * have to change. Nothing was done.
  */
 public final class AdministrationRefusedException extends RegistryException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message why, for people
+   * @param message the reason, for people
    */
   public AdministrationRefusedException(String message) {
     super(message, RetryAdvice.NEVER, false);

@@ -6,13 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The addresses of one bus, one for each kind of visitor.
+ * Addresses of one bus, one for each kind of visitor.
  *
  * @param clients WebSocket URLs for clients, the preferred one first: 1 to 8, {@code ws} or {@code
  *     wss}, each at most 255 bytes, ASCII only
- * @param peers where other buses connect; null if this bus takes no links
- * @param administration where operators connect; null if that port is off
- * @param raft where the consensus engine listens; null for a bus that runs alone
+ * @param peers the address for other buses; null if this bus accepts no links
+ * @param administration the address for operators; null if that port is off
+ * @param raft the address of the consensus engine; null for a bus that runs alone
  */
 public record BusAddresses(
     List<String> clients,
@@ -40,7 +40,7 @@ public record BusAddresses(
   private static void checkUrl(String url) {
     RegistryChecks.text("clients", url, 1, MAX_URL_BYTES);
     if (url.chars().anyMatch(c -> c > 0x7E)) {
-      // What java.net.URI makes of other characters depends on the Java version.
+      // The result of java.net.URI for other characters depends on the Java version.
       throw RegistryChecks.illegal("clients", url, "ASCII only");
     }
     try {

@@ -2,7 +2,7 @@ package io.eventbus.registry;
 
 import java.util.Objects;
 
-/** A command about buses. */
+/** Command about buses. */
 public sealed interface BusCommand extends RegistryCommand {
 
   /**
@@ -14,9 +14,9 @@ public sealed interface BusCommand extends RegistryCommand {
    * lease that has not run out. A bus that was restarted and knows its last epoch gives it, and
    * need not wait for its own lease to run out.
    *
-   * @param description what the bus says about itself
+   * @param description the bus's own description
    * @param replacesEpoch the epoch of the life that this one replaces; 0 for none known
-   * @param leaseMillis how long the bus counts as alive without being heard of, see {@link Lease}
+   * @param leaseMillis how long the bus counts as alive without a renewal, see {@link Lease}
    */
   record Register(BusDescription description, long replacesEpoch, long leaseMillis)
       implements BusCommand {
@@ -42,12 +42,12 @@ public sealed interface BusCommand extends RegistryCommand {
   }
 
   /**
-   * Moves a bus to another state. The answer is {@link CommandResult.BusStateChanged}.
+   * Changes the state of a bus. The answer is {@link CommandResult.BusStateChanged}.
    *
    * @param bus the bus
    * @param epoch the life that is meant
-   * @param next the state to go to; {@link BusState#canBecome} says from where. JOINING is not
-   *     among them: a bus gets there by {@link Register}
+   * @param next the new state; {@link BusState#canBecome} says from which it is legal. JOINING is
+   *     not among them: a bus gets there by {@link Register}
    */
   record ChangeState(BusId bus, long epoch, BusState next) implements BusCommand {
     /**
@@ -73,8 +73,8 @@ public sealed interface BusCommand extends RegistryCommand {
   }
 
   /**
-   * Says that a bus is alive. The answer is {@link CommandResult.LeaseRenewed}; a bus that is
-   * refused with {@link RegistryRefusalReason#BUS_IS_DOWN} or {@link
+   * Renews the lease of a bus that is alive. The answer is {@link CommandResult.LeaseRenewed}; a
+   * bus that is refused with {@link RegistryRefusalReason#BUS_IS_DOWN} or {@link
    * RegistryRefusalReason#STALE_EPOCH} is out and has to register again.
    *
    * @param bus the bus
@@ -115,7 +115,7 @@ public sealed interface BusCommand extends RegistryCommand {
   }
 
   /**
-   * Forgets a bus that is DOWN. The answer is {@link CommandResult.BusRemoved}. Should the bus come
+   * Removes a bus that is DOWN. The answer is {@link CommandResult.BusRemoved}. Should the bus come
    * back, its number and epoch are new all the same.
    *
    * @param bus the bus

@@ -1,10 +1,10 @@
 package io.eventbus.registry;
 
 /**
- * What a bus says about itself when it registers.
+ * Description that a bus gives of itself when it registers.
  *
  * @param id its name
- * @param addresses where it is reached
+ * @param addresses its addresses
  * @param zone the place that fails together, for example a rack or a data centre: a name like a
  *     {@link BusId}
  * @param softwareVersion the version of its software, for people: 1 to 64 bytes

@@ -1,7 +1,7 @@
 package io.eventbus.registry;
 
 /**
- * Names a bus, the same over all its restarts.
+ * Name of a bus, the same over all its restarts.
  *
  * @param value 1 to 64 characters: letters, digits, '.', '_' and '-', the first a letter or a digit
  */

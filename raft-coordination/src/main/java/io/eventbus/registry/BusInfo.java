@@ -3,16 +3,16 @@ package io.eventbus.registry;
 import java.util.Objects;
 
 /**
- * What the registry knows about one bus.
+ * Entry of one bus in the registry.
  *
- * @param description what the bus said about itself
+ * @param description the bus's own description
  * @param number a small positive number that stands for this life of this bus and is never given
  *     out again, neither to another bus nor to this one when it comes back: whatever a bus numbers
  *     itself is unique in the cluster when this number is part of it
  * @param epoch the version of the registry with which this life began, so greater in every life; a
  *     command about the bus names it, so that a late one cannot reach the next life
- * @param state where the bus stands
- * @param lease until when it counts as alive
+ * @param state the state of the bus
+ * @param lease the time until which it counts as alive
  */
 public record BusInfo(
     BusDescription description, int number, long epoch, BusState state, Lease lease) {
@@ -44,7 +44,7 @@ public record BusInfo(
   }
 
   /**
-   * Returns where the bus is reached.
+   * Returns the addresses of the bus.
    *
    * @return the addresses from the description
    */
@@ -53,7 +53,7 @@ public record BusInfo(
   }
 
   /**
-   * Returns a copy in another state; whether the change is legal is for the caller to know.
+   * Returns a copy in another state; the caller has to know that the change is legal.
    *
    * @param next the state of the copy
    * @return the copy

@@ -1,7 +1,7 @@
 package io.eventbus.registry;
 
 /**
- * The stations of one life of a bus.
+ * States of one life of a bus.
  *
  * <pre>
  *   register --&gt; JOINING --&gt; UP &lt;--&gt; DRAINING
@@ -13,28 +13,28 @@ package io.eventbus.registry;
  * later epoch and a new number.
  */
 public enum BusState {
-  /** The bus is registered and catches up; it takes no clients yet. */
+  /** Registered and catching up; accepts no clients yet. */
   JOINING {
     @Override
     public boolean canBecome(BusState next) {
       return next == UP || next == DOWN;
     }
   },
-  /** The bus takes clients and is a target of forwarded messages. */
+  /** Accepting clients, and a target of forwarded messages. */
   UP {
     @Override
     public boolean canBecome(BusState next) {
       return next == DRAINING || next == DOWN;
     }
   },
-  /** The bus sends its clients elsewhere and takes no new ones; an operator may take this back. */
+  /** Moving its clients to other buses and accepting no new ones; an operator may undo this. */
   DRAINING {
     @Override
     public boolean canBecome(BusState next) {
       return next == UP || next == DOWN;
     }
   },
-  /** The bus has left, or its lease ran out. */
+  /** Left, or its lease ran out. */
   DOWN {
     @Override
     public boolean canBecome(BusState next) {
@@ -43,10 +43,10 @@ public enum BusState {
   };
 
   /**
-   * Says whether a change of state is legal; to stay is no change.
+   * Returns whether a change of state is legal; to stay is no change.
    *
-   * @param next the state that is asked for
-   * @return true if a bus in this state may go there within one life
+   * @param next the new state
+   * @return true if a bus in this state may change to it within one life
    */
   public abstract boolean canBecome(BusState next);
 }

@@ -4,16 +4,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One bus of the cluster, as another one sees it.
+ * Bus of the cluster, as another one sees it.
  *
  * @param bus the bus
- * @param role what it does; NONE for a bus that the registry knows and that is no member
- * @param address where its links are reached, as the members know it; empty if they do not
- * @param info what the registry knows of it; null for a member that has not registered
- * @param logIndex up to where of the log it is known to have what a majority has; -1 for unknown.
- *     The leader knows it best
- * @param leaseLeftMillis how long its lease still runs, in milliseconds of registry time; 0 for run
- *     out or none
+ * @param role its role; NONE for a bus that the registry knows and that is no member
+ * @param address the address of its links, as the members know it; empty if they do not
+ * @param info its entry in the registry; null for a member that has not registered
+ * @param logIndex the index up to which its log is known to agree with a majority's; -1 for
+ *     unknown. The leader knows it best
+ * @param leaseLeftMillis the rest of its lease, in milliseconds of registry time; 0 for run out or
+ *     none
  */
 public record ClusterMember(
     BusId bus,

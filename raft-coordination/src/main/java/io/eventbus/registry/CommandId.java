@@ -3,12 +3,12 @@ package io.eventbus.registry;
 import java.util.UUID;
 
 /**
- * Makes a command unique, so that repeating it is safe.
+ * Unique id of a command, which makes repeating it safe.
  *
- * <p>The registry remembers the results of the last commands, not of all. The basis is what keeps a
- * late repetition from being applied twice all the same: a command can only have been applied after
- * its basis, so where the registry still remembers everything after the basis, it knows whether it
- * has seen the id; where it does not, it refuses the command with {@link
+ * <p>The registry remembers the results of the last commands, not of all. The basis prevents a late
+ * repetition from being applied twice all the same: a command can only have been applied after its
+ * basis, so if the registry still remembers everything after the basis, it knows whether it has
+ * seen the id; if it does not, it refuses the command with {@link
  * RegistryRefusalReason#ID_FORGOTTEN}.
  *
  * @param basis the version of the registry that the submitter had seen when it made the id; not
@@ -30,10 +30,10 @@ public record CommandId(long basis, long high, long low) implements Comparable<C
   }
 
   /**
-   * Makes a new id; {@link Registry#newCommandId()} gives the basis too.
+   * Returns a new id; {@link Registry#newCommandId()} gives the basis too.
    *
    * @param basis the version of the newest snapshot that the submitter has seen
-   * @return an id that is not met twice
+   * @return a unique id
    */
   public static CommandId random(long basis) {
     UUID random = UUID.randomUUID();

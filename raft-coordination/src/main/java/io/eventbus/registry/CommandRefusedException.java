@@ -1,17 +1,17 @@
 package io.eventbus.registry;
 
 /**
- * The registry refused the command; the reason says whether to retry. It was not applied, except
- * that this is unknown for a command whose id is forgotten or from another registry.
+ * Refusal of a command by the registry; the reason says whether to retry. It was not applied,
+ * except that this is unknown for a command whose id is forgotten or from another registry.
  */
 public final class CommandRefusedException extends RegistryException {
   private static final long serialVersionUID = 1L;
 
-  /** Why. */
+  /** Reason of the refusal. */
   private final RegistryRefusalReason reason;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
    * @param refused the registry's answer
    */
@@ -29,7 +29,7 @@ public final class CommandRefusedException extends RegistryException {
   }
 
   /**
-   * Says why.
+   * Returns the reason.
    *
    * @return the reason
    */

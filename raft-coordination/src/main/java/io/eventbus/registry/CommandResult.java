@@ -17,7 +17,7 @@ public sealed interface CommandResult {
    * Returns this result if it is of the expected kind.
    *
    * @param <T> the kind
-   * @param kind the kind that the command is answered with when it succeeds
+   * @param kind the kind of a successful answer to the command
    * @return this
    * @throws CommandRefusedException if the command was refused; it says whether to retry
    * @throws IllegalArgumentException if commands of another sort have results of that kind
@@ -34,18 +34,18 @@ public sealed interface CommandResult {
   }
 
   /**
-   * A life of a bus has begun.
+   * Start of a life of a bus.
    *
    * @param version the version of the registry
    * @param number the number of this life, see {@link BusInfo#number()}
-   * @param epoch what commands about this life have to name, see {@link BusInfo#epoch()}
+   * @param epoch the epoch for commands about this life, see {@link BusInfo#epoch()}
    * @param leaseExpiresAtMillis the end of its first lease, in registry time
    */
   record BusRegistered(long version, int number, long epoch, long leaseExpiresAtMillis)
       implements CommandResult {}
 
   /**
-   * A bus is in another state.
+   * New state of a bus.
    *
    * @param version the version of the registry
    * @param from the state before
@@ -54,7 +54,7 @@ public sealed interface CommandResult {
   record BusStateChanged(long version, BusState from, BusState to) implements CommandResult {}
 
   /**
-   * A bus counts as alive for longer.
+   * Renewal of a lease.
    *
    * @param version the version of the registry
    * @param expiresAtMillis the end of the lease, in registry time
@@ -62,7 +62,7 @@ public sealed interface CommandResult {
   record LeaseRenewed(long version, long expiresAtMillis) implements CommandResult {}
 
   /**
-   * The leases that had run out were ended.
+   * End of the leases that had run out.
    *
    * @param version the version of the registry
    * @param buses the buses that were taken DOWN, in the order of their ids
@@ -80,64 +80,64 @@ public sealed interface CommandResult {
   }
 
   /**
-   * A bus was forgotten.
+   * Removal of a bus.
    *
    * @param version the version of the registry
    */
   record BusRemoved(long version) implements CommandResult {}
 
   /**
-   * A topic has a configuration.
+   * Creation of a topic's configuration.
    *
    * @param version the version of the registry, which is the configuration's revision
    */
   record TopicCreated(long version) implements CommandResult {}
 
   /**
-   * A topic has other settings.
+   * Change of a topic's settings.
    *
    * @param version the version of the registry, which is the configuration's new revision
    */
   record TopicChanged(long version) implements CommandResult {}
 
   /**
-   * A topic has no configuration any more.
+   * Deletion of a topic's configuration.
    *
    * @param version the version of the registry
    */
   record TopicDeleted(long version) implements CommandResult {}
 
   /**
-   * What was issued for a client is revoked.
+   * Revocation of a client's credentials.
    *
    * @param version the version of the registry
-   * @param issuedBeforeMillis what was issued earlier is revoked: wall-clock time
+   * @param issuedBeforeMillis credentials that were issued earlier are revoked: wall-clock time
    * @param expiresAtMillis until when that is kept, in registry time
    */
   record SubjectRevoked(long version, long issuedBeforeMillis, long expiresAtMillis)
       implements CommandResult {}
 
   /**
-   * A revocation was taken back.
+   * End of a revocation by an operator.
    *
    * @param version the version of the registry
    */
   record RevocationLifted(long version) implements CommandResult {}
 
   /**
-   * The revocations whose time had come were forgotten.
+   * End of the revocations whose time had come.
    *
    * @param version the version of the registry
-   * @param count how many they were
+   * @param count their number
    */
   record RevocationsExpired(long version, int count) implements CommandResult {}
 
   /**
-   * The command was not carried out and changed nothing.
+   * Refusal: the command was not carried out and changed nothing.
    *
    * @param version the version of the registry
-   * @param reason why, and whether to retry
-   * @param message why, for people: what was found and what was expected
+   * @param reason the reason, and whether to retry
+   * @param message the value that was found and the expectation, for people
    */
   record Refused(long version, RegistryRefusalReason reason, String message)
       implements CommandResult {

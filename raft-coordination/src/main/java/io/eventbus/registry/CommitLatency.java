@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * How long entries of the log took from the leader's proposal until they were on the disks of a
- * majority and applied, while this bus led.
+ * Latency of log entries, from the leader's proposal until they were on the disks of a majority and
+ * applied, while this bus led.
  *
- * @param count how many
+ * @param count the number of entries
  * @param total the sum of their times
  * @param longest the longest
- * @param buckets how many took up to which time, the times growing; what took longer is in none
+ * @param buckets the numbers of entries up to growing times; slower ones are in none
  */
 public record CommitLatency(long count, Duration total, Duration longest, List<Bucket> buckets) {
-  /** Nothing was measured. */
+  /** Value without measurements. */
   public static final CommitLatency NONE =
       new CommitLatency(0, Duration.ZERO, Duration.ZERO, List.of());
 
@@ -33,10 +33,10 @@ public record CommitLatency(long count, Duration total, Duration longest, List<B
   }
 
   /**
-   * How many took no longer than a time.
+   * Number of entries that took no longer than a time.
    *
    * @param upTo the time
-   * @param count how many, those of the buckets before included
+   * @param count the number, including the buckets before
    */
   public record Bucket(Duration upTo, long count) {
     /**
@@ -51,7 +51,7 @@ public record CommitLatency(long count, Duration total, Duration longest, List<B
   }
 
   /**
-   * Says within which time a part of them was done.
+   * Returns the time within which a part of them was done.
    *
    * @param part the part, 0 to 1
    * @return the end of the bucket, or the longest time; zero if nothing was measured

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * What this bus knows, and how old that may be.
+ * Snapshot of this bus, with the age that it may have.
  *
  * @param snapshot the registry as this bus last heard of it
- * @param age how long ago this bus last knew that it was up to date; never negative
+ * @param age the time since this bus last knew that it was up to date; never negative
  */
 public record DatedSnapshot(RegistrySnapshot snapshot, Duration age) {
   /**

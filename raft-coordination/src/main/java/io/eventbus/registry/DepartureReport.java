@@ -3,7 +3,7 @@ package io.eventbus.registry;
 import java.util.Objects;
 
 /**
- * What a bus still was in its cluster when it had handed over what it could.
+ * Rest of the roles that a bus still had in its cluster when it had handed over what it could.
  *
  * @param leads whether it leads; the others then elect another leader after it is gone
  * @param votes whether it has a vote; a stopped voter makes the majority smaller by one until it

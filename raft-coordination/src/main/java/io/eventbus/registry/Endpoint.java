@@ -3,7 +3,7 @@ package io.eventbus.registry;
 import java.net.InetSocketAddress;
 
 /**
- * Says where a port of a bus is reached.
+ * Address of a port of a bus.
  *
  * @param host a DNS name or an IP address, without brackets, at most 253 characters
  * @param port 1 to 65535

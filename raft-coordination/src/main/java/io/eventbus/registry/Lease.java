@@ -1,17 +1,17 @@
 package io.eventbus.registry;
 
 /**
- * Says until when a bus counts as alive without being heard of.
+ * Time until which a bus counts as alive without a renewal.
  *
- * @param durationMillis what was granted, 100 to 86,400,000 milliseconds
+ * @param durationMillis the granted duration, 100 to 86,400,000 milliseconds
  * @param expiresAtMillis the end, in milliseconds of registry time (see {@link
  *     RegistrySnapshot#timeMillis()}); not negative
  */
 public record Lease(long durationMillis, long expiresAtMillis) {
-  /** The shortest lease: 100 milliseconds. */
+  /** Minimum lease: 100 milliseconds. */
   public static final long MIN_MILLIS = 100;
 
-  /** The longest lease: one day, in milliseconds. */
+  /** Maximum lease: one day, in milliseconds. */
   public static final long MAX_MILLIS = 86_400_000;
 
   /**
@@ -27,7 +27,7 @@ public record Lease(long durationMillis, long expiresAtMillis) {
   }
 
   /**
-   * Says whether the lease has run out.
+   * Returns whether the lease has run out.
    *
    * @param timeMillis registry time, in milliseconds
    * @return true at the end of the lease and after it

@@ -1,6 +1,6 @@
 package io.eventbus.registry;
 
-/** Ends what {@link Registry#addListener} began. */
+/** Registration of a listener by {@link Registry#addListener}, which this can end. */
 @FunctionalInterface
 public interface ListenerRegistration extends AutoCloseable {
   /**

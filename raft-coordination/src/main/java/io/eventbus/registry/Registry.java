@@ -4,24 +4,24 @@ import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The port to the registry: which buses there are, and how topics are configured.
+ * Port to the registry: which buses there are, and how topics are configured.
  *
- * <p>Reads come from memory, are never waited for, and go on when the registry takes no commands;
- * nothing on the path of a message may depend on more. Commands are applied one after the other, in
- * the same order on every bus. Any thread may call any method.
+ * <p>Reads come from memory, never wait, and go on when the registry accepts no commands; nothing
+ * on the path of a message may depend on more. Commands are applied one after the other, in the
+ * same order on every bus. Any thread may call any method.
  *
  * <p>Implementers must not block the caller in any method but {@link #close()}; must not answer a
  * command with success before it is as durable as it will get; must not apply a repeated command
  * twice; must not let a stage wait beyond its deadline; must not keep an unbounded number of
  * commands, in count or in bytes; and must not tell a listener of a snapshot before {@link
  * #snapshot()} returns it or a later one. Stages may be completed on the registry's own threads, so
- * what depends on them must not block; use the {@code Async} methods for anything longer.
+ * code that depends on them must not block; use the {@code Async} methods for anything longer.
  */
 public interface Registry extends AutoCloseable {
-  /** How long {@link #close()} waits at most: 5 seconds. */
+  /** Time that {@link #close()} waits at most: 5 seconds. */
   Duration CLOSE_DEADLINE = Duration.ofSeconds(5);
 
-  /** The longest deadline for a command or a read: one hour. */
+  /** Maximum deadline for a command or a read: one hour. */
   Duration MAX_DEADLINE = Duration.ofHours(1);
 
   /**
@@ -38,7 +38,7 @@ public interface Registry extends AutoCloseable {
   }
 
   /**
-   * Starts the registry.
+   * Starts the registry; the stage completes when commands are accepted.
    *
    * @return a stage that completes when commands are taken, or with a {@link RegistryException}
    *     that says what is wrong
@@ -47,9 +47,9 @@ public interface Registry extends AutoCloseable {
   CompletionStage<Void> start();
 
   /**
-   * Says where the registry of this process stands.
+   * Returns the state of the registry in this process.
    *
-   * @return the station, which may have changed already
+   * @return the state, which may have changed already
    */
   RegistryLifecycle lifecycle();
 
@@ -68,7 +68,7 @@ public interface Registry extends AutoCloseable {
   DatedSnapshot localRead();
 
   /**
-   * Reads what no command that has succeeded anywhere before this call is missing from
+   * Reads a snapshot that includes every command that has succeeded anywhere before this call
    * (linearizable).
    *
    * @param deadline the longest time to wait: more than zero, at most {@link #MAX_DEADLINE}
@@ -79,7 +79,7 @@ public interface Registry extends AutoCloseable {
   CompletionStage<RegistrySnapshot> linearizableRead(Duration deadline);
 
   /**
-   * Makes the id for a new command, based on the newest snapshot of this bus.
+   * Returns an id for a new command, based on the newest snapshot of this bus.
    *
    * @return a new id
    */
@@ -89,7 +89,7 @@ public interface Registry extends AutoCloseable {
 
   /**
    * Submits a command. A caller that repeats it gives the same id, and keeps it as long as the
-   * outcome is unknown.
+   * result is unknown.
    *
    * <p>The stage completes with the result, which may be {@link CommandResult.Refused}, or with a
    * {@link RegistryException}: {@link RegistryOverloadedException} for too many waiting commands,
@@ -124,33 +124,33 @@ public interface Registry extends AutoCloseable {
    * registry's thread, once the registry is started.
    *
    * @param listener the listener
-   * @return what ends it
-   * @throws IllegalStateException if the registry holds as many listeners as it may
+   * @return the registration, which ends it
+   * @throws IllegalStateException if the registry has the maximum number of listeners
    */
   ListenerRegistration addListener(RegistryListener listener);
 
   /**
-   * Returns what operators do with this registry.
+   * Returns the operations for operators.
    *
    * @return always the same object; before the start and after the end it refuses
    */
   RegistryAdministration administration();
 
   /**
-   * Closes the registry without blocking: takes no more commands, answers those that wait, and
+   * Closes the registry without blocking: accepts no more commands, answers those that wait, and
    * tells the listeners what those changed. Commands that are not done by the deadline fail with
    * {@link RegistryClosedException}. Doing it again returns the same stage.
    *
    * @param deadline the longest time to take: more than zero, at most {@link #MAX_DEADLINE}
-   * @return a stage that completes when everything is let go, at the latest at the deadline; never
-   *     with an error
+   * @return a stage that completes when everything is released, at the latest at the deadline;
+   *     never with an error
    * @throws IllegalArgumentException if the deadline is out of its range
    */
   CompletionStage<Void> shutdown(Duration deadline);
 
   /**
    * Closes the registry as {@link #shutdown} does, with {@link #CLOSE_DEADLINE}, and waits for it.
-   * Called on a thread of the registry, it does not wait.
+   * On a thread of the registry, it does not wait.
    */
   @Override
   void close();

@@ -6,21 +6,21 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators do with the registry of a cluster. Any thread may call any method, on any bus;
- * what only the leader can do is sent to it.
+ * Operations for operators of a cluster's registry. Any thread may call any method, on any bus;
+ * operations of the leader are sent to it.
  *
- * <p>Stages complete by their deadlines, with what is said there or a {@link RegistryException}: an
+ * <p>Stages complete by their deadlines, with the stated result or a {@link RegistryException}: an
  * operation that makes no sense, or would put the majority at risk, is refused with {@link
  * AdministrationRefusedException}. After {@link RegistryTimeoutException} it may still be carried
  * out; each may be repeated.
  *
- * <p>Implementers must not block the caller, and must not carry out what would leave fewer voters
+ * <p>Implementers must not block the caller, and must refuse anything that would leave fewer voters
  * to spare than there were, whatever the operator asks for.
  */
 public interface RegistryAdministration {
   /**
-   * Says how the registry looks from this bus. It asks no other bus, and looks at the sizes of
-   * files.
+   * Returns the status of the registry as seen from this bus. Asks no other bus, and looks at the
+   * sizes of files.
    *
    * @return the status of the moment
    */
@@ -28,7 +28,7 @@ public interface RegistryAdministration {
 
   /**
    * Lists the members of the cluster and the buses that the registry knows, as this bus sees them.
-   * It asks no other bus, so it also answers without a majority.
+   * Asks no other bus, so it also answers without a majority.
    *
    * @return the list, in the order of the ids
    */
@@ -45,7 +45,7 @@ public interface RegistryAdministration {
   CompletionStage<Void> transferLeadership(BusId to, Duration deadline);
 
   /**
-   * Gives a vote to a bus that listens. Where there are as many voters as wanted, another bus loses
+   * Gives a vote to a bus that listens. If there are as many voters as wanted, another bus loses
    * its vote in the same step.
    *
    * @param bus the bus, which must be {@link BusState#UP}
@@ -69,8 +69,8 @@ public interface RegistryAdministration {
   CompletionStage<Void> demote(BusId bus, Duration deadline);
 
   /**
-   * Takes a bus that is not coming back out of the members, and out of the registry. If it does
-   * come back with its directory, it is admitted as any other.
+   * Removes a bus that is not coming back from the members and from the registry. If it does come
+   * back with its directory, it is admitted as any other.
    *
    * @param bus the bus, which must be {@link BusState#DOWN}: stop it first
    * @param deadline the longest time to take: more than zero, at most {@link Registry#MAX_DEADLINE}
@@ -109,12 +109,12 @@ public interface RegistryAdministration {
   CompletionStage<Backup> backup(Duration deadline);
 
   /**
-   * Hands over what this bus is in its cluster, before it ends: it becomes {@link
+   * Hands over the roles of this bus in its cluster, before it ends: it becomes {@link
    * BusState#DRAINING}, hands over the leadership, and its vote if there is a bus to take it. The
    * registry goes on, so that the bus may become {@link BusState#DOWN} and then close it.
    *
-   * <p>What could not be handed over is no error: the cluster then does without this bus as if it
-   * had crashed.
+   * <p>A role that could not be handed over is no error: the cluster then does without this bus as
+   * if it had crashed.
    *
    * @param departure whether the bus may come back
    * @param deadline the longest time to take: more than zero, at most {@link Registry#MAX_DEADLINE}

@@ -3,17 +3,18 @@ package io.eventbus.registry;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** One difference between a snapshot and the one before. Renewed leases are not told. */
+/** Difference between a snapshot and the one before. Renewed leases are not reported. */
 public sealed interface RegistryChange {
   /**
-   * Says what changed, in one line for people, for example {@code bus east-1 (4): UP -> DRAINING}.
+   * Describes the change, in one line for people, for example {@code bus east-1 (4): UP ->
+   * DRAINING}.
    *
    * @return the line
    */
   String describe();
 
   /**
-   * A life of a bus has begun.
+   * Start of a life of a bus.
    *
    * @param bus the bus as it is now
    * @param previous its life before, which is over; null if the bus was not known
@@ -27,7 +28,7 @@ public sealed interface RegistryChange {
   }
 
   /**
-   * A bus is in another state; life, number and epoch are the same.
+   * New state of a bus; life, number and epoch are the same.
    *
    * @param bus the bus as it is now
    * @param from the state before
@@ -40,7 +41,7 @@ public sealed interface RegistryChange {
   }
 
   /**
-   * A bus was forgotten.
+   * Removal of a bus.
    *
    * @param bus the bus as it was
    */
@@ -52,7 +53,7 @@ public sealed interface RegistryChange {
   }
 
   /**
-   * A topic has a configuration.
+   * Creation of a topic's configuration.
    *
    * @param topic the configuration
    */
@@ -64,7 +65,7 @@ public sealed interface RegistryChange {
   }
 
   /**
-   * A topic has another configuration.
+   * Change of a topic's configuration.
    *
    * @param topic the configuration as it is now
    * @param previous the configuration before
@@ -77,7 +78,7 @@ public sealed interface RegistryChange {
   }
 
   /**
-   * A topic has no configuration any more.
+   * Deletion of a topic's configuration.
    *
    * @param topic the configuration as it was
    */
@@ -89,9 +90,9 @@ public sealed interface RegistryChange {
   }
 
   /**
-   * What was issued for a client is revoked, or more of it than before.
+   * Revocation of a client's credentials, or of more of them than before.
    *
-   * @param revocation what
+   * @param revocation the revocation
    */
   record SubjectRevoked(Revocation revocation) implements RegistryChange {
     @Override
@@ -104,9 +105,9 @@ public sealed interface RegistryChange {
   }
 
   /**
-   * A revocation was taken back, or its time has come.
+   * End of a revocation: lifted, or its time has come.
    *
-   * @param revocation what it was
+   * @param revocation the revocation as it was
    */
   record RevocationEnded(Revocation revocation) implements RegistryChange {
     @Override

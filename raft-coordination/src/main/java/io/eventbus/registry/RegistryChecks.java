@@ -5,11 +5,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds on everything that enters the registry.
+ * Checks of all values that enter the registry.
  *
- * <p>A bus that refuses a value which another bus takes would fork the replicated state. So nothing
- * here asks the Java runtime what a letter or a space is: its answer changes with its version of
- * Unicode.
+ * <p>A bus that refuses a value which another bus accepts would fork the replicated state. So
+ * nothing here asks the Java runtime what a letter or a space is: its answer changes with its
+ * version of Unicode.
  */
 final class RegistryChecks {
   static final int MAX_NAME = 64;
@@ -18,7 +18,7 @@ final class RegistryChecks {
 
   private RegistryChecks() {}
 
-  /** A name made of letters, digits, '.', '_' and '-', starting with a letter or a digit. */
+  /** Checks a name made of letters, digits, '.', '_' and '-', starting with a letter or a digit. */
   static String name(String field, @Nullable String value) {
     String name = Objects.requireNonNull(value, field);
     if (name.isEmpty() || name.length() > MAX_NAME) {
@@ -34,7 +34,7 @@ final class RegistryChecks {
     return name;
   }
 
-  /** Text of at most so many bytes of UTF-8, without control characters. */
+  /** Checks a text of at most that many bytes of UTF-8, without control characters. */
   static String text(String field, @Nullable String value, int minBytes, int maxBytes) {
     String text = Objects.requireNonNull(value, field);
     int bytes = utf8Length(text);
@@ -68,7 +68,7 @@ final class RegistryChecks {
         field + ": " + quote(value) + " (expected: " + expected + ")");
   }
 
-  /** Shows hostile text safely: short, and without anything that a terminal would act on. */
+  /** Quotes hostile text safely: short, and without anything that a terminal would act on. */
   static String quote(String text) {
     StringBuilder shown = new StringBuilder("'");
     int n = Math.min(text.length(), SHOWN);
@@ -87,12 +87,14 @@ final class RegistryChecks {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   }
 
-  /** Controls, and halves of surrogate pairs, which have no encoding in UTF-8. */
+  /**
+   * Returns whether it is a control, or half of a surrogate pair, which has no encoding in UTF-8.
+   */
   static boolean isControl(int c) {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0xD800 && c <= 0xDFFF);
   }
 
-  /** Space and line separators, by number. */
+  /** Returns whether it is a space or line separator, by number. */
   static boolean isSpace(int c) {
     return c == 0x20
         || c == 0xA0
@@ -106,7 +108,9 @@ final class RegistryChecks {
         || c == 0x3000;
   }
 
-  /** The length in UTF-8; a text longer than that in characters is not encoded to find out. */
+  /**
+   * Returns the length in UTF-8; a text longer than that in characters is not encoded to find out.
+   */
   private static int utf8Length(String text) {
     return text.length() > 4096 ? text.length() : text.getBytes(StandardCharsets.UTF_8).length;
   }

@@ -1,11 +1,13 @@
 package io.eventbus.registry;
 
-/** The registry was closed on this bus. Do not retry here: the bus is shutting down. */
+/**
+ * Failure because the registry was closed on this bus. Do not retry here: the bus is shutting down.
+ */
 public final class RegistryClosedException extends RegistryException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
    * @param message what was refused
    * @param maybeApplied whether the command may have been applied

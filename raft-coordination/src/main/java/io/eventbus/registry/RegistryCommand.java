@@ -1,22 +1,22 @@
 package io.eventbus.registry;
 
 /**
- * Something that the registry is asked to change.
+ * Change that the registry is asked to make.
  *
- * <p>Commands are values: what is illegal on its face is refused by the constructor; what depends
- * on the registry's state is answered with {@link CommandResult.Refused}.
+ * <p>Commands are values: those that are illegal on their face are refused by the constructor;
+ * those that the registry's state forbids are answered with {@link CommandResult.Refused}.
  */
 public sealed interface RegistryCommand permits BusCommand, TopicCommand, RevocationCommand {
   /**
-   * Returns an upper estimate of what the command occupies while it waits.
+   * Returns an upper estimate of the memory that the command occupies while it waits.
    *
    * @return bytes
    */
   int estimatedBytes();
 
   /**
-   * Says what all buses that are not DOWN have to speak before a leader takes the command: others
-   * could not apply it.
+   * Returns the version that all buses that are not DOWN have to speak before a leader accepts the
+   * command: others could not apply it.
    *
    * @return a version of the links, see {@link BusDescription#protocolVersion()}
    */

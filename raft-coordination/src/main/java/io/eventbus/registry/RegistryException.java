@@ -1,7 +1,7 @@
 package io.eventbus.registry;
 
 /**
- * A command or a read got no answer from the registry, or not the one that was expected.
+ * Failure of a command or a read: no answer from the registry, or not the expected one.
  *
  * <p>Each error says what to do next and whether the command may have been applied.
  */
@@ -15,10 +15,9 @@ public abstract sealed class RegistryException extends RuntimeException
         RegistryUnavailableException {
   private static final long serialVersionUID = 1L;
 
-  /** What to do next. */
+  /** Advice what to do next. */
   private final RetryAdvice advice;
 
-  /** Whether the command may have been applied. */
   private final boolean maybeApplied;
 
   RegistryException(String message, RetryAdvice advice, boolean maybeApplied) {
@@ -28,7 +27,7 @@ public abstract sealed class RegistryException extends RuntimeException
   }
 
   /**
-   * Says whether to retry, and how.
+   * Returns whether to retry, and how.
    *
    * @return the advice
    */
@@ -37,7 +36,7 @@ public abstract sealed class RegistryException extends RuntimeException
   }
 
   /**
-   * Says whether the command may have been applied, now or still to come.
+   * Returns whether the command may have been applied, now or still to come.
    *
    * @return false if it certainly was not and will not be
    */

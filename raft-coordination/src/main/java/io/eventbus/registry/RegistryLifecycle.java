@@ -1,7 +1,7 @@
 package io.eventbus.registry;
 
 /**
- * The stations of a {@link Registry} in this process.
+ * States of a {@link Registry} in this process.
  *
  * <pre>
  *   NEW --&gt; STARTING --&gt; RUNNING --&gt; CLOSING --&gt; CLOSED
@@ -13,42 +13,42 @@ package io.eventbus.registry;
  * <p>STARTING may also go to CLOSING.
  */
 public enum RegistryLifecycle {
-  /** Made, not started: it takes listeners, but no commands. */
+  /** Created, not started: accepts listeners, but no commands. */
   NEW {
     @Override
     public boolean canBecome(RegistryLifecycle next) {
       return next == STARTING || next == CLOSED;
     }
   },
-  /** It reads what it stored and looks for the others. */
+  /** Reading its stored state and looking for the others. */
   STARTING {
     @Override
     public boolean canBecome(RegistryLifecycle next) {
       return next == RUNNING || next == CLOSING || next == FAILED;
     }
   },
-  /** It takes commands. */
+  /** Accepting commands. */
   RUNNING {
     @Override
     public boolean canBecome(RegistryLifecycle next) {
       return next == CLOSING || next == FAILED;
     }
   },
-  /** It takes no more commands and answers those that wait. */
+  /** Accepting no more commands and answering those that wait. */
   CLOSING {
     @Override
     public boolean canBecome(RegistryLifecycle next) {
       return next == CLOSED;
     }
   },
-  /** It has let everything go; the last snapshot can still be read. */
+  /** Closed and released; the last snapshot can still be read. */
   CLOSED {
     @Override
     public boolean canBecome(RegistryLifecycle next) {
       return false;
     }
   },
-  /** An error of its own has stopped it; it can only be closed. */
+  /** Stopped by an error of its own; it can only be closed. */
   FAILED {
     @Override
     public boolean canBecome(RegistryLifecycle next) {
@@ -57,17 +57,17 @@ public enum RegistryLifecycle {
   };
 
   /**
-   * Says whether a change of station is legal; to stay is no change.
+   * Returns whether a change of state is legal; to stay is no change.
    *
-   * @param next the station that is asked for
+   * @param next the next state
    * @return true if it may follow this one
    */
   public abstract boolean canBecome(RegistryLifecycle next);
 
   /**
-   * Says why a registry at this station takes no commands.
+   * Returns the error for commands, which a registry in this state does not accept.
    *
-   * @return what a command is refused with
+   * @return the error for a refused command
    */
   public RegistryException notRunning() {
     String message = "lifecycle: " + this + " (expected: RUNNING)";

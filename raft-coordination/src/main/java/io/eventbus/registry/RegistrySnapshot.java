@@ -4,7 +4,7 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole registry at one version.
+ * Snapshot of the whole registry at one version.
  *
  * <p>Implementers: a snapshot is immutable, any thread reads it without locks, and no method
  * blocks. It must not change when the registry goes on, and two snapshots of one registry with the
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface RegistrySnapshot {
   /**
-   * Returns the version: how many commands were applied, repeated ones not counted.
+   * Returns the version: the number of applied commands, repeated ones not counted.
    *
    * @return 0 for an empty registry; it never goes back
    */

@@ -5,20 +5,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the registry looks from one bus, for operators and their monitoring.
+ * Status of the registry as seen from one bus, for operators and their monitoring.
  *
  * @param cluster the cluster's id; empty if this bus belongs to none
  * @param bus this bus; null if a bus that runs alone has not registered yet
- * @param role what it does
+ * @param role its role
  * @param leader the bus that leads, as far as this one knows; null for none
- * @param term the term of the election that made the leader; -1 for unknown
- * @param leaderChanges how often this bus has seen another leader than before since it started
+ * @param term the term of the election of the leader; -1 for unknown
+ * @param leaderChanges the number of changes of leader that this bus has seen since it started
  * @param changing whether the members are being changed
  * @param version the registry's version here
  * @param log the log of this bus
- * @param leaseAge how long ago, in registry time, this bus's lease was renewed; null without one
- * @param silence how long this bus may not have heard what the leader knows
- * @param commits how long commits took while this bus led
+ * @param leaseAge the time, in registry time, since this bus's lease was renewed; null without one
+ * @param silence the maximum time for which this bus may not have heard what the leader knows
+ * @param commits the latency of commits while this bus led
  */
 public record RegistryStatus(
     String cluster,
@@ -58,21 +58,22 @@ public record RegistryStatus(
   }
 
   /**
-   * The log of one bus.
+   * Log of one bus.
    *
-   * @param committedIndex how far it is known to be on a majority of the disks; -1 for nothing
-   * @param appliedIndex how far it is applied here; -1 for nothing
-   * @param snapshotIndex what the newest snapshot here stands for; -1 for none
-   * @param entries how many entries the log holds here
+   * @param committedIndex the index up to which it is known to be on a majority of the disks; -1
+   *     for nothing
+   * @param appliedIndex the index up to which it is applied here; -1 for nothing
+   * @param snapshotIndex the index of the newest snapshot here; -1 for none
+   * @param entries the number of entries that the log holds here
    * @param bytes the size of its files in bytes, space set aside included
    */
   public record Log(
       long committedIndex, long appliedIndex, long snapshotIndex, long entries, long bytes) {
-    /** There is no log. */
+    /** Value for a missing log. */
     public static final Log NONE = new Log(-1, -1, -1, 0, 0);
 
     /**
-     * Says how many entries are committed and not yet applied here.
+     * Returns the number of entries that are committed and not yet applied here.
      *
      * @return the count, not negative
      */

@@ -1,16 +1,17 @@
 package io.eventbus.registry;
 
 /**
- * The registry cannot take commands now: it has not started, or there is no leader or no majority.
- * The command was not applied: retry with the same id after a pause that grows.
+ * Failure because the registry cannot accept commands now: it has not started, or there is no
+ * leader or no majority. The command was not applied: retry with the same id after a pause that
+ * grows.
  */
 public final class RegistryUnavailableException extends RegistryException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message what is missing
+   * @param message the missing part
    */
   public RegistryUnavailableException(String message) {
     super(message, RetryAdvice.SAME_ID, false);

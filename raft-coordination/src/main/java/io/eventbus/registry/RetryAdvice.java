@@ -1,6 +1,6 @@
 package io.eventbus.registry;
 
-/** What a submitter does after a command was not answered with success. */
+/** Advice to a submitter after a command was not answered with success. */
 public enum RetryAdvice {
   /** Do not repeat: the same will happen again until something is changed. */
   NEVER,

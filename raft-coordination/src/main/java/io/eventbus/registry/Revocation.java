@@ -3,11 +3,11 @@ package io.eventbus.registry;
 import java.util.Objects;
 
 /**
- * What a client proved who it is with before some time holds no more.
+ * Revocation of the credentials of a client that were issued before some time.
  *
  * @param who the client
- * @param issuedBeforeMillis what was issued earlier is revoked: wall-clock time in milliseconds
- *     since the epoch, as issuers write it
+ * @param issuedBeforeMillis credentials that were issued earlier are revoked: wall-clock time in
+ *     milliseconds since the epoch, as issuers write it
  * @param expiresAtMillis until when the revocation is kept, in registry time: by then all that it
  *     is about has expired
  */
@@ -27,7 +27,7 @@ public record Revocation(AccountSubject who, long issuedBeforeMillis, long expir
   }
 
   /**
-   * Says whether the revocation is kept no longer.
+   * Returns whether the revocation is kept no longer.
    *
    * @param timeMillis registry time
    * @return true from {@link #expiresAtMillis()} on

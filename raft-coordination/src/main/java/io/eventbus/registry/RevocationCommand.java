@@ -2,9 +2,9 @@ package io.eventbus.registry;
 
 import java.util.Objects;
 
-/** A command about what clients proved who they are with. */
+/** Command about the credentials of clients. */
 public sealed interface RevocationCommand extends RegistryCommand {
-  /** Buses that speak less do not know these commands. */
+  /** Version of buses that know these commands. */
   int NEEDED_PROTOCOL = 2;
 
   @Override
@@ -13,18 +13,19 @@ public sealed interface RevocationCommand extends RegistryCommand {
   }
 
   /**
-   * Revokes what was issued for a client before a time. Where there is a revocation of that client
-   * already, the later one of each time counts. The answer is {@link CommandResult.SubjectRevoked}.
+   * Revokes the credentials of a client that were issued before a time. If there is a revocation of
+   * that client already, the later one of each time counts. The answer is {@link
+   * CommandResult.SubjectRevoked}.
    *
    * @param who the client
-   * @param issuedBeforeMillis what was issued earlier is revoked: wall-clock time in milliseconds
-   *     since the epoch
-   * @param keepMillis for how long that is kept at least, in registry time: at least as long as
-   *     what was issued may live; 1 ms to 31 days
+   * @param issuedBeforeMillis credentials that were issued earlier are revoked: wall-clock time in
+   *     milliseconds since the epoch
+   * @param keepMillis the minimum time for which that is kept, in registry time: at least as long
+   *     as the credentials may live; 1 ms to 31 days
    */
   record Revoke(AccountSubject who, long issuedBeforeMillis, long keepMillis)
       implements RevocationCommand {
-    /** The longest time for which a revocation is kept. */
+    /** Maximum time for which a revocation is kept. */
     public static final long MAX_KEEP_MILLIS = 31L * 24 * 60 * 60 * 1_000;
 
     /**
@@ -48,7 +49,7 @@ public sealed interface RevocationCommand extends RegistryCommand {
   }
 
   /**
-   * Takes a revocation back. The answer is {@link CommandResult.RevocationLifted}.
+   * Lifts a revocation. The answer is {@link CommandResult.RevocationLifted}.
    *
    * @param who the client
    */
@@ -69,7 +70,7 @@ public sealed interface RevocationCommand extends RegistryCommand {
   }
 
   /**
-   * Forgets all revocations whose time has come. The answer is {@link
+   * Removes all revocations whose time has come. The answer is {@link
    * CommandResult.RevocationsExpired}.
    */
   record Expire() implements RevocationCommand {

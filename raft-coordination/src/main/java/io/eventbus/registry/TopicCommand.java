@@ -2,7 +2,7 @@ package io.eventbus.registry;
 
 import java.util.Objects;
 
-/** A command about the configuration of topics. */
+/** Command about the configuration of topics. */
 public sealed interface TopicCommand extends RegistryCommand {
 
   /**

@@ -3,9 +3,9 @@ package io.eventbus.registry;
 import java.util.Map;
 
 /**
- * The configuration of one topic as the registry holds it.
+ * Configuration of one topic as the registry holds it.
  *
- * @param spec what was asked for
+ * @param spec the specification
  * @param created the version of the registry that created it
  * @param revision the version of the registry that last changed it: never the same twice, also when
  *     a topic is deleted and created again

@@ -1,6 +1,8 @@
 package io.eventbus.registry;
 
-/** The rules for the name of a configured topic, the protocol's rules with no view to a runtime. */
+/**
+ * Rules for the name of a configured topic: those of the protocol, independent of the Java runtime.
+ */
 final class TopicNames {
   private static final int MAX_BYTES = 255;
   private static final int MAX_TOKENS = 16;

@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How one topic is to be treated, as an operator asks for it.
+ * Specification of the treatment of a topic, as an operator asks for it.
  *
  * <p>The registry keeps settings as text and does not know their meaning. The capability that reads
- * a setting defines its name, checks its value and falls back to its default where the value is
- * none that it knows; so a bus of another version never fails on a setting.
+ * a setting defines its name, checks its value and falls back to its default if it does not know
+ * the value; so a bus of another version never fails on a setting.
  *
  * @param name the topic: no wildcard, no {@code $} at its start, at most 255 bytes of UTF-8 and 16
  *     tokens

@@ -36,13 +36,13 @@ class BinaryFieldsTest {
   }
 
   @Test
-  void whatIsWrittenIsReadAlsoWithMoreBehindIt() {
+  void readsWrittenValuesAndIgnoresBytesBehind() {
     assertThat(decode(SEVEN)).isEqualTo("seven");
     assertThat(decode(Arrays.copyOf(SEVEN, SEVEN.length + 3))).isEqualTo("seven");
   }
 
   @Test
-  void whatIsNoSuchMessageIsRefusedInOneWay() {
+  void refusesMalformedMessagesInOneWay() {
     for (int length = 0; length < SEVEN.length; length++) {
       assertRefused(
           Arrays.copyOf(SEVEN, length), "the message of " + length + " bytes is cut short");

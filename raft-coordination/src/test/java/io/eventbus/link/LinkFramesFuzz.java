@@ -27,10 +27,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Coverage-guided fuzzing of what reads the links between buses, and of what is carried on them.
+ * Coverage-guided fuzzing of the readers of the links between buses, and of the messages on them.
  *
  * <p>With {@code JAZZER_FUZZ=1} in the environment, as in the nightly build, it looks for new
- * inputs for some seconds; without, it only runs the seeds. What it found lies in {@code
+ * inputs for some seconds; without, it only runs the seeds. Its findings are in {@code
  * target/fuzz}.
  */
 class LinkFramesFuzz {
@@ -50,7 +50,7 @@ class LinkFramesFuzz {
           Map.of(ECHO, (peer, request) -> CompletableFuture.completedFuture(request)),
           new LinkCounters());
 
-  /** The first byte chooses who reads, so that one fuzzing run reaches them all. */
+  /** Calls the reader that the first byte chooses, so that one fuzzing run reaches them all. */
   @MethodSource("seeds")
   @FuzzTest(maxDuration = "10s")
   void everyReader(byte[] input) {
@@ -110,7 +110,7 @@ class LinkFramesFuzz {
     write(new EmbeddedChannel(decoder, handler), bytes);
   }
 
-  /** In two pieces, as the network might; what goes wrong must end in a closed channel. */
+  /** Writes in two pieces, as the network might; any error must end in a closed channel. */
   private static void write(EmbeddedChannel channel, byte[] bytes) {
     try {
       int half = bytes.length / 2;
@@ -139,11 +139,11 @@ class LinkFramesFuzz {
     try {
       decoder.decode(ByteBuffer.wrap(bytes));
     } catch (RegistryFormatException e) {
-      // The one thing that it may say.
+      // The only thing that it may say.
     }
   }
 
-  /** A legal input for each reader, from which the fuzzer goes on. */
+  /** Returns a legal input for each reader, from which the fuzzer goes on. */
   static Stream<byte[]> seeds() {
     ByteBuf request = Unpooled.buffer();
     LinkCodec.writeLong(request, 1);

@@ -3,7 +3,7 @@ package io.eventbus.link;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the fuzzer starts from; the nightly build goes on from there. */
+/** Seeds of the fuzzer; the nightly build goes on from there. */
 class LinkFramesFuzzSeedsTest {
   @ParameterizedTest
   @MethodSource("io.eventbus.link.LinkFramesFuzz#seeds")

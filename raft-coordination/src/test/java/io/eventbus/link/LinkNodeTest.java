@@ -45,7 +45,7 @@ class LinkNodeTest {
     return node;
   }
 
-  /** A node that stands for little. */
+  /** Returns the options of a node with low limits. */
   private static LinkOptions small(int links, int handshakes, Duration handshakeDeadline) {
     return new LinkOptions(
         65_536,
@@ -127,7 +127,7 @@ class LinkNodeTest {
                   .thenRun(() -> completing.complete(Thread.currentThread()));
         });
     assertThat(completing.get(60, TimeUnit.SECONDS)).isSameAs(mine);
-    // Where the caller is on it, at once.
+    // At once if the caller is on it.
     List<Integer> order = new ArrayList<>();
     CompletableFuture.runAsync(
             () -> {
@@ -283,7 +283,7 @@ class LinkNodeTest {
   }
 
   @Test
-  void whenTheOtherSideEndsCallsFailAndTheNextOneOpensANewLink() throws Exception {
+  void callsFailWithTheLinkAndTheNextOneOpensAnother() throws Exception {
     LinkNode a = open("a");
     LinkNode b = open("b");
     InetSocketAddress address = listen(b);
@@ -387,7 +387,7 @@ class LinkNodeTest {
     LinkNode first = open("a1");
     LinkNode second = open("a2");
     call(first, address, new byte[0]);
-    // The first has said who it is and does not count any more.
+    // The first has introduced itself and does not count any more.
     call(second, address, new byte[0]);
     try (Socket silent = new Socket(address.getAddress(), address.getPort());
         Socket another = new Socket(address.getAddress(), address.getPort())) {

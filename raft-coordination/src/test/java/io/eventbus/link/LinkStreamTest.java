@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Connections that are handed to somebody else's loops after the handshake. */
+/** Connections that are handed over to other loops after the handshake. */
 @Timeout(240)
 class LinkStreamTest {
   private static final byte[] SECRET = "a secret of 24 bytes ...".getBytes(StandardCharsets.UTF_8);
@@ -77,8 +77,8 @@ class LinkStreamTest {
         });
   }
 
-  /** Sends everything back, and says whether it runs where it should. */
-  // What a write comes to shows in what the other side hears.
+  /** Handler that sends everything back, and says whether it runs where it should. */
+  // The result of a write shows in what the other side receives.
   @SuppressWarnings("FutureReturnValueIgnored")
   private final class Echo extends ChannelInboundHandlerAdapter {
     private final LinkPeer peer;
@@ -105,8 +105,8 @@ class LinkStreamTest {
     }
   }
 
-  /** Says something, and notes what comes back. */
-  // What a write comes to shows in what the other side hears.
+  /** Handler that sends something, and records what comes back. */
+  // The result of a write shows in what the other side receives.
   @SuppressWarnings("FutureReturnValueIgnored")
   private final class Caller extends ChannelInboundHandlerAdapter {
     private final StringBuilder text = new StringBuilder();
@@ -148,7 +148,7 @@ class LinkStreamTest {
         node("b", authority.of("b", authority, LinkSecurity.none())));
   }
 
-  /** As a link it would hear signs of life, which its handler takes for garbage. */
+  /** Refuses streams. As a link it would get heartbeats, which its handler takes for garbage. */
   @Test
   void aBusThatTakesNoStreamsYetRefusesThem() throws Exception {
     LinkNode a = node("a", LinkSecurity.none());

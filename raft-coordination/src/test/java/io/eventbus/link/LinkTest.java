@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A link whose other side may take nothing of what it is sent. */
+/** Link whose other side may accept nothing. */
 class LinkTest {
   private static final int MAX_CALLS = 3;
   private static final LinkOptions OPTIONS =
@@ -44,7 +44,7 @@ class LinkTest {
     channel.pipeline().addLast(link.handler());
   }
 
-  /** Keeps what is written until the other side takes it. */
+  /** Channel that keeps what is written until the other side accepts it. */
   private static final class Slow extends EmbeddedChannel {
     private int wanted;
     private boolean partly;
@@ -92,7 +92,7 @@ class LinkTest {
   }
 
   @Test
-  void whoDoesNotTakeSignsOfLifeIsNotRead() {
+  void doesNotReadAPeerThatAcceptsNoHeartbeats() {
     for (int pings = 1; pings < MAX_CALLS; pings++) {
       says(LinkFrame.PING);
       assertThat(isRead()).isTrue();
@@ -104,7 +104,7 @@ class LinkTest {
   }
 
   @Test
-  void whoDoesNotTakeAnswersIsNotRead() {
+  void doesNotReadAPeerThatAcceptsNoAnswers() {
     calls();
     calls();
     assertThat(isRead()).isTrue();
@@ -116,7 +116,7 @@ class LinkTest {
   }
 
   @Test
-  void whatHasNotLeftCountsAlsoWhenNobodyWaitsForTheAnswer() {
+  void countsUnsentBytesOfAbandonedCalls() {
     for (int calls = 0; calls < 2; calls++) {
       var unused = link.call(1, new byte[65_000], DEADLINE);
     }
@@ -138,7 +138,7 @@ class LinkTest {
     assertThat(channel.isOpen()).isTrue();
   }
 
-  /** There is no direct memory left. */
+  /** Simulates that there is no direct memory left. */
   private void refuseMemory() {
     channel.config().setAllocator(new RefusingAllocator());
   }

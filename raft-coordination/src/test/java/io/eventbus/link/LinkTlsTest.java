@@ -94,11 +94,11 @@ class LinkTlsTest {
   void aBusWithACertificateOfAnotherAuthorityGetsNothing() throws Exception {
     LinkNode a = node("a", ours.of("a", ours, LinkSecurity.none()));
     InetSocketAddress address = listen(a);
-    // It trusts us, we do not trust it; and the other way round.
+    // The stranger trusts us, we do not trust it; and the other way round.
     LinkNode stranger = node("b", theirs.of("b", ours, LinkSecurity.none()));
     assertThat(failure(call(stranger, address))).hasRootCauseInstanceOf(Exception.class);
     assertThat(failure(call(a, listen(stranger)))).hasMessageContaining("LinkException");
-    // It trusts its own only, so it does not even speak to us.
+    // The other node trusts its own authority only, so it does not even speak to us.
     LinkNode other = node("c", theirs.of("c", theirs, LinkSecurity.none()));
     assertThat(failure(call(other, address))).hasMessageContaining("LinkException");
     LinkNode friend = node("d", ours.of("d", ours, LinkSecurity.none()));
@@ -106,14 +106,16 @@ class LinkTlsTest {
   }
 
   @Test
-  void whoSpeaksNoTlsGetsNothing() throws Exception {
+  void refusesAPeerWithoutTls() throws Exception {
     LinkNode a = node("a", ours.of("a", ours, LinkSecurity.none()));
     LinkNode plain = node("b", LinkSecurity.none());
     assertThat(failure(call(plain, listen(a)))).hasMessageContaining("LinkException");
     assertThat(failure(call(a, listen(plain)))).hasMessageContaining("LinkException");
   }
 
-  /** A client that wants a certificate with an RSA key: there is none. */
+  /**
+   * Returns the first bytes of a client that wants a certificate with an RSA key: there is none.
+   */
   private static byte[] helloWithoutCommonCipher() throws Exception {
     SSLEngine client = SSLContext.getDefault().createSSLEngine();
     client.setUseClientMode(true);
@@ -196,7 +198,7 @@ class LinkTlsTest {
   }
 
   @Test
-  void whatIsWithoutTlsTakesNoCertificate() {
+  void refusesCertificatesWithoutTls() {
     assertThatThrownBy(() -> ours.use("a", ours, LinkSecurity.none()))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("withTls");

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class RareLinesTest {
   @Test
-  void oneInTenSecondsIsWrittenWithACountOfTheOthers() {
+  void admitsOneLineInTenSecondsWithACountOfTheOthers() {
     long now = Long.MAX_VALUE - 5;
     RareLines lines = new RareLines(now);
     assertThat(lines.admit(now)).isZero();

@@ -15,11 +15,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is a refused allocation, and what is the end of the heap. */
+/** Difference between a refused allocation and the end of the heap. */
 class RefusedMemoryTest {
   private static final String HEAP = "Java heap space";
 
-  /** Runs out of memory in each way, in a process of its own; says what it was taken for. */
+  /** Process that runs out of memory in each way, and prints the classification. */
   static final class Exhausting {
     private final List<Object> held = new ArrayList<>();
 

@@ -4,7 +4,7 @@ import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 
-/** Has no direct memory. */
+/** Allocator without direct memory. */
 final class RefusingAllocator extends AbstractByteBufAllocator {
   RefusingAllocator() {
     super(true);

@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A certificate authority of a cluster's own, made by the JDK's keytool. */
+/** Certificate authority of a cluster's own, made by the JDK's keytool. */
 final class TestAuthority {
   private static final String NAME = "authority";
   private static final String STORE = "keys.p12";
@@ -26,14 +26,16 @@ final class TestAuthority {
         "-genkeypair", "-alias", NAME, "-keyalg", "EC", "-dname", "CN=authority", "-ext", "bc:c");
   }
 
-  /** The security of a bus that has a certificate of this authority and trusts another one. */
+  /**
+   * Returns the security of a bus that has a certificate of this authority and trusts another one.
+   */
   LinkSecurity of(String bus, TestAuthority trusted, LinkSecurity security) throws Exception {
     LinkSecurity encrypted = security.withTls();
     use(bus, trusted, encrypted);
     return encrypted;
   }
 
-  /** Has a security use the certificate of a bus, which is made if there is none. */
+  /** Sets the certificate of a bus in a security; creates it if there is none. */
   void use(String bus, TestAuthority trusted, LinkSecurity security) throws Exception {
     if (!store().containsAlias(bus)) {
       keytool(
@@ -57,7 +59,7 @@ final class TestAuthority {
   private void keytool(String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-    // A process of a moment: what makes long runs fast only makes it slow.
+    // A process of a moment: the options for long runs only make it slow.
     command.addAll(List.of("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"));
     command.addAll(Arrays.asList(arguments));
     command.addAll(

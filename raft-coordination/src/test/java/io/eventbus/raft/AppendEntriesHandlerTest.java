@@ -44,7 +44,7 @@ class AppendEntriesHandlerTest {
   private static final RaftGroupId OTHER = RaftGroupId.randomId();
   private static final LinkPeer LEADER = new LinkPeer("bus-a", "", "bus-a", 1, RaftServices.RAFT);
 
-  /** What waits for a worker; the test is the worker. */
+  /** Tasks that wait for a worker; the test is the worker. */
   private final Queue<Runnable> work = new ArrayDeque<>();
 
   private final List<AppendEntriesRequestProto> appended = new ArrayList<>();
@@ -259,9 +259,11 @@ class AppendEntriesHandlerTest {
     assertThat(appended).isEmpty();
   }
 
-  /** The engine says yes to what is sent a second time before it has written the first. */
+  /**
+   * Appends entries a second time, to which the engine says yes before it has written the first.
+   */
   @Test
-  void aYesToEntriesThatAreNotOnTheDiskIsNone() {
+  void doesNotAcknowledgeEntriesBeforeTheyAreOnTheDisk() {
     onDisk = LAST - 1;
     CompletableFuture<byte[]> answer = answer(entries().build());
     engine.complete(AppendEntriesReplyProto.getDefaultInstance());
@@ -271,9 +273,12 @@ class AppendEntriesHandlerTest {
         .hasMessage("entries: up to 11, on the disk: up to 10");
   }
 
-  /** Also where others have to be taken off the disk first, which is flushed farther until then. */
+  /**
+   * Appends entries while others have to be taken off the disk first, which is flushed farther
+   * until then.
+   */
   @Test
-  void aYesWhileOthersWaitForTheDiskIsNone() throws Exception {
+  void doesNotAcknowledgeEntriesWhileOthersWaitForTheDisk() throws Exception {
     CompletableFuture<byte[]> first = answer(entries().build());
     CompletableFuture<AppendEntriesReplyProto> early = engine;
     engine = CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
@@ -294,7 +299,7 @@ class AppendEntriesHandlerTest {
   }
 
   @Test
-  void whatASnapshotMadeTheEngineForgetIsNotWaitedFor() throws Exception {
+  void doesNotWaitForEntriesThatASnapshotReplaced() throws Exception {
     var forgotten = answer(entries().build());
     CompletableFuture<AppendEntriesReplyProto> before = engine;
     disk.beginAnew();
@@ -322,9 +327,9 @@ class AppendEntriesHandlerTest {
         .hasMessage("entries: up to 11, the log could not be written");
   }
 
-  /** The engine keeps its term in another file. */
+  /** Fails before the log: the engine keeps its term in another file. */
   @Test
-  void whatFailedBeforeTheLogDoesNotCount() throws Exception {
+  void failuresBeforeTheLogDoNotCount() throws Exception {
     CompletableFuture<byte[]> first = answer(entries().build());
     engine.completeExceptionally(new IOException("the term could not be written"));
     assertThatThrownBy(first::get).cause().hasMessage("the term could not be written");
@@ -350,7 +355,7 @@ class AppendEntriesHandlerTest {
   }
 
   @Test
-  void whatTheEngineThrowsBackDoesNotWaitForTheDisk() throws Exception {
+  void rejectedEntriesDoNotWaitForTheDisk() throws Exception {
     refusal = new IOException("not ready");
     assertThatThrownBy(() -> answer(entries().build()).get()).cause().hasMessage("not ready");
     refusal = null;
@@ -358,9 +363,11 @@ class AppendEntriesHandlerTest {
     assertThat(answer(entries().build()).get()).isEmpty();
   }
 
-  /** A vote for another leader may have been given since the engine looked at the term. */
+  /**
+   * Changes the term: a vote for another leader may have been given since the engine looked at it.
+   */
   @Test
-  void aYesToEntriesOfATermThatIsOverIsNone() {
+  void doesNotAcknowledgeEntriesOfAFormerTerm() {
     CompletableFuture<byte[]> answer = answer(entries().build());
     term = TERM + 1;
     engine.complete(AppendEntriesReplyProto.getDefaultInstance());
@@ -383,7 +390,7 @@ class AppendEntriesHandlerTest {
   }
 
   @Test
-  void whatTheEngineFailsWithIsTheAnswer() {
+  void answersWithTheFailureOfTheEngine() {
     CompletableFuture<byte[]> answer = answer(entries().build());
     engine.completeExceptionally(new IOException("a full disk"));
     assertThatThrownBy(answer::get).cause().hasMessage("a full disk");

@@ -14,14 +14,14 @@ class AppliedIndexTest {
   private final AppliedIndex applied = new AppliedIndex();
 
   @Test
-  void whatIsReachedIsNotWaitedFor() {
+  void doesNotWaitForAReachedIndex() {
     applied.reached(5);
     assertThat(applied.await(5, LONG)).isCompleted();
     assertThat(applied.waiting()).isZero();
   }
 
   @Test
-  void whoWaitsHearsWhenItIsReached() {
+  void completesWaitersAtTheirIndex() {
     CompletableFuture<Void> four = applied.await(4, LONG);
     CompletableFuture<Void> five = applied.await(5, LONG);
     applied.reached(4);
@@ -31,7 +31,7 @@ class AppliedIndexTest {
   }
 
   @Test
-  void whoHasWaitedTooLongIsForgotten() {
+  void forgetsWaitersAfterTheTimeout() {
     CompletableFuture<Void> other = applied.await(5, LONG);
     CompletableFuture<Void> hasty = applied.await(5, Duration.ofMillis(1));
     assertThatThrownBy(hasty::get).hasCauseInstanceOf(TimeoutException.class);

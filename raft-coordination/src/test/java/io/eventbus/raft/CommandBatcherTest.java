@@ -74,7 +74,7 @@ class CommandBatcherTest {
   }
 
   @Test
-  void oneCommandGoesInAtOnceAndThoseThatWaitShareAnEntry() {
+  void proposesOneCommandAtOnceAndWaitingOnesTogether() {
     CommandBatcher<Long, String> gate = gate(1, 3, 10);
     List<CompletableFuture<String>> answers = new ArrayList<>();
     for (int i = 1; i <= 5; i++) {
@@ -117,7 +117,7 @@ class CommandBatcherTest {
   }
 
   @Test
-  void whoeverWaitsForThoseWhoDoNotComeBackWaitsAsLongAsAnEntryTook() {
+  void waitsForAbsentCallersAtMostAsLongAsAnEntryTook() {
     CommandBatcher<Long, String> gate = gate(3, 100, 100);
     send(gate, 1);
     CompletableFuture<String> waiting = submit(gate, 2);
@@ -170,7 +170,7 @@ class CommandBatcherTest {
   }
 
   @Test
-  void whoReadsGetsAnEntryThatIsMadeAfterTheRead() {
+  void aReadGetsAnEntryThatIsMadeAfterIt() {
     CommandBatcher<Long, String> gate = gate(1, 3, 2);
     CompletableFuture<Void> first = gate.confirm();
     assertThat(batches).containsExactly(List.of());
@@ -192,7 +192,7 @@ class CommandBatcherTest {
   }
 
   @Test
-  void whoReadsHearsOfAnEntryThatFailed() {
+  void aReadFailsWithItsEntry() {
     CommandBatcher<Long, String> gate = gate(1, 3, 2);
     CompletableFuture<Void> reader = gate.confirm();
     results.get(0).completeExceptionally(new IllegalStateException("not the leader"));

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Objects of interfaces that answer what a test says. */
 public final class Fake {
-  /** What a fake says to a call. */
+  /** Answers of a fake to calls. */
   public interface Answers {
     @Nullable Object to(String method, Object[] arguments) throws Throwable;
   }

@@ -39,24 +39,24 @@ class FollowerSilenceTest {
   }
 
   @Test
-  void itIsToldAtOnceAndThenAtIntervalsThatDouble() {
+  void logsAtOnceAndThenAtDoublingIntervals() {
     failFor(1);
     assertThat(taken())
-        .containsExactly("Bus b does not take the registry's log: java.io.IOException: refused");
+        .containsExactly("Bus b does not accept the registry's log: java.io.IOException: refused");
     failFor(70);
     assertThat(taken())
         .containsExactly(
-            "Bus b has not taken the registry's log for 10 s (101 attempts), last:"
+            "Bus b has not accepted the registry's log for 10 s (101 attempts), last:"
                 + " java.io.IOException: refused",
-            "Bus b has not taken the registry's log for 30 s (301 attempts), last:"
+            "Bus b has not accepted the registry's log for 30 s (301 attempts), last:"
                 + " java.io.IOException: refused",
-            "Bus b has not taken the registry's log for 70 s (701 attempts), last:"
+            "Bus b has not accepted the registry's log for 70 s (701 attempts), last:"
                 + " java.io.IOException: refused");
   }
 
-  /** A bus that is restarted does not answer for seconds either. */
+  /** Fails for seconds, as a bus does that is restarted. */
   @Test
-  void onlyWhatLastsIsAWarning() {
+  void warnsOnlyOfLastingSilence() {
     failFor(70);
     assertThat(lines.list)
         .extracting(ILoggingEvent::getLevel)
@@ -64,7 +64,7 @@ class FollowerSilenceTest {
   }
 
   @Test
-  void itIsNeverForgotten() {
+  void logsAtLeastHourly() {
     failFor(24 * 3600);
     assertThat(taken()).hasSizeBetween(24, 40);
   }
@@ -78,19 +78,19 @@ class FollowerSilenceTest {
     silence.answered("b");
     assertThat(taken())
         .containsExactly(
-            "Bus b does not take the registry's log: java.io.IOException: refused",
-            "Bus b takes the registry's log again, after 3000 ms and 30 attempts");
+            "Bus b does not accept the registry's log: java.io.IOException: refused",
+            "Bus b accepts the registry's log again, after 3000 ms and 30 attempts");
     failFor(1);
     silence.answered("b");
     assertThat(taken()).as("soon after the last line").isEmpty();
     now.addAndGet(FollowerSilence.FIRST_INTERVAL_NANOS);
     failFor(1);
     assertThat(taken())
-        .containsExactly("Bus b does not take the registry's log: java.io.IOException: refused");
+        .containsExactly("Bus b does not accept the registry's log: java.io.IOException: refused");
   }
 
   @Test
-  void oneThatFailsAndGoesOnAllTheTimeIsNoFlood() {
+  void limitsTheLinesOfAnUnstableFollower() {
     for (int i = 0; i < 60; i++) {
       failFor(1);
       silence.answered("b");

@@ -11,7 +11,8 @@ class GroupCommitDelayTest {
   private long now = 1;
 
   /**
-   * Finishes an entry, lets some come a while later, and says how long the next one still waits.
+   * Finishes an entry, lets some commands come a while later, and returns how long the next one
+   * still waits.
    */
   private long waits(int commands, int come, long after) {
     now += ENTRY;
@@ -24,7 +25,7 @@ class GroupCommitDelayTest {
     return delay.remainingNanos(now);
   }
 
-  /** The same, and the next entry goes, at the latest when time is up. */
+  /** Finishes an entry likewise, and lets the next entry go, at the latest when time is up. */
   private long goes(int commands, int come, long after) {
     long left = waits(commands, come, after);
     now += left;
@@ -39,7 +40,7 @@ class GroupCommitDelayTest {
   }
 
   @Test
-  void itWaitsForAllOfAFewAndForMostOfMany() {
+  void waitsForAllOfAFewAndForMostOfMany() {
     assertThat(waits(7, 6, 0)).isPositive();
     assertThat(waits(7, 7, 0)).isZero();
     assertThat(waits(80, 69, 0)).isPositive();
@@ -47,7 +48,7 @@ class GroupCommitDelayTest {
   }
 
   @Test
-  void itWaitsAsLongAsEntriesTakeButNeverLong() {
+  void waitsAsLongAsEntriesTakeButNeverLong() {
     assertThat(waits(2, 1, 100)).isEqualTo(ENTRY - 100);
     assertThat(waits(2, 1, ENTRY)).isZero();
     for (int i = 0; i < 100; i++) {
@@ -56,7 +57,7 @@ class GroupCommitDelayTest {
     assertThat(delay.remainingNanos(now))
         .isBetween(GroupCommitDelay.MAX_NANOS * 9 / 10, GroupCommitDelay.MAX_NANOS);
     assertThat(delay.remainingNanos(now + GroupCommitDelay.MAX_NANOS)).isZero();
-    // One that took very long is forgotten soon.
+    // An entry that took very long is forgotten soon.
     for (int i = 0; i < 40; i++) {
       delay.finished(2, ENTRY, now);
     }
@@ -71,7 +72,7 @@ class GroupCommitDelayTest {
   }
 
   @Test
-  void whereNobodyComesBackMoreAndMoreEntriesDoNotWait() {
+  void waitsLessAndLessWhenNobodyComesBack() {
     for (int row : new int[] {1, 2, 4, 8, 16, 32, 64, 64}) {
       assertThat(goes(10, 1, 0)).isPositive();
       for (int i = 0; i < row; i++) {
@@ -104,7 +105,7 @@ class GroupCommitDelayTest {
   }
 
   @Test
-  void whoComesLongAfterwardsHasNotKeptAnybodyWaiting() {
+  void doesNotWaitForLateCommands() {
     for (int i = 0; i < 5; i++) {
       now += ENTRY;
       delay.finished(10, ENTRY, now);
@@ -118,7 +119,7 @@ class GroupCommitDelayTest {
 
   @Test
   void commandsThatComeEvenlyDoNotWaitForLong() {
-    // One command each 20 us, whatever is answered; entries take 400 us.
+    // A command each 20 us, whatever is answered; entries take 400 us.
     long interval = 20_000;
     long waited = 0;
     int queued = 1;

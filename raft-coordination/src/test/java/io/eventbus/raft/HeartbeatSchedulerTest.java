@@ -198,7 +198,7 @@ class HeartbeatSchedulerTest {
     assertThat(timer.delays()).hasSize(1);
   }
 
-  /** A follower as the test wants it. */
+  /** Follower as the test wants it. */
   private static final class Listening implements HeartbeatScheduler.Follower {
     private boolean beating = true;
     private long left;
@@ -242,7 +242,7 @@ class HeartbeatSchedulerTest {
 
   private record Timing(Duration delay, Runnable task) {}
 
-  /** Its tasks are run by hand, in the order in which they came. */
+  /** Timer whose tasks are run by hand, in the order in which they came. */
   private static final class Timer implements FollowerRpc {
     private final Deque<Timing> timings = new ArrayDeque<>();
     private boolean ended;

@@ -48,17 +48,17 @@ import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
 /**
- * An appender between Ratis and followers, both played by the test.
+ * Appender between Ratis and followers, both played by the test.
  *
  * <p>The appender's own thread is kept in the timer after its first success, until {@link
- * Rpc#release}: what goes on other threads must not depend on it, and it might be faster.
+ * Rpc#release}: sending on other threads must not depend on it, and it might be faster.
  */
 @Timeout(240)
 class LinkAppenderTest {
   private static final long DEADLINE_SECONDS = 10;
   private static final long TERM = 3;
 
-  /** A heartbeat is never due, unless it is asked for. */
+  /** Timeout with which a heartbeat is never due, unless it is asked for. */
   private static final int RPC_TIMEOUT_MILLIS = (int) TimeUnit.HOURS.toMillis(10);
 
   private final Rpc rpc = new Rpc();
@@ -179,14 +179,14 @@ class LinkAppenderTest {
       case "onFollowerSuccessAppendEntries" -> counted.add(Thread.currentThread());
       case "restart" -> restarted.complete(arguments[0]);
       case "checkHealth", "onAppendEntriesReply" -> {
-        // Nothing that this is about.
+        // Irrelevant here.
       }
       default -> throw unexpected(method);
     }
     return null;
   }
 
-  /** A message, the thread that has sent it, and its answer to be. */
+  /** Message, the thread that has sent it, and its future answer. */
   private record Sent(
       AppendEntriesRequestProto request,
       Thread thread,
@@ -195,7 +195,7 @@ class LinkAppenderTest {
       return request.getEntriesList().stream().map(LogEntryProto::getIndex).toList();
     }
 
-    /** The follower has everything up to the last entry of the message. */
+    /** Answers that the follower has everything up to the last entry of the message. */
     void succeed() {
       long previous = request.hasPreviousLog() ? request.getPreviousLog().getIndex() : -1;
       answer.complete(
@@ -207,7 +207,7 @@ class LinkAppenderTest {
     }
   }
 
-  /** Remembers what is sent; the test answers. */
+  /** Transport that records what is sent; the test answers. */
   private static final class Rpc implements FollowerRpc {
     private final Queue<Sent> atOnce = new ConcurrentLinkedQueue<>();
     private final BlockingQueue<Sent> waiting = new LinkedBlockingQueue<>();
@@ -246,7 +246,10 @@ class LinkAppenderTest {
       throw new UnsupportedOperationException();
     }
 
-    /** The appender's thread comes here when it has given its turn back after its first success. */
+    /**
+     * Keeps the appender's thread, which comes here when it has given its turn back after its first
+     * success.
+     */
     @Override
     public void after(Duration delay, Runnable task) {
       begun.countDown();
@@ -261,21 +264,24 @@ class LinkAppenderTest {
       released.countDown();
     }
 
-    /** What the appender's thread sends. */
+    /** Returns the next message of the appender's thread. */
     Sent nextWaiting() throws InterruptedException {
       Sent sent = waiting.poll(DEADLINE_SECONDS, TimeUnit.SECONDS);
       assertThat(sent).as("a message of the appender's thread").isNotNull();
       return sent;
     }
 
-    /** What another thread has sent. */
+    /** Returns the message that another thread has sent. */
     Sent onlyOneAtOnce() {
       assertThat(atOnce).hasSize(1);
       return atOnce.remove();
     }
   }
 
-  /** The appender's thread has sent the first entry, and is kept from then on. */
+  /**
+   * Answers the first entry, which the appender's thread has sent, and keeps that thread from then
+   * on.
+   */
   @BeforeEach
   void succeedOnce() throws InterruptedException {
     logNext.set(1);
@@ -322,7 +328,7 @@ class LinkAppenderTest {
   }
 
   @Test
-  void whatComesWhileAMessageIsUnderWayGoesWithItsAnswer() {
+  void sendsNewEntriesAfterTheAnswerUnderWay() {
     appendAndNotify();
     Sent first = rpc.onlyOneAtOnce();
     appendAndNotify();
@@ -405,11 +411,11 @@ class LinkAppenderTest {
     }
     List<String> texts = lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
     assertThat(texts).hasSize(2);
-    assertThat(texts.get(0)).startsWith("Bus bus-b does not take the registry's log: ");
-    assertThat(texts.get(1)).startsWith("Bus bus-b takes the registry's log again, after ");
+    assertThat(texts.get(0)).startsWith("Bus bus-b does not accept the registry's log: ");
+    assertThat(texts.get(1)).startsWith("Bus bus-b accepts the registry's log again, after ");
   }
 
-  /** Another entry goes, whoever sends it: both may, as soon as there is an answer. */
+  /** Answers another entry, whichever thread sends it: both may, as soon as there is an answer. */
   private void succeedsWith(long index) throws InterruptedException {
     appendAndNotify();
     Sent sent = null;
@@ -508,7 +514,7 @@ class LinkAppenderTest {
   }
 
   @Test
-  void whoAppendsWhileTheFollowerIsAwayNeitherSendsNorFails() throws Exception {
+  void appendingWithoutAFollowerNeitherSendsNorFails() throws Exception {
     appendAndNotify();
     rpc.onlyOneAtOnce().answer().completeExceptionally(new IOException("no answer"));
     rpc.release();
@@ -523,7 +529,7 @@ class LinkAppenderTest {
   }
 
   @Test
-  void whoIsNoLeaderAnyMoreSendsNothing() {
+  void aFormerLeaderSendsNothing() {
     leading = false;
     appendAndNotify();
     assertThat(rpc.atOnce).isEmpty();

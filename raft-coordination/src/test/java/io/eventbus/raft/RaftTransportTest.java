@@ -80,7 +80,7 @@ class RaftTransportTest {
     return transport;
   }
 
-  /** An engine that tells everybody who stands for election to end. */
+  /** Returns an engine that tells every candidate to end. */
   private static RaftServer dismissive() {
     return (RaftServer)
         Proxy.newProxyInstance(
@@ -116,7 +116,7 @@ class RaftTransportTest {
     assertThat(reply.getShouldShutdown()).isFalse();
   }
 
-  /** An engine that is busy with its first entries until somebody completes them. */
+  /** Returns an engine that is busy with its first entries until somebody completes them. */
   private static RaftServer busy(
       CountDownLatch asked, Queue<CompletableFuture<AppendEntriesReplyProto>> answers) {
     return fake(
@@ -132,7 +132,7 @@ class RaftTransportTest {
         });
   }
 
-  /** Neither a follower nor a listener yet; its disk is swift. */
+  /** Returns a division that is neither a follower nor a listener yet; its disk is swift. */
   private static RaftServer.Division division() {
     DivisionInfo info =
         fake(
@@ -166,8 +166,8 @@ class RaftTransportTest {
     theirs.start();
     PeerBook peers = new PeerBook();
     peers.learn("bus-b", address);
-    Duration shortest = Duration.ofMillis(100);
-    RaftTransport ours = transport(here, peers, address, shortest);
+    Duration minimum = Duration.ofMillis(100);
+    RaftTransport ours = transport(here, peers, address, minimum);
 
     FutureTask<AppendEntriesReplyProto> first =
         new FutureTask<>(() -> ours.appendEntries(entries(true)));

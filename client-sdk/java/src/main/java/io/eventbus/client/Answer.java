@@ -1,18 +1,18 @@
 package io.eventbus.client;
 
-/** What one member has answered to a request to all of them. Immutable. */
+/** Answer of one member to a request to all of them. Immutable. */
 public sealed interface Answer {
   /**
-   * Returns which member it is.
+   * Returns the number of the member, for {@link RequestOptions#withMember}.
    *
-   * @return its number, for {@link RequestOptions#withMember}
+   * @return the number
    */
   long member();
 
   /**
-   * A reply.
+   * Reply of a member.
    *
-   * @param response what the member has replied
+   * @param response the reply
    */
   record Replied(Response response) implements Answer {
     @Override
@@ -22,10 +22,10 @@ public sealed interface Answer {
   }
 
   /**
-   * There is no reply of a member.
+   * Failure of a member to reply.
    *
-   * @param member the member
-   * @param failure why, and whether it has begun with the request
+   * @param member the number of the member
+   * @param failure the reason, and whether the member has begun with the request
    */
   record Failed(long member, EventBusException.CallFailed failure) implements Answer {}
 }

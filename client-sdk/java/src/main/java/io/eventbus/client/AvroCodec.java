@@ -20,8 +20,8 @@ import org.apache.avro.specific.SpecificData;
 import org.apache.avro.specific.SpecificRecord;
 
 /**
- * Payloads in Avro's binary encoding, without any header: the schema's fingerprint travels in the
- * frame.
+ * Codec for payloads in Avro's binary encoding, without any header: the schema's fingerprint
+ * travels in the frame.
  *
  * <p>A payload is read with the schema that it was written with, found by its fingerprint among
  * those given to {@link #withWriters}, and resolved to the reader's schema by Avro's rules. A
@@ -47,7 +47,7 @@ public final class AvroCodec<T> implements PayloadCodec<T> {
   }
 
   /**
-   * Makes a codec for a generated class.
+   * Creates a codec for a generated class.
    *
    * @param <T> the generated class
    * @param type the generated class
@@ -66,7 +66,7 @@ public final class AvroCodec<T> implements PayloadCodec<T> {
   }
 
   /**
-   * Makes a codec for generic records.
+   * Creates a codec for generic records.
    *
    * @param schema the schema to write with, and to resolve to when reading
    * @return a codec
@@ -76,7 +76,7 @@ public final class AvroCodec<T> implements PayloadCodec<T> {
   }
 
   /**
-   * Makes a codec for records of either kind, generated or generic, that only has to write.
+   * Creates a codec for records of either kind, generated or generic, that only has to write.
    *
    * @param schema the schema to write with; generic records are read
    * @return a codec

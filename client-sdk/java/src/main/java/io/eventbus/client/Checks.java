@@ -2,21 +2,21 @@ package io.eventbus.client;
 
 import java.time.Duration;
 
-/** Refuses settings outside their range, naming value and range. */
+/** Checks of settings, whose errors name value and range. */
 final class Checks {
   private Checks() {}
 
-  static void range(String name, long value, long least, long most) {
-    if (value < least || value > most) {
+  static void range(String name, long value, long min, long max) {
+    if (value < min || value > max) {
       throw new IllegalArgumentException(
-          name + ": " + value + " (expected: " + least + ".." + most + ")");
+          name + ": " + value + " (expected: " + min + ".." + max + ")");
     }
   }
 
-  static void range(String name, Duration value, Duration least, Duration most) {
-    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+  static void range(String name, Duration value, Duration min, Duration max) {
+    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
       throw new IllegalArgumentException(
-          name + ": " + value + " (expected: " + least + ".." + most + ")");
+          name + ": " + value + " (expected: " + min + ".." + max + ")");
     }
   }
 }

@@ -18,8 +18,8 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the settings of an {@link EventBusClient} and connects it. Only {@link #url} has to be
- * set. For one thread; every setting is checked by {@link #connect}.
+ * Builder of an {@link EventBusClient}: collects its settings and connects it. Only {@link #url}
+ * has to be set. For one thread; every setting is checked by {@link #connect}.
  */
 public final class ClientBuilder {
   private final List<URI> urls = new ArrayList<>();
@@ -51,7 +51,7 @@ public final class ClientBuilder {
   /**
    * Adds an address. With several, they are tried in turn, for the first connection too. When a
    * connection is lost, the configured addresses are tried first, and then those of other buses
-   * that the last bus made known, up to 64; a client that was connected with {@code wss} uses only
+   * that the last bus announced, up to 64; a client that was connected with {@code wss} uses only
    * {@code wss} of these.
    *
    * @param url for example {@code ws://localhost:8080/bus} or {@code wss://bus.example.org/bus}
@@ -84,7 +84,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets what the client authenticates with.
+   * Sets the token that the client authenticates with.
    *
    * @param newToken at most 16 KiB, or null for none (the default)
    * @return this builder
@@ -97,12 +97,12 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets where the client gets its tokens, in place of one {@link #token}: for tokens that expire.
-   * It is asked for each connection and each move to another bus, and before a token expires while
-   * the connection lasts: when 70 to 80 % of its life have gone by, so that the connection does not
-   * end. Where it fails then, it is asked again after a second, later each time, up to 30 s, and
+   * Sets the source of the client's tokens, in place of one {@link #token}: for tokens that expire.
+   * The source is asked for each connection and each move to another bus, and before a token
+   * expires while the connection lasts: after 70 to 80 % of its life, so that the connection does
+   * not end. If that fails, it is asked again after a second, later each time, up to 30 s, and
    * {@link ConnectionListener#problem} is told; the bus closes the connection after the expiry, and
-   * the client connects with a new token. A bus that refuses a token is tried once more with
+   * the client connects with a new token. A client whose token is refused tries once more with
    * another one.
    *
    * @param supplier asked off the I/O threads, with {@link #connectTimeout} for an answer
@@ -117,7 +117,7 @@ public final class ClientBuilder {
 
   /**
    * Sets the user that the client authenticates as, in place of a {@link #token}. Without TLS
-   * ({@code wss}) everybody on the way can read the password.
+   * ({@code wss}) the password can be read on the network.
    *
    * @param newUser the user's name, 1 to 255 bytes of UTF-8
    * @param password at most 16 KiB
@@ -131,7 +131,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Adds something to tell the bus about this client.
+   * Adds an attribute that describes this client to the bus.
    *
    * @param attribute the name
    * @param value the value
@@ -155,14 +155,14 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets what runs handlers, listeners and the dependents of stages. The order within a
+   * Sets the executor of handlers, listeners and the dependents of stages. The order within a
    * subscription is kept with any executor; it must not run tasks in the calling thread, and must
    * not block in {@code execute}, because other clients' connections would have to wait.
    *
-   * <p>It should queue what it cannot run at once, without a bound: each subscription has one task
-   * there at most. When it refuses to run a handler, that is tried again for 30 s with pauses of 10
-   * ms to 1 s, and nothing is taken from the bus meanwhile; then, or when the executor is shut
-   * down, the subscription is ended, which is told ({@link ConnectionListener#problem}) and
+   * <p>It should queue tasks that it cannot run at once, without a bound: each subscription has one
+   * task there at most. When it refuses to run a handler, that is tried again for 30 s with pauses
+   * of 10 ms to 1 s, and nothing is read from the bus meanwhile; then, or when the executor is shut
+   * down, the subscription is ended, which is reported ({@link ConnectionListener#problem}) and
    * counted. Failures of stages that it does not run within a second or two are told in a thread of
    * the SDK's.
    *
@@ -176,7 +176,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets the listener that is told about the connection, in place of the log.
+   * Sets the listener of the connection, in place of the log.
    *
    * @param newListener null (the default) for one that logs with slf4j, at most one line of a kind
    *     each 10 s: at ERROR that a bus has refused this client for good, at WARN handlers that fail
@@ -190,8 +190,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets the deadline of {@link #connect} and of every later try, from TCP to the bus's Welcome.
-   * The addresses that a host name has are tried one after the other and share this time.
+   * Sets the deadline of {@link #connect} and of every later attempt, from TCP to the bus's
+   * Welcome. The addresses that a host name has are tried one after the other and share this time.
    *
    * @param timeout 1 ms to 1 h, default 10 s
    * @return this builder
@@ -213,8 +213,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how long one WebSocket message may take to be handed to the network before the connection
-   * counts as dead. Longer than a bus may hold publishers back for a slow subscriber (10 s).
+   * Sets the time within which one WebSocket message must be handed to the network; otherwise the
+   * connection counts as dead. Longer than a bus may stall publishers for a slow subscriber (10 s).
    *
    * @param timeout 1 ms to 1 h, default 30 s
    * @return this builder
@@ -225,12 +225,12 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how long nothing at all may come from the bus before the connection counts as dead: it is
-   * then ended with code 1006, and the client connects again as after any loss. After half the time
-   * without data the client sends a WebSocket ping, so a bus that has nothing to say is not taken
-   * for dead. Time in which a slow handler keeps the client from reading does not count. Half of it
-   * should be longer than a bus may hold publishers back for a slow subscriber (10 s), as it reads
-   * no pings meanwhile.
+   * Sets the time after which a connection counts as dead if nothing at all comes from the bus: it
+   * is then ended with code 1006, and the client connects again as after any loss. After half the
+   * time without data the client sends a WebSocket ping, so a bus that has nothing to send does not
+   * count as dead. Time in which a slow handler keeps the client from reading does not count. Half
+   * of it should be longer than a bus may stall publishers for a slow subscriber (10 s), as it
+   * reads no pings meanwhile.
    *
    * @param timeout 1 s to 1 h, default 40 s
    * @return this builder
@@ -241,7 +241,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets when to connect again after a connection was lost.
+   * Sets the policy for connecting again after a connection was lost.
    *
    * @param policy default {@link ReconnectPolicy#DEFAULT}
    * @return this builder
@@ -252,7 +252,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how many bytes of events may be unsent, or sent with their confirmation outstanding.
+   * Sets the maximum size in bytes of events that are unsent, or sent and unconfirmed.
    *
    * @param bytes 4 KiB to 2 GiB - 1, default 16 MiB; an event that is bigger than the whole buffer
    *     is refused
@@ -264,7 +264,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets what publishing does when the outbound buffer is full.
+   * Sets the reaction to a full outbound buffer.
    *
    * @param choice default {@link WhenFull#BLOCK}
    * @return this builder
@@ -275,7 +275,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how long publishing waits for room with {@link WhenFull#BLOCK}.
+   * Sets the time that publishing waits for room with {@link WhenFull#BLOCK}.
    *
    * @param timeout 0 to 1 h, default 30 s
    * @return this builder
@@ -298,8 +298,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how long a published event waits for the bus's confirmation, over all reconnects; so do
-   * subscriptions, those that are made while there is no connection too.
+   * Sets the time that a published event waits for the bus's confirmation, over all reconnects; so
+   * do subscriptions, those that are made while there is no connection too.
    *
    * @param timeout 1 ms to 1 h, default 30 s
    * @return this builder
@@ -310,8 +310,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how often handled events are acknowledged to the bus, one frame for each topic and
-   * producer.
+   * Sets the interval at which handled events are acknowledged to the bus, one frame for each topic
+   * and producer.
    *
    * @param interval 1 ms to 1 min, default 100 ms
    * @return this builder
@@ -322,8 +322,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how many pairs of topic and producer are remembered, to find duplicates and gaps. Those
-   * that were quiet for longest are forgotten first; a forgotten one starts anew.
+   * Sets the number of pairs of topic and producer that are remembered, to detect duplicates and
+   * gaps. Those that were quiet for longest are forgotten first; a forgotten one starts anew.
    *
    * @param pairs 1 to 100,000,000, default 100,000; each takes about 200 bytes
    * @return this builder
@@ -334,7 +334,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how many bytes the requests to services may take that are not sent yet, or may be sent
+   * Sets the maximum size in bytes of requests to services that are not sent yet, or may be sent
    * again: the body of a request that may be repeated counts until its answer. A request that does
    * not fit fails with {@link EventBusException.CallFailed.Overloaded}.
    *
@@ -347,7 +347,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Adds what sees every request that the client makes or answers.
+   * Adds an interceptor of every request that the client makes or answers.
    *
    * @param interceptor the first one added sees a request first
    * @return this builder
@@ -358,8 +358,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Connects and waits for it. Each address is tried once, all within the connect time-out; with
-   * {@link ReconnectPolicy#withRetryFirst} again and again until it is over.
+   * Connects and waits for the connection. Each address is tried once, all within the connect
+   * time-out; with {@link ReconnectPolicy#withRetryFirst} again and again until it is over.
    *
    * @return a connected client; close it
    * @throws EventBusException.NotConnected if no bus could be reached; retry later
@@ -400,7 +400,8 @@ public final class ClientBuilder {
   /**
    * Connects without waiting.
    *
-   * @return a stage that completes with a connected client, or with what {@link #connect} throws
+   * @return a stage that completes with a connected client, or with an exception of {@link
+   *     #connect}
    * @throws IllegalArgumentException if a setting is out of range, saying which
    */
   public CompletionStage<EventBusClient> connectAsync() {

@@ -1,8 +1,8 @@
 package io.eventbus.client;
 
 /**
- * What a client has done since it was made; a snapshot whose parts are not taken at exactly the
- * same moment.
+ * Counts of a client since it was created; a snapshot whose parts are not taken at exactly the same
+ * moment.
  *
  * @param published events accepted for sending
  * @param confirmed events that the bus confirmed

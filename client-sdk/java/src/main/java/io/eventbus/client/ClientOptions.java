@@ -12,23 +12,23 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a client, checked; {@link ClientBuilder} makes them and documents each.
+ * Checked settings of a client; {@link ClientBuilder} creates them and documents each.
  *
  * @param urls addresses of buses, at least one
  * @param name a name for people
  * @param user the name that the client authenticates with, or null for none
- * @param token what the client authenticates with: the user's password, where there is a user; or
- *     null
- * @param tokens gets the tokens that the client authenticates with, in place of one token; or null
- * @param attributes what else to tell the bus about this client
+ * @param token the secret that the client authenticates with: the user's password, where there is a
+ *     user; or null
+ * @param tokens the source of tokens, in place of one token; or null
+ * @param attributes descriptions of this client for the bus
  * @param sslContext for {@code wss}, or null for the JDK's
  * @param executor runs handlers, or null for threads of the client's own
- * @param listener hears about the connection, or null for one that logs
+ * @param listener the listener of the connection, or null for one that logs
  * @param connection time-outs and back-off
- * @param outbound the way out
+ * @param outbound the outbound buffer
  * @param calls requests to services
- * @param ackInterval how often handled events are acknowledged
- * @param trackedProducers how many (topic, producer) pairs are remembered
+ * @param ackInterval the interval of acknowledgements of handled events
+ * @param trackedProducers the number of (topic, producer) pairs that are remembered
  */
 public record ClientOptions(
     List<URI> urls,
@@ -89,7 +89,7 @@ public record ClientOptions(
     Checks.range("trackedProducers", trackedProducers, 1, 100_000_000);
   }
 
-  /** Does not show the token. */
+  /** Returns the settings without the token. */
   @Override
   public String toString() {
     return "ClientOptions[urls="
@@ -141,11 +141,11 @@ public record ClientOptions(
   /**
    * Time-outs and back-off.
    *
-   * @param connectTimeout for one try, from TCP to Welcome
+   * @param connectTimeout for one attempt, from TCP to Welcome
    * @param closeTimeout for draining
    * @param sendTimeout for one WebSocket message
-   * @param silenceTimeout how long nothing may be received
-   * @param reconnect when to connect again
+   * @param silenceTimeout for data from the bus
+   * @param reconnect the policy for connecting again
    */
   public record Connection(
       Duration connectTimeout,
@@ -173,13 +173,13 @@ public record ClientOptions(
   }
 
   /**
-   * The way out.
+   * Settings of the outbound buffer.
    *
    * @param bufferBytes unsent and unconfirmed bytes at most
-   * @param whenFull what to do then
-   * @param blockTimeout how long {@link WhenFull#BLOCK} waits
+   * @param whenFull the reaction to a full buffer
+   * @param blockTimeout the time that {@link WhenFull#BLOCK} waits
    * @param batchBytes bytes of one WebSocket message
-   * @param confirmTimeout how long to wait for a confirmation
+   * @param confirmTimeout the time to wait for a confirmation
    */
   public record Outbound(
       int bufferBytes,
@@ -207,10 +207,10 @@ public record ClientOptions(
   }
 
   /**
-   * Requests to services.
+   * Settings of requests to services.
    *
-   * @param bufferBytes what those may take that are not sent yet or may be sent again
-   * @param interceptors see each request
+   * @param bufferBytes maximum bytes of requests that are not sent yet or may be sent again
+   * @param interceptors interceptors of each request
    */
   public record Calls(int bufferBytes, List<CallInterceptor> interceptors) {
     /**

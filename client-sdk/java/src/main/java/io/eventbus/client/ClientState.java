@@ -15,21 +15,21 @@ import java.util.Set;
  * </pre>
  */
 public enum ClientState {
-  /** Nothing has been done yet. */
+  /** Created; nothing has been done yet. */
   NEW,
-  /** The first connection is being made. */
+  /** Making the first connection. */
   CONNECTING,
   /** Welcomed by a bus. */
   CONNECTED,
-  /** The connection was lost and another one is being made; publishing fills the buffer. */
+  /** Making another connection after a loss; publishing fills the buffer. */
   RECONNECTING,
-  /** Closing: what is buffered is sent and handled, nothing new is taken. */
+  /** Closing: buffered events are sent and handled, nothing new is accepted. */
   DRAINING,
-  /** The end; nothing leads out of it. */
+  /** Closed for good. */
   CLOSED;
 
   /**
-   * Says whether a change of state is legal.
+   * Returns whether a change of state is legal.
    *
    * @param next the state to change to
    * @return true if it may follow this one

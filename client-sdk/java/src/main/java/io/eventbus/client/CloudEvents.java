@@ -13,15 +13,16 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maps CloudEvents 1.0 to events and back, in the binary mode: attributes are headers that begin
- * with {@code ce-}, {@code datacontenttype} is the header {@code content-type}, and the data are
- * the payload as it is. Stateless; any thread.
+ * Mapping of CloudEvents 1.0 to events and back, in the binary mode: attributes are headers that
+ * begin with {@code ce-}, {@code datacontenttype} is the header {@code content-type}, and the data
+ * are the payload, unchanged. Stateless; any thread.
  *
  * <p>The source is the specification of the CNCF, with the rules of its HTTP binding for the values
- * of headers: what is no printable ASCII, and {@code "} and {@code %}, are percent-encoded UTF-8.
+ * of headers: all characters but printable ASCII, and {@code "} and {@code %}, are percent-encoded
+ * UTF-8.
  */
 public final class CloudEvents {
-  /** The version of the specification. */
+  /** Version of the specification. */
   public static final String SPEC_VERSION = "1.0";
 
   private static final String PREFIX = "ce-";
@@ -31,14 +32,14 @@ public final class CloudEvents {
   private CloudEvents() {}
 
   /**
-   * A CloudEvent without its data. Immutable.
+   * CloudEvent without its data. Immutable.
    *
    * @param id unique among those of its source
-   * @param source where it comes from, a URI reference
-   * @param type what kind it is
-   * @param subject what of the source it is about; null for none
-   * @param time when it happened; null for not known
-   * @param dataContentType the media type of the data; null for not said
+   * @param source the origin, a URI reference
+   * @param type the kind of event
+   * @param subject the part of the source that it is about; null for none
+   * @param time the time of the event; null if unknown
+   * @param dataContentType the media type of the data; null if not stated
    * @param dataSchema the schema of the data, a URI; null for none
    * @param extensions further attributes by name
    */
@@ -100,7 +101,7 @@ public final class CloudEvents {
     }
 
     /**
-     * Makes attributes of which only those are given that are needed.
+     * Creates attributes with only the required ones.
      *
      * @param id as above
      * @param source as above
@@ -113,11 +114,11 @@ public final class CloudEvents {
   }
 
   /**
-   * Makes an event of a CloudEvent.
+   * Creates an event from a CloudEvent.
    *
    * @param attributes its attributes
    * @param data its data, perhaps empty
-   * @return an event without a key and schema; {@link Event.Builder} adds what else is wanted
+   * @return a builder without a key and schema, which can be added
    */
   public static Event.Builder toEvent(Attributes attributes, byte[] data) {
     Map<String, String> headers = new TreeMap<>();
@@ -147,9 +148,8 @@ public final class CloudEvents {
    * Reads the attributes of an event that holds a CloudEvent; the data are its payload.
    *
    * @param headers those of the event, with names in lower case
-   * @return empty if it says nothing of CloudEvents
-   * @throws IllegalArgumentException if it holds one that is not legal or of another version,
-   *     saying why
+   * @return empty if it has no headers of CloudEvents
+   * @throws IllegalArgumentException if the CloudEvent is illegal or of another version, saying why
    */
   public static Optional<Attributes> fromHeaders(Map<String, String> headers) {
     if (!headers.containsKey(PREFIX + "specversion")) {

@@ -3,7 +3,7 @@ package io.eventbus.client;
 import java.net.URI;
 
 /**
- * The connection that a client has.
+ * Connection of a client.
  *
  * @param url the address of the bus
  * @param bus the name of the bus

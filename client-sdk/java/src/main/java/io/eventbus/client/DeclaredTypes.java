@@ -9,7 +9,7 @@ import org.apache.avro.Schema;
 import org.apache.avro.specific.SpecificData;
 
 /**
- * Avro's model of a generated class and the types that it is made of.
+ * Avro model of a generated class and the types that it is made of.
  *
  * <p>Avro refuses to load classes by names in schemas unless a system property declares them as
  * trusted, because a schema may come from anywhere. Here it comes from a class that the application

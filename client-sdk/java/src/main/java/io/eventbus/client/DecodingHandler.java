@@ -2,7 +2,7 @@ package io.eventbus.client;
 
 import java.util.Objects;
 
-/** Decodes the payload of each event for a {@link TypedHandler}. */
+/** Handler that decodes the payload of each event for a {@link TypedHandler}. */
 final class DecodingHandler<T> implements EventHandler {
   private final PayloadCodec<T> codec;
   private final TypedHandler<T> handler;

@@ -1,31 +1,28 @@
 package io.eventbus.client;
 
-/** Why a bus refused something: the codes of the protocol's {@code Problem}. */
+/** Reason of a refusal by a bus: the codes of the protocol's {@code Problem}. */
 public enum ErrorCode {
-  /**
-   * The bus met a condition that it did not expect, or the code is one that this SDK is too old
-   * for.
-   */
+  /** The bus met an unexpected condition, or the code is newer than this SDK. */
   INTERNAL,
   /** The bus does not know this type of frame. */
   UNKNOWN_TYPE,
   /** The bytes are not a legal frame. */
   MALFORMED,
-  /** A part is over its limit. */
+  /** A part exceeds its limit. */
   TOO_BIG,
   /** The topic breaks the rules. */
   ILLEGAL_TOPIC,
   /** The filter breaks the rules. */
   ILLEGAL_FILTER,
-  /** A frame that may not come at this point. */
+  /** The frame may not come at this point. */
   PROTOCOL_VIOLATION,
-  /** No credentials, or wrong ones; or they have expired. */
+  /** The credentials are missing, wrong or expired. */
   UNAUTHENTICATED,
-  /** The client may not do this. */
+  /** The client lacks the permission. */
   FORBIDDEN,
-  /** The bus does not do this. */
+  /** The bus does not support this. */
   UNSUPPORTED,
-  /** The client has as many of these as it may have. */
+  /** The client has reached its maximum of these. */
   LIMIT_EXCEEDED,
   /** The id of the subscription is in use. */
   DUPLICATE_SUBSCRIPTION,
@@ -37,7 +34,7 @@ public enum ErrorCode {
   OVERLOADED,
   /** The bus shuts down. */
   SHUTTING_DOWN,
-  /** No sign of life within the bus's time-out. */
+  /** Nothing was received within the bus's time-out. */
   IDLE,
   /** Another connection has taken this session over. */
   REPLACED

@@ -8,13 +8,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event to be published: a payload, and optionally a key, headers and a time.
+ * Event to be published: a payload, and optionally a key, headers and a time.
  *
  * <p>Immutable, except that the payload's array is not copied: do not change it until the call that
  * publishes the event has returned. The same event may be published any number of times.
  */
 public final class Event {
-  /** Stands for "the moment of the call to publish". */
+  /** Value that stands for "the moment of the call to publish". */
   static final long NOW = Long.MIN_VALUE;
 
   private final byte[] payload;
@@ -32,7 +32,7 @@ public final class Event {
   }
 
   /**
-   * Makes an event of bytes.
+   * Creates an event of bytes.
    *
    * @param payload any bytes, not copied
    * @return an event without key and headers
@@ -42,7 +42,7 @@ public final class Event {
   }
 
   /**
-   * Makes an event of text.
+   * Creates an event of text.
    *
    * @param text the payload, encoded in UTF-8
    * @return an event without key and headers
@@ -52,7 +52,7 @@ public final class Event {
   }
 
   /**
-   * Makes an event of a value, with the fingerprint of its schema.
+   * Creates an event of a value, with the fingerprint of its schema.
    *
    * @param <T> the type of the value
    * @param codec encodes the value
@@ -109,14 +109,14 @@ public final class Event {
   /**
    * Returns the payload as text.
    *
-   * @return the payload decoded as UTF-8; what is no UTF-8 shows as U+FFFD
+   * @return the payload decoded as UTF-8; malformed bytes show as U+FFFD
    */
   public String text() {
     return new String(payload, StandardCharsets.UTF_8);
   }
 
   /**
-   * Returns the key, which the overflow policy CONFLATE and compaction go by.
+   * Returns the key, which the overflow policy CONFLATE and compaction use.
    *
    * @return the key, or null for none
    */
@@ -134,7 +134,7 @@ public final class Event {
   }
 
   /**
-   * Says whether the event has a time of its own.
+   * Returns whether the event has a time of its own.
    *
    * @return false if the time is that of the call that publishes it
    */
@@ -165,7 +165,7 @@ public final class Event {
     return "Event[" + payload.length + " bytes, key=" + key + ", headers=" + headers + "]";
   }
 
-  /** Collects the parts of an {@link Event}; for one thread. */
+  /** Builder of an {@link Event}; for one thread. */
   public static final class Builder {
     private final byte[] payload;
     private final Map<String, String> headers = new LinkedHashMap<>();
@@ -190,7 +190,7 @@ public final class Event {
     }
 
     /**
-     * Sets a header; an earlier one of the same name is replaced.
+     * Sets a header, in place of an earlier one of the same name.
      *
      * @param name any text
      * @param value any text; names and values together at most 16 KiB unless the bus says otherwise
@@ -213,7 +213,8 @@ public final class Event {
     }
 
     /**
-     * Sets when the event was published. Without it, the moment of the call that publishes it.
+     * Sets the time of publication. Without it, the moment of the call that publishes the event is
+     * used.
      *
      * @param time kept to the microsecond
      * @return this builder
@@ -225,7 +226,7 @@ public final class Event {
     }
 
     /**
-     * Sets when the event was published, without an object for it.
+     * Sets the time of publication, without an object for it.
      *
      * @param micros microseconds since the epoch
      * @return this builder
@@ -251,7 +252,7 @@ public final class Event {
     }
 
     /**
-     * Makes the event.
+     * Creates the event.
      *
      * @return a new event
      */

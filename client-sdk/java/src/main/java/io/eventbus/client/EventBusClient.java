@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A client of an event bus: publishes, subscribes, calls services and serves them over one
+ * Client of an event bus: publishes, subscribes, calls services and serves them over one
  * connection, which it makes again when it is lost.
  *
  * <p><b>Order.</b> The events that one client publishes to one topic have the order of the calls
@@ -15,18 +15,18 @@ import java.util.concurrent.CompletionStage;
  * <p><b>Delivery.</b> An event published with {@code publish} is sent again after a reconnect until
  * the bus has confirmed it; an event sent with {@code send} goes out once. A subscription without a
  * group gets each event at most once and is told which ones are missing as far as that is known
- * ({@link EventHandler#onGap}). What is published while a subscriber is not connected does not
- * reach it: every subscription, also one with a group, is told of each lost connection ({@link
+ * ({@link EventHandler#onGap}). An event that is published while a subscriber is not connected does
+ * not reach it: every subscription, also one with a group, is told of each lost connection ({@link
  * EventHandler#onInterruption}).
  *
  * <p><b>Threads.</b> Any thread may call any method. Handlers, listeners and the dependents of the
- * stages never run on an I/O thread. All threads of the SDK are daemons: a client keeps no program
- * running, so that one that only subscribes has to wait for something itself.
+ * stages never run on an I/O thread. All threads of the SDK are daemons and keep no program
+ * running: a program that only subscribes has to wait for something itself.
  */
 public interface EventBusClient
     extends EventPublisher, EventSubscriber, ServiceClient, AutoCloseable {
   /**
-   * Starts a client.
+   * Returns a new builder of a client.
    *
    * @return a builder that needs a {@link ClientBuilder#url url}
    */
@@ -47,7 +47,7 @@ public interface EventBusClient
   void flush(Duration timeout);
 
   /**
-   * Does what {@link #flush(Duration)} does, without waiting.
+   * Flushes as {@link #flush(Duration)} does, without waiting.
    *
    * @return a stage that completes when everything has been sent, or with {@link
    *     EventBusException.TimedOut} after the confirm time-out
@@ -69,20 +69,20 @@ public interface EventBusClient
   Optional<ConnectionInfo> connection();
 
   /**
-   * Returns what the client has done.
+   * Returns the counts of the client.
    *
    * @return a snapshot
    */
   ClientCounters counters();
 
   /**
-   * Closes the client: takes nothing new, ends subscriptions and services, sends what is buffered,
+   * Closes the client: accepts nothing new, ends subscriptions and services, sends the buffer,
    * waits for confirmations, handlers and answers, and closes the connection. Does nothing if it is
    * closed.
    *
-   * @param timeout how long draining may take; zero to close at once. What is not sent or confirmed
-   *     by then is told: its stages complete with {@link EventBusException.ConnectionLost} or
-   *     {@link EventBusException.Closed}.
+   * @param timeout how long draining may take; zero to close at once. Events that are not sent or
+   *     confirmed by then are reported: their stages complete with {@link
+   *     EventBusException.ConnectionLost} or {@link EventBusException.Closed}.
    * @return true if everything was sent, confirmed and handled
    */
   boolean close(Duration timeout);

@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that can go wrong when an event bus is used.
+ * Failure in the use of an event bus.
  *
  * <p>Each kind says with {@link #retryable} whether the same call may succeed later. Stages of
  * {@link EventBusClient} complete with these, methods throw them; other exceptions are {@link
@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class EventBusException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Whether the same call may succeed later. */
   private final boolean retryable;
 
   private EventBusException(String message, boolean retryable, @Nullable Throwable cause) {
@@ -22,7 +21,7 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * Says whether the same call may succeed later.
+   * Returns whether the same call may succeed later.
    *
    * @return true if it is worth trying again after a pause
    */
@@ -31,14 +30,14 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * A topic, a filter or the name of a service that breaks the rules of the protocol. Nothing was
-   * sent. Do not retry; correct the name, as the message says.
+   * Topic, filter or service name that breaks the rules of the protocol. Nothing was sent. Do not
+   * retry; correct the name, as the message says.
    */
   public static final class IllegalTopic extends EventBusException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message the name, and what is wrong with it
      */
@@ -48,14 +47,14 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * An event whose payload, key or headers are over a limit of the bus. Nothing was sent. Do not
-   * retry; make the event smaller or have the bus's limit raised.
+   * Event whose payload, key or headers exceed a limit of the bus. Nothing was sent. Do not retry;
+   * make the event smaller or have the bus's limit raised.
    */
   public static final class PayloadTooBig extends EventBusException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message which part, its size, and the limit
      */
@@ -65,14 +64,14 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * The outbound buffer is full: the bus takes events more slowly than they are published, or there
-   * is no connection. The event was not sent and got no sequence number. Retry after a pause.
+   * Full outbound buffer: the bus accepts events more slowly than they are published, or there is
+   * no connection. The event was not sent and got no sequence number. Retry after a pause.
    */
   public static final class BufferFull extends EventBusException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message the buffer's size and what it holds
      */
@@ -81,15 +80,12 @@ public abstract sealed class EventBusException extends RuntimeException {
     }
   }
 
-  /**
-   * No connection could be made. Nothing was sent. Retry, unless the cause is a mistake in the
-   * settings.
-   */
+  /** Failure to connect. Nothing was sent. Retry, unless the cause is a mistake in the settings. */
   public static final class NotConnected extends EventBusException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message which bus, and what happened
      * @param cause what happened, if there is an exception for it
@@ -100,15 +96,15 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * The supplier of tokens failed, or gave no legal token. A connection that there is goes on, and
-   * the supplier is asked again later; for a new one nothing was sent. Retry, unless the cause is a
-   * mistake in the supplier.
+   * Failure of the supplier of tokens, or no legal token from it. An existing connection goes on,
+   * and the supplier is asked again later; for a new connection nothing was sent. Retry, unless the
+   * cause is a mistake in the supplier.
    */
   public static final class NoToken extends EventBusException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message what the supplier threw or gave
      * @param cause what it threw, if it did
@@ -119,7 +115,7 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * The connection was lost for good while the outcome was open: the events <b>may or may not</b>
+   * Loss of the connection for good while the result was open: the events <b>may or may not</b>
    * have been delivered. Publishing them again may deliver them twice; not publishing them again
    * may lose them.
    */
@@ -127,7 +123,7 @@ public abstract sealed class EventBusException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message what was under way and why the connection ended
      */
@@ -136,15 +132,15 @@ public abstract sealed class EventBusException extends RuntimeException {
     }
   }
 
-  /** The bus refused something. {@link #code} and {@link #retryable} are what it answered. */
+  /** Refusal by the bus. {@link #code} and {@link #retryable} are from its answer. */
   public static final class Refused extends EventBusException {
     private static final long serialVersionUID = 1L;
 
-    /** What the bus answered. */
+    /** Code of the bus's answer. */
     private final ErrorCode code;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param code what the bus answered
      * @param message the bus's explanation
@@ -156,7 +152,7 @@ public abstract sealed class EventBusException extends RuntimeException {
     }
 
     /**
-     * Returns what the bus answered.
+     * Returns the code of the bus's answer.
      *
      * @return the code
      */
@@ -166,14 +162,14 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * A deadline passed. A published event that was sent may or may not have been delivered; one that
+   * Missed deadline. A published event that was sent may or may not have been delivered; one that
    * was not sent is withdrawn, and never delivered. The message says which. Retry after a pause.
    */
   public static final class TimedOut extends EventBusException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message what was waited for, and for how long
      */
@@ -182,12 +178,12 @@ public abstract sealed class EventBusException extends RuntimeException {
     }
   }
 
-  /** The client or the subscription is closed. Do not retry; make a new one. */
+  /** Use of a closed client or subscription. Do not retry; create a new one. */
   public static final class Closed extends EventBusException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message what is closed
      */
@@ -196,7 +192,7 @@ public abstract sealed class EventBusException extends RuntimeException {
     }
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message what is closed
      * @param cause why it is closed, if not because the application closed it
@@ -207,14 +203,14 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * A payload that is not what the codec expects, or a value that the codec cannot encode. Do not
-   * retry with the same bytes.
+   * Payload that does not match the codec, or a value that the codec cannot encode. Do not retry
+   * with the same bytes.
    */
   public static final class UnreadablePayload extends EventBusException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
      * @param message the schemas concerned and what is wrong
      * @param cause what the decoder said, if it said anything
@@ -225,17 +221,17 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * A request to a service has no answer. {@link #executed} says whether a member has begun with
-   * it; {@link #retryable} is true if the same call may succeed later and is safe: it was not
-   * executed, or perhaps, and it is idempotent.
+   * Failure of a request to a service. {@link #executed} says whether a member has begun with it;
+   * {@link #retryable} is true if the same call may succeed later and is safe: it was not executed,
+   * or perhaps, and it is idempotent.
    */
   public abstract static sealed class CallFailed extends EventBusException {
     private static final long serialVersionUID = 1L;
 
-    /** Whether a member has begun with it. */
+    /** State of its execution. */
     private final Execution executed;
 
-    /** When another try may be worth it. */
+    /** Time after which another attempt may be worth it. */
     private final Duration retryAfter;
 
     private CallFailed(String message, Execution executed, boolean retryable, Duration retryAfter) {
@@ -245,7 +241,7 @@ public abstract sealed class EventBusException extends RuntimeException {
     }
 
     /**
-     * Says whether a member has begun with the request.
+     * Returns whether a member has begun with the request.
      *
      * @return what is known of it
      */
@@ -254,41 +250,41 @@ public abstract sealed class EventBusException extends RuntimeException {
     }
 
     /**
-     * Returns when another try may be worth it, as the bus or the member says.
+     * Returns the time after which another attempt may be worth it, as the bus or the member says.
      *
-     * @return how long to wait; zero for no advice
+     * @return the time to wait; zero for no advice
      */
     public final Duration retryAfter() {
       return retryAfter;
     }
 
-    /** No member serves the service, or the one that was asked for does not. */
+    /** Absence of members: nobody serves the service, or the member that was asked for does not. */
     public static final class NoMember extends CallFailed {
       private static final long serialVersionUID = 1L;
 
       /**
-       * Makes one.
+       * Creates the exception.
        *
        * @param message which service
-       * @param executed whether a member has begun with an earlier try
-       * @param retryable whether another try is safe
+       * @param executed whether a member has begun with an earlier attempt
+       * @param retryable whether another attempt is safe
        */
       public NoMember(String message, Execution executed, boolean retryable) {
         super(message, executed, retryable, Duration.ZERO);
       }
     }
 
-    /** More requests wait than the client, the bus or the member lets wait. */
+    /** Overload: more requests wait than the client, the bus or the member permits. */
     public static final class Overloaded extends CallFailed {
       private static final long serialVersionUID = 1L;
 
       /**
-       * Makes one.
+       * Creates the exception.
        *
        * @param message what is overloaded
        * @param executed whether a member has begun with it
-       * @param retryable whether another try is safe
-       * @param retryAfter when another try may be worth it
+       * @param retryable whether another attempt is safe
+       * @param retryAfter when another attempt may be worth it
        */
       public Overloaded(
           String message, Execution executed, boolean retryable, Duration retryAfter) {
@@ -296,44 +292,44 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
     }
 
-    /** The time-out is over. */
+    /** Timeout of the request. */
     public static final class DeadlineExceeded extends CallFailed {
       private static final long serialVersionUID = 1L;
 
       /**
-       * Makes one.
+       * Creates the exception.
        *
        * @param message what was waited for, and for how long
        * @param executed whether a member has begun with it
-       * @param retryable whether another try is safe
+       * @param retryable whether another attempt is safe
        */
       public DeadlineExceeded(String message, Execution executed, boolean retryable) {
         super(message, executed, retryable, Duration.ZERO);
       }
     }
 
-    /** The connection of the member ended before it answered. */
+    /** Loss of the member's connection before it answered. */
     public static final class MemberLost extends CallFailed {
       private static final long serialVersionUID = 1L;
 
       /**
-       * Makes one.
+       * Creates the exception.
        *
        * @param message which member
        * @param executed whether it has begun with it
-       * @param retryable whether another try is safe
+       * @param retryable whether another attempt is safe
        */
       public MemberLost(String message, Execution executed, boolean retryable) {
         super(message, executed, retryable, Duration.ZERO);
       }
     }
 
-    /** The connection of this client ended after the request was sent. */
+    /** Loss of this client's connection after the request was sent. */
     public static final class BusLost extends CallFailed {
       private static final long serialVersionUID = 1L;
 
       /**
-       * Makes one.
+       * Creates the exception.
        *
        * @param message which request
        */
@@ -342,36 +338,39 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
     }
 
-    /** The caller has cancelled the request, or was interrupted, or its client was closed. */
+    /**
+     * Cancellation: the caller has cancelled the request, or was interrupted, or its client was
+     * closed.
+     */
     public static final class Cancelled extends CallFailed {
       private static final long serialVersionUID = 1L;
 
       /**
-       * Makes one.
+       * Creates the exception.
        *
        * @param message why
        * @param executed whether a member has begun with it
-       * @param retryable whether another try is safe
+       * @param retryable whether another attempt is safe
        */
       public Cancelled(String message, Execution executed, boolean retryable) {
         super(message, executed, retryable, Duration.ZERO);
       }
     }
 
-    /** The bus does not serve the request, or met a fault; {@link #code} says which. */
+    /** Refusal or fault of the bus; {@link #code} says which. */
     public static final class NotServed extends CallFailed {
       private static final long serialVersionUID = 1L;
 
-      /** What the bus answered. */
+      /** Code of the bus's answer. */
       private final ErrorCode code;
 
       /**
-       * Makes one.
+       * Creates the exception.
        *
        * @param code FORBIDDEN, TOO_BIG, UNSUPPORTED or INTERNAL
        * @param message the explanation
        * @param executed whether a member has begun with it
-       * @param retryable whether another try is safe and may succeed
+       * @param retryable whether another attempt is safe and may succeed
        */
       public NotServed(ErrorCode code, String message, Execution executed, boolean retryable) {
         super(message, executed, retryable, Duration.ZERO);
@@ -379,7 +378,7 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
 
       /**
-       * Returns why.
+       * Returns the reason.
        *
        * @return FORBIDDEN, TOO_BIG (what was sent or what was answered), UNSUPPORTED or INTERNAL
        */
@@ -389,15 +388,15 @@ public abstract sealed class EventBusException extends RuntimeException {
     }
 
     /**
-     * The member has rejected the request. Handlers throw it to do so; {@link #type} and {@link
-     * #details} are the application's and reach the caller untouched.
+     * Rejection by the member. Handlers throw it to reject a request; {@link #type} and {@link
+     * #details} are the application's and reach the caller unchanged.
      */
     public static final class Rejected extends CallFailed {
       private static final long serialVersionUID = 1L;
 
-      /** How a request is rejected. */
+      /** Kind of rejection. */
       public enum Reason {
-        /** The member does not take it now, and did nothing with it: the bus tries others. */
+        /** The member does not accept it now, and did nothing with it: the bus tries others. */
         REFUSED,
         /** The member has no such method. */
         UNKNOWN_METHOD,
@@ -405,25 +404,25 @@ public abstract sealed class EventBusException extends RuntimeException {
         FAILED
       }
 
-      /** How it is rejected. */
+      /** Kind of rejection. */
       private final Reason reason;
 
-      /** The application's name for what went wrong. */
+      /** Name of the failure in the application's terms. */
       private final String type;
 
-      /** More of it. */
+      /** Details of the failure in the application's own form. */
       private final byte[] details;
 
       /**
-       * Makes one; handlers use the methods below.
+       * Creates the exception; handlers use the methods below.
        *
-       * @param reason how it is rejected
+       * @param reason the kind of rejection
        * @param message the explanation, for people
        * @param executed whether the member has begun with it
-       * @param retryable whether another try is safe and may succeed
-       * @param retryAfter when another try may be worth it
-       * @param type the application's name for what went wrong
-       * @param details more of it; copied
+       * @param retryable whether another attempt is safe and may succeed
+       * @param retryAfter when another attempt may be worth it
+       * @param type the application's name for the failure
+       * @param details in the application's own form; copied
        */
       public Rejected(
           Reason reason,
@@ -440,11 +439,12 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
 
       /**
-       * For a handler that has done nothing with a request and does not take it now.
+       * Creates the rejection of a handler that has done nothing with a request and does not accept
+       * it now.
        *
        * @param message the explanation, for people
-       * @param retryAfter when another try may be worth it; zero for no advice
-       * @return what to throw
+       * @param retryAfter when another attempt may be worth it; zero for no advice
+       * @return the exception to throw
        */
       public static Rejected refused(String message, Duration retryAfter) {
         return new Rejected(
@@ -452,10 +452,10 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
 
       /**
-       * For a handler that does not know the method.
+       * Creates the rejection of a handler that does not know the method.
        *
-       * @param method what was asked for
-       * @return what to throw
+       * @param method the requested method
+       * @return the exception to throw
        */
       public static Rejected unknownMethod(String method) {
         return new Rejected(
@@ -469,12 +469,12 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
 
       /**
-       * For a handler that has tried and failed.
+       * Creates the rejection of a handler that has tried and failed.
        *
-       * @param type the application's name for what went wrong, at most 255 bytes of UTF-8
+       * @param type the application's name for the failure, at most 255 bytes of UTF-8
        * @param message the explanation, for people
-       * @param details more of it, at most 64 KiB; copied
-       * @return what to throw
+       * @param details in the application's own form, at most 64 KiB; copied
+       * @return the exception to throw
        */
       public static Rejected failed(String type, String message, byte[] details) {
         return new Rejected(
@@ -482,7 +482,7 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
 
       /**
-       * Returns how it is rejected.
+       * Returns the kind of rejection.
        *
        * @return the reason
        */
@@ -491,7 +491,7 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
 
       /**
-       * Returns the application's name for what went wrong.
+       * Returns the application's name for the failure.
        *
        * @return the name, empty for none
        */
@@ -500,7 +500,7 @@ public abstract sealed class EventBusException extends RuntimeException {
       }
 
       /**
-       * Returns more of it, in the application's own form.
+       * Returns the details of the failure, in the application's own form.
        *
        * @return a new array
        */

@@ -6,12 +6,12 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.specific.SpecificRecord;
 
 /**
- * The publishing half of an {@link EventBusClient}, which says what holds for order and delivery.
+ * Publishing half of an {@link EventBusClient}, which states the guarantees of order and delivery.
  * Any thread may call any method.
  *
  * <p>There may be any number of topics. Of those that are quiet a client remembers 50,000 whole,
  * and of up to 1,000,000 others the number of their next event, in 32 to 64 bytes each. When there
- * are still more, all those numbers are let go; such a topic goes on with a higher number, and a
+ * are still more, all those numbers are dropped; such a topic goes on with a higher number, and a
  * subscriber that still remembers it is told of a {@link Gap} that is none.
  */
 public interface EventPublisher {
@@ -21,28 +21,29 @@ public interface EventPublisher {
    * <p>With {@link WhenFull#BLOCK} the call waits for room in the outbound buffer; otherwise it
    * does not wait.
    *
-   * <p>What depends on the stage runs on the client's executor ({@link ClientBuilder#executor}),
-   * and should not block: the stages of a client are completed one after the other. When a
-   * dependent blocks all the same, another thread goes on with the other stages after a second or
-   * two, and that is logged; deadlines and the end of the client are told in any case. Use {@code
-   * thenCompose} to publish the next event, and {@code thenRunAsync} and the like for what blocks.
+   * <p>Code that depends on the stage runs on the client's executor ({@link
+   * ClientBuilder#executor}), and should not block: the stages of a client are completed one after
+   * the other. When a dependent blocks all the same, another thread goes on with the other stages
+   * after a second or two, and that is logged; deadlines and the end of the client are told in any
+   * case. Use {@code thenCompose} to publish the next event, and {@code thenRunAsync} and the like
+   * for code that blocks.
    *
-   * @param topic where to
-   * @param event what
+   * @param topic the topic
+   * @param event the event
    * @return a stage that completes when the bus has the event, or with {@link
    *     EventBusException.Refused}, {@link EventBusException.BufferFull} (not sent: retry later),
    *     {@link EventBusException.TimedOut} or {@link EventBusException.ConnectionLost} (may or may
    *     not be delivered), {@link EventBusException.Closed}
    * @throws EventBusException.IllegalTopic if the topic breaks the rules; do not retry
-   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus; do not retry
+   * @throws EventBusException.PayloadTooBig if the event exceeds a limit of the bus; do not retry
    */
   CompletionStage<Published> publish(String topic, Event event);
 
   /**
    * Publishes bytes, as {@link #publish(String, Event)} does.
    *
-   * @param topic where to
-   * @param payload what; not copied, do not change it until the call returns
+   * @param topic the topic
+   * @param payload the payload; not copied, do not change it until the call returns
    * @return a stage that completes when the bus has the event
    */
   default CompletionStage<Published> publish(String topic, byte[] payload) {
@@ -52,8 +53,8 @@ public interface EventPublisher {
   /**
    * Publishes text in UTF-8, as {@link #publish(String, Event)} does.
    *
-   * @param topic where to
-   * @param text what
+   * @param topic the topic
+   * @param text the payload
    * @return a stage that completes when the bus has the event
    */
   default CompletionStage<Published> publish(String topic, String text) {
@@ -63,7 +64,7 @@ public interface EventPublisher {
   /**
    * Publishes a record with the fingerprint of its schema, as {@link #publish(String, Event)} does.
    *
-   * @param topic where to
+   * @param topic the topic
    * @param record an instance of a generated class
    * @return a stage that completes when the bus has the event
    * @throws EventBusException.UnreadablePayload if the record is not complete
@@ -73,9 +74,9 @@ public interface EventPublisher {
   /**
    * Publishes a record with the fingerprint of its schema, as {@link #publish(String, Event)} does.
    *
-   * @param topic where to
+   * @param topic the topic
    * @param schema the schema to write with
-   * @param record what
+   * @param record the payload
    * @return a stage that completes when the bus has the event
    * @throws EventBusException.UnreadablePayload if the record does not fit the schema
    */
@@ -83,23 +84,23 @@ public interface EventPublisher {
 
   /**
    * Sends an event without waiting for a confirmation: the cheap way. The event goes out once; if
-   * the connection is lost under way it may or may not be delivered, which is counted and told to
+   * the connection is lost meanwhile it may or may not be delivered, which is counted and told to
    * the {@link ConnectionListener}.
    *
-   * @param topic where to
-   * @param event what
-   * @return what became of it; only {@link SendResult#ACCEPTED} means that it is on its way
+   * @param topic the topic
+   * @param event the event
+   * @return the result; only {@link SendResult#ACCEPTED} means that it is on its way
    * @throws EventBusException.IllegalTopic if the topic breaks the rules; do not retry
-   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus; do not retry
+   * @throws EventBusException.PayloadTooBig if the event exceeds a limit of the bus; do not retry
    */
   SendResult send(String topic, Event event);
 
   /**
    * Sends bytes, as {@link #send(String, Event)} does.
    *
-   * @param topic where to
-   * @param payload what; not copied, do not change it until the call returns
-   * @return what became of it
+   * @param topic the topic
+   * @param payload the payload; not copied, do not change it until the call returns
+   * @return the result
    */
   default SendResult send(String topic, byte[] payload) {
     return send(topic, Event.of(payload));
@@ -108,9 +109,9 @@ public interface EventPublisher {
   /**
    * Sends text in UTF-8, as {@link #send(String, Event)} does.
    *
-   * @param topic where to
-   * @param text what
-   * @return what became of it
+   * @param topic the topic
+   * @param text the payload
+   * @return the result
    */
   default SendResult send(String topic, String text) {
     return send(topic, Event.of(text));
@@ -119,9 +120,9 @@ public interface EventPublisher {
   /**
    * Sends a record with the fingerprint of its schema, as {@link #send(String, Event)} does.
    *
-   * @param topic where to
+   * @param topic the topic
    * @param record an instance of a generated class
-   * @return what became of it
+   * @return the result
    * @throws EventBusException.UnreadablePayload if the record is not complete
    */
   SendResult send(String topic, SpecificRecord record);
@@ -129,10 +130,10 @@ public interface EventPublisher {
   /**
    * Sends a record with the fingerprint of its schema, as {@link #send(String, Event)} does.
    *
-   * @param topic where to
+   * @param topic the topic
    * @param schema the schema to write with
-   * @param record what
-   * @return what became of it
+   * @param record the payload
+   * @return the result
    * @throws EventBusException.UnreadablePayload if the record does not fit the schema
    */
   SendResult send(String topic, Schema schema, GenericRecord record);

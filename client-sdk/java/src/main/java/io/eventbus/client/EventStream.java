@@ -5,16 +5,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subscription whose events are fetched by the application: the pull form.
+ * Subscription whose events are fetched by the application: the pull form.
  *
  * <p>Events that are not fetched stay in the subscription's buffer; when that is full the client
- * takes no more from the bus. Any thread may use a stream; with several, each event goes to one of
+ * reads no more from the bus. Any thread may use a stream; with several, each event goes to one of
  * them.
  */
 public interface EventStream extends AutoCloseable {
   /**
-   * Waits for the next event. It counts as handled when the next call is made, or when the client
-   * is closed and nothing is left to fetch.
+   * Waits for the next event. An event counts as handled when the next call is made, or when the
+   * client is closed and nothing is left to fetch.
    *
    * @param timeout how long to wait; zero to look only, {@code Duration.ofSeconds(Long.MAX_VALUE)}
    *     for ever
@@ -24,18 +24,18 @@ public interface EventStream extends AutoCloseable {
   @Nullable ReceivedEvent poll(Duration timeout) throws InterruptedException;
 
   /**
-   * Sets what is told of missing events, within {@link #poll}: those that are fetched afterwards
+   * Sets the callback for missing events, within {@link #poll}: those that are fetched afterwards
    * were published after them.
    *
-   * @param gaps must not use the stream; what it throws comes out of {@link #poll}
+   * @param gaps must not use the stream; its exceptions come out of {@link #poll}
    */
   void onGap(Consumer<Gap> gaps);
 
   /**
-   * Sets what is told of interruptions, within {@link #poll}: see {@link
+   * Sets the callback for interruptions, within {@link #poll}: see {@link
    * EventHandler#onInterruption}.
    *
-   * @param interruptions must not use the stream; what it throws comes out of {@link #poll}
+   * @param interruptions must not use the stream; its exceptions come out of {@link #poll}
    */
   void onInterruption(Consumer<Interruption> interruptions);
 
@@ -46,7 +46,7 @@ public interface EventStream extends AutoCloseable {
    */
   Subscription subscription();
 
-  /** Unsubscribes without waiting, and lets go of what was not fetched. */
+  /** Unsubscribes without waiting, and drops events that were not fetched. */
   @Override
   void close();
 }

@@ -6,7 +6,7 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.specific.SpecificRecord;
 
 /**
- * The subscribing half of an {@link EventBusClient}, which says what holds for order and delivery.
+ * Subscribing half of an {@link EventBusClient}, which states the guarantees of order and delivery.
  * Any thread may call any method.
  */
 public interface EventSubscriber {
@@ -15,7 +15,7 @@ public interface EventSubscriber {
    *
    * @param filter a topic, or a filter with {@code *} for one token and a last {@code >} for one or
    *     more
-   * @param handler takes the events, one at a time
+   * @param handler handles the events, one at a time
    * @return the subscription; {@link Subscription#ready} tells when the bus has it
    * @throws EventBusException.IllegalTopic if the filter breaks the rules
    * @throws EventBusException.Closed if the client is closed
@@ -30,7 +30,7 @@ public interface EventSubscriber {
    * @param filter a topic, or a filter with {@code *} for one token and a last {@code >} for one or
    *     more
    * @param options group, overflow policy, buffer
-   * @param handler takes the events, one at a time
+   * @param handler handles the events, one at a time
    * @return the subscription; {@link Subscription#ready} tells when the bus has it
    * @throws EventBusException.IllegalTopic if the filter breaks the rules
    * @throws EventBusException.Closed if the client is closed
@@ -45,7 +45,7 @@ public interface EventSubscriber {
    * @param filter as above
    * @param options group, overflow policy, buffer
    * @param codec decodes the payloads
-   * @param handler takes the events, one at a time
+   * @param handler handles the events, one at a time
    * @return the subscription
    * @throws EventBusException.IllegalTopic if the filter breaks the rules
    * @throws EventBusException.Closed if the client is closed
@@ -61,7 +61,7 @@ public interface EventSubscriber {
    * @param <T> the generated class
    * @param filter as above
    * @param type the generated class
-   * @param handler takes the events, one at a time
+   * @param handler handles the events, one at a time
    * @return the subscription
    * @throws EventBusException.IllegalTopic if the filter breaks the rules
    * @throws EventBusException.Closed if the client is closed
@@ -76,7 +76,7 @@ public interface EventSubscriber {
    *
    * @param filter as above
    * @param schema the schema to read
-   * @param handler takes the events, one at a time
+   * @param handler handles the events, one at a time
    * @return the subscription
    * @throws EventBusException.IllegalTopic if the filter breaks the rules
    * @throws EventBusException.Closed if the client is closed
@@ -110,7 +110,7 @@ public interface EventSubscriber {
   EventStream stream(String filter, SubscribeOptions options);
 
   /**
-   * Makes a publisher of reactive streams, with the default options.
+   * Creates a publisher of reactive streams, with the default options.
    *
    * @param filter as above
    * @return a publisher: see {@link #publisher(String, SubscribeOptions)}
@@ -121,10 +121,10 @@ public interface EventSubscriber {
   }
 
   /**
-   * Makes a publisher of reactive streams. Each of its subscribers has a subscription of its own,
-   * and gets no more events than it has requested; what it does not request stays in the buffer,
-   * and then at the bus. A {@link GapSubscriber} is told of missing events. Its {@code onError} is
-   * called when the bus refuses the subscription, its {@code onComplete} when the client is closed.
+   * Creates a publisher of reactive streams. Each of its subscribers has a subscription of its own,
+   * and gets no more events than it has requested; the rest stays in the buffer, and then at the
+   * bus. A {@link GapSubscriber} is told of missing events. Its {@code onError} is called when the
+   * bus refuses the subscription, its {@code onComplete} when the client is closed.
    *
    * @param filter as above
    * @param options group, overflow policy, buffer

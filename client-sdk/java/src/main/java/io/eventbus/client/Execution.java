@@ -1,6 +1,6 @@
 package io.eventbus.client;
 
-/** Whether a member of a service has begun with a call that has no reply. */
+/** Execution of a call that has no reply: whether a member has begun with it. */
 public enum Execution {
   /** No member's handler has seen it: it is safe to call again. */
   NO,

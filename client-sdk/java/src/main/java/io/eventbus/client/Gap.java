@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public record Gap(
     String topic, long producer, long from, long to, Reason reason, @Nullable String filter) {
   /**
-   * Makes one that names no subscription.
+   * Creates a gap that names no subscription.
    *
    * @param topic as above
    * @param producer as above
@@ -29,7 +29,7 @@ public record Gap(
     this(topic, producer, from, to, reason, null);
   }
 
-  /** Why events are missing. */
+  /** Reason why events are missing. */
   public enum Reason {
     /** They did not arrive: lost with a connection or a bus, or refused by the bus. */
     LOST,
@@ -39,12 +39,12 @@ public record Gap(
     CONFLATED,
     /** The buffer of the subscription, in this client, was full: the oldest events are dropped. */
     BUFFER_FULL,
-    /** Later events of the same keys had come to this client before they were handled. */
+    /** Later events of the same keys came to this client before these were handled. */
     BUFFER_CONFLATED
   }
 
   /**
-   * Counts the missing events.
+   * Returns the number of missing events.
    *
    * @return at least 1
    */

@@ -3,23 +3,23 @@ package io.eventbus.client;
 import java.util.concurrent.Flow;
 
 /**
- * A subscriber of {@link EventSubscriber#publisher} that wants to know where events are missing.
- * Called as any {@link Flow.Subscriber} is, one call at a time.
+ * Subscriber of {@link EventSubscriber#publisher} that is told of missing events. Called as any
+ * {@link Flow.Subscriber} is, one call at a time.
  */
 public interface GapSubscriber extends Flow.Subscriber<ReceivedEvent> {
   /**
-   * Events are missing: those that are given to {@code onNext} from now on were published after
-   * them. It takes nothing of what was requested.
+   * Called when events are missing: those that are given to {@code onNext} from now on were
+   * published after them. The call uses up no demand.
    *
-   * @param gap which events
+   * @param gap the missing events
    */
   void onGap(Gap gap);
 
   /**
-   * Takes notice that events may be missing, as {@link EventHandler#onInterruption} does. It takes
-   * nothing of what was requested. Does nothing by default.
+   * Called when events may be missing, as {@link EventHandler#onInterruption} is. The call uses up
+   * no demand. Does nothing by default.
    *
-   * @param interruption from when to when
+   * @param interruption its start and end
    */
   default void onInterruption(Interruption interruption) {}
 }

@@ -5,7 +5,7 @@ import java.time.Instant;
 /**
  * Time in which a subscription was not in force, because its connection was lost. Any event of that
  * time may be missing, also of topics and publishers that were not seen before, and of groups. A
- * {@link Gap} tells of those of which more is known; each connection that is lost is told as an
+ * {@link Gap} reports missing events of which more is known; each lost connection is reported as an
  * interruption, whether or not a gap is known.
  *
  * @param filter of the subscription

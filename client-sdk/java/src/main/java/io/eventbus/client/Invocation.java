@@ -2,10 +2,10 @@ package io.eventbus.client;
 
 import java.time.Duration;
 
-/** A request as the member that is to answer it sees it. Any thread may use it. */
+/** Request as seen by the member that is to answer it. Any thread may use it. */
 public interface Invocation {
   /**
-   * Returns what the caller sends.
+   * Returns the caller's event.
    *
    * @return the event; its time is the caller's
    */
@@ -19,29 +19,29 @@ public interface Invocation {
   String service();
 
   /**
-   * Returns what the service is to do.
+   * Returns the requested method.
    *
    * @return the method, empty for none
    */
   String method();
 
   /**
-   * Returns who calls.
+   * Returns the caller.
    *
    * @return the caller's producer number
    */
   long caller();
 
   /**
-   * Returns which of the caller's requests this is: with {@link #caller} the same when it comes
-   * again.
+   * Returns the number of the request among the caller's: with {@link #caller} the same when it
+   * comes again.
    *
    * @return 1 or more
    */
   long request();
 
   /**
-   * Returns the name that the caller has proved to its bus.
+   * Returns the authenticated name of the caller.
    *
    * @return the name; empty without {@link ServiceOptions#identify}, or if the caller has none
    */
@@ -55,23 +55,23 @@ public interface Invocation {
   int attempt();
 
   /**
-   * Returns how long the caller still waits.
+   * Returns the time for which the caller still waits.
    *
    * @return the time until the deadline; zero after it
    */
   Duration remaining();
 
   /**
-   * Says whether nobody waits for the answer any more: the caller has cancelled the request. The
-   * handler may stop; it should still complete its stage, because its place is free only then.
+   * Returns whether nobody waits for the answer any more: the caller has cancelled the request. The
+   * handler may stop; it should still complete its stage, because its slot is free only then.
    *
    * @return true from then on
    */
   boolean isCancelled();
 
   /**
-   * Has a task run when the caller cancels the request: on the client's executor, at once if that
-   * has happened already, never once the request is answered.
+   * Sets a task that runs when the caller cancels the request: on the client's executor, at once if
+   * that has happened already, never once the request is answered.
    *
    * @param task may block
    */

@@ -2,7 +2,7 @@ package io.eventbus.client;
 
 import java.time.Instant;
 
-/** Microseconds since the epoch, the protocol's measure of time. */
+/** Microseconds since the epoch, the protocol's unit of time. */
 final class Micros {
   private Micros() {}
 

@@ -9,20 +9,20 @@ public enum Overflow {
   /**
    * The bus stops reading the publishers that feed the full queue, so that nothing is lost; a
    * subscriber that stays slow past the bus's deadline is closed and reconnects. While its buffer
-   * is full nothing comes for the other subscriptions of its client either; where that lasts,
-   * {@link ConnectionListener#problem} says which holds back which.
+   * is full nothing comes for the other subscriptions of its client either; if that lasts, {@link
+   * ConnectionListener#problem} says which stalls which.
    */
   BLOCK,
-  /** The oldest events that wait make room; each loss is told as a {@link Gap}. */
+  /** The oldest events that wait make room; each loss is reported as a {@link Gap}. */
   DROP_OLDEST,
   /**
    * Of the events that wait, at the bus and in the client, the last of each topic and key is kept;
-   * each one that is left out is told as a {@link Gap}. A slow handler sees what is new.
+   * each dropped one is reported as a {@link Gap}. A slow handler sees the latest.
    */
   CONFLATE,
   /**
-   * The connection is closed, and reconnects; what waited is told as a {@link Gap}, and the
-   * subscriptions of the client have an {@link Interruption}.
+   * The connection is closed, and reconnects; the waiting events are reported as a {@link Gap}, and
+   * the subscriptions of the client have an {@link Interruption}.
    */
   DISCONNECT
 }

@@ -1,7 +1,7 @@
 package io.eventbus.client;
 
 /**
- * Turns values into payloads and back. {@link AvroCodec} has those for Avro.
+ * Codec that turns values into payloads and back. {@link AvroCodec} has those for Avro.
  *
  * <p>Implementations must be safe for any number of threads, and must not keep the arrays.
  *

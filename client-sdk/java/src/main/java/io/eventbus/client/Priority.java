@@ -1,10 +1,10 @@
 package io.eventbus.client;
 
-/** Which requests are served first where several wait. */
+/** Order in which waiting requests are served. */
 public enum Priority {
   /** Before the others, which are served all the same. */
   HIGH,
-  /** The usual one. */
+  /** Default. */
   NORMAL,
   /** After the others, and refused first when a service is overloaded. */
   LOW

@@ -6,10 +6,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event as a subscriber gets it.
+ * Event as a subscriber gets it.
  *
  * <p>Immutable; any thread may use it for any time. An event may share memory with the WebSocket
- * message that it came in; {@link #detached} gives one that does not, for those that are kept.
+ * message that it came in; {@link #detached} gives one that does not, for events that are kept.
  */
 public interface ReceivedEvent {
   /**
@@ -36,7 +36,7 @@ public interface ReceivedEvent {
   /**
    * Returns the payload as text.
    *
-   * @return the payload decoded as UTF-8; what is no UTF-8 shows as U+FFFD
+   * @return the payload decoded as UTF-8; malformed bytes show as U+FFFD
    */
   String text();
 
@@ -55,21 +55,21 @@ public interface ReceivedEvent {
   Map<String, String> headers();
 
   /**
-   * Returns when it was published.
+   * Returns the time of publication.
    *
    * @return microseconds since the epoch, by the publisher's clock
    */
   long publishedAtMicros();
 
   /**
-   * Returns when the first bus received it.
+   * Returns the time when the first bus received it.
    *
    * @return microseconds since the epoch, by that bus's clock
    */
   long receivedAtMicros();
 
   /**
-   * Returns when it was published.
+   * Returns the time of publication.
    *
    * @return the time by the publisher's clock, to the microsecond
    */
@@ -78,7 +78,7 @@ public interface ReceivedEvent {
   }
 
   /**
-   * Returns when the first bus received it.
+   * Returns the time when the first bus received it.
    *
    * @return the time by that bus's clock, to the microsecond
    */
@@ -87,7 +87,7 @@ public interface ReceivedEvent {
   }
 
   /**
-   * Returns who published it.
+   * Returns the publisher.
    *
    * @return the publisher's number, unique in the cluster
    */

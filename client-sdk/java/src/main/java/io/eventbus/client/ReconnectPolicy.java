@@ -3,14 +3,14 @@ package io.eventbus.client;
 import java.time.Duration;
 
 /**
- * When to connect again after a connection was lost, and perhaps for the first one, too:
+ * Policy for connecting again after a connection was lost, and perhaps for the first one, too:
  * exponential back-off with jitter.
  *
- * <p>The delay before try <i>n</i> is {@code min(maxDelay, initialDelay * multiplier^(n-1))}, and
- * of that a random part of up to {@code jitter} is taken away, so that many clients do not come
- * back at the same moment. Addresses are tried in turn, the configured ones first. A connection
- * that has held for 5 s starts the count anew; one that was lost sooner makes it smaller, as long
- * as it was there.
+ * <p>The delay before attempt <i>n</i> is {@code min(maxDelay, initialDelay * multiplier^(n-1))},
+ * less a random part of up to {@code jitter} of it, so that many clients do not come back at the
+ * same moment. Addresses are tried in turn, the configured ones first. A connection that has held
+ * for 5 s starts the count anew; one that was lost sooner makes it smaller, in proportion to its
+ * duration.
  *
  * @param initialDelay before the first try: 1 ms to 1 h, default 100 ms
  * @param maxDelay at most: {@code initialDelay} to 1 h, default 10 s
@@ -29,17 +29,17 @@ public record ReconnectPolicy(
     double jitter,
     int maxAttempts,
     boolean retryFirst) {
-  /** 100 ms, doubled up to 10 s, half of it random, for ever. */
+  /** Policy of 100 ms, doubled up to 10 s, half of it random, for ever. */
   public static final ReconnectPolicy DEFAULT =
       new ReconnectPolicy(
           Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, Integer.MAX_VALUE);
 
-  /** A lost connection closes the client. */
+  /** Policy that closes the client when its connection is lost. */
   public static final ReconnectPolicy NEVER =
       new ReconnectPolicy(Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 0);
 
   /**
-   * Makes a policy that tries each address once for the first connection.
+   * Creates a policy that tries each address once for the first connection.
    *
    * @param initialDelay as above
    * @param maxDelay as above
@@ -77,8 +77,8 @@ public record ReconnectPolicy(
   }
 
   /**
-   * Changes what happens to the first connection: a program that is started before its bus waits
-   * for it until the connect time-out is over.
+   * Returns a policy with other behaviour for the first connection: a program that is started
+   * before its bus waits for it until the connect time-out is over.
    *
    * @param retry whether it is tried again
    * @return a new policy
@@ -88,7 +88,7 @@ public record ReconnectPolicy(
   }
 
   /**
-   * Computes the delay before a try.
+   * Returns the delay before an attempt.
    *
    * @param attempt 1 for the first try after a connection
    * @param random a random number, from 0 (inclusive) to 1 (exclusive)

@@ -2,7 +2,7 @@ package io.eventbus.client;
 
 import java.util.concurrent.CompletionStage;
 
-/** Answers the requests to a service. */
+/** Handler of the requests to a service. */
 @FunctionalInterface
 public interface RequestHandler {
   /**
@@ -10,8 +10,8 @@ public interface RequestHandler {
    * times at once, where a call lasts until its stage is complete; it may block.
    *
    * <p>To refuse, throw or complete the stage with {@link EventBusException.CallFailed.Rejected},
-   * which reaches the caller as it is. Of any other exception the caller learns its class and no
-   * more, and {@link ConnectionListener#requestFailed} is told.
+   * which reaches the caller unchanged. Of any other exception the caller is told its class only,
+   * and {@link ConnectionListener#requestFailed} is called.
    *
    * @param invocation the request
    * @return a stage that completes with the answer

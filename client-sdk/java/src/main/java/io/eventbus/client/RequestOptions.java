@@ -6,20 +6,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a request is made; immutable.
+ * Options of a request; immutable.
  *
- * @param timeout how long to wait for the answer, 1 ms to 10 minutes; default 30 s. The request is
- *     not sent, and no handler is begun with it, after that
- * @param method what the service is to do, for the member alone: at most 255 bytes of UTF-8;
- *     default empty
+ * @param timeout how long to wait for the answer, 1 ms to 10 minutes; default 30 s. After that the
+ *     request is not sent, and no handler is begun with it
+ * @param method the requested method, for the member alone: at most 255 bytes of UTF-8; default
+ *     empty
  * @param idempotent whether the request may be executed more than once; default false. Only then is
  *     one that may have been executed sent again, by the bus and by this client
- * @param priority which requests are served first; default {@link Priority#NORMAL}
- * @param waitFor how much of the time-out the bus waits for a member where the service has none;
- *     default 0: the request fails at once
+ * @param priority the order in which requests are served; default {@link Priority#NORMAL}
+ * @param waitFor the part of the time-out for which the bus waits for a member if the service has
+ *     none; default 0: the request fails at once
  * @param member the only member to ask: {@link Response#member} of an earlier answer; default 0:
  *     any
- * @param retry when a request that failed is sent again by itself; null (the default) for {@link
+ * @param retry the policy for sending a failed request again; null (the default) for {@link
  *     RetryPolicy#STANDARD} if it is idempotent and {@link RetryPolicy#NONE} if not. An idempotent
  *     request whose connection was lost is sent again over the next one in any case
  */
@@ -31,9 +31,9 @@ public record RequestOptions(
     Duration waitFor,
     long member,
     @Nullable RetryPolicy retry) {
-  private static final Duration MAX = Duration.ofMinutes(10);
+  private static final Duration MAX_TIMEOUT = Duration.ofMinutes(10);
 
-  /** 30 s, no method, not idempotent, any member. */
+  /** Options with 30 s, no method, not idempotent, any member. */
   public static final RequestOptions DEFAULT =
       new RequestOptions(
           Duration.ofSeconds(30), "", false, Priority.NORMAL, Duration.ZERO, 0, null);
@@ -52,13 +52,13 @@ public record RequestOptions(
    */
   public RequestOptions {
     Objects.requireNonNull(priority, "priority");
-    Checks.range("timeout", timeout, Duration.ofMillis(1), MAX);
-    Checks.range("waitFor", waitFor, Duration.ZERO, MAX);
+    Checks.range("timeout", timeout, Duration.ofMillis(1), MAX_TIMEOUT);
+    Checks.range("waitFor", waitFor, Duration.ZERO, MAX_TIMEOUT);
     Checks.range("method, bytes of UTF-8", method.getBytes(StandardCharsets.UTF_8).length, 0, 255);
   }
 
   /**
-   * Changes the time-out.
+   * Returns options with another time-out.
    *
    * @param newTimeout 1 ms to 10 minutes
    * @return new options
@@ -68,7 +68,7 @@ public record RequestOptions(
   }
 
   /**
-   * Changes the method.
+   * Returns options with another method.
    *
    * @param newMethod at most 255 bytes of UTF-8, empty for none
    * @return new options
@@ -78,7 +78,7 @@ public record RequestOptions(
   }
 
   /**
-   * Changes whether the request may be executed more than once.
+   * Returns options that say whether the request may be executed more than once.
    *
    * @param newIdempotent whether it may
    * @return new options
@@ -88,7 +88,7 @@ public record RequestOptions(
   }
 
   /**
-   * Changes the priority.
+   * Returns options with another priority.
    *
    * @param newPriority the priority
    * @return new options
@@ -98,7 +98,7 @@ public record RequestOptions(
   }
 
   /**
-   * Changes how long the bus waits for a member.
+   * Returns options with another time for which the bus waits for a member.
    *
    * @param newWaitFor 0 to 10 minutes
    * @return new options
@@ -108,7 +108,7 @@ public record RequestOptions(
   }
 
   /**
-   * Asks one member only.
+   * Returns options that ask one member only.
    *
    * @param newMember {@link Response#member} of an earlier answer, or 0 for any
    * @return new options
@@ -118,7 +118,7 @@ public record RequestOptions(
   }
 
   /**
-   * Changes when a request that failed is sent again.
+   * Returns options with another policy for sending a failed request again.
    *
    * @param newRetry the policy, or null for the default
    * @return new options
@@ -128,9 +128,9 @@ public record RequestOptions(
   }
 
   /**
-   * Returns the policy that counts.
+   * Returns the effective policy.
    *
-   * @return what was set, or the default for such a request
+   * @return the policy that was set, or the default for such a request
    */
   public RetryPolicy retryPolicy() {
     RetryPolicy set = retry;

@@ -3,31 +3,31 @@ package io.eventbus.client;
 import java.time.Duration;
 
 /**
- * When a request that failed is sent again by itself, within its time-out. Only failures that are
- * {@link EventBusException.CallFailed#retryable} are: the request was not executed, or perhaps, and
- * it is idempotent.
+ * Policy for sending a failed request again, within its time-out. Only failures that are {@link
+ * EventBusException.CallFailed#retryable} are retried: the request was not executed, or perhaps,
+ * and it is idempotent.
  *
  * <p>By default a request is sent again, as often as its time-out allows, when it was refused and
- * not executed and the refusal names a time after which another try may be worth it ({@link
+ * not executed and the refusal names a time after which another attempt may be worth it ({@link
  * EventBusException.CallFailed#retryAfter}); an idempotent one also as {@link #STANDARD} says.
  * {@link #NONE} stands for no repetition at all.
  *
- * <p>The pause before a try is {@code initialDelay * multiplier^(try - 1)}, at most {@code
- * maxDelay}, less a random part of it, and never shorter than what the bus or the member asks for.
+ * <p>The pause before an attempt is {@code initialDelay * multiplier^(try - 1)}, at most {@code
+ * maxDelay}, less a random part of it, and never shorter than the bus or the member asks for.
  *
- * @param attempts how often it is sent in all; 1 for never again
+ * @param attempts the total number of attempts; 1 for no retry
  * @param initialDelay before the first repetition
  * @param maxDelay the longest pause
  * @param multiplier from one pause to the next, 1 to 10
- * @param jitter the greatest part of the pause that is left out by chance, 0 to 1
+ * @param jitter the maximum random part by which a pause is shortened, 0 to 1
  */
 public record RetryPolicy(
     int attempts, Duration initialDelay, Duration maxDelay, double multiplier, double jitter) {
-  /** Never sends again. */
+  /** Policy that never sends again. */
   public static final RetryPolicy NONE =
       new RetryPolicy(1, Duration.ofMillis(50), Duration.ofSeconds(2), 2, 0.5);
 
-  /** Three tries in all: 50 ms and 100 ms apart, less up to half of that. */
+  /** Policy of three attempts in all: 50 ms and 100 ms apart, less up to half of that. */
   public static final RetryPolicy STANDARD =
       new RetryPolicy(3, Duration.ofMillis(50), Duration.ofSeconds(2), 2, 0.5);
 
@@ -54,7 +54,7 @@ public record RetryPolicy(
   }
 
   /**
-   * Computes the pause before a repetition.
+   * Returns the pause before a repetition.
    *
    * @param repetition 1 for the first
    * @param random a random number, from 0 (inclusive) to 1 (exclusive)

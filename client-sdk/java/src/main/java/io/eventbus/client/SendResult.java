@@ -1,18 +1,20 @@
 package io.eventbus.client;
 
-/** What became of an event that was sent without waiting for a confirmation. */
+/** Result of sending an event without waiting for a confirmation. */
 public enum SendResult {
   /** The event is in the outbound buffer and will be sent. */
   ACCEPTED,
-  /** The buffer is full and the client drops what does not fit: the event is lost and counted. */
+  /**
+   * The buffer is full and the client drops events that do not fit: the event is lost and counted.
+   */
   DROPPED,
-  /** The buffer is full and the event was not taken: try again later. */
+  /** The buffer is full and the event was not accepted: try again later. */
   FULL,
-  /** The client is closed: the event was not taken. */
+  /** The client is closed: the event was not accepted. */
   CLOSED;
 
   /**
-   * Says whether the event will be sent.
+   * Returns whether the event will be sent.
    *
    * @return true for {@link #ACCEPTED}
    */

@@ -3,7 +3,7 @@ package io.eventbus.client;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
-/** A service that this client is a member of; it survives reconnects. Any thread may use it. */
+/** Service that this client is a member of; it survives reconnects. Any thread may use it. */
 public interface Service {
   /**
    * Returns the name.
@@ -20,10 +20,10 @@ public interface Service {
   ServiceOptions options();
 
   /**
-   * Tells when the bus has confirmed the member for the first time: requests from anywhere in the
-   * cluster reach it from then on. Where it fails, the service is ended, also at the bus, but for a
-   * bus that has no services: the next one may serve it. Where nobody calls this method, {@link
-   * ConnectionListener#problem} is told of the failure.
+   * Returns a stage that completes when the bus has confirmed the member for the first time:
+   * requests from anywhere in the cluster reach it from then on. If that fails, the service is
+   * ended, also at the bus, but for a bus that has no services: the next one may serve it. If
+   * nobody calls this method, {@link ConnectionListener#problem} is told of the failure.
    *
    * @return a stage that completes with this service, or with {@link EventBusException.Refused},
    *     {@link EventBusException.TimedOut} or {@link EventBusException.Closed}; never on an I/O
@@ -32,8 +32,8 @@ public interface Service {
   CompletionStage<Service> ready();
 
   /**
-   * Handles what is broadcast to the service: in order for each client that broadcasts, at most
-   * once, holes told. What comes before this is called is not handled.
+   * Sets the handler of events that are broadcast to the service: in order for each client that
+   * broadcasts, at most once, gaps reported. Events from before this call are not handled.
    *
    * @param handler gets the events, one at a time; their topic is {@code $SRV.} and the name
    * @return this service
@@ -42,7 +42,7 @@ public interface Service {
   Service onBroadcast(EventHandler handler);
 
   /**
-   * Takes tunnels from now on; before, callers that ask for one are refused.
+   * Accepts tunnels from now on; before, callers that ask for one are refused.
    *
    * @param options how much each tunnel may hold at this end; its {@link TunnelOptions#request} has
    *     no meaning here
@@ -51,7 +51,7 @@ public interface Service {
   void onTunnel(TunnelOptions options, TunnelHandler handler);
 
   /**
-   * Takes tunnels with the default options.
+   * Accepts tunnels with the default options.
    *
    * @param handler as above
    */
@@ -66,22 +66,22 @@ public interface Service {
    */
   void onStream(StreamHandler handler);
 
-  /** Takes no more requests until {@link #resume}; those that are here already are answered. */
+  /** Accepts no more requests until {@link #resume}; those that are here already are answered. */
   void pause();
 
-  /** Takes requests again. */
+  /** Accepts requests again. */
   void resume();
 
   /**
-   * Returns what has happened so far.
+   * Returns the counts so far.
    *
    * @return a snapshot; the numbers in it are not taken at exactly the same moment
    */
   Stats stats();
 
   /**
-   * Ends the service: no more requests are taken, and those that are here are answered. What is not
-   * answered after the time-out is told that it is cancelled.
+   * Ends the service: no more requests are accepted, and those that are here are answered. Requests
+   * that are not answered after the time-out are cancelled.
    *
    * @param timeout how long to wait for the answers
    * @return a stage that completes with true when all are answered, with false after the time-out;
@@ -90,18 +90,18 @@ public interface Service {
   CompletionStage<Boolean> close(Duration timeout);
 
   /**
-   * What has happened to a member of a service.
+   * Counts of a member of a service.
    *
    * @param received requests that have come
    * @param answered requests that the handler has answered
    * @param failed requests that the handler has failed or rejected
    * @param expired requests that were dropped before the handler because their time was over
    * @param cancelled requests that the caller has cancelled, before the handler or in it
-   * @param refused requests that were not taken because too much waited
+   * @param refused requests that were not accepted because too much waited
    * @param repeated requests that came again and got the reply of the first time
    * @param running requests that the handler is at now
    * @param waiting requests that wait for the handler now
-   * @param waitingBytes what these take
+   * @param waitingBytes the bytes of the waiting requests
    */
   record Stats(
       long received,

@@ -5,22 +5,22 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * How a service is served; immutable.
+ * Options of a service; immutable.
  *
- * @param concurrency how many requests the handler works on at once, 0 to 65,536; default 16. The
- *     bus sends a few more ahead, which wait in this client. With 0 the member gets no requests,
- *     but what is broadcast to the service
- * @param identify whether {@link Invocation#identity} is to say who calls; default false
+ * @param concurrency maximum number of requests that the handler works on at once, 0 to 65,536;
+ *     default 16. The bus sends a few more ahead, which wait in this client. With 0 the member gets
+ *     no requests, but the broadcasts to the service
+ * @param identify whether {@link Invocation#identity} is to name the caller; default false
  * @param version of the software that serves, for people: at most 255 bytes of UTF-8
  * @param metadata for people and their tools: at most 64 entries and 4 KiB of UTF-8
- * @param rememberReplies how many of the last replies are kept, so that a request that comes again
- *     gets the same reply instead of being executed again, 0 to 1,000,000; default 0. A request
- *     that comes again while it is worked on gets that reply in any case
- * @param bufferBytes how much the requests that wait for the handler may take in this client, and
- *     as much again the replies that are remembered: 1 KiB to 1 GiB, default 16 MiB. A request that
- *     does not fit is refused, not executed. What is broadcast has as much again
- * @param overflow what the bus does when this client does not read fast enough what is broadcast to
- *     the service; default {@link Overflow#DROP_OLDEST}
+ * @param rememberReplies number of the last replies that are kept, so that a request that comes
+ *     again gets the same reply instead of being executed again, 0 to 1,000,000; default 0. A
+ *     request that comes again while it is worked on gets that reply in any case
+ * @param bufferBytes maximum size of requests that wait for the handler in this client, and again
+ *     of the replies that are remembered: 1 KiB to 1 GiB, default 16 MiB. A request that does not
+ *     fit is refused, not executed. Broadcasts have as much again
+ * @param overflow policy of the bus when this client does not read broadcasts to the service fast
+ *     enough; default {@link Overflow#DROP_OLDEST}
  */
 public record ServiceOptions(
     int concurrency,
@@ -30,7 +30,7 @@ public record ServiceOptions(
     int rememberReplies,
     int bufferBytes,
     Overflow overflow) {
-  /** 16 requests at once. */
+  /** Options with 16 requests at once. */
   public static final ServiceOptions DEFAULT =
       new ServiceOptions(16, false, "", Map.of(), 0, 16 * 1024 * 1024, Overflow.DROP_OLDEST);
 
@@ -69,7 +69,7 @@ public record ServiceOptions(
   }
 
   /**
-   * Changes how many requests the handler works on at once.
+   * Returns options with another maximum number of requests at once.
    *
    * @param newConcurrency 0 to 65,536
    * @return new options
@@ -80,7 +80,7 @@ public record ServiceOptions(
   }
 
   /**
-   * Changes whether the bus tells who calls.
+   * Returns options that say whether the bus names the caller.
    *
    * @param newIdentify whether it does
    * @return new options
@@ -91,7 +91,7 @@ public record ServiceOptions(
   }
 
   /**
-   * Changes the version.
+   * Returns options with another version.
    *
    * @param newVersion at most 255 bytes of UTF-8
    * @return new options
@@ -102,7 +102,7 @@ public record ServiceOptions(
   }
 
   /**
-   * Changes the metadata.
+   * Returns options with other metadata.
    *
    * @param newMetadata at most 64 entries and 4 KiB of UTF-8; copied
    * @return new options
@@ -113,7 +113,7 @@ public record ServiceOptions(
   }
 
   /**
-   * Changes how many replies are remembered.
+   * Returns options with another number of remembered replies.
    *
    * @param replies 0 to 1,000,000
    * @return new options
@@ -124,7 +124,7 @@ public record ServiceOptions(
   }
 
   /**
-   * Changes how much may wait.
+   * Returns options with another buffer size.
    *
    * @param newBufferBytes 1 KiB to 1 GiB
    * @return new options
@@ -135,7 +135,7 @@ public record ServiceOptions(
   }
 
   /**
-   * Changes what the bus does with what is broadcast and does not fit.
+   * Returns options with another policy for broadcasts that do not fit.
    *
    * @param newOverflow the policy
    * @return new options

@@ -2,7 +2,7 @@ package io.eventbus.client;
 
 import java.util.concurrent.Flow;
 
-/** Answers requests to a service with any number of events. */
+/** Handler that answers requests to a service with any number of events. */
 @FunctionalInterface
 public interface StreamHandler {
   /**
@@ -10,8 +10,8 @@ public interface StreamHandler {
    * TunnelHandler#onTunnel}.
    *
    * @param invocation the request
-   * @return publishes the events to one subscriber, which asks for as many as the caller takes.
-   *     What it ends with reaches the caller behind them
+   * @return publishes the events to one subscriber, which asks for as many as the caller accepts.
+   *     Its end or failure reaches the caller behind them
    * @throws Exception for "failed"
    */
   Flow.Publisher<Event> onStream(Invocation invocation) throws Exception;

@@ -4,25 +4,25 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a subscription is served; immutable.
+ * Options of a subscription; immutable.
  *
  * @param group subscriptions of one group share the events: each event goes to one of them; null
  *     (the default) for none. After a reconnect of a publisher an event may reach a second member
- *     of a group; what is under way to a member whose connection is lost reaches none, see {@link
+ *     of a group; an event under way to a member whose connection is lost reaches none, see {@link
  *     Interruption}.
- * @param overflow what happens when this subscription does not read fast enough; default {@link
+ * @param overflow policy for a subscription that does not read fast enough; default {@link
  *     Overflow#BLOCK}
- * @param bufferBytes how much waits in this client, 1 KiB to 1 GiB, default 4 MiB. When more comes
- *     the policy acts on what waits for this subscription alone; one message of the bus may wait
- *     beside it. Only under {@link Overflow#BLOCK} the client takes no more deliveries then, for
- *     any of its subscriptions. The bus is granted what fits into the smallest buffer, of those
- *     under {@code BLOCK} what is left of it, and 64 KiB at least while none is full; what it may
- *     send already when a subscription with a smaller buffer is added comes all the same. Answers
- *     of the bus come also while a buffer is full. With a bus that is too old for grants the client
- *     stops reading its connection instead.
+ * @param bufferBytes maximum size of the events that wait in this client, 1 KiB to 1 GiB, default 4
+ *     MiB. When more comes the policy acts on the events that wait for this subscription alone; one
+ *     message of the bus may wait beside it. Only under {@link Overflow#BLOCK} the client accepts
+ *     no more deliveries then, for any of its subscriptions. The bus is granted as much as fits
+ *     into the smallest buffer, or of those under {@code BLOCK} into its free part, and 64 KiB at
+ *     least while none is full; credit that was granted before a subscription with a smaller buffer
+ *     is added stays valid. Answers of the bus come also while a buffer is full. With a bus that is
+ *     too old for grants the client stops reading its connection instead.
  */
 public record SubscribeOptions(@Nullable String group, Overflow overflow, int bufferBytes) {
-  /** No group, {@link Overflow#BLOCK}, 4 MiB. */
+  /** Options with no group, {@link Overflow#BLOCK}, 4 MiB. */
   public static final SubscribeOptions DEFAULT =
       new SubscribeOptions(null, Overflow.BLOCK, 4 * 1024 * 1024);
 
@@ -44,7 +44,7 @@ public record SubscribeOptions(@Nullable String group, Overflow overflow, int bu
   }
 
   /**
-   * Changes the group.
+   * Returns options with another group.
    *
    * @param newGroup 1 to 255 bytes of UTF-8, or null for none
    * @return new options
@@ -54,7 +54,7 @@ public record SubscribeOptions(@Nullable String group, Overflow overflow, int bu
   }
 
   /**
-   * Changes the overflow policy.
+   * Returns options with another overflow policy.
    *
    * @param newOverflow the policy
    * @return new options
@@ -64,7 +64,7 @@ public record SubscribeOptions(@Nullable String group, Overflow overflow, int bu
   }
 
   /**
-   * Changes the buffer.
+   * Returns options with another buffer size.
    *
    * @param newBufferBytes bytes, 1 KiB to 1 GiB
    * @return new options

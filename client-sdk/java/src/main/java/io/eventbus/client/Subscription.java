@@ -3,8 +3,7 @@ package io.eventbus.client;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A subscription that events are being delivered for; it survives reconnects. Any thread may use
- * it.
+ * Subscription that events are being delivered for; it survives reconnects. Any thread may use it.
  */
 public interface Subscription {
   /**
@@ -22,9 +21,10 @@ public interface Subscription {
   SubscribeOptions options();
 
   /**
-   * Tells when the bus has confirmed the subscription for the first time: every event that it
-   * receives after that is delivered. Where it fails, the subscription is ended, also at the bus;
-   * where nobody calls this method, {@link ConnectionListener#problem} is told of the failure.
+   * Returns a stage that completes when the bus has confirmed the subscription for the first time:
+   * every event that it receives after that is delivered. If that fails, the subscription is ended,
+   * also at the bus; if nobody calls this method, {@link ConnectionListener#problem} is told of the
+   * failure.
    *
    * @return a stage that completes with this subscription, or with {@link
    *     EventBusException.Refused} (see its {@code retryable}), {@link EventBusException.TimedOut}
@@ -33,7 +33,7 @@ public interface Subscription {
   CompletionStage<Subscription> ready();
 
   /**
-   * Ends the subscription: the bus sends nothing more for it, and what it has sent is still
+   * Ends the subscription: the bus sends nothing more for it, and events that it has sent are still
    * handled.
    *
    * @return a stage that completes when the last event has been handled; the same stage for every
@@ -42,20 +42,20 @@ public interface Subscription {
   CompletionStage<Void> unsubscribe();
 
   /**
-   * Returns what has happened so far.
+   * Returns the counts so far.
    *
    * @return a snapshot; the counters in it are not taken at exactly the same moment
    */
   Counters counters();
 
   /**
-   * What has happened to a subscription.
+   * Counts of a subscription.
    *
    * @param received events handed to the handler, or taken by the reader
    * @param duplicates events that were received again and dropped
-   * @param missing events that were told as a {@link Gap}
-   * @param interruptions how often it was not in force for some time, as an {@link Interruption}
-   *     has told
+   * @param missing events that were reported as a {@link Gap}
+   * @param interruptions number of times that it was not in force, as an {@link Interruption}
+   *     reported
    * @param failed events whose handler threw an exception
    * @param bufferedBytes bytes that wait for the handler now
    */

@@ -9,14 +9,14 @@ import java.util.concurrent.Flow;
  * Messages both ways between a caller and one member of a service, in order and each at most once.
  * Any thread may use it.
  *
- * <p>Neither end can send more than the other one takes: what is sent waits in a bounded buffer
- * here, and what was received and not read keeps the other end from sending. It is independent of
- * other tunnels, requests and events of the same client.
+ * <p>Neither end can send more than the other one accepts: messages to send wait in a bounded
+ * buffer here, and messages that were received and not read keep the other end from sending. It is
+ * independent of other tunnels, requests and events of the same client.
  *
  * <p>Each direction ends by itself: {@link #closeOutput} here is the end of the messages there. A
  * tunnel that ends otherwise, because of {@link #reset}, a lost connection or a member that is
- * gone, ends with {@link EventBusException.CallFailed} at both ends, after what was received
- * before.
+ * gone, ends with {@link EventBusException.CallFailed} at both ends, after the messages that were
+ * received before.
  */
 public interface Tunnel extends AutoCloseable {
   /**
@@ -27,16 +27,16 @@ public interface Tunnel extends AutoCloseable {
   String service();
 
   /**
-   * Returns what the other end said first: the caller gets the member's answer, the member what the
-   * caller has asked for.
+   * Returns the first event of the other end: the caller gets the member's answer, the member the
+   * caller's request.
    *
    * @return the event
    */
   Event opening();
 
   /**
-   * Sends a message. It is taken if less than {@link TunnelOptions#bufferBytes} wait, whatever its
-   * size, and waits then until the other end takes it.
+   * Sends a message. It is accepted if less than {@link TunnelOptions#bufferBytes} wait, whatever
+   * its size, and waits then until the other end accepts it.
    *
    * @param message any bytes, also none; not to be changed afterwards
    * @return a stage that completes when there is room for the next message, or with {@link
@@ -47,8 +47,8 @@ public interface Tunnel extends AutoCloseable {
   CompletionStage<Void> send(byte[] message);
 
   /**
-   * Returns the messages of the other end. They are read as the subscriber asks for them; what is
-   * not asked for keeps the other end from sending. A message that is longer than {@link
+   * Returns the messages of the other end. They are read as the subscriber asks for them; the rest
+   * keeps the other end from sending. A message that is longer than {@link
    * TunnelOptions#messageBytes} ends the tunnel.
    *
    * @return a publisher for one subscriber, which is called on the client's executor, and completes
@@ -78,16 +78,16 @@ public interface Tunnel extends AutoCloseable {
   void closeOutput();
 
   /**
-   * Ends both directions at once. What waits to be sent is lost; the other end gets {@link
+   * Ends both directions at once. Messages that wait to be sent are lost; the other end gets {@link
    * EventBusException.CallFailed.Rejected}.
    *
-   * @param type the application's name for what went wrong, at most 255 bytes of UTF-8
+   * @param type the application's name for the failure, at most 255 bytes of UTF-8
    * @param message for people
    */
   void reset(String type, String message);
 
   /**
-   * Tells when the tunnel has ended.
+   * Returns a stage for the end of the tunnel.
    *
    * @return a stage that completes when both directions have ended, everything of this end is sent
    *     and the other end's last message has come, or with the failure that has ended it
@@ -96,8 +96,8 @@ public interface Tunnel extends AutoCloseable {
 
   /**
    * Ends the tunnel if it has not ended: the other end gets {@link
-   * EventBusException.CallFailed.Cancelled}. What waits to be sent is lost; to end it in peace, use
-   * {@link #closeOutput} and wait for {@link #closed}.
+   * EventBusException.CallFailed.Cancelled}. Messages that wait to be sent are lost; to end it in
+   * good order, use {@link #closeOutput} and wait for {@link #closed}.
    */
   @Override
   void close();

@@ -1,9 +1,9 @@
 package io.eventbus.client;
 
-/** A caller that wants a tunnel to this member. For the thread of the handler. */
+/** Offer of a tunnel by a caller to this member. For the thread of the handler. */
 public interface TunnelOffer {
   /**
-   * Returns who calls, and with what.
+   * Returns the call, with its caller and event.
    *
    * @return the call
    */
@@ -12,10 +12,10 @@ public interface TunnelOffer {
   /**
    * Opens the tunnel.
    *
-   * @param answer what the caller gets as {@link Tunnel#opening}
+   * @param answer the event that the caller gets as {@link Tunnel#opening}
    * @return the tunnel; if the caller has gone meanwhile, one that has ended
    * @throws IllegalStateException if it was accepted already
-   * @throws EventBusException.PayloadTooBig if the answer is over a limit of the bus
+   * @throws EventBusException.PayloadTooBig if the answer exceeds a limit of the bus
    */
   Tunnel accept(Event answer);
 

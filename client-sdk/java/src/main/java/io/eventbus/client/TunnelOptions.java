@@ -3,16 +3,17 @@ package io.eventbus.client;
 import java.util.Objects;
 
 /**
- * How a stream or tunnel is opened, and how much it may hold; immutable.
+ * Options of a stream or tunnel; immutable.
  *
- * @param request how a member is found; the time-out is for its answer, and nothing afterwards
- * @param windowBytes how much the other end may send before it is read, 4 KiB to 64 MiB; default
- *     256 KiB. It grows to {@code mostWindowBytes} while this end reads faster than it gets
- * @param mostWindowBytes the most that it grows to; default 4 MiB, which is what a bus takes
+ * @param request options of the request that finds a member; the time-out is for its answer, and
+ *     nothing afterwards
+ * @param windowBytes bytes that the other end may send before they are read, 4 KiB to 64 MiB;
+ *     default 256 KiB. It grows to {@code mostWindowBytes} while this end reads faster than it gets
+ * @param mostWindowBytes the maximum of the window; default 4 MiB, which is what a bus accepts
  * @param messageBytes the longest message that {@link Tunnel#messages} puts together, at least 1;
  *     default 16 MiB
- * @param bufferBytes how much may wait to be sent before {@link Tunnel#send} has to wait, at least
- *     1; default 256 KiB
+ * @param bufferBytes maximum size of messages that wait to be sent before {@link Tunnel#send} has
+ *     to wait, at least 1; default 256 KiB
  */
 public record TunnelOptions(
     RequestOptions request,
@@ -20,7 +21,7 @@ public record TunnelOptions(
     int mostWindowBytes,
     int messageBytes,
     int bufferBytes) {
-  /** What is said above. */
+  /** Options with the defaults above. */
   public static final TunnelOptions DEFAULT =
       new TunnelOptions(RequestOptions.DEFAULT, 256 << 10, 4 << 20, 16 << 20, 256 << 10);
 
@@ -43,7 +44,7 @@ public record TunnelOptions(
   }
 
   /**
-   * Changes how a member is found.
+   * Returns options with another request.
    *
    * @param newRequest the options
    * @return new options
@@ -53,7 +54,7 @@ public record TunnelOptions(
   }
 
   /**
-   * Changes how much the other end may send before it is read.
+   * Returns options with another window.
    *
    * @param newWindowBytes at first
    * @param newMostWindowBytes at most
@@ -65,7 +66,7 @@ public record TunnelOptions(
   }
 
   /**
-   * Changes the longest message that is put together.
+   * Returns options with another maximum message size.
    *
    * @param newMessageBytes at least 1
    * @return new options
@@ -75,7 +76,7 @@ public record TunnelOptions(
   }
 
   /**
-   * Changes how much may wait to be sent.
+   * Returns options with another buffer size.
    *
    * @param newBufferBytes at least 1
    * @return new options

@@ -1,15 +1,15 @@
 package io.eventbus.client;
 
 /**
- * Takes the events of a subscription with their decoded payloads; called as {@link EventHandler}
- * is.
+ * Handler of the events of a subscription with their decoded payloads; called as {@link
+ * EventHandler} is.
  *
  * @param <T> the type of the payloads
  */
 @FunctionalInterface
 public interface TypedHandler<T> {
   /**
-   * Takes an event.
+   * Handles an event.
    *
    * @param value the decoded payload
    * @param event the event that it came in
@@ -18,17 +18,17 @@ public interface TypedHandler<T> {
   void onEvent(T value, ReceivedEvent event) throws Exception;
 
   /**
-   * Events are missing: see {@link EventHandler#onGap}.
+   * Called when events are missing: see {@link EventHandler#onGap}.
    *
-   * @param gap which events
+   * @param gap the missing events
    * @throws Exception if it could not be handled; that is counted and logged
    */
   default void onGap(Gap gap) throws Exception {}
 
   /**
-   * Takes notice that events may be missing: see {@link EventHandler#onInterruption}.
+   * Called when events may be missing: see {@link EventHandler#onInterruption}.
    *
-   * @param interruption from when to when
+   * @param interruption its start and end
    * @throws Exception if it could not be handled; that is counted and logged
    */
   default void onInterruption(Interruption interruption) throws Exception {}

@@ -1,11 +1,11 @@
 package io.eventbus.client;
 
-/** What publishing does when the outbound buffer is full. */
+/** Reaction of publishing to a full outbound buffer. */
 public enum WhenFull {
-  /** The caller waits, but not longer than the builder's {@code blockTimeout}. */
+  /** Waits, but not longer than the builder's {@code blockTimeout}. */
   BLOCK,
-  /** The call fails at once: {@link EventBusException.BufferFull} or {@link SendResult#FULL}. */
+  /** Fails at once: {@link EventBusException.BufferFull} or {@link SendResult#FULL}. */
   FAIL,
-  /** The new event is dropped, counted, and told to the {@link ConnectionListener}. */
+  /** Drops the new event, counts it, and tells the {@link ConnectionListener}. */
   DROP
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class CallOptionsTest {
   @Test
-  void whatIsOutOfRangeIsNamed() {
+  void namesTheValueThatIsOutOfRange() {
     RequestOptions request = RequestOptions.DEFAULT;
     assertThatIllegalArgumentException()
         .isThrownBy(() -> request.withTimeout(Duration.ZERO))

@@ -48,7 +48,7 @@ class CloudEventsTest {
   }
 
   @Test
-  void whatIsNotLegalIsRefused() {
+  void refusesIllegalAttributes() {
     refused(Map.of("ce-specversion", "0.3"), "ce-specversion: 0.3");
     refused(Map.of("ce-specversion", "1.0", "ce-id", "1", "ce-source", "s"), "ce-type: missing");
     refused(Map.of("ce-specversion", "1.0", "ce-id", "%FF"), "ce-id: no UTF-8");

@@ -6,20 +6,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The addresses at which the links of other buses listen. What a bus said of itself most recently
- * wins over what a group's configuration remembers, so that a bus may come back with another
- * address. Any thread.
+ * Addresses at which the links of other buses listen. An address that a bus stated itself wins over
+ * the one that a group's configuration remembers, so that a bus may come back with another address.
+ * Any thread.
  */
 public final class PeerBook {
   private final Map<String, InetSocketAddress> learned = new ConcurrentHashMap<>();
   private final Map<String, InetSocketAddress> configured = new ConcurrentHashMap<>();
 
-  /** Notes what a bus says of itself. */
+  /** Notes the address that a bus states itself. */
   public void learn(String bus, InetSocketAddress address) {
     learned.put(bus, address);
   }
 
-  /** Notes what the configuration says; what cannot be read is ignored. */
+  /** Notes an address of the configuration; ignores one that cannot be read. */
   public void configure(String bus, @Nullable String address) {
     InetSocketAddress parsed = address == null ? null : parse(address);
     if (parsed != null) {
@@ -27,13 +27,13 @@ public final class PeerBook {
     }
   }
 
-  /** The address of a bus; null if none is known. */
+  /** Returns the address of a bus; null if none is known. */
   public @Nullable InetSocketAddress find(String bus) {
     InetSocketAddress address = learned.get(bus);
     return address != null ? address : configured.get(bus);
   }
 
-  /** {@code host:port} or {@code [host]:port}; null if it is neither. */
+  /** Parses {@code host:port} or {@code [host]:port}; returns null if it is neither. */
   public static @Nullable InetSocketAddress parse(String address) {
     int colon = address.lastIndexOf(':');
     if (colon < 1) {

@@ -6,37 +6,37 @@ import java.util.stream.Stream;
 import org.apache.ratis.protocol.RaftPeer;
 
 /**
- * The peers that vote and that listen.
+ * Peers that vote and that listen.
  *
- * @param listeners the peers that do not
+ * @param listeners the peers that do not vote
  */
 public record RaftMembers(List<RaftPeer> voters, List<RaftPeer> listeners) {
-  /** No members are known. */
+  /** Value for unknown members. */
   public static final RaftMembers NONE = new RaftMembers(List.of(), List.of());
 
-  /** Whether it votes or listens. */
+  /** Returns whether the bus votes or listens. */
   public boolean contains(String bus) {
     return all().anyMatch(peer -> isCalled(peer, bus));
   }
 
-  /** The same without one. */
+  /** Returns the members without a bus. */
   public RaftMembers without(String bus) {
     return new RaftMembers(
         voters.stream().filter(peer -> !isCalled(peer, bus)).toList(),
         listeners.stream().filter(peer -> !isCalled(peer, bus)).toList());
   }
 
-  /** The ids of the voters, in order. */
+  /** Returns the ids of the voters, in order. */
   public List<String> voterIds() {
     return ids(voters);
   }
 
-  /** The ids of the listeners, in order. */
+  /** Returns the ids of the listeners, in order. */
   public List<String> listenerIds() {
     return ids(listeners);
   }
 
-  /** Where a member's links are reached; empty for none. */
+  /** Returns the address of a member's links; empty for none. */
   public String address(String bus) {
     return all()
         .filter(peer -> isCalled(peer, bus))

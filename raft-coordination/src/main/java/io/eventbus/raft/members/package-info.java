@@ -1,2 +1,2 @@
-/** Who belongs to a Raft group, and at which addresses its members are reached. */
+/** Members of a Raft group, with the addresses at which they are reached. */
 package io.eventbus.raft.members;

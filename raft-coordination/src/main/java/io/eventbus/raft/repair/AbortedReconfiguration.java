@@ -23,32 +23,37 @@ public final class AbortedReconfiguration {
 
   private static final long STEP_DOWN_MILLIS = 3_000;
 
-  /** The group at its leader. */
+  /** Group at its leader. */
   public interface Group {
-    /** Whether the leader here sends to a bus that is no member. */
+    /** Returns whether the leader here sends to a bus that is no member. */
     boolean servesStrangers();
 
-    /** Leads no more; the voters choose the next leader, which may be this bus again. */
+    /**
+     * Ends this bus's leadership; the voters choose the next leader, which may be this bus again.
+     */
     CompletableFuture<Void> stepDown(long timeoutMillis);
   }
 
   private final Group group;
   private @Nullable CompletableFuture<?> steppingDown;
 
-  /** How many times in a row there were strangers; one is seen while a change ends, too. */
+  /**
+   * Number of times in a row that there were strangers; they are seen once while a change ends,
+   * too.
+   */
   private int seen;
 
-  /** For one group. */
+  /** Creates the repair of one group. */
   public AbortedReconfiguration(Group group) {
     this.group = group;
   }
 
-  /** This bus does not lead. */
+  /** Resets the count, because this bus does not lead. */
   public void reset() {
     seen = 0;
   }
 
-  /** Looks once, at the leader; true if the leadership ends because of it. */
+  /** Looks once, at the leader; returns true if the leadership ends because of it. */
   public boolean endsLeadership() {
     CompletableFuture<?> before = steppingDown;
     if (before != null && !before.isDone()) {

@@ -16,9 +16,8 @@ import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 import org.apache.ratis.util.SizeInBytes;
 
 /**
- * The files with which a new group begins from a state that is there already: a snapshot, as if
- * there had been a log before it. Members that join get it from the leader, as they would any
- * other.
+ * Files with which a new group begins from an existing state: a snapshot, as if there had been a
+ * log before it. Members that join get it from the leader, as they would any other.
  *
  * <p>The gap: Ratis cannot begin a group with a state. These are the files that it writes itself,
  * made with its own classes that are no part of its interface. No upstream ticket is known.
@@ -30,14 +29,16 @@ public final class BootstrapSnapshotFiles {
 
   private BootstrapSnapshotFiles() {}
 
-  /** Writes the state where the storage says, for that entry; what it writes is durable. */
+  /**
+   * Writer of the state to the place that the storage names for that entry; its files are durable.
+   */
   public interface SnapshotWriter {
     /** Writes the snapshot. */
     void write(SimpleStateMachineStorage storage, TermIndex at) throws IOException;
   }
 
   /**
-   * Writes the files of a group below a directory that is not there yet; all of it is on the disk
+   * Writes the files of a group below a directory that does not exist yet; all of it is on the disk
    * then.
    */
   public static void write(Path directory, UUID group, String peer, SnapshotWriter snapshot)

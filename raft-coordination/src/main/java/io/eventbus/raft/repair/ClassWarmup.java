@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Uses once what Ratis needs for the first messages of a leader, on a thread beside the one that
- * looks for the cluster: the classes are loaded then, and not while the leader waits for the first
- * answers. Nothing is kept.
+ * Warm-up that uses once what Ratis needs for the first messages of a leader, on a thread beside
+ * the one that looks for the cluster: the classes are loaded then, and not while the leader waits
+ * for the first answers. Nothing is kept.
  *
  * <p>The gap: Ratis loads hundreds of classes at the first entry and the first snapshot, which
  * takes a fresh process longer than a leader waits. No upstream ticket is known.
@@ -31,16 +31,16 @@ import org.slf4j.LoggerFactory;
 public final class ClassWarmup implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(ClassWarmup.class);
 
-  /** Uses what the replicated state needs, once. */
+  /** Use of the classes of the replicated state, once. */
   public interface Step {
-    /** Runs on the thread of the warm-up; what it throws is only logged. */
+    /** Runs on the thread of the warm-up; an exception is only logged. */
     void run() throws IOException;
   }
 
   private final Step state;
 
   /**
-   * A warm-up that has not begun.
+   * Creates a warm-up that has not begun.
    *
    * @param state is run after the messages of Ratis
    */
@@ -48,7 +48,7 @@ public final class ClassWarmup implements Runnable {
     this.state = state;
   }
 
-  // What does not load here fails again where it is needed, and is reported there.
+  // A class that does not load here fails again where it is needed, and is reported there.
   @SuppressWarnings("CatchingUnchecked")
   @Override
   public void run() {
@@ -59,7 +59,7 @@ public final class ClassWarmup implements Runnable {
     }
   }
 
-  /** In the order in which it will be needed. */
+  /** Runs the steps in the order in which their classes will be needed. */
   void go() throws IOException {
     long startNanos = System.nanoTime();
     // Ratis registers itself there.
@@ -70,7 +70,7 @@ public final class ClassWarmup implements Runnable {
     log.debug("Used beforehand in {} ms", (System.nanoTime() - startNanos) / 1_000_000);
   }
 
-  /** An entry of the log on its way from the leader. */
+  /** Plays an entry of the log on its way from the leader. */
   private static void append() throws IOException {
     LogEntryProto entry =
         LogEntryProto.newBuilder()
@@ -82,7 +82,7 @@ public final class ClassWarmup implements Runnable {
     AppendEntriesReplyProto.parseFrom(AppendEntriesReplyProto.getDefaultInstance().toByteArray());
   }
 
-  /** A snapshot on its way from the leader, and the members that come with it. */
+  /** Plays a snapshot on its way from the leader, and the members that come with it. */
   private static void snapshot() throws IOException {
     LogEntryProto members =
         LogEntryProto.newBuilder()

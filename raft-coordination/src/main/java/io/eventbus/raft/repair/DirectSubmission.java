@@ -6,7 +6,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.RaftServer;
 
 /**
- * Finds the entry to a group that takes a client's request on the caller's thread.
+ * Look-up of the entry to a group that accepts a client's request on the caller's thread.
  *
  * <p>The gap: the front of Ratis ({@code RaftServerProxy}) hands every request to a thread of its
  * own, which waits for the group's answer. The group's implementation does the same work without,
@@ -18,7 +18,7 @@ import org.apache.ratis.server.RaftServer;
 public final class DirectSubmission {
   private DirectSubmission() {}
 
-  /** The group itself if it takes requests, otherwise the front. */
+  /** Returns the group itself if it accepts requests, otherwise the front. */
   public static RaftClientAsynchronousProtocol of(RaftServer server, RaftGroupId group)
       throws IOException {
     return server.getDivision(group) instanceof RaftClientAsynchronousProtocol direct

@@ -13,7 +13,8 @@ import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.server.RaftServer;
 
 /**
- * Acknowledges appended entries only once they are fsynced. Each Raft group has one. Any thread.
+ * Guard that acknowledges appended entries only once they are fsynced. Each Raft group has one. Any
+ * thread.
  *
  * <p>The fault: a follower acknowledges entries that it is sent a second time as soon as they are
  * in its memory, while the first ones still wait for the disk, or for other entries to be taken off
@@ -31,7 +32,7 @@ public final class DurableAckGuard {
   private final BooleanSupplier logFailed;
 
   /**
-   * A guard for a group that has not received anything yet.
+   * Creates a guard for a group that has not received anything yet.
    *
    * @param logFailed whether the log could not be written, after which Ratis writes nothing more
    */
@@ -39,19 +40,19 @@ public final class DurableAckGuard {
     this.logFailed = logFailed;
   }
 
-  /** Gives entries to Ratis, which answers when they are on its disk, or throws. */
+  /** Call that gives entries to Ratis, which answers when they are on its disk, or throws. */
   public interface Append {
-    /** Ratis's own answer, which may come too early. */
+    /** Returns Ratis's own answer, which may come too early. */
     CompletableFuture<AppendEntriesReplyProto> append() throws IOException;
   }
 
-  /** Gives a piece of a snapshot to Ratis. */
+  /** Call that gives a piece of a snapshot to Ratis. */
   public interface Install {
-    /** Ratis's own answer. */
+    /** Returns Ratis's own answer. */
     InstallSnapshotReplyProto install() throws IOException;
   }
 
-  /** Ratis's answer if it is true; the future fails otherwise. */
+  /** Appends entries; the future has Ratis's answer if it is true, and fails otherwise. */
   public CompletableFuture<AppendEntriesReplyProto> append(
       RaftServer.Division division, AppendEntriesRequestProto append, Append ratis)
       throws IOException {
@@ -82,14 +83,14 @@ public final class DurableAckGuard {
     try {
       return ratis.install();
     } finally {
-      // Also where something failed afterwards.
+      // Also if something failed afterwards.
       if (before < index && division.getRaftLog().getSnapshotIndex() >= index) {
         beginAnew();
       }
     }
   }
 
-  /** Forgets what waits: a snapshot has taken the place of the log. */
+  /** Forgets what waits, because a snapshot has replaced the log. */
   public void beginAnew() {
     waiting = new AtomicInteger();
   }

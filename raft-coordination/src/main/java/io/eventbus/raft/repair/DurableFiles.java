@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * Makes files and their names durable. Everything waits for the disk.
+ * Operations that make files and their names durable. Everything waits for the disk.
  *
  * <p>The fault: Ratis moves a snapshot that the leader has sent into place without an fsync, and
  * cuts the log that it replaces. No upstream ticket is known.

@@ -10,7 +10,7 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 
 /**
- * Makes a voter stand for election before its time-out.
+ * Start of an election by a voter before its time-out.
  *
  * <p>The gap: Ratis has no call for that. It is given the message with which a leader hands over
  * its leadership, in the name of the leader that has crashed; an election that is begun by it has

@@ -18,16 +18,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices that the leader's process has ended, and does not wait for the election time-out then.
+ * Detector of the end of the leader's process, which makes the election time-out unnecessary then.
  * Each Raft group has one.
  *
  * <p>The gap: Ratis hears of a leader's end by the time-out only. A link that breaks may mean
  * anything. A machine that refuses a new connection to the leader's port says that no process
  * listens there: no pause, no busy network. A proxy that restarts refuses too; so the port has to
- * refuse twice, a heartbeat apart, and nothing may be heard of the leader in between. Only then
+ * refuse twice, a heartbeat apart, and nothing may be heard from the leader in between. Only then
  * this bus stands for election ({@link EarlyElection}), without a pre-vote; the voters do so one
- * after the other, so that the first one can win. What is not noticed here is noticed by the
- * time-out. No upstream ticket is known.
+ * after the other, so that the first one can win. A crash that is not detected here is detected by
+ * the time-out. No upstream ticket is known.
  *
  * <p>Remove when an election time-out of 300 to 600 ms after a crash is soon enough, or Ratis takes
  * a hint that its leader is gone.
@@ -35,42 +35,51 @@ import org.slf4j.LoggerFactory;
 public final class LeaderCrashDetector {
   private static final Logger log = LoggerFactory.getLogger(LeaderCrashDetector.class);
 
-  /** Between the first probes of two voters. */
+  /** Time between the first probes of two voters. */
   static final int STAGGER_MILLIS = 60;
 
-  /** What the leader sent before its end may still be at work here; later the time-out is over. */
+  /**
+   * Number of probes: messages that the leader sent before its end may still be at work here; later
+   * the time-out is over.
+   */
   static final int PROBES = 4;
 
-  /** A port that does not refuse within this is not taken for deserted. */
+  /** Time within which a deserted port has to refuse. */
   private static final Duration PROBE_LIMIT = Duration.ofMillis(500);
 
-  /** What it needs of the group. */
+  /** Port to the group. */
   public interface Raft {
     /** The leader that this bus knows, null for none. */
     @Nullable String leader();
 
-    /** The ids of those that vote, in their order. */
+    /** Returns the ids of the voters, in their order. */
     List<String> voters();
 
-    /** For how long nothing was heard of the leader, in milliseconds; -1 if it is not known. */
+    /** Returns the time since the leader was heard from, in milliseconds; -1 if it is not known. */
     long leaderSilenceMillis();
 
-    /** Stands for election in the place of that leader; false if it may not, or need not. */
+    /**
+     * Stands for election in the place of that leader; the result is false if it may not, or need
+     * not.
+     */
     CompletableFuture<Boolean> standForElection(String leader);
   }
 
-  /** What it needs of the links to other buses. */
+  /** Port to the links to other buses. */
   public interface Links {
-    /** Tells whenever a link that another bus has opened ends. */
+    /** Adds a watcher that is told of each end of a link that another bus has opened. */
     void watchEnds(Consumer<LinkPeer> watcher);
 
-    /** Tells no more. */
+    /** Removes a watcher. */
     void unwatchEnds(Consumer<LinkPeer> watcher);
 
-    /** Whether the port of that bus refuses connections; false if no address of it is known. */
+    /**
+     * Checks whether the port of that bus refuses connections; the result is false if no address of
+     * it is known.
+     */
     CompletableFuture<Boolean> isDeserted(String bus, Duration limit);
 
-    /** Over the links of a node. */
+    /** Returns the port to the links of a node. */
     static Links of(LinkNode node, PeerBook peers) {
       return new Links() {
         @Override
@@ -103,7 +112,7 @@ public final class LeaderCrashDetector {
   private final String channel;
   private final Consumer<LinkPeer> watcher = this::ended;
 
-  /** A detector that does nothing before {@link #open()}. */
+  /** Creates a detector that does nothing before {@link #open()}. */
   public LeaderCrashDetector(
       Links links,
       Raft raft,
@@ -126,7 +135,7 @@ public final class LeaderCrashDetector {
     links.watchEnds(watcher);
   }
 
-  /** Ends to watch. */
+  /** Stops watching. */
   public void close() {
     links.unwatchEnds(watcher);
   }
@@ -145,7 +154,7 @@ public final class LeaderCrashDetector {
     }
   }
 
-  /** The place of this bus among the voters without the leader; -1 if it does not vote. */
+  /** Returns the place of this bus among the voters without the leader; -1 if it does not vote. */
   private int place(String leader) {
     return raft.voters().stream().filter(voter -> !voter.equals(leader)).toList().indexOf(self);
   }
@@ -153,7 +162,7 @@ public final class LeaderCrashDetector {
   /**
    * Probes the leader's port.
    *
-   * @param refusedNanos when the port refused last; null if it has not
+   * @param refusedNanos time of the last refusal by the port; null if it has not refused
    */
   private void probe(String bus, int probes, @Nullable Long refusedNanos) {
     if (bus.equals(raft.leader())) {
@@ -171,8 +180,8 @@ public final class LeaderCrashDetector {
 
   private void refused(String bus, int probes, @Nullable Long beforeNanos) {
     long now = nanoTime.getAsLong();
-    // A leader that was heard since lives, and only its port is closed; or what it sent before its
-    // end was still at work here, which the next probe tells.
+    // A leader that was heard since lives, and only its port is closed; or a message from before
+    // its end was still at work here, which the next probe tells.
     if (beforeNanos != null
         && raft.leaderSilenceMillis() >= TimeUnit.NANOSECONDS.toMillis(now - beforeNanos)) {
       var unused =

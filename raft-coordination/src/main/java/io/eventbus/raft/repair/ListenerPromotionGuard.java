@@ -10,7 +10,8 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.server.RaftServer;
 
 /**
- * Ends the thread with which a listener watches its leader, before the listener becomes a voter.
+ * Guard that ends the thread with which a listener watches its leader, before the listener becomes
+ * a voter.
  *
  * <p>The fault: a listener that reads in the log that it is a voter waits for the end of that
  * thread with the division's lock held; and the thread takes the lock whenever it wakes, several
@@ -28,7 +29,7 @@ public final class ListenerPromotionGuard {
 
   private ListenerPromotionGuard() {}
 
-  /** Before entries are handed to Ratis. */
+  /** Ends the thread before entries are handed to Ratis. */
   public static void endBefore(RaftServer.Division division, AppendEntriesRequestProto request)
       throws IOException {
     if (RoutineAppend.changesMembers(request)) {
@@ -36,7 +37,7 @@ public final class ListenerPromotionGuard {
     }
   }
 
-  /** Before members come in another way, such as with a snapshot. */
+  /** Ends the thread before members come in another way, such as with a snapshot. */
   public static void end(RaftServer.Division division) throws IOException {
     if (!division.getInfo().isListener()) {
       return;
@@ -78,7 +79,7 @@ public final class ListenerPromotionGuard {
     for (ThreadGroup above = root.getParent(); above != null; above = above.getParent()) {
       root = above;
     }
-    // Threads may have been added meanwhile; enumerate drops what does not fit.
+    // Threads may have been added meanwhile; enumerate drops those that do not fit.
     Thread[] found = new Thread[2 * root.activeCount() + 16];
     return Arrays.asList(found).subList(0, root.enumerate(found, true));
   }

@@ -29,7 +29,7 @@ public final class NoOpMetrics extends MetricRegistries {
   private static final Timekeeper TIMER = () -> STOPPED;
   private static final LongCounter COUNTER = new Nothing();
 
-  /** Made by Ratis. */
+  /** Creates the metrics; called by Ratis. */
   public NoOpMetrics() {}
 
   private static final class Nothing implements LongCounter {
@@ -74,7 +74,7 @@ public final class NoOpMetrics extends MetricRegistries {
   @Override
   public void clear() {}
 
-  /** Makes a registry that counts nothing. */
+  /** Creates a registry that counts nothing. */
   @Override
   public RatisMetricRegistry create(MetricRegistryInfo info) {
     return new Quiet(info);

@@ -24,9 +24,9 @@ import org.apache.ratis.util.SizeInBytes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what a stopped member holds: its newest snapshot and every entry of its log behind that,
- * also those of which it never heard that they were committed. An acknowledged entry is in it if
- * this member has written it; one that was never acknowledged may be in it too.
+ * Reader of the files of a stopped member: its newest snapshot and every entry of its log behind
+ * that, also those of which it never heard that they were committed. An acknowledged entry is in it
+ * if this member has written it; one that was never acknowledged may be in it too.
  *
  * <p>The gap: Ratis reads its files only to start. These are its own classes for that, which are
  * public but no part of its interface. No upstream ticket is known.
@@ -36,17 +36,17 @@ import org.jspecify.annotations.Nullable;
 public final class OfflineLogReader<S> {
   private static final SizeInBytes MAX_ENTRY = SizeInBytes.valueOf("64MB");
 
-  /** Makes a state of what the files hold. */
+  /** Builder of a state from the content of the files. */
   public interface Replay<S> {
-    /** The state that a snapshot holds. */
+    /** Returns the state of a snapshot. */
     S read(SingleFileSnapshotInfo snapshot) throws IOException;
 
-    /** The state after an entry. */
+    /** Returns the state after an entry. */
     S apply(S state, ByteBuffer entry) throws IOException;
   }
 
   /**
-   * What was found.
+   * Result.
    *
    * @param state the state after the last entry
    */
@@ -116,7 +116,9 @@ public final class OfflineLogReader<S> {
     return List.copyOf(ids);
   }
 
-  /** The caller, Ratis, lets no checked exception through: the first error is kept. */
+  /**
+   * Adds an entry. The caller, Ratis, lets no checked exception through: the first error is kept.
+   */
   private void add(LogEntryProto entry) {
     if (error != null || entry.getIndex() <= last.getIndex()) {
       return;

@@ -12,7 +12,7 @@ import org.apache.ratis.server.raftlog.RaftLog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers a leader that sends a snapshot of what the follower's log has already.
+ * Reply to a leader that sends a snapshot of what the follower's log has already.
  *
  * <p>The fault: for a leader, a member that is admitted again is a new one, and gets the latest
  * snapshot first, even if its log goes beyond that. Ratis would install it, take the snapshot's end
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedundantSnapshotReply {
   private RedundantSnapshotReply() {}
 
-  /** The answer to a piece of a snapshot; null if Ratis is to install it. */
+  /** Returns the answer to a piece of a snapshot; null if Ratis is to install it. */
   public static @Nullable InstallSnapshotReplyProto reply(
       RaftServer.Division division, InstallSnapshotRequestProto request) throws IOException {
     if (!request.hasSnapshotChunk()) {

@@ -8,7 +8,7 @@ import org.apache.ratis.server.RaftServer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands entries of a known leader to Ratis on the thread that has read them. Any thread.
+ * Append of entries of a known leader to Ratis on the thread that has read them. Any thread.
  *
  * <p>The gap: Ratis only queues such entries for its disk, which does not block, but a message may
  * also bring a new term, which it writes to the disk at once, or other members; and it has no

@@ -3,7 +3,7 @@ package io.eventbus.raft.repair;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 
 /**
- * Keeps the Ratis of a removed member running.
+ * Filter that keeps the Ratis of a removed member running.
  *
  * <p>The fault: a leader answers a candidate that is no member any more with the request to shut
  * down, and the candidate's Ratis ends, although the member may be admitted again. No upstream
@@ -15,7 +15,7 @@ import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 public final class ShutdownRequestFilter {
   private ShutdownRequestFilter() {}
 
-  /** The same answer without the request to shut down. */
+  /** Returns the same answer without the request to shut down. */
   public static RequestVoteReplyProto filter(RequestVoteReplyProto reply) {
     return reply.getShouldShutdown() ? reply.toBuilder().setShouldShutdown(false).build() : reply;
   }

@@ -33,18 +33,18 @@ import org.slf4j.LoggerFactory;
 public final class VoterChanges {
   private static final Logger log = LoggerFactory.getLogger(VoterChanges.class);
 
-  /** A bus that has answered within this time is there; heartbeats come many times in it. */
+  /** Time within which a bus that is present has answered; heartbeats come many times in it. */
   private static final int PRESENT_MILLIS = 1_000;
 
-  /** The group at its leader. */
+  /** Group at its leader. */
   public interface Group {
-    /** The members now. */
+    /** Returns the members now. */
     RaftMembers members();
 
     /** Changes the members, if they are the current ones. */
     CompletableFuture<Void> change(RaftMembers current, RaftMembers next);
 
-    /** How long ago each of the others was heard of, in milliseconds. */
+    /** Returns the time since each of the others was heard from, in milliseconds. */
     Map<String, Long> followerSilenceMillis();
   }
 
@@ -60,42 +60,48 @@ public final class VoterChanges {
    */
   public static CompletableFuture<Void> apply(
       Group group, RaftMembers members, @Nullable String out, @Nullable String in) {
-    List<RaftMembers> row = row(members, out, in);
+    List<RaftMembers> steps = steps(members, out, in);
     CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-    for (int i = 1; i < row.size(); i++) {
-      RaftMembers current = row.get(i - 1);
-      RaftMembers next = row.get(i);
+    for (int i = 1; i < steps.size(); i++) {
+      RaftMembers current = steps.get(i - 1);
+      RaftMembers next = steps.get(i);
       done = done.thenCompose(nothing -> group.change(current, next));
     }
-    return out == null || !isThere(group, out)
+    return out == null || !isPresent(group, out)
         ? done
-        : done.thenCompose(nothing -> listen(group, members, row.get(row.size() - 1), out));
+        : done.thenCompose(nothing -> listen(group, members, steps.get(steps.size() - 1), out));
   }
 
-  /** Ratis would wait for a member that is not there, and no other could join meanwhile. */
-  private static boolean isThere(Group group, String bus) {
+  /**
+   * Returns whether a bus is present. Ratis would wait for an absent member, and no other could
+   * join meanwhile.
+   */
+  private static boolean isPresent(Group group, String bus) {
     return group.followerSilenceMillis().getOrDefault(bus, Long.MAX_VALUE) < PRESENT_MILLIS;
   }
 
-  /** The members before, between and after the changes of votes. */
-  static List<RaftMembers> row(RaftMembers members, @Nullable String out, @Nullable String in) {
-    List<RaftMembers> row = new ArrayList<>(List.of(members));
+  /** Returns the members before, between and after the changes of votes. */
+  static List<RaftMembers> steps(RaftMembers members, @Nullable String out, @Nullable String in) {
+    List<RaftMembers> steps = new ArrayList<>(List.of(members));
     RaftMembers now = members;
     if (in != null) {
       now = members.without(in);
-      row.add(now);
+      steps.add(now);
       List<RaftPeer> voters = new ArrayList<>(now.voters());
       voters.addAll(find(members.listeners(), in));
       now = new RaftMembers(voters, now.listeners());
-      row.add(now);
+      steps.add(now);
     }
     if (out != null) {
-      row.add(now.without(out));
+      steps.add(now.without(out));
     }
-    return row;
+    return steps;
   }
 
-  /** A bus that has lost its vote listens, if it is there; otherwise it asks when it is back. */
+  /**
+   * Makes a bus that has lost its vote a listener, if it is present; otherwise it asks when it is
+   * back.
+   */
   private static CompletableFuture<Void> listen(
       Group group, RaftMembers before, RaftMembers now, String bus) {
     List<RaftPeer> listeners = new ArrayList<>(now.listeners());
@@ -119,7 +125,7 @@ public final class VoterChanges {
         : error;
   }
 
-  /** Takes a bus out of the members, if it is one. */
+  /** Removes a bus from the members, if it is one. */
   public static CompletableFuture<Void> expel(Group group, String bus) {
     RaftMembers now = group.members();
     return now.contains(bus)

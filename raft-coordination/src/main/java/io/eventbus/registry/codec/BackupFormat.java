@@ -24,7 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Writes a backup of a registry as a stream of bytes, and reads it back from a file.
+ * Format of a backup of a registry: a stream of bytes, which is read back from a file.
  *
  * <p>The stream is {@code EBREGBK1}, the length of a description (4 bytes, big-endian), the
  * description in lines of text, the registry as {@link SnapshotFormat} writes it, and SHA-256 over
@@ -49,11 +49,11 @@ public final class BackupFormat {
 
   private BackupFormat() {}
 
-  /** What was in a file. */
+  /** Content of a file. */
   public record Content(Backup.Description description, RegistryState state) {}
 
   /**
-   * Makes a backup of a state; it is written when it is asked for.
+   * Creates a backup of a state; it is encoded when it is written.
    *
    * @param cluster the id of the cluster; empty for none
    * @param bus the bus; empty for none
@@ -197,7 +197,7 @@ public final class BackupFormat {
     }
   }
 
-  /** The first bytes of a stream, so that the sum at the end is not read as content. */
+  /** First bytes of a stream, so that the sum at the end is not read as content. */
   private static final class FirstBytes extends InputStream {
     private final InputStream in;
     private long left;

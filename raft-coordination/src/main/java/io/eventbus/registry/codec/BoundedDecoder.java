@@ -11,11 +11,11 @@ import org.apache.avro.util.Utf8;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads Avro's binary encoding from a buffer of unknown content.
+ * Decoder of Avro's binary encoding from a buffer of unknown content.
  *
- * <p>Avro's own decoder makes room for what a length or a count promises. This one first looks
- * whether as many bytes are left, so that what is read never takes more memory than a small
- * multiple of the input. Not safe for several threads.
+ * <p>Avro's own decoder allocates what a length or a count promises. This one first checks that as
+ * many bytes are left, so that it never takes more memory than a small multiple of the input. Not
+ * safe for several threads.
  */
 final class BoundedDecoder extends Decoder {
   private final ByteBuffer in;
@@ -151,7 +151,10 @@ final class BoundedDecoder extends Decoder {
     return readInt();
   }
 
-  /** The items of the next block; each has at least one byte in every schema of the registry. */
+  /**
+   * Reads the number of items of the next block; each has at least one byte in every schema of the
+   * registry.
+   */
   private long readCount() throws IOException {
     long count = readLong();
     if (count < 0) {
@@ -170,7 +173,7 @@ final class BoundedDecoder extends Decoder {
     return count;
   }
 
-  /** As Avro has it: skips blocks with a size, and returns the items of one without, or 0. */
+  /** Skips blocks with a size, and returns the items of one without, or 0, as Avro has it. */
   private long skipBlocks() throws IOException {
     while (true) {
       long count = readLong();

@@ -22,7 +22,7 @@ import io.eventbus.registry.schema.RenewLeaseData;
 import io.eventbus.registry.schema.RevokeSubjectData;
 import io.eventbus.registry.state.TimedCommand;
 
-/** Commands and their records. */
+/** Conversion between commands and their records. */
 final class Commands {
   private Commands() {}
 
@@ -39,7 +39,7 @@ final class Commands {
         command(data.getCommand()));
   }
 
-  /** The first format that has such a command. */
+  /** Returns the first format that has such a command. */
   static int format(RegistryCommand command) {
     return command instanceof RevocationCommand ? 2 : 1;
   }

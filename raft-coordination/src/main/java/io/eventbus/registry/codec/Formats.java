@@ -19,22 +19,22 @@ import org.apache.avro.specific.SpecificDatumWriter;
 import org.apache.avro.specific.SpecificRecord;
 
 /**
- * The formats that this version reads, each with the schemas that its writer had.
+ * Formats that this version reads, each with the schemas that its writer had.
  *
  * <p>Encoded is one byte with the format's number, then the record in Avro's binary encoding. Avro
  * translates from the writer's schema to today's. The schemas of each format are frozen in a file
  * beside this class, from which nothing is ever removed.
  *
- * <p>What is written names the first format that can say it, so that buses of an earlier version go
- * on in a cluster that is upgraded bus by bus, until something new is said: the binary encoding of
- * old kinds is the same, because new ones come at the end of a union. Immutable; any thread may use
- * it.
+ * <p>Encoded values name the first format that can express them, so that buses of an earlier
+ * version go on in a cluster that is upgraded bus by bus, until something new is said: the binary
+ * encoding of old kinds is the same, because new ones come at the end of a union. Immutable; any
+ * thread may use it.
  */
 final class Formats {
-  /** What every version reads. */
+  /** Format that every version reads. */
   static final int FIRST = 1;
 
-  /** The newest format that this version reads and writes. */
+  /** Newest format that this version reads and writes. */
   static final int CURRENT = 2;
 
   private static final RegistryModel MODEL = new RegistryModel();
@@ -58,7 +58,7 @@ final class Formats {
     }
   }
 
-  /** Encodes a record of which that format, or an earlier one, has all that is in it. */
+  /** Encodes a record whose fields that format, or an earlier one, all has. */
   byte[] encode(int format, SpecificRecord record) {
     ByteArrayOutputStream out = new ByteArrayOutputStream(256);
     out.write(format);
@@ -113,7 +113,7 @@ final class Formats {
     }
   }
 
-  /** What is compiled in, to compare it with the frozen file. */
+  /** Returns the compiled schemas, to compare them with the frozen file. */
   static Protocol compiled() {
     return RegistryProtocol.PROTOCOL;
   }

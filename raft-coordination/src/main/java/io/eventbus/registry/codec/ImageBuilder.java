@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Gathers the entries of a snapshot, no more of each kind than its head allows. */
+/** Builder of a snapshot from its entries, no more of each kind than its head allows. */
 final class ImageBuilder {
   private @Nullable SnapshotHeadData head;
   private @Nullable RegistryLimits limits;

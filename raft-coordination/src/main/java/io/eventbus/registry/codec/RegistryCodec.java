@@ -12,19 +12,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes commands and results as bytes, and reads them back.
+ * Codec for commands and results as bytes.
  *
  * <p>Reading uses the buffer from its position to its limit, leaves it as it was, and takes no more
  * memory than a small multiple of it; the caller bounds the buffer. Any thread may call any method.
  */
 public final class RegistryCodec {
-  /** The most commands in one entry of the log. */
+  /** Maximum number of commands in one entry of the log. */
   public static final int MAX_BATCH = 4_096;
 
   private RegistryCodec() {}
 
   /**
-   * Writes what stands in one entry of the log.
+   * Encodes one entry of the log.
    *
    * @param commands at most {@link #MAX_BATCH} commands, in order; none for an entry that only
    *     shows which bus leads
@@ -46,7 +46,7 @@ public final class RegistryCodec {
   }
 
   /**
-   * Reads an entry of the log.
+   * Decodes an entry of the log.
    *
    * @param bytes the bytes
    * @return the commands, in order
@@ -67,7 +67,7 @@ public final class RegistryCodec {
   }
 
   /**
-   * Writes a command on its way to the leader, which gives it its time.
+   * Encodes a command on its way to the leader, which gives it its time.
    *
    * @return the bytes
    */
@@ -77,7 +77,7 @@ public final class RegistryCodec {
   }
 
   /**
-   * Reads a command on its way to the leader.
+   * Decodes a command on its way to the leader.
    *
    * @param bytes the bytes
    * @return the command, with the time 0
@@ -89,7 +89,7 @@ public final class RegistryCodec {
   }
 
   /**
-   * Writes a result.
+   * Encodes a result.
    *
    * @return the bytes
    */
@@ -98,7 +98,7 @@ public final class RegistryCodec {
   }
 
   /**
-   * Reads a result.
+   * Decodes a result.
    *
    * @param bytes the bytes
    * @throws RegistryFormatException if the bytes are no result
@@ -108,7 +108,7 @@ public final class RegistryCodec {
     return checked(() -> Results.value(data));
   }
 
-  /** The values check themselves; what they say becomes an error of the bytes. */
+  /** Maps a record; the values check themselves, and their errors become errors of the bytes. */
   static <T> T checked(Mapping<T> mapping) throws RegistryFormatException {
     try {
       return mapping.get();
@@ -117,7 +117,7 @@ public final class RegistryCodec {
     }
   }
 
-  /** From a record to a value. */
+  /** Mapping from a record to a value. */
   interface Mapping<T> {
     T get();
   }

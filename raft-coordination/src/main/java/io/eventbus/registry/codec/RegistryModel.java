@@ -8,9 +8,9 @@ import org.apache.avro.specific.SpecificData;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows the classes of the registry's records, and no others: whatever names a schema has, no other
- * class is ever looked for. So Avro's list of trusted packages, which is one for the whole process,
- * is left alone.
+ * Avro model that knows the classes of the registry's records, and no others: no other class is
+ * ever loaded, whatever names a schema has. So Avro's list of trusted packages, which is one for
+ * the whole process, is left alone.
  */
 final class RegistryModel extends SpecificData {
   private final Map<String, Class<?>> classes = new HashMap<>();

@@ -20,7 +20,7 @@ import io.eventbus.registry.schema.TopicDeletedData;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Results and their records. */
+/** Conversion between results and their records. */
 final class Results {
   private static final Set<RegistryRefusalReason> OF_FORMAT_2 =
       EnumSet.of(
@@ -84,7 +84,7 @@ final class Results {
     throw new IllegalArgumentException("outcome: " + outcome.getClass().getSimpleName());
   }
 
-  /** The first format that has such a result. */
+  /** Returns the first format that has such a result. */
   static int format(CommandResult result) {
     if (result instanceof CommandResult.Refused refused) {
       return OF_FORMAT_2.contains(refused.reason()) ? 2 : 1;

@@ -24,7 +24,7 @@ import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
 
 /**
- * Writes a whole registry as a stream of bytes, and reads it back.
+ * Format of a whole registry as a stream of bytes.
  *
  * <p>The stream is {@code EBREGSN1}, then entries, then a checksum. An entry is its length (4
  * bytes, big-endian) and a record with the number of its format; the first is the head, the last
@@ -34,7 +34,10 @@ import java.util.zip.CheckedOutputStream;
 public final class SnapshotFormat {
   private static final byte[] MAGIC = "EBREGSN1".getBytes(StandardCharsets.US_ASCII);
 
-  /** More than the largest legal entry: a topic with 32 settings of 1,024 bytes, or a result. */
+  /**
+   * Maximum size of an entry, above the largest legal one: a topic with 32 settings of 1,024 bytes,
+   * or a result.
+   */
   private static final int MAX_ENTRY = 8 << 20;
 
   private SnapshotFormat() {}
@@ -42,7 +45,7 @@ public final class SnapshotFormat {
   /**
    * Writes a registry.
    *
-   * @param out where to; it is flushed, not closed
+   * @param out the destination; it is flushed, not closed
    * @throws IOException if writing fails
    */
   public static void write(RegistryState state, OutputStream out) throws IOException {
@@ -80,7 +83,7 @@ public final class SnapshotFormat {
   /**
    * Reads a registry.
    *
-   * @param in where from, to its end; it is not closed
+   * @param in the source, to its end; it is not closed
    * @throws RegistryFormatException if the bytes are no registry, or damaged
    * @throws IOException if reading fails
    */

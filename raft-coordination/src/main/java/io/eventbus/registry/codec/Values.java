@@ -19,7 +19,10 @@ import io.eventbus.registry.schema.SnapshotTopicData;
 import io.eventbus.registry.schema.SpecData;
 import org.jspecify.annotations.Nullable;
 
-/** The registry's values and their records. The constructors of the values do the checking. */
+/**
+ * Conversion between the registry's values and their records. The constructors of the values do the
+ * checking.
+ */
 final class Values {
   private Values() {}
 

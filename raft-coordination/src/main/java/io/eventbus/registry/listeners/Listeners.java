@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The listeners of a registry. Any thread adds and ends them; only the registry's tells them. */
+/** Listeners of a registry. Any thread adds and removes them; only the registry's calls them. */
 public final class Listeners {
   private static final Logger log = LoggerFactory.getLogger(Listeners.class);
 
@@ -19,7 +19,7 @@ public final class Listeners {
   private final AtomicLong failures = new AtomicLong();
   private final int max;
 
-  /** Makes an empty list. */
+  /** Creates an empty list. */
   public Listeners(int max) {
     this.max = max;
   }
@@ -27,7 +27,7 @@ public final class Listeners {
   /**
    * Adds a listener; {@link #greet} brings its first snapshot.
    *
-   * @throws IllegalStateException if there are as many as there may be
+   * @throws IllegalStateException if there is the maximum number of listeners
    */
   public synchronized ListenerRegistration add(RegistryListener listener) {
     if (slots.size() >= max) {
@@ -52,9 +52,10 @@ public final class Listeners {
   }
 
   /**
-   * Tells those that were greeted before; the others will find the changes in their first one.
+   * Tells the listeners that were greeted before; the others will find the changes in their first
+   * snapshot.
    *
-   * @param changes what is different, in order
+   * @param changes the differences, in order
    */
   public void tell(RegistrySnapshot snapshot, List<RegistryChange> changes) {
     for (Slot slot : slots) {
@@ -69,7 +70,7 @@ public final class Listeners {
     return failures.get();
   }
 
-  // A listener is foreign code: whatever it throws must not stop the registry's thread.
+  // A listener is foreign code: its exceptions must not stop the registry's thread.
   @SuppressWarnings("CatchingUnchecked")
   private void tell(Slot slot, RegistrySnapshot snapshot, List<RegistryChange> changes) {
     if (slot.ended) {

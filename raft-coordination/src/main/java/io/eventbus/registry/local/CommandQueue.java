@@ -8,12 +8,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands commands over to the registry's thread, bounded in count and in bytes.
+ * Queue of commands to the registry's thread, bounded in count and in bytes.
  *
  * <p>Any thread offers; one thread takes. The lock is held for a few instructions only.
  */
 final class CommandQueue {
-  /** What became of an offer. */
+  /** Result of an offer. */
   enum Offer {
     TAKEN,
     FULL,
@@ -26,7 +26,9 @@ final class CommandQueue {
   private final int maxCommands;
   private final long maxBytes;
 
-  /** What the taking thread is at; it is taken out with the others when all are to be failed. */
+  /**
+   * Command that the taking thread is at; it is removed with the others when all are to be failed.
+   */
   private @Nullable PendingCommand inHand;
 
   private long bytes;
@@ -56,7 +58,7 @@ final class CommandQueue {
     }
   }
 
-  /** Lets the taking thread look up, also with no command there. */
+  /** Wakes the taking thread, also with no command there. */
   void wake() {
     lock.lock();
     try {
@@ -67,7 +69,7 @@ final class CommandQueue {
     }
   }
 
-  /** Takes no more commands; those that are in stay to be taken. */
+  /** Accepts no more commands; those that are in stay to be taken. */
   void close() {
     lock.lock();
     try {
@@ -78,7 +80,10 @@ final class CommandQueue {
     }
   }
 
-  /** Takes everything out, with the command that was taken last, which may be done already. */
+  /**
+   * Removes and returns everything, with the command that was taken last, which may be done
+   * already.
+   */
   List<PendingCommand> drain() {
     lock.lock();
     try {
@@ -95,7 +100,7 @@ final class CommandQueue {
     }
   }
 
-  /** Waits for the next command; null when woken, and at the end, see {@link #isDone}. */
+  /** Waits for the next command; returns null when woken, and at the end, see {@link #isDone}. */
   @Nullable PendingCommand take() throws InterruptedException {
     lock.lockInterruptibly();
     try {

@@ -24,7 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What operators find at a bus that runs alone: no other bus to hand anything to. */
+/** Operations for operators of a bus that runs alone: there is no other bus to hand anything to. */
 final class LocalAdministration implements RegistryAdministration {
   private final Supplier<RegistryState> state;
   private final Clock clock;

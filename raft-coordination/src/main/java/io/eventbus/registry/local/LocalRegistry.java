@@ -35,13 +35,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registry of a bus that runs alone: everything is in this process and ends with it.
+ * Registry of a bus that runs alone: everything is in this process and ends with it.
  *
- * <p>Beyond the port it promises: when the stage of a command completes, {@link #snapshot()} shows
- * the command's effect and the listeners have been told. Commands are applied on the thread
+ * <p>Beyond the port it guarantees: when the stage of a command completes, {@link #snapshot()}
+ * shows the command's effect and the listeners have been called. Commands are applied on the thread
  * "registry", in the order in which they were submitted. Leases do not run out by themselves: a bus
- * that is alone is alive as long as its registry is. The thread "registry-deadlines" fails what is
- * late.
+ * that is alone is alive as long as its registry is. The thread "registry-deadlines" fails late
+ * commands.
  */
 public final class LocalRegistry implements Registry {
   private static final Logger log = LoggerFactory.getLogger(LocalRegistry.class);
@@ -64,7 +64,7 @@ public final class LocalRegistry implements Registry {
   private volatile RegistryLifecycle lifecycle = RegistryLifecycle.NEW;
   private volatile RegistryState state;
 
-  /** Makes a registry, to be started. */
+  /** Creates a registry, to be started. */
   public LocalRegistry(LocalRegistryOptions options, Clock clock) {
     this.options = options;
     this.clock = Objects.requireNonNull(clock, "clock");
@@ -91,7 +91,7 @@ public final class LocalRegistry implements Registry {
     }
     Future<?> unused =
         deadlines.scheduleWithFixedDelay(
-            this::expireOrTell, EXPIRY_SECONDS, EXPIRY_SECONDS, TimeUnit.SECONDS);
+            this::expireSafely, EXPIRY_SECONDS, EXPIRY_SECONDS, TimeUnit.SECONDS);
     return CompletableFuture.completedStage(null);
   }
 
@@ -193,13 +193,13 @@ public final class LocalRegistry implements Registry {
     }
   }
 
-  /** Returns how many commands wait. */
+  /** Returns the number of waiting commands. */
   public int queuedCommands() {
     return queue.size();
   }
 
   /**
-   * Returns how much the waiting commands occupy.
+   * Returns the memory that the waiting commands occupy.
    *
    * @return an upper estimate in bytes
    */
@@ -207,12 +207,12 @@ public final class LocalRegistry implements Registry {
     return queue.bytes();
   }
 
-  /** Returns how many commands were refused because too many were waiting. */
+  /** Returns the number of commands that were refused because too many were waiting. */
   public long commandsRefusedForLoad() {
     return refusedForLoad.get();
   }
 
-  /** Returns how often a listener threw. */
+  /** Returns the number of exceptions from listeners. */
   public long listenerFailures() {
     return listeners.failures();
   }
@@ -237,7 +237,7 @@ public final class LocalRegistry implements Registry {
   }
 
   /** Expires revocations; after an exception the timer would not do so again. */
-  void expireOrTell() {
+  void expireSafely() {
     try {
       expireRevocations();
     } catch (RuntimeException e) {
@@ -245,7 +245,7 @@ public final class LocalRegistry implements Registry {
     }
   }
 
-  /** What a leader does in a cluster. */
+  /** Expires revocations, as a leader does in a cluster. */
   void expireRevocations() {
     long now = clock.millis();
     boolean due = snapshot().revocations().stream().anyMatch(each -> each.isExpiredAt(now));
@@ -283,7 +283,7 @@ public final class LocalRegistry implements Registry {
     }
   }
 
-  /** The deadline of the shutdown has come: a listener blocks, or there was too much to do. */
+  /** Ends at the deadline of the shutdown: a listener blocks, or there was too much to do. */
   private void abandon() {
     if (closed.isDone()) {
       return;

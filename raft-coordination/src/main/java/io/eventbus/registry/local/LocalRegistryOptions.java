@@ -4,11 +4,12 @@ import io.eventbus.registry.state.RegistryLimits;
 import java.util.Objects;
 
 /**
- * The bounds of a {@link LocalRegistry}.
+ * Bounds of a {@link LocalRegistry}.
  *
  * @param firstBusNumber the number for the first bus, from 1; default 1. This registry forgets all
- *     numbers when the process ends; where numbers outlive the process, begin elsewhere each time
- * @param maxQueuedBytes the most bytes of commands that wait, 4,096 to 1,073,741,824; default 8 MiB
+ *     numbers when the process ends; if numbers outlive the process, begin elsewhere each time
+ * @param maxQueuedBytes the maximum bytes of commands that wait, 4,096 to 1,073,741,824; default 8
+ *     MiB
  */
 public record LocalRegistryOptions(
     RegistryLimits limits,
@@ -16,7 +17,7 @@ public record LocalRegistryOptions(
     int maxQueuedCommands,
     long maxQueuedBytes,
     int maxListeners) {
-  /** All defaults. */
+  /** Options with all defaults. */
   public static final LocalRegistryOptions DEFAULT =
       new LocalRegistryOptions(RegistryLimits.DEFAULT, 1, 10_000, 8L << 20, 256);
 

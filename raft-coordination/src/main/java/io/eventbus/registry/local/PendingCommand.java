@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command on its way. Three threads meet here: the submitter's, the registry's, and the one that
- * watches deadlines; the first to move the stage on decides.
+ * Command on its way. Three threads meet here: the submitter's, the registry's, and the one that
+ * watches deadlines; the first to change the state decides.
  */
 final class PendingCommand {
   private enum Stage {
@@ -40,7 +40,7 @@ final class PendingCommand {
     this.deadline = deadline;
   }
 
-  /** Without the means to complete it from outside. */
+  /** Returns the stage, which cannot be completed from outside. */
   CompletionStage<CommandResult> answer() {
     return answer.minimalCompletionStage();
   }
@@ -53,7 +53,9 @@ final class PendingCommand {
     }
   }
 
-  /** Claims the command for the registry's thread; false if no caller waits for it any more. */
+  /**
+   * Takes the command for the registry's thread; returns false if no caller waits for it any more.
+   */
   boolean take() {
     return stage.compareAndSet(Stage.WAITING, Stage.TAKEN);
   }

@@ -2,7 +2,7 @@ package io.eventbus.registry.local;
 
 import io.eventbus.registry.RegistryOverloadedException;
 
-/** Why a command is not even taken in. */
+/** Reasons why a command is not accepted into the queue. */
 final class RegistryRefusals {
   private RegistryRefusals() {}
 

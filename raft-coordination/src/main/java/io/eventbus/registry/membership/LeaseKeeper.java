@@ -29,13 +29,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a bus registered: registers it, renews its lease three times in its length, and begins a
- * new life when the registry has taken the bus DOWN. Any thread may call any method; the thread
- * "registry-lease" does the work.
+ * Keeper of a bus's registration: registers it, renews its lease three times in its length, and
+ * begins a new life when the registry has taken the bus DOWN. Any thread may call any method; the
+ * thread "registry-lease" does the work.
  *
- * <p>A command whose outcome is not known is repeated with its id until it is: it may have been
- * applied, and a second registration or change of state would be another one. A renewal that is
- * made anew does no harm, while a repeated one would only bring back an old lease.
+ * <p>A command whose result is not known is repeated with its id until it is: it may have been
+ * applied, and a second registration or change of state would be another one. A new renewal does no
+ * harm, while a repeated one would only bring back an old lease.
  */
 public final class LeaseKeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
@@ -59,21 +59,21 @@ public final class LeaseKeeper implements AutoCloseable {
   private boolean renewAtOnce;
   private @Nullable Future<?> nextTurn;
 
-  /** A command that may have been applied. */
+  /** Command that may have been applied. */
   private record Unknown(CommandId id, RegistryCommand command) {
     boolean isAbout(BusState state) {
       return command instanceof BusCommand.ChangeState change && change.next() == state;
     }
   }
 
-  // What has been asked for and has not ended; any thread.
+  // Stages that were asked for and have not ended; any thread.
   private final Queue<CompletableFuture<Void>> open = new ConcurrentLinkedQueue<>();
   private volatile boolean closed;
 
   private volatile long renewedNanos = System.nanoTime();
 
   /**
-   * Makes a keeper, to be started.
+   * Creates a keeper, to be started.
    *
    * @param ownsId whether a bus of this id that the registry knows can only have been this one, as
    *     with a data directory that was kept; then its lease need not run out first
@@ -109,10 +109,10 @@ public final class LeaseKeeper implements AutoCloseable {
   }
 
   /**
-   * Moves the bus to another state, and again if it has to begin a new life.
+   * Changes the state of the bus, and again if it has to begin a new life.
    *
-   * @param state UP, DRAINING or DOWN; after DOWN the lease is not renewed any more. JOINING asks
-   *     for no more than to be registered
+   * @param state UP, DRAINING or DOWN; after DOWN the lease is not renewed any more. JOINING only
+   *     asks for a registration
    * @return a stage that completes when the registry knows the state, or with {@link
    *     RegistryClosedException} when this is closed before
    */
@@ -132,12 +132,12 @@ public final class LeaseKeeper implements AutoCloseable {
     return done;
   }
 
-  /** Says how long ago the lease was renewed. */
+  /** Returns the time since the lease was renewed. */
   public Duration age() {
     return Duration.ofNanos(Math.max(0, System.nanoTime() - renewedNanos));
   }
 
-  /** Does what is due next, one command at a time. */
+  /** Does the work that is due next, one command at a time. */
   private void turn() {
     if (busy) {
       return;
@@ -145,7 +145,7 @@ public final class LeaseKeeper implements AutoCloseable {
     CommandResult.BusRegistered now = life;
     Unknown before = unknown;
     if (before != null && wanted == BusState.DOWN && !before.isAbout(BusState.DOWN)) {
-      // It cannot have an effect after DOWN any more.
+      // After DOWN the command cannot have an effect any more.
       before = null;
       unknown = null;
     }
@@ -172,7 +172,7 @@ public final class LeaseKeeper implements AutoCloseable {
     open.removeIf(CompletableFuture::isDone);
   }
 
-  /** From JOINING to DRAINING the way leads over UP. */
+  /** Returns the next state; from JOINING to DRAINING the way leads over UP. */
   private BusState step() {
     return wanted == BusState.DRAINING && reached == BusState.JOINING ? BusState.UP : wanted;
   }
@@ -233,7 +233,7 @@ public final class LeaseKeeper implements AutoCloseable {
       refused(refused);
     } else {
       if (repeated) {
-        // It may have been applied long ago, and the lease be about to run out.
+        // The command may have been applied long ago, and the lease be about to run out.
         renewAtOnce = true;
       } else {
         renewedNanos = System.nanoTime();
@@ -266,7 +266,8 @@ public final class LeaseKeeper implements AutoCloseable {
         if (there == null || there == BusState.DOWN) {
           registerAgain(refused);
         } else {
-          // It is there already, or another command has moved it; this bus goes on from there.
+          // The bus is in that state already, or another command has changed it; this bus goes on
+          // from there.
           log.info("This bus is {}: {}", there, refused.message());
           reached = there;
         }
@@ -280,7 +281,10 @@ public final class LeaseKeeper implements AutoCloseable {
     life = null;
   }
 
-  /** What the newest snapshot says of this life; null if it knows another one, or none. */
+  /**
+   * Returns the state of this life in the newest snapshot; null if that knows another life, or
+   * none.
+   */
   private @Nullable BusState stateOfThisLife() {
     CommandResult.BusRegistered now = life;
     BusInfo known = registry.snapshot().bus(description.id());

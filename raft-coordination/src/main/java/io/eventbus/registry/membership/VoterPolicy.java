@@ -12,7 +12,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses who votes, one step at a time. Pure; any thread may use it.
+ * Policy that chooses the voters, one step at a time. Pure; any thread may use it.
  *
  * <p>Alive is a voter that is JOINING, UP or DRAINING, and the leader. The spare of a set of voters
  * is how many of those that are alive may still fail before there is no majority. The rule that
@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * without a majority alive</em>. Under it, in this order:
  *
  * <ol>
- *   <li>a voter that has been DOWN for long, or is forgotten, gives its vote to a bus that is UP;
- *       where there is none, it only loses it;
+ *   <li>a voter that has been DOWN for long, or is removed, gives its vote to a bus that is UP; if
+ *       there is none, it only loses it;
  *   <li>while there are fewer voters than wanted, a bus that is UP gets a vote;
- *   <li>where there are more voters than wanted, one that does not lead loses its vote, first one
- *       that is DRAINING;
+ *   <li>if there are more voters than wanted, one that does not lead loses its vote, first one that
+ *       is DRAINING;
  *   <li>a voter that is DRAINING gives its vote to a bus that is UP, if there is one; the leader
  *       hands over the leadership first;
  *   <li>voters are spread over the zones: a vote moves from a zone with at least two more votes.
@@ -35,9 +35,9 @@ public final class VoterPolicy {
   private final long replaceAfterMillis;
 
   /**
-   * Makes a policy.
+   * Creates a policy.
    *
-   * @param wanted how many voters there are to be, at least 1
+   * @param wanted the wanted number of voters, at least 1
    * @param replaceAfterMillis how long a voter's lease must have run out before it is replaced, in
    *     milliseconds, not negative
    * @throws IllegalArgumentException if a value is out of its range
@@ -52,7 +52,7 @@ public final class VoterPolicy {
   }
 
   /**
-   * What there is.
+   * Present members and buses.
    *
    * @param listeners the buses that only follow
    */
@@ -72,13 +72,13 @@ public final class VoterPolicy {
   }
 
   /**
-   * One change.
+   * Single change.
    *
    * @param out the bus that loses its vote; null for none
    * @param in the bus that gets a vote; null for none
    */
   public record Step(@Nullable String out, @Nullable String in, boolean handOver) {
-    /** Says what is to change. */
+    /** Describes the change. */
     public String describe() {
       String what =
           out == null
@@ -121,10 +121,10 @@ public final class VoterPolicy {
   }
 
   /**
-   * Says whether a bus that is DRAINING and does not lead will lose its vote by the next steps.
+   * Returns whether a bus that is DRAINING and does not lead will lose its vote by the next steps.
    *
-   * @return true if it votes and there is who takes the vote, or more voters than wanted; a bus
-   *     that is just being given a vote is no listener for a moment, and counts
+   * @return true if it votes and another bus can take the vote, or there are more voters than
+   *     wanted; a bus that is just being given a vote is no listener for a moment, and counts
    */
   public boolean isVoteTaken(Situation situation, String bus) {
     return situation.voters().contains(bus)
@@ -142,8 +142,8 @@ public final class VoterPolicy {
   }
 
   /**
-   * The bus that is to lose its vote so that another one gets it; null if there are fewer voters
-   * than wanted, or only the leader votes.
+   * Returns the bus that is to lose its vote so that another one gets it; null if there are fewer
+   * voters than wanted, or only the leader votes.
    */
   @Nullable String outFor(Situation situation, String in) {
     if (situation.voters().size() < wanted) {
@@ -162,7 +162,7 @@ public final class VoterPolicy {
   }
 
   /**
-   * Says how many more voters may fail before there is no majority.
+   * Returns how many more voters may fail before there is no majority.
    *
    * @return the number; negative if there is no majority
    */
@@ -207,7 +207,9 @@ public final class VoterPolicy {
     return info == null ? null : info.state();
   }
 
-  /** The bus that is UP and whose zone has the fewest votes, when {@code out} has lost its. */
+  /**
+   * Returns the bus that is UP and whose zone has the fewest votes, when {@code out} has lost its.
+   */
   static @Nullable String candidate(Situation situation, @Nullable String out) {
     Map<String, Integer> votes = votes(situation);
     if (out != null) {

@@ -9,26 +9,26 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers operators' requests about votes. Pure; any thread may use it.
+ * Rules for operators' requests about votes. Pure; any thread may use it.
  *
  * <p>The rule is {@link VoterPolicy}'s: no step leaves less to spare than there was, and none is
- * taken without a majority alive. A bus that leaves counts as gone already, because it will be.
- * What the policy would undo at once is refused too, and the refusal says so.
+ * taken without a majority alive. A bus that leaves counts as gone already, because it will be. A
+ * request that the policy would undo at once is refused too, and the refusal says so.
  */
 public final class VoterRequests {
   private final VoterPolicy policy;
 
-  /** Makes the rule for operators that goes with a policy. */
+  /** Creates the rules that go with a policy. */
   public VoterRequests(VoterPolicy policy) {
     this.policy = Objects.requireNonNull(policy, "policy");
   }
 
   /**
-   * What becomes of a wish.
+   * Answer to a request.
    *
-   * @param step what to do; null if the wish is refused. A step that neither gives nor takes a vote
-   *     means that no vote has to change
-   * @param refusal why not; null if there is a step
+   * @param step the step to take; null if the request is refused. A step that neither gives nor
+   *     takes a vote means that no vote has to change
+   * @param refusal the reason of a refusal; null if there is a step
    */
   public record Answer(@Nullable Step step, @Nullable String refusal) {
     private static final Step NOTHING = new Step(null, null, false);
@@ -43,7 +43,7 @@ public final class VoterRequests {
   }
 
   /**
-   * A listener is to vote.
+   * Answers the request to make a listener a voter.
    *
    * @param insteadOf the bus that loses its vote; null for the choice of the policy
    */
@@ -70,7 +70,7 @@ public final class VoterRequests {
     return checked(situation, new Step(out, bus, false));
   }
 
-  /** A voter is to listen only. */
+  /** Answers the request to make a voter a listener. */
   public Answer demote(Situation situation, String bus) {
     if (situation.listeners().contains(bus)) {
       return Answer.nothing();
@@ -86,10 +86,10 @@ public final class VoterRequests {
   }
 
   /**
-   * A bus that is not coming back is to be forgotten.
+   * Answers the request to remove a bus that is not coming back.
    *
-   * @param again whether it may have been forgotten already
-   * @return what to do about its vote, before it is taken out
+   * @param again whether it may have been removed already
+   * @return the step for its vote, before it is removed
    */
   public Answer remove(Situation situation, String bus, boolean again) {
     BusState state = VoterPolicy.state(situation, bus);
@@ -112,9 +112,9 @@ public final class VoterRequests {
   }
 
   /**
-   * A bus leaves for good.
+   * Answers the request of a bus to leave for good.
    *
-   * @return what to do about its vote, before it is taken out
+   * @return the step for its vote, before it is removed
    */
   public Answer leave(Situation situation, String bus) {
     if (!situation.voters().contains(bus)) {
@@ -128,7 +128,7 @@ public final class VoterRequests {
         "bus " + bus + " leads (expected: that it hands the leadership to another voter first)");
   }
 
-  /** A voter that does not count any more gives its vote to another one, or loses it. */
+  /** Moves the vote of a voter that does not count any more to another one, or drops it. */
   private static Answer gone(Situation situation, String bus) {
     Step step = new Step(bus, VoterPolicy.candidate(situation, bus), false);
     Answer refused = withoutMajority(situation);

@@ -14,17 +14,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells listeners of changes, on the thread "registry".
+ * Stream of changes to listeners, on the thread "registry".
  *
- * <p>Ratis never waits for a listener. What happens meanwhile is gathered; when that grows too long
- * it is thrown away, and listeners get the difference between two snapshots.
+ * <p>Ratis never waits for a listener. Changes are gathered meanwhile; when there are too many they
+ * are dropped, and listeners get the difference between two snapshots.
  */
 final class ChangeStream {
   private static final int MAX_GATHERED = 10_000;
 
   // Commands come faster than listeners need to hear of them, and to be woken costs as much as to
-  // apply one: what follows a change within this time is told together.
-  private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+  // apply one: changes within this time are reported together.
+  private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -97,17 +97,17 @@ final class ChangeStream {
   }
 
   private void run() {
-    RegistrySnapshot told = null;
+    RegistrySnapshot reported = null;
     while (true) {
       RegistrySnapshot next;
       List<RegistryChange> changes;
       boolean diff;
       lock.lock();
       try {
-        while (newest == told && !woken && !closed) {
+        while (newest == reported && !woken && !closed) {
           changed.awaitUninterruptibly();
         }
-        if (newest == told && closed) {
+        if (newest == reported && closed) {
           return;
         }
         next = newest;
@@ -122,10 +122,10 @@ final class ChangeStream {
       if (next == null) {
         continue;
       }
-      if (told != null && next != told) {
-        listeners.tell(next, diff ? StateDiff.between(told, next) : changes);
+      if (reported != null && next != reported) {
+        listeners.tell(next, diff ? StateDiff.between(reported, next) : changes);
       }
-      told = next;
+      reported = next;
       listeners.greet(next);
       rest();
     }
@@ -135,7 +135,7 @@ final class ChangeStream {
     lock.lock();
     try {
       resting = true;
-      long left = REST_NANOS;
+      long left = MIN_INTERVAL_NANOS;
       while (left > 0 && !woken && !closed) {
         left = changed.awaitNanos(left);
       }

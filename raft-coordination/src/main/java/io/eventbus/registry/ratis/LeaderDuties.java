@@ -24,38 +24,40 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a bus does while it leads: takes buses DOWN whose leases have run out, forgets revocations
- * whose time has come, and lets the policy choose who votes. Called several times a second on one
+ * Duties of a bus while it leads: takes buses DOWN whose leases have run out, removes revocations
+ * whose time has come, and lets the policy choose the voters. Called several times a second on one
  * thread, and does not wait.
  *
  * <p>A new leader first waits as long as the longest lease: while there was no leader, no bus could
- * renew. The same holds for a leader that stood still, whose turns are far apart: it could not take
- * renewals either, and does not know yet whether it still leads.
+ * renew. The same holds for a leader that stood still, whose turns are far apart: it could not
+ * accept renewals either, and does not know yet whether it still leads.
  */
 final class LeaderDuties {
   private static final Logger log = LoggerFactory.getLogger(LeaderDuties.class);
 
-  /** So long a change of the voters may take, the three of a vote that moves included. */
-  static final long CHANGE_NANOS = TimeUnit.MINUTES.toNanos(3);
+  /** Timeout of a change of the voters, the three of a vote that moves included. */
+  static final long CHANGE_TIMEOUT_NANOS = TimeUnit.MINUTES.toNanos(3);
 
-  /** Turns that are farther apart are those of a bus that stood still; they come each 200 ms. */
+  /**
+   * Interval of turns from which on the bus counts as having stood still; they come each 200 ms.
+   */
   static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The registry's group. */
+  /** Group of the registry. */
   interface Raft extends AbortedReconfiguration.Group {
     /** As {@link RatisGroup#leader}. */
     @Nullable String leader();
 
-    /** As {@link RatisGroup#isLeaderReady}. */
+    /** Returns {@link RatisGroup#isLeaderReady}. */
     boolean isLeaderReady();
 
-    /** As {@link RatisGroup#members}. */
+    /** Returns {@link RatisGroup#members}. */
     RaftMembers members();
 
-    /** As {@link RatisGroup#transferLeadership}. */
+    /** Transfers as {@link RatisGroup#transferLeadership}. */
     CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis);
 
-    /** As {@link VoterChanges#apply}. */
+    /** Changes as {@link VoterChanges#apply}. */
     CompletableFuture<Void> change(RaftMembers members, VoterPolicy.Step step);
 
     static Raft of(RatisGroup group) {
@@ -99,7 +101,7 @@ final class LeaderDuties {
   }
 
   private final Raft raft;
-  private final AbortedReconfiguration cutShort;
+  private final AbortedReconfiguration aborted;
   private final CommandGate gate;
   private final RegistryClock clock;
   private final Supplier<RegistrySnapshot> snapshot;
@@ -124,7 +126,7 @@ final class LeaderDuties {
       VoterPolicy policy,
       String self) {
     this.raft = raft;
-    this.cutShort = new AbortedReconfiguration(raft);
+    this.aborted = new AbortedReconfiguration(raft);
     this.gate = gate;
     this.clock = clock;
     this.snapshot = snapshot;
@@ -136,13 +138,13 @@ final class LeaderDuties {
   void perform() {
     if (!self.equals(raft.leader()) || !raft.isLeaderReady()) {
       leading = false;
-      cutShort.reset();
+      aborted.reset();
       return;
     }
     long nanos = nanoTime.getAsLong();
     leading &= nanos - performedNanos <= STANDSTILL_NANOS;
     performedNanos = nanos;
-    if (cutShort.endsLeadership()) {
+    if (aborted.endsLeadership()) {
       return;
     }
     if (!leading) {
@@ -174,7 +176,10 @@ final class LeaderDuties {
     }
   }
 
-  /** No leader has to wait with it: nothing makes a revocation last longer meanwhile. */
+  /**
+   * Removes expired revocations. No leader has to wait with it: nothing makes a revocation last
+   * longer meanwhile.
+   */
   private void expireRevocations(RegistrySnapshot now) {
     if (isUnderWay(expiringRevocations)) {
       return;
@@ -192,7 +197,7 @@ final class LeaderDuties {
   private void chooseVoters(RegistrySnapshot now) {
     long nanos = nanoTime.getAsLong();
     if (isUnderWay(changing)) {
-      if (nanos - changingSinceNanos < CHANGE_NANOS) {
+      if (nanos - changingSinceNanos < CHANGE_TIMEOUT_NANOS) {
         return;
       }
       log.warn("A change of the voters has not ended within 3 minutes; trying again");
@@ -218,7 +223,7 @@ final class LeaderDuties {
             });
   }
 
-  /** To another voter that is there; the next leader does the rest. */
+  /** Hands the leadership over to another voter that is present; the next leader does the rest. */
   private CompletableFuture<Void> handOver(RaftMembers members, VoterPolicy.Step step) {
     for (String voter : members.voterIds()) {
       BusInfo bus = snapshot.get().bus(new BusId(voter));

@@ -6,7 +6,7 @@ import io.eventbus.raft.members.PeerBook;
 import io.eventbus.registry.membership.VoterPolicy;
 import io.eventbus.registry.ratis.admin.MemberView;
 
-/** What a bus has before it runs. */
+/** Resources of a bus before it runs. */
 record MemberContext(
     RatisRegistryOptions options,
     LinkNode links,

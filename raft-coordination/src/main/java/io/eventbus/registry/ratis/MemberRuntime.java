@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What runs once a bus knows its cluster: Ratis, and the ways into its group. */
+/** Resources of a bus that knows its cluster: Ratis, and the entries into its group. */
 record MemberRuntime(
     RatisServer server,
     RatisGroup group,
@@ -27,7 +27,7 @@ record MemberRuntime(
 
   private static final int DUTY_MILLIS = 200;
 
-  /** Starts Ratis and opens the ways into its group. */
+  /** Starts Ratis and opens the entries into its group. */
   static MemberRuntime start(
       MemberContext context,
       DataDirectory directory,

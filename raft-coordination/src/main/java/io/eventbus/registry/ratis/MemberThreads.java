@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads of one bus's registry.
+ * Threads of one bus's registry.
  *
  * <p>The thread "registry-start-…" does what may wait; "registry-timers-…" watches deadlines;
  * "registry-engine-…" makes the calls of Ratis that may wait, and completes their futures; up to
@@ -27,8 +27,9 @@ final class MemberThreads {
     timers.setRemoveOnCancelPolicy(true);
     this.raftWorkers = Executors.newFixedThreadPool(4, named("raft"));
     this.raftCalls = Executors.newSingleThreadExecutor(named("engine"));
-    // One thread as a rule; more where callers wait. Their number is bounded by that of the
-    // operations that may be under way.
+    // A single thread as a rule; more if callers wait. Their number is bounded by that of the
+    // operations
+    // that may be under way.
     this.callers = Executors.newCachedThreadPool(named("callers"));
     this.starter = Executors.newSingleThreadExecutor(named("start"));
   }
@@ -53,7 +54,7 @@ final class MemberThreads {
     return raftCalls;
   }
 
-  /** For what callers do with results. */
+  /** Returns the executor on which callers use results. */
   ExecutorService callers() {
     return callers;
   }
@@ -62,15 +63,14 @@ final class MemberThreads {
     return starter;
   }
 
-  /** Takes no more that may wait. */
+  /** Stops accepting tasks that may wait. */
   void beginEnd() {
     starter.shutdown();
   }
 
   /**
-   * Waits for what may wait, 2 seconds at most, and then interrupts it.
-   *
-   * @return false if it goes on all the same
+   * Waits for tasks that may wait, 2 seconds at most, and then interrupts them; returns false if
+   * they go on all the same.
    */
   boolean endStarting() {
     boolean ended = false;

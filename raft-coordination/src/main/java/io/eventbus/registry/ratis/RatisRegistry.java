@@ -36,10 +36,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registry of a bus in a cluster.
+ * Registry of a bus in a cluster.
  *
- * <p>Beyond the port it promises: a command that has succeeded is on the disks of a majority of the
- * voters. Commands go to the leader over a link between buses, and are repeated until their
+ * <p>Beyond the port it guarantees: a command that has succeeded is on the disks of a majority of
+ * the voters. Commands go to the leader over a link between buses, and are repeated until their
  * deadline while there is none. Every bus, voter or not, has the whole registry in memory.
  */
 public final class RatisRegistry implements Registry {
@@ -59,7 +59,7 @@ public final class RatisRegistry implements Registry {
   private final Administration administration;
 
   /**
-   * Makes a registry, to be started.
+   * Creates a registry, to be started.
    *
    * @param links this bus's links, which listen already; they are not closed with the registry
    */
@@ -68,10 +68,10 @@ public final class RatisRegistry implements Registry {
   }
 
   /**
-   * Makes a registry, to be started, that is told by a source where other buses are.
+   * Creates a registry, to be started, that gets the addresses of other buses from a source.
    *
-   * @param options how this bus takes part; its seeds are not looked at
-   * @param source says where other buses may be
+   * @param options settings of this bus; its seeds are ignored
+   * @param source names the possible addresses of other buses
    * @param links this bus's links, which listen already; they are not closed with the registry
    */
   public RatisRegistry(
@@ -116,7 +116,7 @@ public final class RatisRegistry implements Registry {
 
   private RegistryException startFailed(Throwable cause) {
     if (lifecycle == RegistryLifecycle.STARTING) {
-      // The caller that started it is told why.
+      // The caller that started it is told the cause.
       log.debug("The registry did not start", cause);
       becomeFailed();
     }
@@ -262,14 +262,14 @@ public final class RatisRegistry implements Registry {
     }
   }
 
-  /** Says how the cluster looks from here. */
+  /** Returns the cluster as seen from here. */
   public ClusterStatus status() {
     return member.status();
   }
 
   /**
-   * Says what there is and what is missing: what a bus that has not joined yet waits for, or who
-   * leads.
+   * Describes the situation and the missing part: what a bus that has not joined yet waits for, or
+   * which bus leads.
    */
   public String situation() {
     return member.situation();

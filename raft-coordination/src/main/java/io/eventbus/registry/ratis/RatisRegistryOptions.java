@@ -10,20 +10,21 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * How a bus takes part in the registry of a cluster.
+ * Settings of a bus for the registry of a cluster.
  *
- * @param directory where this bus keeps its copy; of its own, on a disk that survives a restart
- * @param advertised where the other buses reach the links of this one
- * @param seeds where to look for other buses at the very first start, this one may be among them;
- *     empty for a bus that begins a cluster of its own. A bus that belongs to a cluster already
- *     only learns new addresses from them
+ * @param directory the directory of this bus's copy; of its own, on a disk that survives a restart
+ * @param advertised the address of this bus's links for other buses
+ * @param seeds addresses of other buses for the very first start, this one may be among them; empty
+ *     for a bus that begins a cluster of its own. A bus that belongs to a cluster already only
+ *     learns new addresses from them
  * @param replaceVoterAfter how long a voter's lease must have run out before another bus gets its
  *     vote, up to 365 days; default 10 minutes
- * @param electionTimeoutMin how long a follower hears nothing before it stands for election, at
- *     least, 50 ms to 1 minute; default 300 ms
- * @param electionTimeoutMax the same, at most; at least 1.5 times the other one; default 600 ms
- * @param snapshotEntries after how many entries of the log a snapshot is taken, 100 to 10,000,000;
- *     default 20,000
+ * @param electionTimeoutMin the minimum time without a leader before a follower stands for
+ *     election, 50 ms to 1 minute; default 300 ms
+ * @param electionTimeoutMax the maximum of that time; at least 1.5 times the minimum; default 600
+ *     ms
+ * @param snapshotEntries the number of log entries after which a snapshot is taken, 100 to
+ *     10,000,000; default 20,000
  */
 public record RatisRegistryOptions(
     Path directory,
@@ -66,7 +67,7 @@ public record RatisRegistryOptions(
   }
 
   /**
-   * Makes options with all defaults.
+   * Creates options with all defaults.
    *
    * @throws IllegalArgumentException if a value is out of its range
    */

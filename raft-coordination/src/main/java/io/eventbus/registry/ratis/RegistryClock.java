@@ -4,7 +4,7 @@ import java.time.Clock;
 import java.util.function.LongSupplier;
 
 /**
- * Registry time at this bus: the time of the last applied command, and what has passed here since.
+ * Registry time at this bus: the time of the last applied command, plus the time since then.
  *
  * <p>Wall clocks jump; registry time must not, because leases run out by it. So it goes on from bus
  * to bus, and stands still while the whole cluster is down. Only the very first command takes its
@@ -23,7 +23,7 @@ final class RegistryClock {
     this.nanoTime = nanoTime;
   }
 
-  /** A command of that time was applied. */
+  /** Sets the time to that of an applied command. */
   synchronized void applied(long timeMillis) {
     if (timeMillis > now()) {
       baseMillis = timeMillis;
@@ -32,14 +32,14 @@ final class RegistryClock {
     started = true;
   }
 
-  /** Starts from a state that was read, with its time. */
+  /** Restarts from a state that was read, with its time. */
   synchronized void restart(long timeMillis) {
     baseMillis = timeMillis;
     baseNanos = nanoTime.getAsLong();
     started = timeMillis > 0;
   }
 
-  /** The time for a command that comes in now. */
+  /** Returns the time for a command that comes in now. */
   synchronized long stamp() {
     if (!started) {
       restart(Math.max(1, wall.millis()));

@@ -45,9 +45,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** This bus's part in the cluster: finds or founds it, runs Ratis, and lets everything go. */
+/** This bus's part in the cluster: finds or founds it, runs Ratis, and releases everything. */
 final class RegistryMember implements RegistryStateMachine.Observer, Member {
-  /** What one thread drives: a command that comes in becomes entries that go out. */
+  /** Channels that one thread drives: a command that comes in becomes entries that go out. */
   private static final Set<String> DEDICATED = Set.of(RaftServices.RAFT, Services.COMMANDS);
 
   private static final Logger log = LoggerFactory.getLogger(RegistryMember.class);
@@ -137,7 +137,7 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
               links.identity().instance(),
               marker != null && marker.ready() ? known : null);
       if (known != null) {
-        // It has decided before it ended: it promises nothing to any bus.
+        // The bus has decided before it ended: it promises nothing to any bus.
         election.beginFounding();
         links.identity().joined(known.toString());
       }
@@ -156,7 +156,7 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
         opened.mark(marker);
       } else if (!source.seeds().isEmpty()) {
         // A bus that belongs to one cluster and is sent to another fails before it runs.
-        entry.look();
+        entry.checkSeeds();
       }
       boolean fresh = !marker.ready() && !opened.hasEngineFiles(marker.cluster());
       if (fresh && !marker.founder()) {
@@ -174,7 +174,7 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
       opened.mark(new DataDirectory.Marker(marker.cluster(), marker.bus(), true, marker.founder()));
       election.joined(marker.cluster());
       entry.awaitMembership(started.group(), started.commands(), applied);
-      view.fresh();
+      view.markUpToDate();
       log.info(
           "Member after {} ms: {} to find the cluster, {} to start the engine, {} to be up to date",
           millis(startNanos, System.nanoTime()),
@@ -194,7 +194,10 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
     return TimeUnit.NANOSECONDS.toMillis(toNanos - fromNanos);
   }
 
-  /** Whether a bus of that name holds a lease: then a fresh one is an impostor, or too early. */
+  /**
+   * Returns whether a bus of that name holds a lease: then a fresh one is an impostor, or too
+   * early.
+   */
   private boolean isAlive(String bus) {
     BusInfo info = machine.state().snapshot().bus(new BusId(bus));
     return info != null && info.state() != BusState.DOWN && !info.lease().isExpiredAt(clock.now());
@@ -206,9 +209,9 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
   }
 
   /**
-   * Closes everything; the future completes at the deadline at the latest. What is still in the
-   * middle of its start, and cannot be interrupted, is closed when it has started: until then the
-   * directory is its own.
+   * Closes everything; the future completes at the deadline at the latest. Parts that are still
+   * starting, and cannot be interrupted, are closed when they have started: until then the
+   * directory is theirs.
    */
   CompletableFuture<Void> stop(Duration deadline) {
     stopJoining();
@@ -257,8 +260,8 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
   }
 
   @Override
-  public void onState(RegistryState state, List<RegistryChange> told) {
-    changes.offer(state.snapshot(), told);
+  public void onState(RegistryState state, List<RegistryChange> next) {
+    changes.offer(state.snapshot(), next);
   }
 
   @Override
@@ -320,13 +323,13 @@ final class RegistryMember implements RegistryStateMachine.Observer, Member {
   @Override
   public CompletableFuture<Void> awaitApplied(long index, Duration limit) {
     CompletableFuture<Void> reached = applied.await(index, limit);
-    // What depends on it must not run on the thread that applies.
+    // Dependents must not run on the thread that applies.
     return reached.isDone()
         ? reached
         : reached.whenCompleteAsync((nothing, error) -> {}, threads.callers());
   }
 
-  /** For how long this bus may not have heard what the leader knows. */
+  /** Returns the maximum time for which this bus may not have heard what the leader knows. */
   Duration silence() {
     return view.silence(group());
   }

@@ -34,21 +34,21 @@ import org.apache.ratis.util.LifeCycle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the group's log to this bus's copy of the registry.
+ * State machine that applies the group's log to this bus's copy of the registry.
  *
  * <p>Ratis calls it on one thread for everything that changes the state; the state itself is
  * immutable, so that any thread may read it.
  */
 final class RegistryStateMachine extends BaseStateMachine {
-  /** Is told of what happens here; called on threads of Ratis, and must not block long. */
+  /** Observer of the state machine; called on threads of Ratis, and must not block long. */
   interface Observer {
-    /** There is a new state; the changes are those since the one before. */
+    /** Called with a new state, and the changes since the one before. */
     void onState(RegistryState state, List<RegistryChange> changes);
 
-    /** There is another leader, or none (null). */
+    /** Called when there is another leader, or none (null). */
     void onLeader(@Nullable String bus);
 
-    /** Ratis cannot go on. */
+    /** Called when Ratis cannot go on. */
     void onFailure(Throwable cause);
   }
 
@@ -72,7 +72,7 @@ final class RegistryStateMachine extends BaseStateMachine {
     return state;
   }
 
-  /** The last log entry that is in the state; -1 for none. */
+  /** Returns the index of the last log entry that is in the state; -1 for none. */
   long appliedIndex() {
     return getLastAppliedTermIndex().getIndex();
   }
@@ -91,7 +91,7 @@ final class RegistryStateMachine extends BaseStateMachine {
     getLifeCycle().transition(LifeCycle.State.PAUSED);
   }
 
-  /** A snapshot of the leader's has taken the place of what was here. */
+  /** Reloads the state, because a snapshot of the leader's has replaced it. */
   @Override
   public void reinitialize() throws IOException {
     getLifeCycle().startAndTransition(this::load, IOException.class);
@@ -192,7 +192,9 @@ final class RegistryStateMachine extends BaseStateMachine {
     return changed;
   }
 
-  /** Whether the log could not be written, which Ratis tells before it fails the entries. */
+  /**
+   * Returns whether the log could not be written, which Ratis reports before it fails the entries.
+   */
   boolean hasLogFailed() {
     return logFailed;
   }

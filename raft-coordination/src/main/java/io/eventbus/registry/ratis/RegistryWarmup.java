@@ -18,7 +18,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Uses the registry's formats once, see {@link ClassWarmup}. Nothing is kept. */
+/** Warm-up that uses the registry's formats once, see {@link ClassWarmup}. Nothing is kept. */
 final class RegistryWarmup {
   private RegistryWarmup() {}
 
@@ -29,7 +29,7 @@ final class RegistryWarmup {
     command();
   }
 
-  /** A command on its way to the leader, as an entry of the log, and its result. */
+  /** Plays a command on its way to the leader, as an entry of the log, and its result. */
   private static void command() throws IOException {
     BusCommand command = new BusCommand.RenewLease(new BusId("first-use"), 1, 1_000);
     CommandId id = new CommandId(0, 0, 0);

@@ -5,10 +5,10 @@ import io.eventbus.registry.RegistryChange;
 import java.util.List;
 
 /**
- * What came of applying a command.
+ * Result of applying a command.
  *
  * @param state the next state; the same object if nothing changed
- * @param changes what listeners are told, in order
+ * @param changes the changes for listeners, in order
  */
 public record Applied(RegistryState state, CommandResult result, List<RegistryChange> changes) {
   /** Copies the list. */

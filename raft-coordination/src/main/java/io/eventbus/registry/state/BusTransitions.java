@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the commands about buses do; the state that comes in has the new version already. */
+/** Transitions by commands about buses; the given state has the new version already. */
 final class BusTransitions {
   private BusTransitions() {}
 
@@ -169,7 +169,7 @@ final class BusTransitions {
         List.of(new RegistryChange.BusRemoved(bus)));
   }
 
-  /** A lease from now on; at the end of time it stops growing and does not overflow. */
+  /** Returns a lease from now on; at the end of time it stops growing and does not overflow. */
   private static Lease lease(StateSnapshot view, long leaseMillis) {
     long now = view.timeMillis();
     return new Lease(

@@ -9,19 +9,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers the results of the last commands, for those that are repeated.
+ * Memory of the results of the last commands, for those that are repeated.
  *
  * <p>There are two generations. New results go into the young one; when it is full it becomes the
  * old one, and the old one is forgotten. So between {@code capacity} and twice as many are
- * remembered, forgetting costs nothing, and what is forgotten depends on nothing but the order of
- * the commands. Every command that was applied after {@code forgottenUpTo} is remembered.
+ * remembered, forgetting costs nothing, and which results are forgotten depends only on the order
+ * of the commands. Every command that was applied after {@code forgottenUpTo} is remembered.
  */
 final class CommandMemory {
   private final SortedTree<CommandId, CommandResult> young;
   private final SortedTree<CommandId, CommandResult> old;
   private final long forgottenUpTo;
 
-  /** The version of the last command in the old generation. */
+  /** Version of the last command in the old generation. */
   private final long oldUpTo;
 
   private CommandMemory(
@@ -40,7 +40,7 @@ final class CommandMemory {
   }
 
   /**
-   * A memory as it was written down.
+   * Restores a memory from an image.
    *
    * @throws IllegalArgumentException if no memory with this capacity can hold that
    */
@@ -91,7 +91,7 @@ final class CommandMemory {
     return result != null ? result : old.get(id);
   }
 
-  /** The newest version whose command's result may be forgotten. */
+  /** Returns the newest version whose command's result may be forgotten. */
   long forgottenUpTo() {
     return forgottenUpTo;
   }
@@ -100,7 +100,9 @@ final class CommandMemory {
     return young.size() + old.size();
   }
 
-  /** A memory that also holds this result, which must be of a later version than all before. */
+  /**
+   * Returns a memory that also holds this result, which must be of a later version than all before.
+   */
   CommandMemory with(CommandId id, CommandResult result, int capacity) {
     SortedTree<CommandId, CommandResult> grown = young.with(id, result);
     if (grown.size() < capacity) {

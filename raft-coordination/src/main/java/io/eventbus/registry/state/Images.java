@@ -1,6 +1,6 @@
 package io.eventbus.registry.state;
 
-/** Checks of what was written down: it may be damaged, or made by another program. */
+/** Checks of images that were read: they may be damaged, or made by another program. */
 final class Images {
   private Images() {}
 

@@ -5,24 +5,29 @@ import io.eventbus.registry.BusState;
 import java.util.List;
 
 /**
- * Makes the first state of a new cluster from the last one that is known of another. Pure.
+ * First state of a new cluster, derived from the last one that is known of another. Pure.
  *
- * <p>What came after that state is lost and unknown. So that nothing which was given out then is
+ * <p>Everything after that state is lost and unknown. So that nothing which was given out then is
  * given out again, numbers of buses and versions go on behind a gap; every bus is DOWN until it
  * registers again; and the memory of commands is empty, in such a way that a command from before is
  * refused as forgotten, not applied a second time.
  */
 public final class NewIncarnation {
-  /** More lives of buses than may have begun since the state was written down: 65,536. */
+  /**
+   * Gap of numbers: more lives of buses than may have begun since the state was written, 65,536.
+   */
   public static final int NUMBER_GAP = 1 << 16;
 
-  /** More commands than may have been applied since the state was written down: 2 to the 40th. */
+  /**
+   * Gap of versions: more commands than may have been applied since the state was written, 2 to the
+   * 40th.
+   */
   public static final long VERSION_GAP = 1L << 40;
 
   private NewIncarnation() {}
 
   /**
-   * Makes the first state.
+   * Derives the first state.
    *
    * @throws IllegalArgumentException if no numbers or versions are left behind the gap
    */

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A {@link RegistryState} as plain lists: what is written to a snapshot, and read back from it.
+ * Image of a {@link RegistryState} as plain lists, which a snapshot contains.
  *
- * @param limits how much the registry may hold
+ * @param limits the registry's limits
  * @param timeMillis the registry's time in milliseconds
  * @param forgottenUpTo the newest version whose command's result may be forgotten
  */
@@ -38,7 +38,7 @@ public record RegistryImage(
     old = List.copyOf(old);
   }
 
-  /** The result of a command that may be repeated. */
+  /** Result of a command that may be repeated. */
   public record Remembered(CommandId id, CommandResult result) {
     /** Takes the values. */
     public Remembered {

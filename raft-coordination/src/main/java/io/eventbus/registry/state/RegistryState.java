@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that the state machine knows at one version. Immutable; any thread may read it.
+ * State of the state machine at one version. Immutable; any thread may read it.
  *
  * <p>States are equal if they came from equal first states by the same commands.
  */
@@ -15,7 +15,7 @@ public final class RegistryState {
   private final StateSnapshot snapshot;
   private final CommandMemory memory;
 
-  /** The number for the next life of a bus; beyond an int when all were given out. */
+  /** Number for the next life of a bus; beyond an int when all were given out. */
   private final long nextNumber;
 
   RegistryState(
@@ -27,9 +27,9 @@ public final class RegistryState {
   }
 
   /**
-   * Makes an empty registry.
+   * Creates an empty registry.
    *
-   * @param limits how much it may hold
+   * @param limits its maximum sizes
    * @param firstNumber the number for the first bus, from 1. A registry that forgets everything at
    *     its end begins elsewhere each time, so that numbers of its former lives are not met again
    * @return the state with version 0
@@ -47,7 +47,7 @@ public final class RegistryState {
   }
 
   /**
-   * Makes the state that an image was taken of.
+   * Restores a state from an image.
    *
    * @throws IllegalArgumentException if no registry can have this state, saying why
    */
@@ -59,7 +59,7 @@ public final class RegistryState {
         image.nextNumber());
   }
 
-  /** Takes an image of everything, to be written down. */
+  /** Returns an image of everything, to be written. */
   public RegistryImage image() {
     return new RegistryImage(
         limits,
@@ -75,18 +75,18 @@ public final class RegistryState {
         memory.oldUpTo());
   }
 
-  /** Returns what readers see. */
+  /** Returns the snapshot for readers. */
   public RegistrySnapshot snapshot() {
     return snapshot;
   }
 
-  /** Returns how much the registry may hold. */
+  /** Returns the maximum sizes of the registry. */
   public RegistryLimits limits() {
     return limits;
   }
 
   /**
-   * Returns how many commands' results are remembered.
+   * Returns the number of commands whose results are remembered.
    *
    * @return at most twice {@link RegistryLimits#rememberedCommands()}
    */

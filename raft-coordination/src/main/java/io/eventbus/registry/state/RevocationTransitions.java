@@ -9,7 +9,7 @@ import io.eventbus.registry.RevocationCommand;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the commands about revocations do; the state that comes in has the new version already. */
+/** Transitions by commands about revocations; the given state has the new version already. */
 final class RevocationTransitions {
   private RevocationTransitions() {}
 

@@ -10,7 +10,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An immutable sorted map: a change copies the path to the changed node and shares the rest.
+ * Immutable sorted map: a change copies the path to the changed node and shares the rest.
  *
  * <p>It is an AVL tree (Adelson-Velsky and Landis, 1962) with path copying (Driscoll et al.,
  * "Making data structures persistent", 1989), so that a change costs O(log n) time and memory
@@ -55,7 +55,7 @@ final class SortedTree<K extends Comparable<? super K>, V> {
     return get(key) == null ? this : new SortedTree<>(remove(root, key), size - 1);
   }
 
-  /** The values in the order of their keys, as an immutable view. */
+  /** Returns the values in the order of their keys, as an immutable view. */
   Collection<V> values() {
     return new AbstractCollection<>() {
       @Override
@@ -81,7 +81,7 @@ final class SortedTree<K extends Comparable<? super K>, V> {
     };
   }
 
-  /** Calls back with every entry in the order of the keys. */
+  /** Calls the action with every entry in the order of the keys. */
   void forEach(BiConsumer<? super K, ? super V> action) {
     for (Walk<K, V> walk = new Walk<>(root); walk.hasNext(); ) {
       Node<K, V> node = walk.next();
@@ -89,7 +89,10 @@ final class SortedTree<K extends Comparable<? super K>, V> {
     }
   }
 
-  /** Equal are trees with equal entries, whatever the shapes that their histories have left. */
+  /**
+   * Returns whether the entries are equal, whatever the shapes that the histories of the trees have
+   * left.
+   */
   @Override
   public boolean equals(@Nullable Object other) {
     if (!(other instanceof SortedTree<?, ?> tree) || tree.size != size) {
@@ -117,7 +120,7 @@ final class SortedTree<K extends Comparable<? super K>, V> {
     return hash;
   }
 
-  /** Says whether the two sides of every node differ in height by 1 at most. */
+  /** Returns whether the two sides of every node differ in height by 1 at most. */
   boolean isBalanced() {
     for (Walk<K, V> walk = new Walk<>(root); walk.hasNext(); ) {
       Node<K, V> node = walk.next();
@@ -142,7 +145,7 @@ final class SortedTree<K extends Comparable<? super K>, V> {
         : balanced(node, node.left, put(node.right, key, value));
   }
 
-  /** The key is known to be in the tree. */
+  /** Removes a key that is known to be in the tree. */
   private static <K extends Comparable<? super K>, V> @Nullable Node<K, V> remove(
       @Nullable Node<K, V> node, K key) {
     if (node == null) {
@@ -168,7 +171,10 @@ final class SortedTree<K extends Comparable<? super K>, V> {
     return balanced(successor, node.left, remove(node.right, successor.key));
   }
 
-  /** A node with the entry of {@code entry} over two trees whose heights differ by 2 at most. */
+  /**
+   * Returns a node with the entry of {@code entry} over two trees whose heights differ by 2 at
+   * most.
+   */
   private static <K, V> Node<K, V> balanced(
       Node<K, V> entry, @Nullable Node<K, V> left, @Nullable Node<K, V> right) {
     int lean = height(left) - height(right);
@@ -213,7 +219,7 @@ final class SortedTree<K extends Comparable<? super K>, V> {
     }
   }
 
-  /** Goes through the nodes in order; the stack is as deep as the tree. */
+  /** Walk through the nodes in order; the stack is as deep as the tree. */
   private static final class Walk<K, V> {
     private final ArrayDeque<Node<K, V>> path = new ArrayDeque<>();
 

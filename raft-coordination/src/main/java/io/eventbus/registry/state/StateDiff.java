@@ -9,15 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds what is different between two snapshots of one registry, for listeners that were not there
- * while it changed. Any thread may call it.
+ * Difference between two snapshots of one registry, for listeners that were not there while it
+ * changed. Any thread may call it.
  */
 public final class StateDiff {
   private StateDiff() {}
 
   /**
-   * Lists the changes that lead from one snapshot to a later one. Where a bus or a topic has
-   * changed more than once, the list has one change that stands for all.
+   * Lists the changes that lead from one snapshot to a later one. If a bus or a topic has changed
+   * more than once, the list has one change that stands for all.
    *
    * @param before the earlier snapshot
    * @param after the later one

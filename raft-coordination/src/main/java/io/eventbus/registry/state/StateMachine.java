@@ -11,7 +11,7 @@ import io.eventbus.registry.TopicCommand;
 import java.util.List;
 
 /**
- * Applies commands to the registry: the one function that every bus must compute alike.
+ * State machine of the registry: the one function that every bus must compute alike.
  *
  * <p>It depends on its arguments alone. A command that cannot be carried out is answered with
  * {@link Refused}; no command makes it throw. Any thread may call it.
@@ -22,10 +22,10 @@ public final class StateMachine {
   /**
    * Applies one command.
    *
-   * <p>A command whose id is remembered changes nothing and gets its first result. One whose id may
-   * be forgotten, or was made for another registry, changes nothing and is refused. Every other one
-   * makes the next version and is remembered, also if it was refused. The registry's time becomes
-   * the command's, unless that is earlier.
+   * <p>A command whose id is remembered changes nothing and gets its first result. A command whose
+   * id may be forgotten, or was made for another registry, changes nothing and is refused. Every
+   * other one makes the next version and is remembered, also if it was refused. The registry's time
+   * becomes the command's, unless that is earlier.
    *
    * @param state the state before
    * @return the state after, the result and the changes
@@ -38,13 +38,13 @@ public final class StateMachine {
     }
     StateSnapshot before = state.view();
     if (id.basis() < state.memory().forgottenUpTo()) {
-      return unheard(
+      return withoutTrace(
           state,
           RegistryRefusalReason.ID_FORGOTTEN,
           "id.basis: " + id.basis() + " (expected: >= " + state.memory().forgottenUpTo() + ")");
     }
     if (id.basis() > before.version()) {
-      return unheard(
+      return withoutTrace(
           state,
           RegistryRefusalReason.ID_FROM_THE_FUTURE,
           "id.basis: " + id.basis() + " (expected: <= " + before.version() + ")");
@@ -70,8 +70,8 @@ public final class StateMachine {
     throw new AssertionError("sealed: " + command.getClass());
   }
 
-  /** An answer that leaves no trace, not even a version. */
-  private static Applied unheard(
+  /** Returns an answer that leaves no trace, not even a version. */
+  private static Applied withoutTrace(
       RegistryState state, RegistryRefusalReason reason, String message) {
     return refused(state, reason, message);
   }

@@ -9,7 +9,7 @@ import io.eventbus.registry.TopicConfig;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** What readers see of a state, sharing everything with the snapshots before and after. */
+/** Snapshot of a state for readers, which shares everything with the snapshots before and after. */
 record StateSnapshot(
     long version,
     long timeMillis,
@@ -25,7 +25,7 @@ record StateSnapshot(
   }
 
   /**
-   * A snapshot as it was written down.
+   * Restores a snapshot from an image.
    *
    * @throws IllegalArgumentException if no registry can look like that
    */
@@ -96,7 +96,7 @@ record StateSnapshot(
         nextVersion, nextTimeMillis, busesById, busesByNumber, topicsByName, revocationsByWho);
   }
 
-  /** With this bus in place of the one with the same id, if there is one. */
+  /** Returns a snapshot with this bus in place of the one with the same id, if there is one. */
   StateSnapshot with(BusInfo bus) {
     SortedTree<Integer, BusInfo> numbers = busesByNumber;
     BusInfo previous = busesById.get(bus.id());
@@ -148,7 +148,7 @@ record StateSnapshot(
         version, timeMillis, busesById, busesByNumber, topicsByName, revocations);
   }
 
-  /** Short: a registry is too big to be printed whole. */
+  /** Returns a short text: a registry is too big to be printed whole. */
   @Override
   public String toString() {
     return "registry version "

@@ -5,7 +5,7 @@ import io.eventbus.registry.RegistryCommand;
 import java.util.Objects;
 
 /**
- * A command as it stands in the log: with its id and the time at which it was taken in.
+ * Command as it stands in the log: with its id and the time at which it was accepted.
  *
  * <p>A leader that gives commands their time should count on from the last state's time with a
  * clock that does not jump: the registry's time never goes back, but it does follow a jump forward,

@@ -8,7 +8,7 @@ import io.eventbus.registry.TopicConfig;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the commands about topics do; the state that comes in has the new version already. */
+/** Transitions by commands about topics; the given state has the new version already. */
 final class TopicTransitions {
   private TopicTransitions() {}
 

@@ -40,7 +40,7 @@ import org.apache.ratis.util.LifeCycle;
 import org.apache.ratis.util.TimeDuration;
 
 /**
- * One server of Ratis alone, which the test sends messages to; what it sends is lost, or goes to
+ * Server of Ratis alone, which the test sends messages to; its own messages are lost, or go to
  * others that the test plays.
  */
 final class BareRatis implements AutoCloseable {
@@ -67,7 +67,7 @@ final class BareRatis implements AutoCloseable {
             peer("c", RaftPeerRole.FOLLOWER)));
   }
 
-  /** A follower of a group whose other servers are played. */
+  /** Creates a follower of a group whose other servers are played. */
   static BareRatis among(Path directory, int timeoutMillis, PlayedServers others, String... voters)
       throws IOException {
     List<RaftPeer> peers = new ArrayList<>(List.of(peer(SELF, RaftPeerRole.FOLLOWER)));
@@ -120,7 +120,7 @@ final class BareRatis implements AutoCloseable {
     RaftServerConfigKeys.Rpc.setTimeoutMax(
         properties, TimeDuration.valueOf(2L * timeoutMillis, TimeUnit.MILLISECONDS));
     RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
-    // As this project has it: composing entries hides one of the faults, metadata another one.
+    // As in this project: composing entries hides one of the faults, metadata another one.
     RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
     RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
     Queue<Thread> submitters = new ConcurrentLinkedQueue<>();
@@ -174,12 +174,12 @@ final class BareRatis implements AutoCloseable {
     return server.getDivision(GROUP);
   }
 
-  /** The threads on which client's requests reached the group. */
+  /** Returns the threads on which client's requests reached the group. */
   List<Thread> submitters() {
     return List.copyOf(submitters);
   }
 
-  /** It is in a deadlock, and would not close. */
+  /** Abandons it, because it is in a deadlock and would not close. */
   void abandon() {
     abandoned = true;
   }
@@ -191,7 +191,7 @@ final class BareRatis implements AutoCloseable {
     }
   }
 
-  /** A state machine of nothing. */
+  /** State machine of nothing. */
   private static final class Machine extends BaseStateMachine {
     private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
     private final Queue<Thread> submitters;
@@ -243,7 +243,7 @@ final class BareRatis implements AutoCloseable {
     }
   }
 
-  /** Ratis makes an instance itself. */
+  /** RPC type of which Ratis makes an instance itself. */
   public static final class NoRpc implements RpcType {
     @Override
     public String name() {

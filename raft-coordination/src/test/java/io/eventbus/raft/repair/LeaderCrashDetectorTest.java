@@ -26,7 +26,7 @@ class LeaderCrashDetectorTest {
   private static final String RAFT = "raft";
   private static final int HEARTBEAT = 150;
 
-  /** Its event loop is the timers: on this thread, and time passes as the test says. */
+  /** Event loop and timers: on this thread, and time passes as the test says. */
   private final EmbeddedChannel clock = new EmbeddedChannel();
 
   private final Raft raft = new Raft();
@@ -108,7 +108,7 @@ class LeaderCrashDetectorTest {
     for (int i = 0; i < millis; i++) {
       nowMillis++;
       clock.advanceTimeBy(1, TimeUnit.MILLISECONDS);
-      // What that began with no delay, and what came of it.
+      // The tasks that began with no delay, and their results.
       for (int turn = 0; turn < 3; turn++) {
         clock.runScheduledPendingTasks();
       }
@@ -168,7 +168,10 @@ class LeaderCrashDetectorTest {
     assertThat(raft.stood).isEmpty();
   }
 
-  /** What it sent before its end was at work here for longer than the first look took. */
+  /**
+   * Checks a message from before the leader's end, which was at work here for longer than the first
+   * look took.
+   */
   @Test
   void aLeaderThatWasHeardAfterTheFirstLookIsGoneAtTheNext() {
     raft.silenceMillis = HEARTBEAT - 10;
@@ -196,7 +199,7 @@ class LeaderCrashDetectorTest {
   }
 
   @Test
-  void whereAnotherLeadsMeanwhileNothingIsDone() {
+  void doesNothingWhenAnotherBusLeads() {
     links.end(RAFT);
     pass(HEARTBEAT / 2);
     raft.leader = "c";
@@ -236,7 +239,7 @@ class LeaderCrashDetectorTest {
     assertThat(links.probes).isZero();
   }
 
-  /** The same over real connections. */
+  /** Checks the same over real connections. */
   @Test
   void aPortIsDesertedWhenItsOwnerHasGone() throws Exception {
     LinkNode leader = node("b");

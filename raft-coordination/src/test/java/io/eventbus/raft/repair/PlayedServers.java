@@ -12,18 +12,18 @@ import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.protocol.RaftPeerId;
 
-/** Other servers, which vote for whoever asks and have what they are sent on the disk at once. */
+/** Other servers, which vote for every candidate and have their entries on the disk at once. */
 final class PlayedServers {
   private final Set<RaftPeerId> withoutAppends = ConcurrentHashMap.newKeySet();
   private volatile boolean cut;
 
-  /** Nothing reaches any of them from now on. */
+  /** Cuts all of them off from now on. */
   PlayedServers cut() {
     cut = true;
     return this;
   }
 
-  /** No entries and no heartbeats reach these from now on, only what candidates ask. */
+  /** Cuts these off from entries and heartbeats from now on, but not from candidates. */
   PlayedServers cutAppends(String... servers) {
     for (String server : servers) {
       withoutAppends.add(RaftPeerId.valueOf(server));

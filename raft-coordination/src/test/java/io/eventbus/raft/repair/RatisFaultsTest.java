@@ -61,7 +61,10 @@ class RatisFaultsTest {
   private static final int NEVER_MILLIS = 600_000;
   private static final int SOON_MILLIS = 50;
 
-  /** So that there are heartbeats, and a leader without a majority goes on for some seconds. */
+  /**
+   * Timeout with which there are heartbeats, and a leader without a majority goes on for some
+   * seconds.
+   */
   private static final int PATIENT_MILLIS = 4_000;
 
   private final Path root;
@@ -124,7 +127,7 @@ class RatisFaultsTest {
         .build();
   }
 
-  /** Waits for what other threads bring about; looks again every few milliseconds. */
+  /** Waits for the effects of other threads; looks again every few milliseconds. */
   static void until(BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.getAsBoolean()) {
@@ -255,7 +258,8 @@ class RatisFaultsTest {
   }
 
   /**
-   * A leader that was elected when it had this change in its log, whose first entries were of b.
+   * Starts a leader that was elected when it had this change in its log, whose first entries were
+   * of b.
    */
   private BareRatis leaderWithin(
       RaftConfigurationProto.Builder change, PlayedServers others, String... voters)
@@ -374,7 +378,9 @@ class RatisFaultsTest {
     }
   }
 
-  /** Why reads of the registry go with an entry of the log: {@code forward.CommandService}. */
+  /**
+   * Shows why reads of the registry go with an entry of the log: {@code forward.CommandService}.
+   */
   @Test
   void aLinearizableReadIsAnsweredWithoutAMajority() throws Exception {
     PlayedServers others = new PlayedServers();
@@ -383,7 +389,7 @@ class RatisFaultsTest {
       ratis.stand("b");
       until(() -> isReady(ratis));
       assertThat(read(ratis).get(60, TimeUnit.SECONDS).isSuccess()).isTrue();
-      // What the first one has confirmed is remembered just after its answer, and before the
+      // The confirmation of the first one is remembered just after its answer, and before the
       // second's.
       assertThat(read(ratis).get(60, TimeUnit.SECONDS).isSuccess()).isTrue();
       others.cut();

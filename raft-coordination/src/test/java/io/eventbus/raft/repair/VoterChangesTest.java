@@ -26,16 +26,16 @@ class VoterChangesTest {
   @CsvSource({"a, d, 'b,c,d'", "a, , 'b,c'", ", d, 'a,b,c,d'"})
   void noChangeAltersTwoVotesOrGivesABusAnotherRole(
       @Nullable String out, @Nullable String in, String voters) {
-    List<RaftMembers> row = VoterChanges.row(MEMBERS, out, in);
-    assertThat(row.get(0)).isEqualTo(MEMBERS);
-    for (int i = 1; i < row.size(); i++) {
-      RaftMembers before = row.get(i - 1);
-      RaftMembers after = row.get(i);
+    List<RaftMembers> steps = VoterChanges.steps(MEMBERS, out, in);
+    assertThat(steps.get(0)).isEqualTo(MEMBERS);
+    for (int i = 1; i < steps.size(); i++) {
+      RaftMembers before = steps.get(i - 1);
+      RaftMembers after = steps.get(i);
       assertThat(difference(before.voterIds(), after.voterIds())).hasSizeLessThan(2);
       assertThat(before.voterIds()).doesNotContainAnyElementsOf(after.listenerIds());
       assertThat(before.listenerIds()).doesNotContainAnyElementsOf(after.voterIds());
     }
-    assertThat(row.get(row.size() - 1).voterIds()).containsExactly(voters.split(",", -1));
+    assertThat(steps.get(steps.size() - 1).voterIds()).containsExactly(voters.split(",", -1));
   }
 
   private static Set<String> difference(List<String> first, List<String> second) {

@@ -47,7 +47,7 @@ class CodecProperties {
     assertThat(bytes.position()).isZero();
   }
 
-  /** The memory of commands included: the state that comes back goes on exactly as the other. */
+  /** Compares a state that comes back, the memory of commands included, with the original. */
   @Property(tries = 200)
   void aStateGoesOnAfterItWasWrittenAndRead(@ForAll long seed, @ForAll @IntRange(max = 120) int n)
       throws Exception {

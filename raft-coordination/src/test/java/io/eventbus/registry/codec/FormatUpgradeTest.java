@@ -37,7 +37,10 @@ import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.EncoderFactory;
 import org.junit.jupiter.api.Test;
 
-/** What an earlier version wrote is read by every later one; what a later one writes is refused. */
+/**
+ * Compatibility of formats: every later version reads those of an earlier one, and refuses those of
+ * a later one.
+ */
 class FormatUpgradeTest {
 
   @Test
@@ -64,9 +67,9 @@ class FormatUpgradeTest {
     }
   }
 
-  /** So that a cluster is upgraded bus by bus. */
+  /** Allows a cluster to be upgraded bus by bus. */
   @Test
-  void whatFormatOneCanSayIsWrittenAsAnEarlierVersionWritesIt() throws Exception {
+  void writesFormatOneWherePossible() throws Exception {
     try (InputStream in = getClass().getResourceAsStream("snapshot-format-1.bin")) {
       assertThat(CodecProperties.write(golden(1)))
           .isEqualTo(Objects.requireNonNull(in).readAllBytes());
@@ -93,9 +96,9 @@ class FormatUpgradeTest {
     }
   }
 
-  /** An earlier version must see that it cannot go on, and not take it for something else. */
+  /** Shows an earlier version that it cannot go on, so that it does not mistake the bytes. */
   @Test
-  void whatIsNewNamesTheFormatThatHasIt() {
+  void newKindsNameTheirFormat() {
     AccountSubject who = new AccountSubject("acme", "u1");
     List<RegistryCommand> commands =
         List.of(
@@ -124,7 +127,7 @@ class FormatUpgradeTest {
     }
   }
 
-  /** What a later version does: its schemas have more fields, and it still reads format 1. */
+  /** Reads as a later version does: its schemas have more fields, and it still reads format 1. */
   @Test
   void aLaterVersionReadsWhatThisOneWrites() throws Exception {
     TopicSpec spec = new TopicSpec("a.b", Map.of("k", "v"));
@@ -143,7 +146,7 @@ class FormatUpgradeTest {
     assertThat(first.get("timeMillis")).isEqualTo(4L);
   }
 
-  /** The other way round: this version as the later one, with an earlier format that had less. */
+  /** Reads an earlier format that had less, with this version as the later one. */
   @Test
   void anEarlierFormatIsReadWithDefaults() throws Exception {
     Schema earlier = Schema.createRecord("SpecData", null, "io.eventbus.registry.schema", false);
@@ -176,7 +179,7 @@ class FormatUpgradeTest {
   }
 
   @Test
-  void whatIsIllegalInItselfIsRefused() {
+  void refusesIllegalValues() {
     BatchData data =
         new BatchData(
             List.of(
@@ -196,7 +199,7 @@ class FormatUpgradeTest {
         .hasMessageContaining("items: 2147483647 (bytes left: 1)");
   }
 
-  /** Written once with this code and kept; see the test above. */
+  /** Returns the state that was written once with this code and kept; see the test above. */
   static RegistryState golden(int format) {
     RandomCommands commands = new RandomCommands(1, format);
     RegistryState state = RegistryState.empty(new RegistryLimits(8, 8, 16), 1);

@@ -29,7 +29,7 @@ final class RandomCommands {
     this(seed, 2);
   }
 
-  /** Commands that a format has. */
+  /** Creates commands that a format has. */
   RandomCommands(long seed, int format) {
     this.random = new Random(seed);
     this.kinds = format == 1 ? 8 : 11;

@@ -6,11 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands that were answered. Repeated with the same id, each gets the same answer again: if
- * it had been lost, or were applied again, the version would be another one. Any thread.
+ * Commands that were answered. Repeated with the same id, each gets the same answer again: if it
+ * had been lost, or were applied again, the version would be another one. Any thread.
  */
 final class Acknowledged {
-  /** One command and its first answer. */
+  /** Command and its first answer. */
   record Command(String request, Outcome outcome) {}
 
   private final Recorder recorder;
@@ -26,7 +26,7 @@ final class Acknowledged {
     commands.add(new Command(request, outcome));
   }
 
-  /** The last commands, the newest last. */
+  /** Returns the last commands, the newest last. */
   synchronized List<Command> last(int count) {
     return List.copyOf(commands.subList(Math.max(0, commands.size() - count), commands.size()));
   }

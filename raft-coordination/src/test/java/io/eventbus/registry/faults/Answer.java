@@ -3,9 +3,9 @@ package io.eventbus.registry.faults;
 import java.util.List;
 
 /**
- * What a {@link BusProcess} answered.
+ * Answer of a {@link BusProcess}.
  *
- * @param invoked when the process began with the request, in nanoseconds
+ * @param invoked start of the request's execution by the process, in nanoseconds
  */
 record Answer(long invoked, long returned, long localVersion, List<String> words) {
   static Answer parse(String[] line) {

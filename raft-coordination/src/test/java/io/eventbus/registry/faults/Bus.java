@@ -23,11 +23,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bus of the test: a process that is killed, paused and started again with the same directory and
+ * Bus of the test: a process that is killed, paused and started again with the same directory and
  * the same address. Any thread may ask it; one thread at a time starts and harms it.
  */
 final class Bus {
-  /** One life of the process. */
+  /** Life of the process. */
   private static final class Life {
     final Process process;
     final BufferedWriter in;
@@ -124,7 +124,7 @@ final class Bus {
     }
   }
 
-  /** Waits until the registry takes commands. */
+  /** Waits until the registry accepts commands. */
   void awaitStarted(Duration deadline) throws IOException, InterruptedException {
     Life now = life;
     if (now == null) {
@@ -137,7 +137,7 @@ final class Bus {
     }
   }
 
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL, and waits for the end. */
   void kill() throws InterruptedException {
     Life now = life;
     if (now == null) {
@@ -192,7 +192,7 @@ final class Bus {
     return answer;
   }
 
-  /** Asks and waits; for what is no part of the history. */
+  /** Asks and waits; for requests that are no part of the history. */
   @Nullable Answer ask(String request, Duration deadline) throws InterruptedException {
     try {
       return ask(request).get(deadline.toMillis(), TimeUnit.MILLISECONDS);
@@ -261,7 +261,7 @@ final class Bus {
     }
   }
 
-  /** The cluster that it belongs to, once it has started. */
+  /** Returns the cluster that it belongs to, once it has started. */
   String cluster() {
     Life now = life;
     return now == null ? "" : now.started.getNow("");

@@ -31,11 +31,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One bus's registry as a process of its own, as a bus would run it, with standard input and output
- * as its only door for the test: {@link BusCommands} says what comes in.
+ * Registry of a bus as a process of its own, as a bus would run it, with standard input and output
+ * as its only door for the test: {@link BusCommands} lists the input.
  *
- * <p>What goes out begins with the number of the request, or with {@code !} for what nobody asked
- * for: {@code ready}, {@code started}, {@code failed}, {@code ended}, {@code life}, {@code state},
+ * <p>An output line begins with the number of the request, or with {@code !} if nobody asked for
+ * it: {@code ready}, {@code started}, {@code failed}, {@code ended}, {@code life}, {@code state},
  * {@code back}. All times are {@link System#nanoTime()}, which on Linux is one clock for all
  * processes of a machine.
  */
@@ -46,7 +46,7 @@ final class BusProcess {
   private final RatisRegistry registry;
   private final LeaseKeeper keeper;
 
-  /** The newest version that was seen here, for the check that nothing goes back. */
+  /** Newest version that was seen here, for the check that nothing goes back. */
   private final AtomicLong newest = new AtomicLong();
 
   private BusProcess(BusSettings settings, PrintStream out) throws IOException {
@@ -95,7 +95,7 @@ final class BusProcess {
     out.flush();
   }
 
-  /** Runs until its input ends, so that it does not outlive who started it. */
+  /** Runs until its input ends, so that it does not outlive its parent. */
   private void run() throws IOException {
     registry.addListener((snapshot, changes) -> told(snapshot));
     var unused =
@@ -128,7 +128,10 @@ final class BusProcess {
     var unused = CompletableFuture.allOf(registered, up);
   }
 
-  /** As a bus does: one whose registry has failed for good ends, for somebody to start it again. */
+  /**
+   * Ends the process when its registry has failed for good, as a bus does, so that a supervisor
+   * starts it again.
+   */
   private void endWhenFailed() {
     try {
       while (registry.lifecycle() != RegistryLifecycle.FAILED) {
@@ -157,7 +160,7 @@ final class BusProcess {
     }
   }
 
-  /** The same number for the same registry, in every process. */
+  /** Returns the same number for the same registry, in every process. */
   static int digest(RegistrySnapshot snapshot) {
     List<String> parts = new ArrayList<>();
     snapshot

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** How a {@link BusProcess} is started; goes through the command line. */
+/** Settings of a {@link BusProcess}; go through the command line. */
 record BusSettings(
     String name,
     String directory,

@@ -16,16 +16,16 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client: does one operation after the other at a bus, goes to another bus when it gets no
- * answer, and repeats commands with the same id, when the outcome is unknown and sometimes when it
- * is known.
+ * Client of the test: does one operation after the other at a bus, turns to another bus when it
+ * gets no answer, and repeats commands with the same id, when the outcome is unknown and sometimes
+ * when it is known.
  */
 final class Client implements Runnable {
   private static final long DEADLINE_MILLIS = 1_500;
   private static final Duration TIMEOUT = Duration.ofMillis(2_500);
   private static final int MAX_ATTEMPTS = 4;
 
-  /** What a client believes of a topic. */
+  /** Assumption of a client about a topic. */
   private record Belief(String token, long revision) {}
 
   private final String name;
@@ -183,7 +183,7 @@ final class Client implements Runnable {
     learn(kind, topic, token, request, outcome);
   }
 
-  /** What the answer says of the command; null if that is not known yet. */
+  /** Returns the outcome of the command by its answer; null if that is not known yet. */
   private @Nullable Outcome decided(@Nullable Answer answer) {
     if (answer == null || answer.kind().equals("error")) {
       return null;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Buses as processes, in a network of their own. */
 final class Cluster implements AutoCloseable {
-  /** How the buses of a cluster are set up. */
+  /** Configuration of the buses of a cluster. */
   record Plan(
       int buses,
       int voters,
@@ -29,7 +29,7 @@ final class Cluster implements AutoCloseable {
       boolean partitions,
       List<String> jvm) {
 
-    /** What starts in a moment and takes little room. */
+    /** JVM options for a fast start and little memory. */
     static final List<String> SMALL =
         List.of(
             "-XX:+UseSerialGC",
@@ -57,7 +57,7 @@ final class Cluster implements AutoCloseable {
     this.recorder = recorder;
   }
 
-  /** Makes the buses; none runs yet. They look for each other at fixed addresses of their own. */
+  /** Creates the buses; none runs yet. They look for each other at fixed addresses of their own. */
   static Cluster create(Plan plan, Path directory, Random random, Recorder recorder)
       throws IOException, InterruptedException {
     Network network = plan.partitions() ? NamespaceNetwork.create(plan.buses(), random) : null;
@@ -93,8 +93,8 @@ final class Cluster implements AutoCloseable {
   }
 
   /**
-   * A port for a bus. On an address that is the bus's alone, one that is free stays free; in a
-   * namespace every port is.
+   * Returns a port for a bus. On an address that is the bus's alone, one that is free stays free;
+   * in a namespace every port is.
    */
   private int port(int bus) throws IOException {
     if (network.canPartition()) {
@@ -122,7 +122,7 @@ final class Cluster implements AutoCloseable {
     return buses;
   }
 
-  /** Starts all at once and waits until all take commands and the right number votes. */
+  /** Starts all at once and waits until all accept commands and the right number votes. */
   void start() throws IOException, InterruptedException {
     for (Bus bus : buses) {
       bus.start();
@@ -134,7 +134,10 @@ final class Cluster implements AutoCloseable {
     until(voting + " buses vote", () -> buses.stream().allMatch(b -> voters(b) == voting));
   }
 
-  /** How many vote, as a bus knows it; -1 if it does not say or they are being changed. */
+  /**
+   * Returns the number of voters, as a bus knows it; -1 if it does not say or they are being
+   * changed.
+   */
   private static int voters(Bus bus) {
     List<String> status = status(bus);
     return status == null || status.get(5).equals("true") || status.get(6).equals("v")
@@ -142,13 +145,13 @@ final class Cluster implements AutoCloseable {
         : status.get(6).split(",", -1).length;
   }
 
-  /** The words of a status, see {@link BusCommands}; the first one is "is". */
+  /** Returns the words of a status, see {@link BusCommands}; the first one is "is". */
   static @Nullable List<String> status(Bus bus) {
     Answer answer = askQuietly(bus, "status");
     return answer == null ? null : answer.words();
   }
 
-  /** The bus that says of itself that it leads in the latest term; null if none does. */
+  /** Returns the bus that claims to lead in the latest term; null if none does. */
   @Nullable Bus leader() {
     Bus leader = null;
     long term = -1;
@@ -164,7 +167,7 @@ final class Cluster implements AutoCloseable {
     return leader;
   }
 
-  /** Waits for a bus that says of itself that it leads. */
+  /** Waits for a bus that claims to lead. */
   Bus awaitLeader() throws InterruptedException {
     AtomicReference<@Nullable Bus> leader = new AtomicReference<>();
     until(
@@ -176,7 +179,7 @@ final class Cluster implements AutoCloseable {
     return Objects.requireNonNull(leader.get());
   }
 
-  /** Mends the network, lets everybody run, and waits until all take commands. */
+  /** Mends the network, lets all run, and waits until all accept commands. */
   void heal() throws IOException, InterruptedException {
     network.heal();
     for (Bus bus : buses) {
@@ -190,7 +193,10 @@ final class Cluster implements AutoCloseable {
     }
   }
 
-  /** One whose engine has ended meanwhile is started again, as its supervisor would. */
+  /**
+   * Waits for the start of a bus; starts it again if its engine has ended meanwhile, as its
+   * supervisor would.
+   */
   private static void awaitStarted(Bus bus) throws IOException, InterruptedException {
     for (int starts = 0; ; starts++) {
       try {
@@ -217,7 +223,7 @@ final class Cluster implements AutoCloseable {
     }
   }
 
-  /** Asks; null if nothing is answered within 2 seconds. */
+  /** Asks; returns null if nothing is answered within 2 seconds. */
   static @Nullable Answer askQuietly(Bus bus, String request) {
     try {
       return bus.ask(request, Duration.ofSeconds(2));
@@ -227,7 +233,7 @@ final class Cluster implements AutoCloseable {
     }
   }
 
-  /** Looks again every few milliseconds. */
+  /** Waits until the condition holds; looks again every few milliseconds. */
   static void until(String what, BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + TIMEOUT.toNanos();
     while (!condition.getAsBoolean()) {

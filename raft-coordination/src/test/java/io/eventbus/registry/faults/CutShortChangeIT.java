@@ -13,7 +13,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A leader is elected with a change of the members in its log that the one before did not end. */
+/** Election of a leader with a change of the members in its log that the one before did not end. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
 @Tag("faults")
 @Timeout(180)

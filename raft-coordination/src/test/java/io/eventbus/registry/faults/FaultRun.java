@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: a cluster that is chosen by the seed starts from nothing, serves clients in peace, then
- * under faults, is killed as a whole, starts again, and is judged.
+ * Run of a cluster that is chosen by the seed: it starts from nothing, serves clients in peace,
+ * then under faults, is killed as a whole, starts again, and is judged.
  */
 final class FaultRun {
   private static final Duration PEACE = Duration.ofSeconds(3);
@@ -139,13 +139,13 @@ final class FaultRun {
     return threads;
   }
 
-  /** With all faults mended, every bus answers. */
+  /** Checks that with all faults mended, every bus answers. */
   private void usable(Cluster cluster) throws IOException, InterruptedException {
     for (Bus bus : cluster.buses()) {
       long end = System.nanoTime() + Cluster.TIMEOUT.toNanos();
       while (readAll(bus) == null) {
         if (!bus.isUp()) {
-          // Its engine has ended; so did the process, and this is who starts it again.
+          // Its engine has ended; so did the process, and this starts it again.
           bus.start();
         }
         if (System.nanoTime() > end) {
@@ -166,7 +166,7 @@ final class FaultRun {
     return answer != null && answer.kind().equals("value") ? answer : null;
   }
 
-  /** SIGKILL to all at a moment of chance, while clients are at work. */
+  /** Sends SIGKILL to all at a moment of chance, while clients are at work. */
   private void killAndRestart(Cluster cluster, CountDownLatch stop, List<Thread> clients)
       throws IOException, InterruptedException {
     var unused = stop.await(500 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
@@ -180,7 +180,7 @@ final class FaultRun {
     cluster.heal();
   }
 
-  /** The last reads of every topic at every bus: part of the history. */
+  /** Reads every topic at every bus for the last time: part of the history. */
   private void readEverything(Cluster cluster) throws InterruptedException {
     Set<String> topics = new TreeSet<>();
     recorder.operations().forEach(o -> topics.add(o.topic()));
@@ -212,7 +212,7 @@ final class FaultRun {
     }
   }
 
-  /** What was answered before the restarts is answered in the same way now. */
+  /** Checks that the answers from before the restarts are the same now. */
   private void repeat(Cluster cluster) throws InterruptedException {
     for (Acknowledged.Command command : acknowledged.last(REPEATED_AT_THE_END)) {
       Bus bus = cluster.buses().get(random.nextInt(cluster.buses().size()));
@@ -221,11 +221,14 @@ final class FaultRun {
     }
   }
 
-  /** From a command's return to its being told on every bus, in nanoseconds, while all was well. */
+  /**
+   * Returns the times from a command's return to its report on every bus, in nanoseconds, while all
+   * was well.
+   */
   private List<Long> delays(long peaceEnds) {
     List<Long> delays = new ArrayList<>();
     for (Operation operation : recorder.operations()) {
-      // Some of the last are left out: their news may have come after the first fault.
+      // The last ones are left out: their reports may have come after the first fault.
       if (operation.outcome() instanceof Outcome.Applied applied
           && operation.returned() < peaceEnds - 200_000_000L) {
         long told = recorder.visibleEverywhere(plan.buses(), applied.version());

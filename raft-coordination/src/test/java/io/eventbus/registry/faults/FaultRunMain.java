@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Runs seeds from a command line: directory, seconds of faults, first seed, how many. */
+/**
+ * Program that runs seeds from a command line: directory, seconds of faults, first seed, number.
+ */
 final class FaultRunMain {
   private FaultRunMain() {}
 

@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 
-/** The system's clock, moved by what the test says. */
+/** The system's clock with an offset that the test sets. */
 final class JumpingClock extends Clock {
   private volatile Duration offset = Duration.ZERO;
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A bus that has lost the majority says so, and goes on with what it knows. */
+/** Bus that has lost the majority: it says so, and goes on with its snapshot. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
 @Tag("faults")
 @Timeout(180)
@@ -47,7 +47,7 @@ class MinorityIT {
         others.get(0).kill();
         others.get(1).kill();
       }
-      // Until it has noticed, a command may time out with an unknown outcome.
+      // Until the bus has noticed, a command may time out with an unknown outcome.
       Cluster.until(
           "it has noticed",
           () -> "null".equals(Objects.requireNonNull(Cluster.status(cutOff)).get(3)));

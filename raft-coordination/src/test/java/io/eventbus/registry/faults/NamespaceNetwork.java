@@ -9,10 +9,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A network namespace for each bus, and one with two bridges between them. A bus is on one bridge
- * or on the other, so a partition is a move of cables: what is under way is lost, and nobody is
- * told. Two buses alone are cut off by routes that lead nowhere. Nothing of the machine's own
- * network is touched. It needs root and the command {@code ip}.
+ * Network namespace for each bus, and one with two bridges between them. A bus is on one bridge or
+ * on the other, so a partition is a move of cables: packets under way are lost, and nobody is told.
+ * Two buses alone are cut off by routes that lead nowhere. Nothing of the machine's own network is
+ * touched. Needs root and the command {@code ip}.
  */
 final class NamespaceNetwork implements Network {
   private final String name;
@@ -23,7 +23,7 @@ final class NamespaceNetwork implements Network {
     this.buses = buses;
   }
 
-  /** Makes the network, or returns null where that is not possible. */
+  /** Creates the network, or returns null if that is not possible. */
   static @Nullable NamespaceNetwork create(int buses, Random random)
       throws IOException, InterruptedException {
     NamespaceNetwork network =
@@ -122,7 +122,7 @@ final class NamespaceNetwork implements Network {
       try {
         ip("netns", "del", space);
       } catch (IOException e) {
-        // It was not made, or is gone; the next one may be there.
+        // The network was not made, or is gone; the next one may be there.
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new InterruptedIOException("interrupted while " + space + " was removed");

@@ -14,11 +14,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Harms a cluster by a plan that a seed makes: what, when and for how long. Whom it hits may depend
- * on who leads at that time.
+ * Source of faults in a cluster by a plan that a seed makes: kind, time and duration. The victim
+ * may depend on the leader at that time.
  */
 final class Nemesis {
-  /** What can go wrong. */
+  /** Kind of fault. */
   enum Fault {
     KILL_ONE(false),
     KILL_LEADER(false),
@@ -96,7 +96,10 @@ final class Nemesis {
     diary.add(String.format("%8.3f s  %s", (System.nanoTime() - origin) / 1e9, text));
   }
 
-  /** Without waiting for those that start: the next fault may come before they have. */
+  /**
+   * Mends everything without waiting for buses that start: the next fault may come before they
+   * have.
+   */
   private void mend() throws IOException, InterruptedException {
     cluster.network().heal();
     for (Bus bus : cluster.buses()) {

@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 
-/** Where the buses of a test live: each has an address of its own, which is nobody else's. */
+/** Network of the buses of a test: each has an address of its own, which is nobody else's. */
 interface Network extends AutoCloseable {
-  /** The address of a bus, from 0. */
+  /** Returns the address of a bus, from 0. */
   String host(int bus);
 
-  /** What stands before a command that runs where the bus lives. */
+  /** Returns the prefix of a command that runs in the bus's network. */
   List<String> prefix(int bus);
 
-  /** Whether buses can be cut off. */
+  /** Returns whether buses can be cut off. */
   boolean canPartition();
 
-  /** For people. */
+  /** Describes the network for people. */
   String describe();
 
   /** Splits the buses in two; each side hears nothing of the other one. */

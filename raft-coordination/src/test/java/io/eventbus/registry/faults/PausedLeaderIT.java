@@ -16,7 +16,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A leader that was stopped and goes on does not know at first that there is another one. */
+/** Leader that was stopped and goes on: it does not know at first that there is another one. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
 @Tag("faults")
 @Timeout(180)
@@ -54,7 +54,7 @@ class PausedLeaderIT {
         String topic = "written-" + round;
         String create = "submit 0 0 " + round + " 2000 create " + topic + " v" + round;
         Cluster.until("another one leads", () -> applied(other, create));
-        // They are the first things that it finds to do.
+        // They are the first things that the bus finds to do.
         List<CompletableFuture<Answer>> reads = new ArrayList<>();
         for (int i = 0; i < READS; i++) {
           reads.add(stopped.ask("read 8000 " + topic));

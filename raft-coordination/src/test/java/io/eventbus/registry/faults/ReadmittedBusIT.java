@@ -12,7 +12,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A bus comes back whose log goes beyond the snapshot that the leader sends to new ones. */
+/** Return of a bus whose log goes beyond the snapshot that the leader sends to new ones. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
 @Tag("faults")
 @Timeout(180)
@@ -26,7 +26,9 @@ class ReadmittedBusIT {
     this.directory = directory;
   }
 
-  /** One after the other: each is an entry. Returns the version that there is then. */
+  /**
+   * Creates topics one after the other: each is an entry. Returns the version that there is then.
+   */
   private static long create(Bus leader, int round, int count) {
     long version = 0;
     for (int i = 1; i <= count; i++) {

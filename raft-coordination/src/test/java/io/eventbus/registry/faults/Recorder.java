@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Keeps what happened in a run. Any thread. */
+/** Record of the events of a run. Any thread. */
 final class Recorder {
   private final List<Operation> operations = new ArrayList<>();
   private final List<String> findings = new ArrayList<>();
@@ -16,7 +16,7 @@ final class Recorder {
   private final Map<Integer, String> lives = new HashMap<>();
   private final Map<Long, Integer> digests = new HashMap<>();
 
-  /** For each bus, when it had told its listener of at least that version. */
+  /** Times when a bus had told its listener of at least that version, for each bus. */
   private final Map<Integer, TreeMap<Long, Long>> told = new HashMap<>();
 
   synchronized void operation(Operation operation) {
@@ -27,7 +27,10 @@ final class Recorder {
     findings.add(text);
   }
 
-  /** A bus ended itself, as it should when its engine has; somebody has to start it again. */
+  /**
+   * Records that a bus ended itself, as it should when its engine has; the test has to start it
+   * again.
+   */
   synchronized void ended() {
     ended++;
   }
@@ -36,7 +39,7 @@ final class Recorder {
     return ended;
   }
 
-  /** A number stands for one life of one bus; two are not alike. */
+  /** Records the number of one life of one bus; no two are alike. */
   synchronized void life(String bus, int number) {
     String before = lives.putIfAbsent(number, bus);
     if (before != null) {
@@ -44,13 +47,13 @@ final class Recorder {
     }
   }
 
-  /** The same version is the same registry, on every bus and in every life. */
+  /** Records that a version is the same registry, on every bus and in every life. */
   synchronized void state(int bus, long version, long nanos, int digest) {
     Integer other = digests.putIfAbsent(version, digest);
     if (other != null && other != digest) {
       findings.add("version " + version + " of bus " + bus + " differs from another bus's");
     }
-    // After a restart it tells again what it told before.
+    // After a restart the bus reports again what it reported before.
     TreeMap<Long, Long> times = told.computeIfAbsent(bus, b -> new TreeMap<>());
     if (times.isEmpty() || version > times.lastKey()) {
       times.put(version, nanos);
@@ -73,7 +76,9 @@ final class Recorder {
     return digests.size();
   }
 
-  /** When the last of so many buses had told of this version; -1 if one has not. */
+  /**
+   * Returns the time when the last of that many buses had reported this version; -1 if one has not.
+   */
   synchronized long visibleEverywhere(int buses, long version) {
     long last = -1;
     for (int bus = 0; bus < buses; bus++) {

@@ -40,7 +40,7 @@ class RegistryFaultsIT {
     Report report =
         FaultRun.run(
             seed, Duration.ofSeconds(Long.getLong("eventbus.faults.seconds", 15)), directory);
-    // For the report of the build: what was done, and what was not for want of means.
+    // For the report of the build: which faults ran, and which were impossible here.
     System.out.println(report.describe());
     assertThat(report.findings())
         .as("-Deventbus.faults.seed=%d; files in %s", seed, directory)

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * How long things take on real processes, as tables on standard output and in {@code
- * target/faults/times.md}. It judges no speed, and wants a machine that does nothing else.
+ * Times on real processes, as tables on standard output and in {@code target/faults/times.md}.
+ * Judges no speed, and needs a machine that does nothing else.
  */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
 @EnabledIfSystemProperty(named = "eventbus.faults.times", matches = "true")
@@ -74,11 +74,11 @@ class RegistryTimesIT {
   }
 
   /**
-   * The leader's process is killed while clients write: from the kill to the end of the longest
-   * interval without a success, and until the last client has had one.
+   * Measures the time from a kill of the leader's process, while clients write, to the end of the
+   * longest interval without a success, and until the last client has had one.
    */
   @Test
-  void howLongNothingIsWrittenAfterTheLeadersDeath() throws Exception {
+  void writeGapAfterTheLeadersDeath() throws Exception {
     int kills = Integer.getInteger("eventbus.faults.kills", 20);
     List<Long> first = new ArrayList<>();
     List<Long> all = new ArrayList<>();
@@ -132,8 +132,8 @@ class RegistryTimesIT {
   }
 
   /**
-   * The end of the longest interval without a success that ends after the kill. What the old leader
-   * had answered may still come in a moment after.
+   * Returns the end of the longest interval without a success that ends after the kill. Answers of
+   * the old leader may still come in a moment after.
    */
   private long gapEnd(long killed) {
     List<Long> times =
@@ -156,7 +156,10 @@ class RegistryTimesIT {
     return end;
   }
 
-  /** When the last of the clients had its first success after the gap; -1 if one has not yet. */
+  /**
+   * Returns the time when the last of the clients had its first success after the gap; -1 if one
+   * has not yet.
+   */
   private long again(long killed) {
     List<SteadyWriter.Success> since =
         successes.stream().filter(s -> s.returned() > killed).toList();
@@ -178,9 +181,9 @@ class RegistryTimesIT {
     return last;
   }
 
-  /** From a command's return to its being told to the listeners of every bus. */
+  /** Measures the time from a command's return to its report to the listeners of every bus. */
   @Test
-  void howLongUntilAChangeIsVisibleOnEveryBus() throws Exception {
+  void delayUntilAChangeIsVisibleOnEveryBus() throws Exception {
     StringBuilder table =
         new StringBuilder("| clients, pause | changes | visible on every bus p50/p99/max ms |\n")
             .append("|---|---|---|\n");

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What a {@link FaultRun} came to. */
+/** Result of a {@link FaultRun}. */
 record Report(
     long seed,
     Cluster.Plan plan,
@@ -29,7 +29,7 @@ record Report(
           + " | unknown | repeated | topics | visible p50/p99/max ms | findings |\n"
           + "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
-  /** One row of a table. */
+  /** Returns one row of a table. */
   String row() {
     return String.format(
         "| %d | %d/%d | %s s | %.1f s | %d | %d | %d | %d | %d | %d | %d | %d | %s | %d |",
@@ -50,7 +50,10 @@ record Report(
         findings.size());
   }
 
-  /** The median, the 99th percentile and the greatest of sorted nanoseconds, in milliseconds. */
+  /**
+   * Returns the median, the 99th percentile and the greatest of sorted nanoseconds, in
+   * milliseconds.
+   */
   static String percentiles(List<Long> sorted) {
     if (sorted.isEmpty()) {
       return "-";
@@ -62,7 +65,7 @@ record Report(
         sorted.get(sorted.size() - 1) / 1e6);
   }
 
-  /** Everything, for people. */
+  /** Describes everything, for people. */
   String describe() {
     return "seed "
         + seed

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a short command of the system. */
+/** Runner of short commands of the system. */
 final class Shell {
   private Shell() {}
 

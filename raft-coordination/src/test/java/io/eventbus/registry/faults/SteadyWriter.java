@@ -10,11 +10,12 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client in a closed loop: changes a topic of its own, and goes on with the next change when the
- * one before is acknowledged. What gets no answer is repeated with the same id at another bus.
+ * Client in a closed loop: changes a topic of its own, and goes on with the next change when the
+ * one before is acknowledged. A change without an answer is repeated with the same id at another
+ * bus.
  */
 final class SteadyWriter implements Runnable {
-  /** An acknowledged change; times in nanoseconds, of the process that gave the answer. */
+  /** Acknowledged change; times in nanoseconds, of the process that gave the answer. */
   record Success(int client, long returned, long version) {}
 
   private static final long DEADLINE_MILLIS = 10_000;

@@ -5,11 +5,14 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * The topics that clients fight for: a few at a time, each for a bounded number of operations and
- * of commands whose outcome nobody knows, so that its history can be checked.
+ * Topics that clients fight for: a few at a time, each for a bounded number of operations and of
+ * commands whose outcome nobody knows, so that its history can be checked.
  */
 final class Topics {
-  /** A command of unknown outcome may come anywhere later: each doubles what is to be searched. */
+  /**
+   * Maximum number of commands of unknown outcome: each may come anywhere later and doubles the
+   * search.
+   */
   static final int MAX_OPEN = 6;
 
   static final int AT_A_TIME = 4;

@@ -1,5 +1,5 @@
 /**
- * Runs buses' registries as real processes, harms them by a plan that a seed makes, and records
- * what clients see. The judgement of it is in {@link io.eventbus.registry.history}.
+ * Registries of buses as real processes, which are harmed by a plan that a seed makes while the
+ * views of clients are recorded. They are judged in {@link io.eventbus.registry.history}.
  */
 package io.eventbus.registry.faults;

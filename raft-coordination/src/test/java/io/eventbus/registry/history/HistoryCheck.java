@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Everything that is checked of a history.
+ * Result of all checks of a history.
  *
- * @param findings what is wrong, for people; empty if nothing is
+ * @param findings the errors, for people; empty if there are none
  */
 public record HistoryCheck(List<String> findings, int topics, int undecided, long steps) {
-  /** More than any topic needed so far, and done within some seconds. */
+  /** Maximum number of steps: more than any topic needed so far, and done within some seconds. */
   static final long MAX_STEPS = 3_000_000;
 
   /** Copies the list. */

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The checker must find what is wrong, and nothing else. */
+/** Checks of the checker, which must find all errors, and nothing else. */
 class HistoryCheckTest {
   private final List<Operation> history = new ArrayList<>();
 
@@ -160,7 +160,7 @@ class HistoryCheckTest {
   }
 
   @Test
-  void whatWasCertainlyNotAppliedMustNotBeSeen() {
+  void findsReadsOfCommandsThatWereNotApplied() {
     add(Kind.CREATE, "a", "", 0, 10, new Outcome.NotApplied());
     read("a", 1, 20, 30, 1);
     assertThat(verdict()).isEqualTo(Verdict.NOT_LINEARIZABLE);
@@ -186,9 +186,9 @@ class HistoryCheckTest {
     assertThat(result.explanation()).contains("gave up after 1001 steps");
   }
 
-  /** Histories made by running the rules one after the other are fine, whatever overlaps. */
+  /** Accepts histories made by running the rules one after the other, whatever overlaps. */
   @Test
-  void whatAnAtomicRegistryDoesIsFineAndOneWrongReadInItIsFound() {
+  void acceptsAnAtomicRegistryAndFindsASingleWrongRead() {
     for (int seed = 0; seed < 50; seed++) {
       history.clear();
       String present = record(new Random(seed));
@@ -199,7 +199,7 @@ class HistoryCheckTest {
     }
   }
 
-  /** As many as {@code faults.Topics} lets a topic have. */
+  /** Uses as many commands as {@code faults.Topics} lets a topic have. */
   @Test
   void creationsOfUnknownOutcomeAreDecidedWithinTheBound() {
     for (int seed = 0; seed < 20; seed++) {
@@ -218,7 +218,7 @@ class HistoryCheckTest {
     }
   }
 
-  /** Each operation takes effect at 10 i and overlaps several neighbours. */
+  /** Records operations that each take effect at 10 i and overlap several neighbours. */
   private String record(Random random) {
     String present = "";
     long revision = 0;

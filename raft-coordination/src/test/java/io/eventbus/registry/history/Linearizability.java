@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for an order of one topic's operations that the state machine allows and that respects who
- * was done before whom.
+ * Search for an order of one topic's operations that the state machine allows and that respects the
+ * real-time order.
  *
  * <p>The search of Wing and Gong (Testing and verifying concurrent objects, 1993) with Lowe's
  * memory of configurations (Testing for linearizability, 2017): calls and returns stand in one list
@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  * has no return: it may come at any later place, or at none.
  */
 public final class Linearizability {
-  /** What a search came to. */
+  /** Verdict of a search. */
   public enum Verdict {
     /** There is an order. */
     LINEARIZABLE,
     /** There is none. */
     NOT_LINEARIZABLE,
-    /** The search was given up. */
+    /** The search was abandoned. */
     UNDECIDED
   }
 
@@ -39,7 +39,7 @@ public final class Linearizability {
    */
   public record Result(Verdict verdict, long steps, String explanation) {}
 
-  /** A call or a return in the list of those that are not placed yet. */
+  /** Call or return in the list of those that are not placed yet. */
   private static final class Event {
     final int operation;
     final long time;
@@ -80,7 +80,7 @@ public final class Linearizability {
    * Checks the operations of one topic.
    *
    * @param operations in any order; those that were certainly not applied are left out
-   * @param maxSteps after how many steps to give up
+   * @param maxSteps number of steps after which to give up
    */
   public static Result check(List<Operation> operations, long maxSteps) {
     List<Operation> relevant =
@@ -182,7 +182,7 @@ public final class Linearizability {
     }
   }
 
-  /** Keeps the furthest that the search got, for the explanation. */
+  /** Records the furthest that the search got, for the explanation. */
   private void note(int operation, RegistryState state) {
     if (stuckAt < 0 || order.size() > longest.size()) {
       List<Integer> now = new ArrayList<>();

@@ -3,13 +3,13 @@ package io.eventbus.registry.history;
 import java.util.List;
 
 /**
- * One operation on one topic, as its client saw it. A command that was repeated with the same id is
- * one operation, from the first attempt to the first answer.
+ * Operation on one topic, as its client saw it. A command that was repeated with the same id is one
+ * operation, from the first attempt to the first answer.
  *
- * @param token what CREATE and CHANGE write, unique in the history; otherwise empty
+ * @param token the content of CREATE and CHANGE, unique in the history; otherwise empty
  * @param expected the token that CHANGE and DELETE are based on; otherwise empty
- * @param invoked when it began, in nanoseconds of one clock for all clients
- * @param returned when it ended; {@link Long#MAX_VALUE} if the outcome is unknown
+ * @param invoked the start, in nanoseconds of one clock for all clients
+ * @param returned the end; {@link Long#MAX_VALUE} if the outcome is unknown
  */
 public record Operation(
     String id,
@@ -21,13 +21,13 @@ public record Operation(
     long invoked,
     long returned,
     Outcome outcome) {
-  /** What was asked for. */
+  /** Kind of operation. */
   public enum Kind {
     /** Create the topic's configuration. */
     CREATE,
-    /** Replace it, if it is what was expected. */
+    /** Replace it, if it is as expected. */
     CHANGE,
-    /** Delete it, if it is what was expected. */
+    /** Delete it, if it is as expected. */
     DELETE,
     /** Read it, linearizably. */
     READ
@@ -46,7 +46,7 @@ public record Operation(
   }
 
   /**
-   * Writes the operation for people.
+   * Describes the operation for people.
    *
    * @param origin the time that counts as 0
    */

@@ -2,7 +2,7 @@ package io.eventbus.registry.history;
 
 import io.eventbus.registry.RegistryRefusalReason;
 
-/** What a client learned about its operation. */
+/** Outcome of an operation for its client. */
 public sealed interface Outcome {
   /** The command was applied. */
   record Applied(long version) implements Outcome {}
@@ -11,9 +11,9 @@ public sealed interface Outcome {
   record Refused(RegistryRefusalReason reason, long version) implements Outcome {}
 
   /**
-   * A read's answer about one topic.
+   * Answer of a read about one topic.
    *
-   * @param token what was written last; empty for no configuration
+   * @param token the content that was written last; empty for no configuration
    * @param revision the topic's revision; 0 for no configuration
    */
   record Value(String token, long revision, long version) implements Outcome {}

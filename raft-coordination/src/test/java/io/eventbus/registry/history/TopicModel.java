@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The pure state machine with one topic in it.
  *
- * <p>Versions count all topics' commands, so here they differ from the history's. What identifies a
- * configuration instead is the token that was written into it.
+ * <p>Versions count all topics' commands, so here they differ from the history's. A configuration
+ * is identified instead by the token that was written into it.
  */
 final class TopicModel {
   private static final String SETTING = "v";
@@ -31,13 +31,13 @@ final class TopicModel {
     return RegistryState.empty(new RegistryLimits(1, 2, 1), 1);
   }
 
-  /** The token that a read sees; empty if there is no configuration. */
+  /** Returns the token that a read sees; empty if there is no configuration. */
   static String token(RegistryState state, String topic) {
     TopicConfig present = state.snapshot().topic(topic);
     return present == null ? "" : String.valueOf(present.settings().get(SETTING));
   }
 
-  /** The state after the operation, or null if it cannot have had its outcome here. */
+  /** Returns the state after the operation, or null if it cannot have had its outcome here. */
   static @Nullable RegistryState step(RegistryState state, Operation operation) {
     if (operation.kind() == Operation.Kind.READ) {
       return !(operation.outcome() instanceof Outcome.Value value)

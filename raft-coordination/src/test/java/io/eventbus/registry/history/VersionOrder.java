@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Checks what the versions in the answers say, over all topics at once.
+ * Check of the versions in the answers, over all topics at once.
  *
  * <p>Every command that was answered has a version of its own, later than everything that had been
  * answered before the command was made; a read's version is not behind that. A token stands for one

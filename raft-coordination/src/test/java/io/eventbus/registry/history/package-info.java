@@ -1,5 +1,5 @@
 /**
- * Checks what clients of a registry saw against the pure state machine. It knows nothing of
- * processes and networks: a history goes in, what is wrong with it comes out.
+ * Checks of the views of a registry's clients against the pure state machine. They know nothing of
+ * processes and networks: their input is a history, their output the errors in it.
  */
 package io.eventbus.registry.history;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A listener that does what listeners must not: it holds the registry's thread until let go. */
+/** Listener that does what listeners must not: it holds the registry's thread until released. */
 final class Gate implements RegistryListener {
   private final long fromVersion;
   private final CountDownLatch reached = new CountDownLatch(1);

@@ -45,8 +45,8 @@ class LocalRegistryConcurrencyTest {
   }
 
   /**
-   * Every command is sent by two threads at once, through a queue so short that many are refused
-   * and repeated; listeners come in the middle.
+   * Sends every command by two threads at once, through a queue so short that many are refused and
+   * repeated; listeners come in the middle.
    */
   @Test
   void commandsAreAppliedOnceAndListenersMissNothing() throws Exception {
@@ -92,7 +92,7 @@ class LocalRegistryConcurrencyTest {
     }
   }
 
-  /** Whatever the moment of the end, every stage completes and tells the truth. */
+  /** Checks that every stage completes and tells the truth, whatever the moment of the end. */
   @Test
   void commandsThatMeetTheEndAreAnsweredTruly() throws Exception {
     Random random = new Random(7);
@@ -182,7 +182,7 @@ class LocalRegistryConcurrencyTest {
     return new TopicCommand.Create(new TopicSpec(topic, Map.of()));
   }
 
-  /** Rebuilds the topics from its first snapshot and the changes; used on the registry's thread. */
+  /** Copy of the topics from the first snapshot and the changes; used on the registry's thread. */
   private static final class Follower implements RegistryListener {
     final CountDownLatch greeted = new CountDownLatch(1);
     final TreeMap<String, TopicConfig> topics = new TreeMap<>();

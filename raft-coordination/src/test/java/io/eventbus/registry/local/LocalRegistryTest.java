@@ -121,9 +121,7 @@ class LocalRegistryTest {
     assertThat(versions).isEmpty();
   }
 
-  /**
-   * The clock is asked while a command is applied: a listener that comes then must not see half.
-   */
+  /** Adds a listener while a command is applied, when the clock is asked: it must not see half. */
   @Test
   void aListenerThatComesWhileACommandIsAppliedStartsAfterIt() throws Exception {
     List<String> told = new ArrayList<>();

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 
-/** A clock that a test sets, and that tells it when it is asked. */
+/** Clock that a test sets, and that tells it when it is asked. */
 final class SettableClock extends Clock {
   private volatile long millis;
   private volatile Runnable whenAsked = () -> {};

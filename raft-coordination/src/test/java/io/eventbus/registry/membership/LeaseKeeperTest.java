@@ -39,7 +39,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A keeper and a real registry; the lease is short, and nothing depends on how short. */
+/** Keeper and a real registry; the lease is short, and nothing depends on how short. */
 @Timeout(240)
 class LeaseKeeperTest {
   private static final BusId BUS = new BusId("bus-a");
@@ -61,7 +61,7 @@ class LeaseKeeperTest {
     registry.close();
   }
 
-  /** The registry, whose answer to some commands is lost after they were applied. */
+  /** Registry whose answer to some commands is lost after they were applied. */
   private final class Forgetful implements InvocationHandler {
     private final Predicate<RegistryCommand> loses;
     private final Queue<CommandId> ids = new ConcurrentLinkedQueue<>();
@@ -133,7 +133,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void whatWaitsWhenItIsClosedEnds() {
+  void closingEndsWaitingStages() {
     // The registry answers nothing.
     Registry silent =
         (Registry)
@@ -189,7 +189,7 @@ class LeaseKeeperTest {
     return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
-  /** Waits for a snapshot that the registry tells of. */
+  /** Waits for a snapshot that the registry reports. */
   private RegistrySnapshot until(Predicate<BusInfo> condition) throws Exception {
     CompletableFuture<RegistrySnapshot> seen = new CompletableFuture<>();
     ListenerRegistration registration =
@@ -214,7 +214,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void itRegistersAndRenewsWithoutEnd() throws Exception {
+  void registersAndRenewsWithoutEnd() throws Exception {
     await(keeper.start());
     assertThat(info().state()).isEqualTo(BusState.JOINING);
     assertThat(lives.take().number()).isEqualTo(info().number());
@@ -225,7 +225,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void itGoesThroughTheStates() throws Exception {
+  void passesThroughTheStates() throws Exception {
     await(keeper.start());
     await(keeper.become(BusState.UP));
     assertThat(info().state()).isEqualTo(BusState.UP);
@@ -266,7 +266,8 @@ class LeaseKeeperTest {
 
   @Test
   void anIdThatSomebodyElseHoldsIsWaitedForUnlessItIsItsOwn() throws Exception {
-    // The local registry lets no lease run out by itself, so it is in use until it is DOWN.
+    // The local registry lets no lease run out by itself, so the id is in use until the bus is
+    // DOWN.
     await(
         registry.submit(
             new BusCommand.Register(

@@ -112,7 +112,7 @@ class VoterPolicyProperties {
       state = StateMachine.apply(state, new TimedCommand(id, now, command)).state();
     }
 
-    /** The digit at the end is the zone. */
+    /** Adds a bus; the digit at the end is its zone. */
     void join(String bus) {
       BusDescription description =
           new BusDescription(
@@ -171,7 +171,7 @@ class VoterPolicyProperties {
       }
     }
 
-    /** A bus ends, but never the majority: that no policy can mend. */
+    /** Ends a bus, but never the majority: that no policy can mend. */
     void crash(String bus) {
       RegistryState before = state;
       change(bus, BusState.DOWN);
@@ -218,7 +218,7 @@ class VoterPolicyProperties {
       voters.addAll(after);
     }
 
-    /** Nothing happens any more but the policy's steps; those that drain come back. */
+    /** Carries out the policy's steps, and nothing else; buses that drain come back. */
     void settle() {
       for (BusInfo bus : state.snapshot().buses()) {
         if (bus.state() == BusState.DRAINING || bus.state() == BusState.JOINING) {

@@ -24,7 +24,9 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
-/** Operators may do what automation may, and no more. Of a bus's name the digit is its zone. */
+/**
+ * Requests of operators, who may do as much as automation. Of a bus's name the digit is its zone.
+ */
 class VoterRequestsTest {
   private static final long NOW = 1_000_000;
   private static final List<BusState> STATES =
@@ -99,7 +101,7 @@ class VoterRequestsTest {
   }
 
   @Test
-  void whatThePolicyWouldUndoIsRefused() {
+  void refusesRequestsThatThePolicyWouldUndo() {
     Situation spread = up(List.of("a0", "b1", "c2"), List.of("d0"));
     assertRefused(requests.promote(spread, "d0", "c2"), "undone at once");
     assertThat(requests.promote(spread, "d0", null).step())
@@ -154,7 +156,7 @@ class VoterRequestsTest {
     assertRefused(requests.leave(two, "b0"), "there would be no majority of [a0, e0] alive");
   }
 
-  /** Whatever is asked for in whatever situation: nothing is left with less to spare. */
+  /** Checks that nothing is left with less to spare, whatever the request and the situation. */
   @Property(tries = 2_000)
   void noRequestLeavesLessToSpare(@ForAll long seed) {
     Random random = new Random(seed);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What operators do, on any bus of a running cluster. */
+/** Operations for operators, on any bus of a running cluster. */
 @Timeout(120)
 class AdministrationIT {
   private static final Duration DEADLINE = Duration.ofSeconds(20);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Backup, restore, and what to do when the majority is lost. */
+/** Backup, restore, and recovery when the majority is lost. */
 @Timeout(120)
 class DisasterIT {
   private final Path root;
@@ -64,7 +64,7 @@ class DisasterIT {
     for (int i = 0; i < 20; i++) {
       await(TestCluster.create(cluster.leader().registry, "t" + i));
     }
-    // A follower gives what was acknowledged elsewhere before.
+    // A follower includes commands that were acknowledged elsewhere before.
     Path file = backup(cluster.follower());
     RegistrySnapshot before = cluster.leader().registry.snapshot();
     String former = cluster.leader().registry.status().cluster();
@@ -86,7 +86,7 @@ class DisasterIT {
     assertThat(self).isNotNull();
     assertThat(self.number()).isGreaterThan(highestNumber(before) + 60_000);
 
-    // One that joins has nothing, and gets the snapshot that there was no log before.
+    // A joining bus has nothing, and gets the snapshot that there was no log before.
     Node joined = cluster.prepare("bus-s", LinkSecurity.none(), restored.address);
     await(joined.registry.start());
     cluster.register(joined);
@@ -95,7 +95,7 @@ class DisasterIT {
     assertThat(joined.registry.snapshot().topics()).hasSize(21);
     assertThat(joined.registry.snapshot().bus(new BusId("bus-a"))).isNotNull();
 
-    // What was restored survives a restart, as everything does.
+    // The restored state survives a restart, as everything does.
     cluster.kill(restored);
     cluster.kill(joined);
     CompletionStage<Void> first = cluster.restart(restored);
@@ -194,7 +194,7 @@ class DisasterIT {
     await(TestCluster.create(only.registry, "t"));
     String former = only.registry.status().cluster();
     cluster.kill(only);
-    // As it is after the first of the two moves, and after the second.
+    // As after the first of the two moves, and after the second.
     Path engine = only.directory.resolve("engine");
     Path kept = only.directory.resolve("engine." + former);
     Files.move(engine, kept);

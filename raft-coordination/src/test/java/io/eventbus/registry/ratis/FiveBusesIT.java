@@ -82,8 +82,8 @@ class FiveBusesIT {
   }
 
   /**
-   * Waits until there are so many voters, each of them up, and looks all the while that what is
-   * there could always go on.
+   * Waits until there are that many voters, each of them up, and checks all the while that the
+   * cluster could always go on.
    */
   private void untilHealthy(int count) throws Exception {
     Node leader = cluster.leader();

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class JoiningIT {
-  /** More than a new bus is to read one by one, which is a quarter of this one's 200. */
+  /**
+   * Number of entries that a new bus must not have to read one by one: more than a quarter of its
+   * 200.
+   */
   private static final int MANY = 60;
 
   private final TestCluster cluster;

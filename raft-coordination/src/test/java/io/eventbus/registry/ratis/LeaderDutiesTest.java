@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** When a leader ends the leases of others. */
+/** Expiry of leases by a leader. */
 class LeaderDutiesTest {
   private static final Duration TURN = Duration.ofMillis(200);
   private static final Duration LEASE = Duration.ofSeconds(10);
@@ -67,7 +67,7 @@ class LeaderDutiesTest {
         "a");
   }
 
-  /** The group of a bus that leads, or not. */
+  /** Group of a bus that leads, or not. */
   private static final class Leading implements LeaderDuties.Raft {
     private @Nullable String leader = "a";
     private RaftMembers members = RaftMembers.NONE;
@@ -146,7 +146,7 @@ class LeaderDutiesTest {
     return registry.snapshot();
   }
 
-  /** The bus leads and runs for so long. */
+  /** Lets the bus lead and run for that long. */
   private void runs(Duration time) {
     for (long left = time.toNanos(); left > 0; left -= TURN.toNanos()) {
       nanos.addAndGet(TURN.toNanos());
@@ -212,7 +212,7 @@ class LeaderDutiesTest {
     LeaderDuties more = duties(3);
     more.perform();
     assertThat(raft.changes).containsExactly(new VoterPolicy.Step(null, "c", false));
-    nanos.addAndGet(LeaderDuties.CHANGE_NANOS - 1);
+    nanos.addAndGet(LeaderDuties.CHANGE_TIMEOUT_NANOS - 1);
     more.perform();
     assertThat(raft.changes).hasSize(1);
     nanos.addAndGet(1);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A bus that leaves hands over first what it is. */
+/** Departure of a bus, which first hands over its roles. */
 @Timeout(120)
 class LeavingIT {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
@@ -39,7 +39,8 @@ class LeavingIT {
   }
 
   /**
-   * The others wait a minute at least before they stand for election: nothing here waits so long.
+   * Measures an election that is not needed: the others wait a minute at least before they stand
+   * for one; nothing here waits so long.
    */
   @Test
   void aLeaderThatLeavesInterruptsWritesForLessThanAnElectionTakes() throws Exception {
@@ -128,7 +129,7 @@ class LeavingIT {
     await(TestCluster.create(cluster.leader().registry, "after"));
   }
 
-  /** Writes one topic after the other. */
+  /** Thread that writes one topic after the other. */
   private static final class Writer extends Thread {
     final AtomicInteger written = new AtomicInteger();
     final AtomicReference<@Nullable Exception> error = new AtomicReference<>();

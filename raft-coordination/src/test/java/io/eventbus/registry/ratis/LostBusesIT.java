@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The registry of a cluster whose buses are killed, stay away, or lose their directory. */
+/** Registry of a cluster whose buses are killed, stay away, or lose their directory. */
 @Timeout(120)
 class LostBusesIT {
   private final Path root;
@@ -204,7 +204,7 @@ class LostBusesIT {
   }
 
   @Test
-  void whoWaitsWhenTheRegistryClosesIsToldSo() throws Exception {
+  void closingTheRegistryFailsWaitingCommands() throws Exception {
     cluster.start(3);
     TestCluster.Node last = cluster.follower();
     for (TestCluster.Node node : cluster.nodes.values()) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The registry of a cluster: how it begins, commands, which buses are let in. */
+/** Registry of a cluster: its start, commands, and which buses are admitted. */
 @Timeout(120)
 class RatisRegistryIT {
   private final Path root;
@@ -77,8 +77,9 @@ class RatisRegistryIT {
   }
 
   /**
-   * A heartbeat would tell it, too: then each command would take one of them, a second. A lonely
-   * command is seen within milliseconds, and on a busy machine most are at least before the next.
+   * Checks a lonely command. A heartbeat would tell it, too: then each command would take one of
+   * them, a second. A lonely command is seen within milliseconds, and on a busy machine most are at
+   * least before the next.
    */
   @Test
   void aLonelyCommandIsSeenEverywhereWithoutWaitingForAHeartbeat() throws Exception {
@@ -115,7 +116,7 @@ class RatisRegistryIT {
   }
 
   @Test
-  void whoDoesNotHoldTheSecretGetsNothing() throws Exception {
+  void refusesABusWithoutTheSecret() throws Exception {
     byte[] secret = "0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     TestCluster.Node a = cluster.prepare("bus-a", LinkSecurity.sharedSecret(secret));
     await(a.registry.start());
@@ -146,7 +147,7 @@ class RatisRegistryIT {
     assertThat(a.registry.status().voters()).containsExactly("bus-a");
   }
 
-  /** As often as the property says; the long run does it 200 times. */
+  /** Repeats as often as the property says; the long run does it 200 times. */
   @Test
   @Timeout(1_200)
   void freshBusesThatStartAtOnceFormExactlyOneCluster() throws Exception {

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A bus whose disk does not get on. The engine says yes to entries that are sent to it a second
+ * Bus whose disk makes no progress. The engine says yes to entries that are sent to it a second
  * time although the first ones still wait for the disk.
  */
 @Tag("faults")
 @Timeout(180)
 class SlowDiskIT {
-  /** Where the engine begins to write its log. */
+  /** Method where the engine begins to write its log. */
   private static final String LOG_WRITER = "SegmentedRaftLogWorker.runWorker";
 
   private final CountDownLatch disk = new CountDownLatch(1);
@@ -50,7 +50,7 @@ class SlowDiskIT {
   }
 
   @Test
-  void whatIsOnOneDiskOfThreeIsNotAcknowledged(@TempDir Path root) throws Exception {
+  void doesNotAcknowledgeEntriesOnOneDiskOfThree(@TempDir Path root) throws Exception {
     try (TestCluster cluster = new TestCluster(root)) {
       cluster.start(3);
       Node leader = cluster.leader();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A registry that is closed while it starts, and does not notice at once. */
+/** Registry that is closed while it starts, and does not notice at once. */
 @Timeout(120)
 class SlowStartIT {
   private static final String BUS = "bus-a";
@@ -38,7 +38,7 @@ class SlowStartIT {
     cluster.close();
   }
 
-  /** Says where other buses are only when it may, whoever interrupts it. */
+  /** Source that names other buses only when it may, whatever interrupts it. */
   private static final class SlowSource implements SeedSource {
     final CountDownLatch asked = new CountDownLatch(1);
     final CountDownLatch interrupted = new CountDownLatch(1);

@@ -35,11 +35,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Several buses' registries in one process, on loopback ports that the system chooses. */
+/** Registries of several buses in one process, on loopback ports that the system chooses. */
 public final class TestCluster implements AutoCloseable {
   static final Duration LONG = Duration.ofSeconds(30);
 
-  /** One bus: its port stays the same over its restarts, as in life. */
+  /** Bus whose port stays the same over its restarts, as in life. */
   static final class Node {
     final String name;
     final Path directory;
@@ -82,8 +82,8 @@ public final class TestCluster implements AutoCloseable {
   }
 
   /**
-   * A port that is free and stays it: below those that the system gives to outgoing connections,
-   * one of which could take it before the bus does.
+   * Returns a port that is free and stays free: below those that the system gives to outgoing
+   * connections, one of which could take it before the bus does.
    *
    * @throws IOException if none is found
    */
@@ -104,7 +104,7 @@ public final class TestCluster implements AutoCloseable {
     return Objects.requireNonNull(nodes.get(name));
   }
 
-  /** Makes a bus, listening; its registry is not started. */
+  /** Creates a bus, listening; its registry is not started. */
   Node prepare(String name, LinkSecurity security, Endpoint... seeds) throws IOException {
     return prepare(name, root.resolve(name), 0, security, List.of(seeds));
   }
@@ -153,7 +153,7 @@ public final class TestCluster implements AutoCloseable {
     return new RatisRegistry(options, links, Clock.systemUTC());
   }
 
-  /** Starts buses until there are so many, each joining the ones before; waits until all vote. */
+  /** Starts that many buses, each joining the ones before; waits until all vote. */
   void start(int count) throws Exception {
     List<Endpoint> seeds = new ArrayList<>();
     nodes.values().forEach(node -> seeds.add(node.address));
@@ -168,7 +168,7 @@ public final class TestCluster implements AutoCloseable {
     untilSettled(voting);
   }
 
-  /** Waits until so many vote, on every bus that is up, and no change is under way. */
+  /** Waits until that many vote, on every bus that is up, and no change is under way. */
   void untilSettled(int voting) throws InterruptedException {
     until(
         "there are " + voting + " voters",
@@ -197,7 +197,7 @@ public final class TestCluster implements AutoCloseable {
         1);
   }
 
-  /** As if the process had ended: no farewell to anybody, the links first. */
+  /** Ends a bus as if its process had ended: no farewell to anybody, the links first. */
   void kill(Node node) {
     node.up = false;
     node.leave();
@@ -242,7 +242,7 @@ public final class TestCluster implements AutoCloseable {
     return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
-  /** Waits for what other threads bring about; looks again every few milliseconds. */
+  /** Waits for the effects of other threads; looks again every few milliseconds. */
   static void until(String what, BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.getAsBoolean()) {

@@ -63,7 +63,7 @@ class NewIncarnationTest {
   }
 
   @Test
-  void itCanBeWrittenDownAsAnyOther() {
+  void canBeSavedAsAnyOther() {
     RegistryState first = NewIncarnation.of(last());
     assertThat(RegistryState.restore(first.image())).isEqualTo(first);
     assertThat(NewIncarnation.of(first).snapshot().version())

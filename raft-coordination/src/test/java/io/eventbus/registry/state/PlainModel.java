@@ -21,9 +21,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The registry as one would write it down first: mutable, and with no bound on what it remembers.
- */
+/** Plain registry, mutable, and with no bound on its memory. */
 final class PlainModel {
   final TreeMap<BusId, BusInfo> buses = new TreeMap<>();
   final TreeMap<String, TopicConfig> topics = new TreeMap<>();
@@ -39,7 +37,7 @@ final class PlainModel {
     this.nextNumber = firstNumber;
   }
 
-  /** For a command that is new; messages of refusals are left empty. */
+  /** Applies a command that is new; messages of refusals are left empty. */
   CommandResult apply(TimedCommand command) {
     version++;
     time = Math.max(time, command.timeMillis());

@@ -12,7 +12,7 @@ import net.jqwik.api.constraints.Size;
 
 class SortedTreeProperties {
 
-  /** Positive numbers are put, negative ones removed. */
+  /** Puts positive numbers and removes negative ones. */
   @Property
   void behavesLikeATreeMapAndKeepsOldVersions(
       @ForAll @Size(max = 300) List<@IntRange(min = -40, max = 40) Integer> steps) {

@@ -44,8 +44,8 @@ class StateMachineProperties {
   private static final int FIRST_NUMBER = 7;
 
   /**
-   * What to do next. Epochs and revisions come from the model when the step is taken, off by {@code
-   * slip}, which is mostly 0; so most commands get somewhere and some do not.
+   * Next step. Epochs and revisions come from the model when the step is taken, off by {@code
+   * slip}, which is mostly 0; so most commands succeed and some do not.
    *
    * @param repeat how many commands ago the one to repeat was; 0 for a new command
    */
@@ -71,7 +71,7 @@ class StateMachineProperties {
     return step.list().ofMinSize(1).ofMaxSize(150);
   }
 
-  /** Of the results, each kind and each reason must be met, or the property says little. */
+  /** Checks that each kind and each reason of a result is met, or the property says little. */
   @Property(edgeCases = EdgeCasesMode.NONE)
   void doesWhatThePlainModelDoes(@ForAll("steps") List<Step> steps) {
     Run run = new Run();
@@ -116,7 +116,7 @@ class StateMachineProperties {
     assertThat(StateMachine.apply(again, more).state()).isNotEqualTo(run.state);
   }
 
-  /** One sequence, checked at every step. */
+  /** Sequence that is checked at every step. */
   private static final class Run {
     final PlainModel model = new PlainModel(LIMITS, FIRST_NUMBER);
     final List<TimedCommand> log = new ArrayList<>();
@@ -182,7 +182,7 @@ class StateMachineProperties {
       assertThat(state.rememberedCommands()).isLessThan(2 * LIMITS.rememberedCommands());
     }
 
-    /** Changes are what is different, no more and no less, and legal. */
+    /** Checks that changes are the difference, no more and no less, and legal. */
     private void checkChanges(RegistrySnapshot before, List<RegistryChange> changes) {
       TreeMap<BusId, BusInfo> buses = new TreeMap<>();
       before.buses().forEach(bus -> buses.put(bus.id(), bus));

@@ -2,9 +2,9 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.Interruption;
 
-/** An interruption, where it is told among the events of its subscription. */
+/** Interruption that waits among the events of its subscription, to be told in order. */
 record Absence(Interruption interruption) implements Inbound {
-  /** The object, what it holds, and its place in a queue. */
+  /** Bytes of the object, of what it holds, and of its place in a queue. */
   private static final int BYTES = 128;
 
   @Override

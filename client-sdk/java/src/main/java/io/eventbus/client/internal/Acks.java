@@ -9,16 +9,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * What has been handled and not acknowledged yet: one entry for each topic and producer, however
+ * Events that are handled and not acknowledged yet: one entry for each topic and producer, however
  * many events. Any thread may add; the conductor sends.
  */
 final class Acks {
-  private final AtomicBoolean told = new AtomicBoolean();
+  private final AtomicBoolean scheduled = new AtomicBoolean();
   private volatile Runnable onFirst = () -> {};
-  // Holds each pair at most once, and so no more than are tracked.
+  // Holds each pair at most once, so no more than are tracked.
   private final Queue<ProducerState> dirty = new ConcurrentLinkedQueue<>();
 
-  /** Sets what is run when there is something to acknowledge; {@link #drain} has to follow. */
+  /**
+   * Sets the task that runs when there is something to acknowledge; {@link #drain} has to follow.
+   */
   void onFirst(Runnable task) {
     onFirst = task;
   }
@@ -30,16 +32,16 @@ final class Acks {
   void handled(ProducerState origin, long sequence) {
     if (origin.handled(sequence)) {
       dirty.add(origin);
-      if (!told.get() && told.compareAndSet(false, true)) {
+      if (!scheduled.get() && scheduled.compareAndSet(false, true)) {
         onFirst.run();
       }
     }
   }
 
-  /** Makes the frames for what was handled since the last call. */
+  /** Creates the frames for the events handled since the last call. */
   void drain(Consumer<byte[]> frames) {
-    // First: what is added from now on is told again.
-    told.set(false);
+    // First: an entry that is added from now on runs the task again.
+    scheduled.set(false);
     for (ProducerState pair = dirty.poll(); pair != null; pair = dirty.poll()) {
       long sequence = pair.takeHandled();
       frames.accept(

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** How this library calls itself: the version is that of the build. */
+/** Name and version by which this library identifies itself; the version is that of the build. */
 final class Agent {
   static final String NAME = "eventbus-java/" + version();
 

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The questions "has all that I published arrived?" that the bus has not answered. They are asked
  * again on every new connection, and after a pause where the bus could not answer in time, until
- * who asked waits no longer. Any thread may use it.
+ * their callers time out. Any thread may use it.
  */
 final class Barriers {
-  /** When to ask again what the bus could not answer. */
-  static final Duration PAUSE = Duration.ofMillis(100);
+  /** Pause before a question is repeated that the bus could not answer. */
+  static final Duration RETRY_PAUSE = Duration.ofMillis(100);
 
   private final Outbox outbox;
   private final Notifier notifier;
@@ -30,7 +30,7 @@ final class Barriers {
 
   private @Nullable Question question;
 
-  /** What hears of one answer: on the connection's thread, must not block. */
+  /** Callback for one answer; runs on the connection's thread and must not block. */
   interface Asker {
     void answered();
 
@@ -41,16 +41,16 @@ final class Barriers {
 
   private static final class Pending {
     final CompletableFuture<Void> stage = new CompletableFuture<>();
-    final Duration patience;
+    final Duration timeout;
     final long deadlineNanos;
     boolean pauses;
-    // As it was asked last.
+    // The barrier of the last question.
     Batch barrier;
 
-    Pending(Batch barrier, Duration patience, long nowNanos) {
+    Pending(Batch barrier, Duration timeout, long nowNanos) {
       this.barrier = barrier;
-      this.patience = patience;
-      this.deadlineNanos = nowNanos + Nanos.of(patience);
+      this.timeout = timeout;
+      this.deadlineNanos = nowNanos + Nanos.of(timeout);
     }
   }
 
@@ -60,14 +60,14 @@ final class Barriers {
     this.conductor = conductor;
   }
 
-  /** Asks. */
-  synchronized CompletableFuture<Void> ask(Duration patience, long nowNanos) {
+  /** Asks whether everything published has arrived. */
+  synchronized CompletableFuture<Void> ask(Duration timeout, long nowNanos) {
     EventBusException end = closed;
     if (end != null) {
       return CompletableFuture.failedFuture(end);
     }
     long id = nextId++;
-    Pending asked = new Pending(barrier(id), patience, nowNanos);
+    Pending asked = new Pending(barrier(id), timeout, nowNanos);
     pending.put(id, asked);
     outbox.addBarrier(asked.barrier);
     return asked.stage;
@@ -83,19 +83,19 @@ final class Barriers {
     outbox.addBarrier(asked.barrier);
   }
 
-  /** A connection is ready; what is to be sent again is queued already. */
+  /** Repeats the questions on a new connection; what is to be sent again is queued already. */
   synchronized void connected() {
     pending.forEach(this::again);
   }
 
-  /** Asks once for the connection that is there, in place of who asked so before. */
+  /** Asks once over the present connection; replaces an earlier question of this kind. */
   synchronized Batch askOnce(Asker asker) {
     Question asked = new Question(barrier(nextId++), asker);
     question = asked;
     return asked.barrier;
   }
 
-  /** Whoever has asked so is not interested any more. */
+  /** Drops the question of {@link #askOnce}. */
   synchronized void forget() {
     question = null;
   }
@@ -139,12 +139,12 @@ final class Barriers {
   private synchronized boolean repeat(long id) {
     Pending asked = pending.get(id);
     if (asked == null) {
-      // Whoever asked waits no longer: nothing that anybody could do.
+      // The caller has timed out: nothing is left to do.
       return id > 0 && id < nextId;
     }
     if (!asked.pauses) {
       asked.pauses = true;
-      conductor.schedule(() -> askAgain(id), PAUSE.toNanos());
+      conductor.schedule(() -> askAgain(id), RETRY_PAUSE.toNanos());
     }
     return true;
   }
@@ -164,7 +164,7 @@ final class Barriers {
     return answered != null;
   }
 
-  /** Gives up those that have waited long enough. */
+  /** Fails the questions whose timeout is over. */
   synchronized void expire(long nowNanos) {
     Map<Long, Pending> late = new LinkedHashMap<>(pending);
     late.values().removeIf(asked -> nowNanos - asked.deadlineNanos < 0);
@@ -173,7 +173,7 @@ final class Barriers {
             fail(
                 id,
                 new EventBusException.TimedOut(
-                    "the bus did not answer a flush within " + DurationText.of(asked.patience))));
+                    "the bus did not answer a flush within " + DurationText.of(asked.timeout))));
   }
 
   synchronized void close(EventBusException failure) {

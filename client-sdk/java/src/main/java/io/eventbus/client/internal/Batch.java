@@ -11,22 +11,22 @@ import java.util.List;
 import java.util.function.ToLongBiFunction;
 
 /**
- * One WebSocket message on its way out: whole frames, and for those that ask for a confirmation
- * what is needed to send them again. Guarded by the {@link Outbox}'s lock.
+ * WebSocket message on its way out: whole frames, and, for frames that ask for a confirmation, the
+ * data to send them again. Guarded by the {@link Outbox}'s lock.
  */
 final class Batch {
-  /** Stands for "no barrier". */
+  /** Number that stands for "no barrier". */
   static final long NO_BARRIER = -1;
 
   final List<PublishFrame> frames;
-  // Events that nobody waits for, and what they take of the outbound buffer.
+  // Events that nobody waits for, and their share of the outbound buffer.
   final int plainEvents;
   final long plainCost;
   final long barrier;
   byte[] array;
   int length;
   boolean resend;
-  // How many events without a stage had been sent before this barrier.
+  // Number of events without a stage that were sent before this barrier.
   long plainBefore;
   // As in OpenBatch.
   long number;
@@ -62,7 +62,7 @@ final class Batch {
     return ByteBuffer.wrap(array, 0, length);
   }
 
-  /** Counts the events of frames that the bus has not confirmed. */
+  /** Returns the number of events in frames that the bus has not confirmed. */
   int unconfirmedEvents() {
     return frames.stream()
         .filter(frame -> !frame.settled && !frame.marker)
@@ -70,7 +70,7 @@ final class Batch {
         .sum();
   }
 
-  /** Says whether nothing in here would have to be sent again. */
+  /** Returns whether nothing in here would have to be sent again. */
   boolean isSettled() {
     for (PublishFrame frame : frames) {
       if (!frame.settled && !frame.marker) {
@@ -80,7 +80,7 @@ final class Batch {
     return true;
   }
 
-  /** The frames that still wait for a confirmation, in an array of their own. */
+  /** Returns the frames that still wait for a confirmation, in an array of their own. */
   Batch unsettledCopy() {
     List<PublishFrame> left = new ArrayList<>(frames.size());
     int bytes = 0;

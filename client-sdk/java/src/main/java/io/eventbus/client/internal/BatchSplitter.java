@@ -18,10 +18,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts events that wait to be sent into new messages, without some. For a bus that takes less than
- * the one that they were checked for, what is too big is taken out, and all others keep their
- * sequence numbers. What was waited for too long is withdrawn, and what was not sent yet gets its
- * numbers. Guarded by the {@link Outbox}'s lock.
+ * Splitter that copies events which wait to be sent into new messages and leaves some out. Where a
+ * bus has a lower limit than the one that the events were checked for, it removes those that are
+ * too big; all others keep their sequence numbers. Where events have timed out, it withdraws them,
+ * and the unsent rest gets new numbers. Guarded by the {@link Outbox}'s lock.
  */
 final class BatchSplitter {
   private final int batchBytes;
@@ -35,13 +35,13 @@ final class BatchSplitter {
   private long costBefore;
   private boolean resend;
   private long number;
-  // How many events of a topic were withdrawn.
+  // Number of withdrawn events of each topic.
   private final Map<TopicState, Long> withdrawn = new HashMap<>();
 
-  /** Says which events stay. */
+  /** Decision which events stay. */
   @FunctionalInterface
   private interface Choice {
-    /** Asked for an event, and for the frame of one that is waited for. */
+    /** Returns whether an event stays; for an event that is waited for, its frame is given too. */
     boolean stays(OpenBatch.EncodedEvent event, @Nullable PublishFrame awaitedIn);
   }
 
@@ -53,14 +53,14 @@ final class BatchSplitter {
     this.topics = topics;
   }
 
-  /** Begins with nothing, to take out what a bus does not take. */
+  /** Creates a splitter that removes what a bus does not accept. */
   static BatchSplitter toLimits(
       int batchBytes, Predicate<OpenBatch.EncodedEvent> fits, Function<String, TopicState> topics) {
     return new BatchSplitter(batchBytes, (event, awaitedIn) -> fits.test(event), false, topics);
   }
 
   /**
-   * Begins with nothing, to withdraw what was waited for since too long and was never sent.
+   * Creates a splitter that withdraws unsent events whose timeout is over.
    *
    * @param bornBefore nanoseconds of the {@link MicroClock}
    */
@@ -74,7 +74,7 @@ final class BatchSplitter {
   }
 
   /**
-   * What came of it.
+   * Result of the split.
    *
    * @param batches the messages, in order
    * @param freed bytes of the outbound buffer that are not needed any more
@@ -138,7 +138,8 @@ final class BatchSplitter {
     }
     long created = frame == null ? 0 : frame.createdNanos;
     if (open != null) {
-      // A frame is judged by one age: events of another would end too early with it.
+      // All events of a frame have one age: with events of another age they would time out too
+      // early.
       open.endFrame();
     }
     while (events.next()) {

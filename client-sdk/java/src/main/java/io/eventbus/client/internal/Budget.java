@@ -8,17 +8,18 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes that the {@link Outbox} may hold. Guarded by the outbox's lock, which it waits on.
+ * Number of bytes that the {@link Outbox} may hold. Guarded by the outbox's lock, which it waits
+ * on.
  *
- * <p>At every moment {@code 0 <= used}, and {@code used <= bufferBytes} unless it is one event
- * alone that is bigger; what was told as dropped is never more than what was dropped.
+ * <p>At every moment {@code 0 <= used}, and {@code used <= bufferBytes} unless a single event alone
+ * is bigger; the number of drops that were reported is never more than the number of drops.
  */
 final class Budget {
   private final ClientOptions.Outbound options;
   private final Condition room;
   private long used;
   private long dropped;
-  private long droppedTold;
+  private long droppedReported;
   private boolean closed;
 
   Budget(ClientOptions.Outbound options, Lock lock) {
@@ -27,11 +28,10 @@ final class Budget {
   }
 
   /**
-   * Takes bytes for an event, waiting for room if that was chosen.
-   *
-   * @return null if they are taken, or why not
+   * Reserves bytes for an event, waiting for room if the policy says so; returns null on success,
+   * else the reason for the refusal.
    */
-  @Nullable SendResult take(long cost) {
+  @Nullable SendResult tryAcquire(long cost) {
     if (isFull(cost)) {
       SendResult refused = whenFull(cost);
       if (refused != null) {
@@ -75,13 +75,16 @@ final class Budget {
   void release(long cost) {
     used -= cost;
     assert used >= 0 : "more given back than taken: " + used;
-    // Waking a publisher for every message would let it add a few events and sleep again.
+    // Waking a publisher for every message would let it add only a few events before it sleeps
+    // again.
     if (cost > 0 && used <= options.bufferBytes() / 2) {
       room.signalAll();
     }
   }
 
-  /** Takes no more; who waits is told. */
+  /**
+   * Closes the budget: further reservations fail, and waiting publishers are woken with a failure.
+   */
   void close() {
     closed = true;
     room.signalAll();
@@ -91,7 +94,7 @@ final class Budget {
     return closed;
   }
 
-  /** Everything is given up. */
+  /** Releases everything. */
   void clear() {
     used = 0;
   }
@@ -100,15 +103,15 @@ final class Budget {
     return used;
   }
 
-  /** How many events were dropped because there was no room. */
+  /** Returns the number of events that were dropped because there was no room. */
   long dropped() {
     return dropped;
   }
 
-  /** How many of these are new since the last call. */
+  /** Returns the number of drops since the last call. */
   long takeDropped() {
-    long fresh = dropped - droppedTold;
-    droppedTold = dropped;
+    long fresh = dropped - droppedReported;
+    droppedReported = dropped;
     return fresh;
   }
 }

@@ -17,31 +17,31 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The overflow policy of a subscription, applied to what waits for it in this client: what is over
- * the buffer's bound is dropped and told at its place, so that a subscription that is read slowly
- * does not hold back the others of its client. For policies other than BLOCK. Confined to the lock
- * of the subscription's queue.
+ * Overflow policy of a subscription, applied to the events that wait for it in this client. Events
+ * beyond the buffer's bound are dropped and reported in their place, so that a slow subscription
+ * does not stall the others of its client. For policies other than BLOCK. Confined to the lock of
+ * the subscription's queue.
  */
 final class BufferPolicy {
   private static final int END_OF_EVENTS = 0;
 
-  /** A block of one event, as Avro encodes its count. */
+  /** Block of one event, as Avro encodes its count. */
   private static final int ONE_EVENT = 2;
 
   private final Overflow overflow;
   private final String filter;
-  private final long mostBytes;
+  private final long maxBytes;
   private final @Nullable LatestEvents latest;
   private final LongSupplier epochMicros;
   private final EventCursor cursor = new EventCursor();
 
-  /** Deliveries and notices that a policy has taken out of a buffer. */
+  /** Deliveries and notices that a policy has removed from a buffer. */
   static final class Dropped {
     final List<InboundDelivery> deliveries = new ArrayList<>();
     final List<Gap> gaps = new ArrayList<>();
     final List<Interruption> interruptions = new ArrayList<>();
 
-    /** Adds a gap, as one with the last one where it goes on. */
+    /** Adds a gap; merges it with the last one if it continues that. */
     private void add(Gap gap) {
       int last = gaps.size() - 1;
       if (last >= 0 && isContinued(gaps.get(last), gap)) {
@@ -55,32 +55,32 @@ final class BufferPolicy {
   BufferPolicy(
       Overflow overflow,
       String filter,
-      long mostBytes,
+      long maxBytes,
       @Nullable LatestEvents latest,
       LongSupplier epochMicros) {
     this.overflow = overflow;
     this.filter = filter;
-    this.mostBytes = mostBytes;
+    this.maxBytes = maxBytes;
     this.latest = latest;
     this.epochMicros = epochMicros;
   }
 
   /**
-   * Says whether the connection is to be closed of a subscription whose buffer is over its bound.
+   * Returns whether the policy closes the connection of a subscription whose buffer is over its
+   * bound.
    */
   boolean disconnects() {
     return overflow == Overflow.DISCONNECT;
   }
 
   /**
-   * Makes room.
+   * Makes room; returns how many bytes are left.
    *
-   * @param bytes of that, and of what the consumer is at
-   * @return how many bytes are left
+   * @param bytes of the waiting deliveries and of the one that the consumer is at
    */
   long apply(Deque<Inbound> waiting, long bytes, Dropped dropped) {
-    // Less than the bound, so that what is done here is done for many frames at a time.
-    long target = disconnects() ? -1 : mostBytes / 4 * 3;
+    // Less than the bound, so that one pass makes room for many frames.
+    long target = disconnects() ? -1 : maxBytes / 4 * 3;
     long left = latest == null ? bytes : conflate(waiting, bytes, dropped, latest);
     return left > target ? dropOldest(waiting, left, target, dropped) : left;
   }
@@ -107,8 +107,8 @@ final class BufferPolicy {
       } else {
         marks.add(oldest);
       }
-      if (marks.bytes > mostBytes / 2) {
-        // So many streams that their numbers would take the place of the events.
+      if (marks.bytes > maxBytes / 2) {
+        // There are so many streams that their numbers would take as much room as the events.
         Interruption whole =
             new Interruption(
                 filter, Subscriptions.instant(marks.firstAt), Subscriptions.instant(now));
@@ -157,7 +157,7 @@ final class BufferPolicy {
       return;
     }
     dropped.deliveries.add(events);
-    // A single walk for all parts: there may be as many as half of the events.
+    // A single walk for all parts: there may be half as many parts as events.
     cursor.wrap(events.message, events.eventsStart, events.eventsEnd, FrameLimits.UNLIMITED);
     for (int from = events.skip; from < events.count; ) {
       int to = from;
@@ -176,8 +176,8 @@ final class BufferPolicy {
   }
 
   /**
-   * Copies some events, so that the message they came in can go. The cursor is at the first of them
-   * or before it, and then at the one behind them.
+   * Copies a range of events, so that the message they came in can be freed. Expects the cursor at
+   * the first of them or before it, and leaves it behind the last.
    */
   private InboundDelivery part(InboundDelivery events, int from, int to) {
     while (cursor.index() < from) {
@@ -240,14 +240,14 @@ final class BufferPolicy {
   }
 
   /**
-   * List of what stays, in its order; a gap that goes on where another one of its stream has ended,
-   * without an event between, is one with it.
+   * List of what stays, in order; a gap that continues the last gap of its stream, without an event
+   * between, is merged with it.
    */
   private final class Marks {
     final List<Inbound> all = new ArrayList<>();
     final Map<Stream, Integer> open = new HashMap<>();
     long bytes;
-    // Microseconds since the epoch of the first notice; 0 for none.
+    // Time of the first notice in microseconds since the epoch; 0 for none.
     long firstAt;
 
     void add(Inbound what) {

@@ -14,41 +14,44 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One move of a client to another bus: makes the new connection before it breaks the old one, so
- * that no event is lost, doubled or put out of order. See docs/adr/0017-change-of-bus.md.
+ * Move of a client to another bus: makes the new connection before it breaks the old one, so that
+ * no event is lost, duplicated or reordered. See docs/adr/0017-change-of-bus.md.
  *
- * <p>{@link ChangeTable} says what is done when; here it is done. Until LEAVING nothing has been
- * taken from the old bus, and whatever fails leaves the client where it is. Confined to the
- * conductor, except for what is said to be called by others.
+ * <p>{@link ChangeTable} decides what is done when; this class does it. Until LEAVING nothing has
+ * been given up at the old bus, and any failure leaves the client where it is. Confined to the
+ * conductor, except for methods that say otherwise.
  */
 final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby {
-  /** What the client waits for when the bus names no useful deadline. */
-  private static final Duration MIN = Duration.ofMillis(100);
+  /** Time that the client allows when the bus names no useful deadline. */
+  private static final Duration MIN_TIMEOUT = Duration.ofMillis(100);
 
-  private static final Duration MAX = Duration.ofMinutes(5);
+  private static final Duration MAX_TIMEOUT = Duration.ofMinutes(5);
 
   /**
-   * How long an application may keep the old connection from being read while it cannot publish.
+   * Time for which an application that cannot publish may keep the old connection from being read.
    */
-  private static final Duration STALL = Duration.ofMillis(100);
+  private static final Duration MAX_STALL = Duration.ofMillis(100);
 
-  /** How long a new bus that is given up may take to drain. */
-  private static final Duration UNDO = Duration.ofSeconds(2);
+  /** Time for which a new bus that is given up may drain. */
+  private static final Duration UNDO_TIMEOUT = Duration.ofSeconds(2);
 
-  /** Whose connections these are; called on the conductor. */
+  /** Owner of the connections; called on the conductor. */
   interface Home extends ChangeTarget.Heir {
     /**
-     * The new connection is the one that the client has; the old one is to be closed when no call
-     * is under way there.
+     * Called when the new connection has become the client's; the old one is to be closed when no
+     * call is under way there.
      *
-     * @param until when its calls are not waited for any longer, in the clock's nanoseconds
+     * @param until time of the clock in nanoseconds after which its calls are not waited for
      */
     void moved(BusLink link, Welcome welcome, long until);
 
-    /** The client stays at its old bus. */
+    /** Called when the client stays at its old bus. */
     void stayed(URI url, String why);
 
-    /** The client has no connection any more: the old one has ended, or is not waited for. */
+    /**
+     * Called when the client has no connection any more: the old one has ended, or is not waited
+     * for.
+     */
     void lostBoth(String why);
   }
 
@@ -59,7 +62,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   private final Home home;
   private final BusLink old;
   private final ChangeTarget target;
-  // By the new bus.
+  // Subscriptions that the new bus has not confirmed.
   private final Set<Long> unconfirmed = new HashSet<>();
   private final Set<Long> confirmed = new HashSet<>();
   private final Map<Long, Registration> served = new HashMap<>();
@@ -69,17 +72,17 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   private String why = "";
   private Scheduler.@Nullable Timer deadline;
   private Scheduler.@Nullable Timer pause;
-  private Duration patience = MIN;
+  private Duration timeout = MIN_TIMEOUT;
   private Duration waited = Duration.ZERO;
-  // When the bus closes a client that has not gone.
+  // Time at which the bus closes a client that has not moved.
   private long closesAt;
-  // What the new bus gives to this client it gives to nobody else.
+  // Set if the new bus delivers events to this client that it delivers to nobody else.
   private boolean exclusive;
   private boolean grouped;
   private final PingFence fence;
 
   /**
-   * Makes a move; {@link #start} begins it.
+   * Creates a move; {@link #start} begins it.
    *
    * @param urls where to, at least one
    * @param producer the client's number, which it must keep
@@ -105,16 +108,18 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   }
 
   /**
-   * Begins.
+   * Begins the move.
    *
-   * @param wanted milliseconds until the bus closes a client that has not gone
-   * @param gone nanoseconds of it that have gone by
+   * @param wanted milliseconds until the bus closes a client that has not moved
+   * @param gone nanoseconds of it that have passed already
    */
   void start(long wanted, long gone) {
-    patience = Duration.ofMillis(Math.max(MIN.toMillis(), Math.min(MAX.toMillis(), wanted)));
-    closesAt = environment.clock().nanoTime() - gone + patience.toNanos();
+    timeout =
+        Duration.ofMillis(
+            Math.max(MIN_TIMEOUT.toMillis(), Math.min(MAX_TIMEOUT.toMillis(), wanted)));
+    closesAt = environment.clock().nanoTime() - gone + timeout.toNanos();
     // Before the bus closes the old connection there has to be time to stay.
-    deadline = schedule(patience.multipliedBy(3).dividedBy(4).minusNanos(gone), this::onLate);
+    deadline = schedule(timeout.multipliedBy(3).dividedBy(4).minusNanos(gone), this::onLate);
     target.connect();
   }
 
@@ -128,7 +133,10 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     }
   }
 
-  /** On the conductor: the last thing is to give what was released to the queues. */
+  /**
+   * Runs a task on the conductor under the dispatcher's lock, and then hands what was released to
+   * the queues.
+   */
   private void locked(Runnable task) {
     Dispatcher dispatcher = parts.dispatcher();
     dispatcher.lock();
@@ -140,14 +148,14 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     }
   }
 
-  // ---- What happens; the table says what is done about it
+  // ---- Events; the table says what is done about them
 
   private ChangeTable.Action on(ChangeTable.Event event) {
     return on(event, why);
   }
 
   /**
-   * The only writer of the phase.
+   * Handles an event: the only writer of the phase.
    *
    * @param reason why the client stays, if this is what it stays for
    */
@@ -171,7 +179,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
       case SUBSCRIBE -> subscribe();
       case FLUSH -> flush();
       case PAUSE -> publishOnForAMoment();
-      case LOOK_LATER -> pause = schedule(STALL, this::onStall);
+      case LOOK_LATER -> pause = schedule(MAX_STALL, this::onStall);
       case LEAVE -> leave();
       case MOVE_SENDING -> moveSending();
       case MOVE_SENDING_AND_FINISH -> {
@@ -220,20 +228,19 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   }
 
   /**
-   * The old connection has ended.
-   *
-   * @return true if the client goes on over the new one; if not, the move is over
+   * Handles the end of the old connection; returns true if the client goes on over the new one,
+   * false if the move is over.
    */
   boolean oldEnded() {
     boolean over = phase.isOver();
     if (!over && phase != ChangeTable.Phase.RECEIVING_MOVED) {
-      // Deliveries that the old bus still had may be older than what the new one delivers.
+      // Deliveries that the old bus still had may be older than those of the new one.
       parts.subscriptions().interrupted(old.heardAtMicros());
     }
     return on(ChangeTable.Event.OLD_ENDED) != ChangeTable.Action.ABANDON && !over;
   }
 
-  /** The client is closed. */
+  /** Abandons the move, because the client is closed. */
   void abandon() {
     on(ChangeTable.Event.CLOSED);
   }
@@ -267,8 +274,8 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     conductor.execute(
         () -> {
           if (undrained.remove(subscription) && undrained.isEmpty()) {
-            // Its calls end first.
-            long until = environment.clock().nanoTime() + UNDO.toNanos();
+            // The calls of the new bus end first.
+            long until = environment.clock().nanoTime() + UNDO_TIMEOUT.toNanos();
             parts
                 .calls()
                 .whenQuiet(target.ready().channel(), until, () -> on(ChangeTable.Event.UNDONE));
@@ -276,12 +283,14 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
         });
   }
 
-  /** Of the old connection nothing can be left unread, so that the move has to end instead. */
+  /** Ends the move, because nothing of the old connection can be left unread. */
   private void onTooMuch() {
     on(ChangeTable.Event.TOO_MUCH, "too much came for groups meanwhile");
   }
 
-  /** The bus has waited long enough; in a moment it closes the old connection. */
+  /**
+   * Ends the move, because the bus has waited long enough and is about to close the old connection.
+   */
   private void onLate() {
     on(
         ChangeTable.Event.LATE,
@@ -289,23 +298,26 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   }
 
   /**
-   * An application that publishes in its handler waits for room to publish, and so does not take
-   * what came; where the old connection is not read then, the answer, which would make room, is not
-   * seen.
+   * Ends the wait for the answer if the old connection is not read: an application that publishes
+   * in its handler waits for room to publish, and so does not consume what came. The answer, which
+   * would make room, is not seen then.
    */
   private void onStall() {
     on(old.isPaused() ? ChangeTable.Event.NOT_FLUSHED : ChangeTable.Event.FLOWING);
   }
 
   /**
-   * What the old bus has is the application's to take, however slowly; it has left for the rest.
+   * Handles the end of the drain timeout: what the old bus has is the application's to consume,
+   * however slowly; the rest is given up.
    */
   private void onWaited() {
-    boolean behind = parts.dispatcher().isHeldBack() && waited.compareTo(MAX) < 0;
+    boolean behind = parts.dispatcher().isStalled() && waited.compareTo(MAX_TIMEOUT) < 0;
     on(behind ? ChangeTable.Event.BEHIND : ChangeTable.Event.WAITED);
   }
 
-  /** On the old connection's thread, under the dispatcher's lock: it brings nothing more. */
+  /**
+   * Called when the old connection brings nothing more; on its thread, under the dispatcher's lock.
+   */
   private void onLeft() {
     if (grouped) {
       conductor.execute(this::awaitNew);
@@ -316,8 +328,9 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   }
 
   /**
-   * Two connections have no order: what the new bus had sent for a group before the old one was
-   * done may not be read yet, and would come behind events with higher numbers.
+   * Waits until the new connection is read up to here. Two connections have no order: what the new
+   * bus had sent for a group before the old one was drained may be unread yet, and would come
+   * behind events with higher numbers.
    */
   private void awaitNew() {
     switch (phase) {
@@ -332,11 +345,11 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     on(ChangeTable.Event.DRAINED);
   }
 
-  // ---- What is done
+  // ---- Actions
 
   private void subscribe() {
     parts.calls().opened(target.ready().channel());
-    List<Registration> all = parts.subscriptions().beginChange();
+    List<Registration> all = parts.subscriptions().beginMove();
     locked(() -> parts.dispatcher().hold(() -> conductor.execute(this::onTooMuch)));
     for (Registration registration : all) {
       served.put(registration.id(), registration);
@@ -350,9 +363,9 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     }
   }
 
-  /** Nothing more is published at the old bus; it is asked whether it has handed on everything. */
+  /** Stops publishing at the old bus and asks whether it has forwarded everything. */
   private void flush() {
-    target.ready().link().limitHeld();
+    target.ready().link().limitByCredit();
     Batch barrier =
         parts
             .barriers()
@@ -368,31 +381,34 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
                     soon(ChangeTable.Event.NOT_FLUSHED);
                   }
                 });
-    parts.outbox().part(barrier);
-    pause = schedule(STALL, this::onStall);
+    parts.outbox().beginMove(barrier);
+    pause = schedule(MAX_STALL, this::onStall);
   }
 
   private void publishOnForAMoment() {
     cancel(pause);
     parts.barriers().forget();
-    parts.outbox().stay();
-    pause = schedule(Barriers.PAUSE, () -> on(ChangeTable.Event.ASK_AGAIN));
+    parts.outbox().cancelMove();
+    pause = schedule(Barriers.RETRY_PAUSE, () -> on(ChangeTable.Event.ASK_AGAIN));
   }
 
   private void leave() {
     cancel(pause);
     // Only the old bus has what is queued there for this client, and answers the calls that are
-    // under way; for leaving it gives the whole time again.
-    closesAt = environment.clock().nanoTime() + patience.toNanos();
+    // under way; for leaving it grants the whole time again.
+    closesAt = environment.clock().nanoTime() + timeout.toNanos();
     cancel(deadline);
-    deadline = schedule(patience, this::onWaited);
+    deadline = schedule(timeout, this::onWaited);
     if (!parts.subscriptions().leave(served.values(), this::onLeft)) {
       hasLeft();
     }
     parts.outbox().whenQuiet(this::whenSent);
   }
 
-  /** Any thread: what was said to the new bus has to reach it before the events do. */
+  /**
+   * Runs once all that was said to the new bus is sent, because it has to be there before the
+   * events. Any thread.
+   */
   private void whenSent() {
     target.whenSent(() -> on(ChangeTable.Event.SENT));
   }
@@ -407,17 +423,17 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     traffic.resume(ready.welcome(), ready.channel());
   }
 
-  /** Under the dispatcher's lock: from now on the new connection's events are handed on. */
+  /** Hands on the new connection's events from now on. Under the dispatcher's lock. */
   private void release() {
     parts.dispatcher().release(true);
-    // Before the first credit: what was held takes of the room.
+    // Before the first credit, because what was held takes part of the room.
     parts.dispatcher().handOver();
     target.ready().link().goLive();
   }
 
   private void waitOn() {
-    waited = waited.plus(UNDO);
-    deadline = schedule(UNDO, this::onWaited);
+    waited = waited.plus(UNDO_TIMEOUT);
+    deadline = schedule(UNDO_TIMEOUT, this::onWaited);
   }
 
   private void finish() {
@@ -447,9 +463,12 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     whenSent();
   }
 
-  /** Nothing was taken from the old bus; what the new one has for groups nobody else has. */
+  /**
+   * Undoes the subscriptions at the new bus. Nothing was given up at the old bus; what the new one
+   * has delivered for groups nobody else has got.
+   */
   private void undo() {
-    parts.outbox().stay();
+    parts.outbox().cancelMove();
     parts.barriers().forget();
     cancel(pause);
     if (!exclusive || served.isEmpty()) {
@@ -457,10 +476,10 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
       return;
     }
     locked(() -> parts.dispatcher().holdGroupsOnly());
-    target.ready().link().takeRest();
+    target.ready().link().grantUnlimited();
     undrained.addAll(served.keySet());
     target.send(served.values().stream().map(Registration::endFrame).toList());
-    pause = schedule(UNDO, () -> on(ChangeTable.Event.UNDONE));
+    pause = schedule(UNDO_TIMEOUT, () -> on(ChangeTable.Event.UNDONE));
   }
 
   private void stayUnbegun() {
@@ -472,13 +491,13 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   private void stay() {
     end();
     dropTarget();
-    parts.outbox().stay();
+    parts.outbox().cancelMove();
     locked(() -> parts.dispatcher().release(false));
     parts.subscriptions().stayed();
     home.stayed(target.url(), why);
   }
 
-  /** The new bus is lost after the old one was left: what it had is lost with it. */
+  /** Returns to the old bus after the new one is lost; what the new one had is lost with it. */
   private void comeBack(boolean sending) {
     Transport.Channel channel = old.channel();
     end();
@@ -488,7 +507,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     if (sending && channel != null) {
       traffic.resume(null, channel);
     } else {
-      parts.outbox().stay();
+      parts.outbox().cancelMove();
     }
     parts.subscriptions().cameBack();
     home.stayed(target.url(), why);

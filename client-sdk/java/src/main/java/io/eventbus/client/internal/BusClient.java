@@ -48,7 +48,7 @@ import org.apache.avro.generic.IndexedRecord;
 import org.apache.avro.specific.SpecificRecord;
 import org.jspecify.annotations.Nullable;
 
-/** The client: puts the parts together and offers them as the public API. Any thread may use it. */
+/** Implementation of the public API: puts the parts together. Any thread may use it. */
 final class BusClient implements EventBusClient {
   private static final int MAX_CODECS = 10_000;
 
@@ -59,7 +59,7 @@ final class BusClient implements EventBusClient {
   private final Consumer<OpenBatch.EncodedEvent> check;
   private final Subscriptions subscriptions;
   private final Map<Schema, AvroCodec<IndexedRecord>> codecs = new ConcurrentHashMap<>();
-  // Answer of the first call that closes.
+  // Result of the first call that closes.
   private volatile boolean drained = true;
 
   BusClient(ClientParts parts) {
@@ -105,7 +105,7 @@ final class BusClient implements EventBusClient {
       @Nullable CompletableFuture<Published> stage,
       Consumer<String> checkTopic) {
     TopicState state = outbox.knownTopic(topic);
-    // A topic of the system may be known because something was broadcast.
+    // A system topic may be known because something was broadcast.
     if (state == null || topic.charAt(0) == Topic.SYSTEM) {
       checkTopic.accept(topic);
     }
@@ -144,7 +144,7 @@ final class BusClient implements EventBusClient {
     AvroCodec<IndexedRecord> known = codecs.get(schema);
     if (known == null) {
       if (codecs.size() >= MAX_CODECS) {
-        // Schemas made on the fly must not fill the memory.
+        // Schemas that are generated at run time must not fill the memory.
         codecs.clear();
       }
       known = AvroCodec.writing(schema);
@@ -290,10 +290,10 @@ final class BusClient implements EventBusClient {
         parts.environment()::conflated);
   }
 
-  /** Asks the bus for something, which has to confirm it in time. */
+  /** Registers something at the bus, which has to confirm it in time. */
   private void begin(Registration registration, String what) {
     subscriptions.add(registration);
-    Duration patience = options.outbound().confirmTimeout();
+    Duration timeout = options.outbound().confirmTimeout();
     parts
         .conductor()
         .schedule(
@@ -301,11 +301,8 @@ final class BusClient implements EventBusClient {
                 subscriptions.expire(
                     registration.id(),
                     new EventBusException.TimedOut(
-                        "the bus did not confirm "
-                            + what
-                            + " within "
-                            + DurationText.of(patience))),
-            patience.toNanos());
+                        "the bus did not confirm " + what + " within " + DurationText.of(timeout))),
+            timeout.toNanos());
   }
 
   // ---- Waiting and closing
@@ -315,8 +312,8 @@ final class BusClient implements EventBusClient {
     return ask(options.outbound().confirmTimeout());
   }
 
-  private CompletableFuture<Void> ask(Duration patience) {
-    return parts.barriers().ask(patience, parts.clock().nanoTime());
+  private CompletableFuture<Void> ask(Duration timeout) {
+    return parts.barriers().ask(timeout, parts.clock().nanoTime());
   }
 
   @Override
@@ -342,7 +339,7 @@ final class BusClient implements EventBusClient {
       return drained;
     }
     long deadline = System.nanoTime() + Nanos.of(timeout);
-    // The end of the process leaves the rest to this call.
+    // The shutdown hook leaves this client to this call.
     OpenClients.ALL.remove(outbox);
     parts.connector().drain();
     outbox.close();
@@ -362,7 +359,7 @@ final class BusClient implements EventBusClient {
       }
       // Before the state is CLOSED, in which other calls ask for it.
       drained = complete;
-      // The last step is short: nothing is waited for but the conductor.
+      // The last step is short: only the conductor is waited for.
       parts.connector().closeSoon();
       parts.connector().closed().get(1, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
@@ -408,7 +405,7 @@ final class BusClient implements EventBusClient {
     close(options.connection().closeTimeout());
   }
 
-  // ---- Looking
+  // ---- State
 
   @Override
   public ClientState state() {

@@ -21,41 +21,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection: greets the bus, reads its frames and passes them on. Called by the transport, one
- * call at a time; tells its owner, who has a thread of its own, what happens to the connection.
+ * Connection to a bus: greets the bus, reads its frames and passes them on. Called by the
+ * transport, one call at a time; tells its owner, who has a thread of its own, what happens to the
+ * connection.
  */
 final class BusLink
     implements Transport.Listener, SilenceWatch.Line, ReadGate.Reader, FrameDispatcher.Source {
   private static final Logger LOG = LoggerFactory.getLogger(BusLink.class);
 
-  // Until a bus says what it takes: what the protocol's defaults allow.
+  // The protocol's default limit, which holds until a bus states its own.
   private static final int DEFAULT_MESSAGE_BYTES = 4 * 1024 * 1024;
 
-  // The most that a bus can be set to take.
+  // The highest limit that a bus can be configured with.
   private static final int MAX_MESSAGE_BYTES = 1 << 30;
 
-  // What a delivery has around the events that a publisher sent.
-  private static final int AROUND_EVENTS = 128 * 1024;
+  // Bytes that a delivery has around the events that a publisher sent.
+  private static final int DELIVER_OVERHEAD = 128 * 1024;
 
-  /** Hears about the connection; must not block. */
+  /** Listener of the connection; must not block. */
   interface Owner {
-    /** The bus has greeted this client. */
+    /** Called when the bus has greeted this client. */
     void welcomed(BusLink link, Welcome welcome);
 
-    /** The connection is over, or never came about. */
+    /** Called when the connection has ended, or could not be made. */
     void ended(BusLink link, int code, String reason, @Nullable EventBusException failure);
 
-    /** The bus asks to go on elsewhere. */
+    /** Called when the bus asks the client to move. */
     void changeBus(BusLink link, ChangeBus request);
 
-    /** The bus has taken a new token, which expires then; 0 for never. */
+    /**
+     * Called when the bus has accepted a new token.
+     *
+     * @param expiresAt microseconds since the epoch; 0 for never
+     */
     void renewed(BusLink link, long expiresAt);
 
-    /** The bus has not taken a new token. */
+    /** Called when the bus has refused a new token. */
     void notRenewed(BusLink link);
   }
 
-  /** Where frames go. */
+  /** Receivers of the frames. */
   record Parts(
       Outbox outbox,
       Subscriptions subscriptions,
@@ -88,7 +93,10 @@ final class BusLink
     this(url, hello, parts, owner, clock, null);
   }
 
-  /** A connection beside the client's one: what is delivered over it is held until it goes live. */
+  /**
+   * Creates a second connection beside the client's first; its deliveries are held until it goes
+   * live.
+   */
   BusLink(
       URI url,
       Hello hello,
@@ -109,17 +117,20 @@ final class BusLink
     return channel;
   }
 
-  /** How big a message of a bus can be. */
-  static int messageBytes(int takes) {
-    return Math.max(DEFAULT_MESSAGE_BYTES, Math.min(MAX_MESSAGE_BYTES, takes)) + AROUND_EVENTS;
+  /** Returns the maximum size of a message from a bus with the given limit. */
+  static int messageBytes(int limit) {
+    return Math.max(DEFAULT_MESSAGE_BYTES, Math.min(MAX_MESSAGE_BYTES, limit)) + DELIVER_OVERHEAD;
   }
 
-  /** Returns how long the server that has refused it asks to wait; zero where it does not ask. */
+  /**
+   * Returns the time that the server which refused the connection asks to wait; zero if it names
+   * none.
+   */
   Duration retryAfter() {
     return retryAfter;
   }
 
-  /** The try that this connection comes from. */
+  /** Sets the attempt that this connection comes from. */
   void attempt(Transport.Attempt started) {
     attempt = started;
     if (abandoned) {
@@ -127,12 +138,12 @@ final class BusLink
     }
   }
 
-  /** What still comes from this connection is too late to settle anything. */
+  /** Ignores what still comes from this connection: it is too late to settle anything. */
   void abandon() {
     abandoned = true;
   }
 
-  /** Any thread: closes the socket, now or as soon as there is one. */
+  /** Closes the socket, now or as soon as there is one. Any thread. */
   void abort() {
     abandoned = true;
     Transport.Channel open = channel;
@@ -153,18 +164,21 @@ final class BusLink
     }
   }
 
-  /** With credit the bus stops by itself, and answers come all the same. */
+  /**
+   * Stops granting credit or reading. With credit the bus stops by itself, and answers come all the
+   * same.
+   */
   @Override
-  public void hold() {
+  public void stall() {
     if (credit.isBeyond()) {
       pause();
     }
   }
 
   @Override
-  public void goOn() {
-    readOn();
-    long room = Math.max(CreditGate.MIN, parts.subscriptions().room());
+  public void resume() {
+    resumeReading();
+    long room = Math.max(CreditGate.MIN_GRANT_BYTES, parts.subscriptions().room());
     if (!abandoned && credit.isDue(room)) {
       grant(credit.next(room));
     }
@@ -184,12 +198,12 @@ final class BusLink
 
   private void grant(long limit) {
     Transport.Channel open = channel;
-    if (open == null || !credit.tell(limit)) {
+    if (open == null || !credit.raise(limit)) {
       return;
     }
-    Credit told = new Credit(0L, limit, credit.received());
+    Credit grant = new Credit(0L, limit, credit.received());
     open.send(
-        ByteBuffer.wrap(ControlFrames.encode(TypeCode.CREDIT, told)),
+        ByteBuffer.wrap(ControlFrames.encode(TypeCode.CREDIT, grant)),
         failure -> {
           if (failure != null) {
             LOG.debug("Credit was not sent to {}", url, failure);
@@ -212,17 +226,17 @@ final class BusLink
   }
 
   /**
-   * What is held of this connection, which is not the client's only one yet, is bounded by credit
-   * from now on. Not before the bus has confirmed all subscriptions: one that does not know of
-   * credit would take it for a sign that the client stays.
+   * Limits by credit what is held of this connection, which is not the client's only one yet. Not
+   * to be called before the bus has confirmed all subscriptions: a bus that does not know of credit
+   * would read it as a sign that the client stays.
    */
-  void limitHeld() {
+  void limitByCredit() {
     grant(HeldDeliveries.CREDIT_BYTES);
   }
 
-  /** Takes all that the bus has for this connection, which will end. */
-  void takeRest() {
-    readOn();
+  /** Grants unlimited credit before the connection ends. */
+  void grantUnlimited() {
+    resumeReading();
     grant(Long.MAX_VALUE);
   }
 
@@ -256,7 +270,7 @@ final class BusLink
     owner.notRenewed(this);
   }
 
-  /** Shows the bus a new token; any thread. */
+  /** Presents a new token to the bus. Any thread. */
   void authenticate(String token) {
     Transport.Channel open = channel;
     if (open == null) {
@@ -272,19 +286,22 @@ final class BusLink
         });
   }
 
-  /** Under the dispatcher's lock: what it brings is handed on from now on, and nothing else is. */
+  /**
+   * Hands on what this connection brings, instead of what the other brings. Under the dispatcher's
+   * lock.
+   */
   void goLive() {
     frames.goLive();
-    readOn();
+    resumeReading();
     parts.dispatcher().readFrom(this);
   }
 
-  /** Goes on reading if that was stopped. */
-  private void readOn() {
+  /** Resumes reading if it was stopped. */
+  private void resumeReading() {
     if (!paused) {
       return;
     }
-    // In this order, or the silence watch could take the pause for silence.
+    // In this order, or the silence watch could mistake the pause for silence.
     heardAt = clock.nanoTime();
     paused = false;
     Transport.Channel open = channel;
@@ -293,7 +310,7 @@ final class BusLink
     }
   }
 
-  /** Whether nothing is read, and no answer seen. */
+  /** Returns whether nothing is read, so that no answer is seen. */
   boolean isPaused() {
     return paused;
   }
@@ -308,7 +325,7 @@ final class BusLink
     return heardAt;
   }
 
-  /** Returns when the bus was last heard of, in microseconds since the epoch. */
+  /** Returns the time when the bus was last heard from, in microseconds since the epoch. */
   long heardAtMicros() {
     return clock.epochMicros() - (clock.nanoTime() - heardAt) / 1_000;
   }
@@ -321,7 +338,7 @@ final class BusLink
     }
   }
 
-  /** Sets what is run once with the next Pong, on the connection's thread; must not block. */
+  /** Sets a task that runs once with the next Pong, on the connection's thread; must not block. */
   void whenPong(Runnable task) {
     afterPong = task;
   }
@@ -361,7 +378,7 @@ final class BusLink
       retryAfter = refused.retryAfter();
     }
     if (failure instanceof UpgradeRefused refused && refused.isRefusal()) {
-      // The listener is told no more than the reason, of a client that has ended with it.
+      // The listener of a client that ends with it is told only the reason.
       owner.ended(
           this,
           1006,
@@ -390,7 +407,7 @@ final class BusLink
     owner.ended(this, code, reason, why != null ? why : verdict(code, reason));
   }
 
-  /** What a close code says that tells a client not to come back. */
+  /** Returns the reason why a client must not reconnect after a close code; null if it may. */
   private @Nullable EventBusException verdict(int code, String reason) {
     if (CloseReason.mayReconnect(code) || code == CloseReason.NORMAL.code()) {
       return null;
@@ -456,9 +473,9 @@ final class BusLink
       if (!frames.isStandby()) {
         // Before the first Subscribe, so that it holds for all deliveries.
         grant(
-            parts.dispatcher().isHeldBack()
+            parts.dispatcher().isStalled()
                 ? 0
-                : Math.max(CreditGate.MIN, parts.subscriptions().room()));
+                : Math.max(CreditGate.MIN_GRANT_BYTES, parts.subscriptions().room()));
       }
       owner.welcomed(this, welcome);
       if (!abandoned && !frames.isStandby()) {

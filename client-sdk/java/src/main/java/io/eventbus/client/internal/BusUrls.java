@@ -10,19 +10,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where to connect to next: first where the last bus sent this client, then the configured
- * addresses in turn, then those of other buses that the last bus knew, and then from the start.
+ * Order of the addresses to connect to: first those that the last bus named for a move, then the
+ * configured ones in turn, then other buses that the last bus knew, and then from the start.
  * Confined to the conductor.
  *
- * <p>What a bus says is checked: a client that speaks TLS to it is not led to where its token would
- * be read on the way.
+ * <p>Addresses from a bus are checked: a client that uses TLS to a bus is not sent to an address
+ * where its token would be readable on the way.
  */
 final class BusUrls {
-  /** As many buses as a bus can make known. */
+  /** Maximum number of buses that a bus can announce. */
   static final int MAX_OTHERS = 64;
 
-  /** Of one address. */
-  static final int MAX_CHARACTERS = 1024;
+  /** Maximum length of an address. */
+  static final int MAX_CHARS = 1024;
 
   private static final Logger LOG = LoggerFactory.getLogger(BusUrls.class);
 
@@ -37,7 +37,7 @@ final class BusUrls {
     this.configured = configured;
   }
 
-  /** Takes the next address. */
+  /** Returns the next address and goes on to the one after it. */
   URI next() {
     URI first = preferred.pollFirst();
     if (first != null) {
@@ -47,24 +47,27 @@ final class BusUrls {
       if (triedOthers < others.size()) {
         return others.get(triedOthers++);
       }
-      startAnew();
+      restart();
     }
     triedConfigured++;
     return configured.get(nextConfigured++ % configured.size());
   }
 
-  /** How many of the configured addresses were not tried since the start. */
+  /** Returns the number of configured addresses that were not tried since the start. */
   int configuredLeft() {
     return Math.max(0, configured.size() - triedConfigured);
   }
 
-  /** A connection has held: after it the configured addresses come first again. */
-  void startAnew() {
+  /** Starts over with the configured addresses, because a connection has held. */
+  void restart() {
     triedConfigured = 0;
     triedOthers = 0;
   }
 
-  /** A bus has greeted this client and says which others there are; what was known is forgotten. */
+  /**
+   * Takes the list of other buses from the bus that has greeted this client, in place of the list
+   * before.
+   */
   void welcomed(URI by, List<String> named) {
     preferred.clear();
     List<URI> known = check(by, named);
@@ -72,7 +75,7 @@ final class BusUrls {
     others = known;
   }
 
-  /** A bus asks to go on at one of these. */
+  /** Returns the acceptable addresses among those that a bus names for a move. */
   List<URI> changeBus(@Nullable URI by, List<String> named) {
     List<URI> good = check(by, named);
     preferred.clear();
@@ -80,7 +83,7 @@ final class BusUrls {
     return good;
   }
 
-  /** What a bus asked for came to nothing. */
+  /** Forgets the addresses of a move that failed. */
   void stayed() {
     preferred.clear();
   }
@@ -103,7 +106,7 @@ final class BusUrls {
   }
 
   private static @Nullable URI parse(@Nullable URI by, String text) {
-    if (text.length() > MAX_CHARACTERS) {
+    if (text.length() > MAX_CHARS) {
       return null;
     }
     URI url;

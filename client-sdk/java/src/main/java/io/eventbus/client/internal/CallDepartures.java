@@ -9,34 +9,34 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames of calls in the {@link Outbox}, which wait to be sent over the connection that it has.
- * Guarded by its lock, but for {@link #hasRoom}.
+ * Frames of calls in the {@link Outbox} that wait to be sent over its connection. Guarded by the
+ * outbox's lock, but for {@link #hasRoom}.
  *
- * <p>Answers, which belong to a connection, go before requests, which go over any. Requests have a
- * budget where they are kept; answers that wait are held back at their source once they take {@link
- * #MAX_ANSWER_BYTES}.
+ * <p>Replies, which belong to a connection, go before requests, which go over any. Requests are
+ * charged to the budget of their table; replies that wait are stopped at their source once they
+ * take {@link #MAX_ANSWER_BYTES}.
  */
 final class CallDepartures {
-  /** Handlers are begun with no more requests while the answers that wait take so much. */
+  /** Bytes of waiting replies at which handlers are given no more requests. */
   static final int MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-  /** Frames that are not needed any more are looked for when so many have been added. */
-  private static final int LOOK_AFTER = 1024;
+  /** Number of added frames after which obsolete frames are looked for. */
+  private static final int CLEANUP_INTERVAL = 1024;
 
   private final Deque<CallFrame> answers = new ArrayDeque<>();
   private final Deque<CallFrame> requests = new ArrayDeque<>();
-  // Of tunnels, each at most once: they take turns.
+  // Frames of tunnels, each tunnel at most once: they take turns.
   private final Deque<CallFrame> bulk = new ArrayDeque<>();
   private boolean bulkFirst;
   private long answerBytes;
   private volatile boolean hasRoom = true;
   private boolean tellsRoom;
-  private int lookAt = LOOK_AFTER;
+  private int lookAt = CLEANUP_INTERVAL;
   private boolean holdsRequests;
-  // The last message was one of calls: events come first now.
+  // Set if the last message was one of calls: events come first now.
   private boolean tookLast;
   private byte @Nullable [] inFlight;
-  // While a message is made.
+  // Set while a message is filled.
   private @Nullable ByteBuffer filling;
   private byte @Nullable [] array;
 
@@ -53,30 +53,30 @@ final class CallDepartures {
     }
     requests.addLast(frame);
     if (requests.size() >= lookAt) {
-      // Requests may be cancelled faster than the network takes them.
+      // Requests may be cancelled faster than the network accepts them.
       requests.removeIf(waiting -> waiting.size(nowNanos) == 0);
-      lookAt = Math.max(LOOK_AFTER, 2 * requests.size());
+      lookAt = Math.max(CLEANUP_INTERVAL, 2 * requests.size());
     }
   }
 
-  /** How many frames wait. */
+  /** Returns the number of waiting frames. */
   int waiting() {
     return answers.size() + requests.size() + bulk.size();
   }
 
-  /** Any thread: whether answers may be added. */
+  /** Returns whether replies may be added. Any thread. */
   boolean hasRoom() {
     return hasRoom;
   }
 
-  /** Says once that there is room again. */
+  /** Returns once whether there is room again. */
   boolean takeRoom() {
     boolean tell = tellsRoom;
     tellsRoom = false;
     return tell;
   }
 
-  /** Whether a message of events should go first. */
+  /** Returns whether a message of events should go first. */
   boolean yields() {
     return tookLast;
   }
@@ -85,24 +85,24 @@ final class CallDepartures {
     tookLast = false;
   }
 
-  /** Makes a message of frames; null if there are none. */
-  @Nullable ByteBuffer next(Transport.Channel over, SendQueue departures, long nowNanos) {
+  /** Returns a message of frames; null if there are none. */
+  @Nullable ByteBuffer next(Transport.Channel over, SendQueue queue, long nowNanos) {
     if (bulkFirst) {
       // The message before had no room for it.
-      fill(bulk, over, departures, nowNanos);
+      fill(bulk, over, queue, nowNanos);
     }
-    fill(answers, over, departures, nowNanos);
+    fill(answers, over, queue, nowNanos);
     if (!holdsRequests) {
-      fill(requests, over, departures, nowNanos);
+      fill(requests, over, queue, nowNanos);
     }
     if (!bulkFirst) {
-      fill(bulk, over, departures, nowNanos);
+      fill(bulk, over, queue, nowNanos);
     }
     bulkFirst = !bulkFirst && !bulk.isEmpty();
     ByteBuffer message = filling;
     filling = null;
     if (message == null || message.position() == 0) {
-      // The array is let go of: that is rare.
+      // The array is dropped: that is rare.
       return null;
     }
     tookLast = true;
@@ -110,8 +110,7 @@ final class CallDepartures {
     return message.flip();
   }
 
-  private void fill(
-      Deque<CallFrame> from, Transport.Channel over, SendQueue departures, long nowNanos) {
+  private void fill(Deque<CallFrame> from, Transport.Channel over, SendQueue queue, long nowNanos) {
     for (CallFrame frame = from.peekFirst(); frame != null; frame = from.peekFirst()) {
       int size = frame.size(nowNanos);
       if (size > 0) {
@@ -120,7 +119,7 @@ final class CallDepartures {
           return;
         }
         if (message == null || message.remaining() < size) {
-          array = departures.takeArray(size);
+          array = queue.acquireArray(size);
           message = ByteBuffer.wrap(array);
           filling = message;
         }
@@ -146,14 +145,16 @@ final class CallDepartures {
     }
   }
 
-  /** The network has taken the message; returns its array, if it was one of calls. */
+  /**
+   * Takes note that the network has accepted the message; returns its array if it was one of calls.
+   */
   byte @Nullable [] sent() {
     byte[] free = inFlight;
     inFlight = null;
     return free;
   }
 
-  /** Requests wait until {@link #goOn}. */
+  /** Keeps requests until {@link #goOn}. */
   void holdRequests() {
     holdsRequests = true;
   }
@@ -162,7 +163,7 @@ final class CallDepartures {
     holdsRequests = false;
   }
 
-  /** The connection has changed: takes out what belongs to the one before. */
+  /** Removes and returns the frames that belong to the connection before. */
   List<CallFrame> takeAnswers() {
     List<CallFrame> taken = new ArrayList<>(answers);
     answers.clear();
@@ -173,13 +174,13 @@ final class CallDepartures {
   }
 
   /**
-   * There is no connection: answers are forgotten, and requests are handed over again when there is
+   * Drops replies, because there is no connection; requests are handed over again when there is
    * one.
    */
   void clear() {
     takeAnswers();
     requests.clear();
-    lookAt = LOOK_AFTER;
+    lookAt = CLEANUP_INTERVAL;
     inFlight = null;
     goOn();
   }

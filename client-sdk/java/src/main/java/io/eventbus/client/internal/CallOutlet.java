@@ -15,9 +15,9 @@ import java.util.concurrent.Executor;
 import java.util.function.DoubleSupplier;
 
 /**
- * What calls get of the client: its clock, its threads, and the way out. Frames go through the
- * {@link Outbox} if they are for the connection that it has; while the client changes the bus there
- * is another connection beside that one, which has a writer of its own. Any thread may use it.
+ * Access of calls to their client: its clock, its threads, and the way out. Frames go through the
+ * {@link Outbox} if they are for its connection; while the client moves there is a second
+ * connection, which has a writer of its own. Any thread may use it.
  */
 final class CallOutlet implements CallHost {
   private final Outbox outbox;
@@ -47,23 +47,23 @@ final class CallOutlet implements CallHost {
     this.messageBytes = messageBytes;
   }
 
-  /** There is another connection. */
+  /** Adds a connection. */
   void opened(Transport.Channel channel) {
     writers.put(channel, new StandbyWriter(channel, messageBytes));
   }
 
-  /** A connection has ended, or is not used any more. */
+  /** Removes a connection that has ended, or is not used any more. */
   void ended(Transport.Channel channel) {
     writers.remove(channel);
   }
 
-  /** Says whether what was sent beside the outbox is with the network. */
+  /** Returns whether everything sent beside the outbox is with the network. */
   boolean isWritten(Transport.Channel channel) {
     StandbyWriter writer = writers.get(channel);
     return writer == null || writer.isIdle();
   }
 
-  /** Runs a task once when what was sent beside the outbox is with the network. */
+  /** Runs a task once everything sent beside the outbox is with the network. */
   void whenWritten(Transport.Channel channel, Runnable task) {
     StandbyWriter writer = writers.get(channel);
     if (writer == null) {

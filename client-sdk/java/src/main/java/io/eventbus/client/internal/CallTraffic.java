@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of a client as its connections see them. */
+/** Calls of a client as its connections see them. */
 final class CallTraffic {
   private final CallTable calls;
   private final CallOutlet outlet;
@@ -26,34 +26,34 @@ final class CallTraffic {
     return calls;
   }
 
-  /** Reads what comes over one connection. */
+  /** Returns the reader of the frames of one connection. */
   InboundCalls inbound() {
     return new InboundCalls(calls);
   }
 
-  /** A bus has welcomed this client: answers may go over the connection. */
+  /** Permits replies over a connection, because its bus has welcomed this client. */
   void opened(Transport.Channel channel) {
     outlet.opened(channel);
   }
 
-  /** Requests go out over a connection from now on; the outbox has it, and the bus's limits. */
+  /** Sends requests over a connection from now on; the outbox has it, and the bus's limits. */
   void connected(Welcome welcome) {
     bus = welcome.getBus();
     serves = welcome.getCalls() > 0;
     connectedAgain();
   }
 
-  /** They do so again over the connection before, which was not lost. */
+  /** Sends requests over the connection before again, which was not lost. */
   void connectedAgain() {
-    calls.pending().connected(bus, serves, encoder.mostCallBytes());
+    calls.pending().connected(bus, serves, encoder.maxCallBytes());
   }
 
-  /** Answers of a connection that the outbox does not have any more: they go beside it. */
+  /** Sends replies for a connection that the outbox no longer has, beside the outbox. */
   void reroute(List<CallFrame> answers) {
     answers.forEach(frame -> outlet.send(frame, false));
   }
 
-  /** A connection has ended, or is given up; null for none. */
+  /** Ends the calls of a connection that has ended or is given up; null for none. */
   void lost(Transport.@Nullable Channel channel) {
     if (channel != null) {
       outlet.ended(channel);
@@ -62,9 +62,9 @@ final class CallTraffic {
   }
 
   /**
-   * The client has left a connection, over which calls may still end.
+   * Leaves a connection over which calls may still end.
    *
-   * @param until when they are not waited for any longer
+   * @param until time of the clock in nanoseconds after which they are not waited for
    */
   void leave(Transport.Channel channel, long until, Scheduler conductor, Runnable close) {
     AtomicBoolean closed = new AtomicBoolean();
@@ -84,7 +84,7 @@ final class CallTraffic {
             return;
           }
           outlet.whenWritten(channel, () -> conductor.execute(once));
-          // The network may take nothing.
+          // The network may accept nothing.
           conductor.schedule(once, CallTable.LOOK_NANOS);
         });
   }

@@ -26,9 +26,9 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What a {@link BusChange} does when something happens, as a table: from phase and event to action
- * and next phase. Pure: no clock, no connection, no memory. A pair that is not in the table changes
- * nothing, because what happens may come late.
+ * Transition table of a {@link BusChange}: from phase and event to action and next phase. Pure: no
+ * clock, no connection, no memory. A pair that is not in the table changes nothing, because an
+ * event may come late.
  *
  * <pre>
  *   CONNECTING --READY--> SUBSCRIBING --CONFIRMED--> FLUSHING --FLUSHED--> LEAVING
@@ -43,31 +43,33 @@ import java.util.Map;
  * when both end, there is no connection any more, whichever was first.
  */
 final class ChangeTable {
-  /** How far the change is. */
+  /** Phase of a move. */
   enum Phase {
-    /** A connection to the new bus is being made. */
+    /** Connecting to the new bus. */
     CONNECTING,
-    /** The new bus was asked for all subscriptions. */
+    /** Asking the new bus for all subscriptions. */
     SUBSCRIBING,
-    /** The old bus was asked whether it has handed on all that was published. */
+    /** Waiting for the old bus to say that it has forwarded all that was published. */
     FLUSHING,
-    /** It has, and nothing more is wanted of it: neither direction has moved yet. */
+    /** Leaving the old bus, which has forwarded everything: neither direction has moved yet. */
     LEAVING,
-    /** The client publishes at the new bus; the old one still has events for it. */
+    /** Publishing at the new bus while the old one still has events for the client. */
     SENDING_MOVED,
-    /** The old bus has no more events; what is to be said to it is not all sent. */
+    /** Sending the rest to the old bus, which has no more events. */
     RECEIVING_MOVED,
-    /** The old connection is lost; the client goes on at the new bus. */
+    /** Going on at the new bus because the old connection is lost. */
     OLD_LOST,
-    /** The new connection is lost while nothing was published there. */
+    /** Returning to the old bus: the new connection is lost, and nothing was published there. */
     NEW_LOST,
-    /** The new connection is lost after the client had begun to publish there. */
+    /**
+     * Returning to the old bus: the new connection is lost after the client began to publish there.
+     */
     NEW_LOST_SENDING,
-    /** The client stays; the new bus has to end the subscriptions first. */
+    /** Staying, once the new bus has ended the subscriptions. */
     UNDOING,
-    /** The change is over: the client is at the new bus. */
+    /** End of a move that succeeded: the client is at the new bus. */
     MOVED,
-    /** The change is over: the client has not moved. */
+    /** End of a move that failed: the client has not moved. */
     OVER;
 
     boolean isOver() {
@@ -75,79 +77,79 @@ final class ChangeTable {
     }
   }
 
-  /** What happens. */
+  /** Event that a move reacts to. */
   enum Event {
-    /** The new bus has welcomed this client. */
+    /** Welcome from the new bus. */
     READY,
-    /** No address leads to a bus that takes this client. */
+    /** Failure of all addresses: none leads to a bus that accepts this client. */
     UNREACHABLE,
-    /** The new bus has confirmed all subscriptions. */
+    /** Confirmation of all subscriptions by the new bus. */
     CONFIRMED,
-    /** The new bus refuses a subscription. */
+    /** Refusal of a subscription by the new bus. */
     REFUSED,
-    /** The old connection brings more for groups than is to be held. */
+    /** Overflow: the old connection brings more for groups than may be held. */
     TOO_MUCH,
-    /** The old bus will not wait much longer. */
+    /** Deadline of the old bus, which will not wait much longer. */
     LATE,
-    /** The old bus has handed on all that was published. */
+    /** Answer of the old bus that it has forwarded all that was published. */
     FLUSHED,
-    /** The old bus could not say so, or its answer is not read. */
+    /** Failure to say so in time, or an answer that is not read. */
     NOT_FLUSHED,
-    /** The pause after that is over. */
+    /** End of the pause after that. */
     ASK_AGAIN,
-    /** The answer may still come: the connection is read. */
+    /** Connection is read, so the answer may still come. */
     FLOWING,
-    /** All that was to be said before events go to the new bus has been sent. */
+    /** End of all that had to be sent before events go to the new bus. */
     SENT,
-    /** The old bus sends nothing more. */
+    /** Answer of the old bus that it sends nothing more. */
     DRAINED,
-    /** It has had its time to send, but the application has not taken what came. */
+    /** End of the time to drain, while the application has not consumed what came. */
     BEHIND,
-    /** It has had its time to send. */
+    /** End of the time to drain. */
     WAITED,
-    /** The new connection has ended. */
+    /** End of the new connection. */
     NEW_ENDED,
-    /** The old connection has ended. */
+    /** End of the old connection. */
     OLD_ENDED,
-    /** The new bus has ended the subscriptions, or has had its time to. */
+    /** End of the subscriptions at the new bus, or of the time for that. */
     UNDONE,
-    /** The client is closed. */
+    /** End of the client. */
     CLOSED
   }
 
-  /** What is done about it. */
+  /** Reaction to an event. */
   enum Action {
-    /** Nothing. */
+    /** Does nothing. */
     NOTHING,
     /** Asks the new bus for all subscriptions. */
     SUBSCRIBE,
-    /** Stops publishing and asks the old bus whether it has handed on everything. */
+    /** Stops publishing and asks the old bus whether it has forwarded everything. */
     FLUSH,
-    /** Publishes on at the old bus for a moment. */
+    /** Publishes at the old bus for a moment. */
     PAUSE,
     /** Looks again whether the answer can come. */
     LOOK_LATER,
-    /** Wants nothing more of the old bus. */
+    /** Unsubscribes from the old bus. */
     LEAVE,
     /** Publishes at the new bus. */
     MOVE_SENDING,
     /** Publishes at the new bus, which is the client's from now on. */
     MOVE_SENDING_AND_FINISH,
-    /** The new bus is the client's from now on. */
+    /** Makes the new bus the client's. */
     FINISH,
-    /** The same, and what it has brought is handed on. */
+    /** Makes the new bus the client's, and hands on what it has brought. */
     RELEASE_AND_FINISH,
     /** Gives up the old connection; what it had not confirmed is sent again. */
     GO_ON,
-    /** Publishes at the new bus after that, which is the client's from now on. */
+    /** Publishes at the new bus again, which is the client's from now on. */
     RESUME_SENDING_AND_FINISH,
     /** Publishes nowhere until the client has come back. */
     LOSE_SENDING,
-    /** Gives the application more time to take what came. */
+    /** Gives the application more time to consume what came. */
     WAIT_ON,
     /** Subscribes at the old bus again. */
     COME_BACK,
-    /** The same, and publishes there again. */
+    /** Subscribes and publishes at the old bus again. */
     COME_BACK_SENDING,
     /** Takes back what was asked of the new bus. */
     UNDO,
@@ -155,13 +157,13 @@ final class ChangeTable {
     STAY_UNBEGUN,
     /** Drops the new connection. */
     STAY,
-    /** Drops the new connection; the old one's end was told where it was noticed. */
+    /** Drops the new connection; the end of the old one was reported where it was noticed. */
     ABANDON,
-    /** There is no connection any more. */
+    /** Reports that there is no connection any more. */
     LOSE_BOTH
   }
 
-  /** What to do, and in which phase the change is then. */
+  /** Action, and the phase that follows it. */
   record Step(Phase next, Action action) {}
 
   private static final Map<Phase, Map<Event, Step>> TABLE = new EnumMap<>(Phase.class);

@@ -16,39 +16,39 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The new connection of a {@link BusChange}: tries the addresses in turn until a bus welcomes this
+ * New connection of a {@link BusChange}: tries the addresses in turn until a bus welcomes this
  * client, and watches the connection from then on. Confined to the conductor, except for what links
- * tell.
+ * call.
  */
 final class ChangeTarget implements BusLink.Owner {
-  /** Hears about the connection; called on the conductor. */
+  /** Listener of the connection; called on the conductor. */
   interface Listener {
-    /** A bus has welcomed this client. */
+    /** Called when a bus has welcomed this client. */
     void ready();
 
-    /** No address has led to a bus that takes this client. */
+    /** Called when no address has led to a bus that accepts this client. */
     void unreachable(String why);
 
-    /** The connection that was ready has ended. */
+    /** Called when the connection that was ready has ended. */
     void lost(String why);
   }
 
-  /** Whose connection it is in the end; called on the conductor. */
+  /** Final owner of the connection; called on the conductor. */
   interface Heir {
-    /** A connection that was handed over has ended. */
+    /** Called when a connection that was handed over has ended. */
     void ended(BusLink link, int code, String reason, @Nullable EventBusException failure);
 
-    /** Its bus asks to go on, and did so at this time of the clock. */
+    /** Called when its bus asks to move, with the time of the clock at which it asked. */
     void onChangeBus(BusLink link, ChangeBus request, long heardNanos);
 
-    /** Its bus has taken a new token; any thread. */
+    /** Called when its bus has accepted a new token. Any thread. */
     void renewed(BusLink link, long expiresAt);
 
-    /** Its bus has not taken a new token; any thread. */
+    /** Called when its bus has refused a new token. Any thread. */
     void notRenewed(BusLink link);
   }
 
-  /** What the bus has asked for already. */
+  /** Request to move that the bus has made already. */
   private record Next(ChangeBus request, long heardNanos) {}
 
   private final ClientOptions options;
@@ -64,7 +64,7 @@ final class ChangeTarget implements BusLink.Owner {
   private String why = "none of its addresses can be used";
   private @Nullable BusLink link;
   private volatile @Nullable Ready ready;
-  // Also used by the thread that sends.
+  // The sending thread uses it, too.
   private volatile @Nullable StandbyWriter writer;
   private @Nullable SilenceWatch watch;
   private @Nullable Next next;
@@ -73,7 +73,7 @@ final class ChangeTarget implements BusLink.Owner {
   private boolean over;
 
   /**
-   * Makes a target; {@link #connect} begins.
+   * Creates a target; {@link #connect} begins.
    *
    * @param urls where to, at least one
    * @param producer the client's number, which it must keep
@@ -96,19 +96,19 @@ final class ChangeTarget implements BusLink.Owner {
     this.producer = producer;
   }
 
-  /** Who has to do with the connection. */
+  /** Users of the connection. */
   record Parts(FrameDispatcher.Standby standby, Listener listener, Heir heir) {}
 
-  /** The address that is or was tried last. */
+  /** Returns the address that was tried last. */
   URI url() {
     return url;
   }
 
-  /** The connection that a bus has welcomed this client over, and what the bus has said. */
+  /** Connection over which a bus has welcomed this client, with its welcome. */
   record Ready(BusLink link, Transport.Channel channel, Welcome welcome) {}
 
   /**
-   * Returns the connection, also when it has ended meanwhile.
+   * Returns the connection, even if it has ended meanwhile.
    *
    * @throws IllegalStateException before {@link Listener#ready}
    */
@@ -120,7 +120,7 @@ final class ChangeTarget implements BusLink.Owner {
     return now;
   }
 
-  /** The connection that was ready; null if there was none. */
+  /** Returns the connection that was ready; null if there was none. */
   Transport.@Nullable Channel channel() {
     Ready now = ready;
     return now == null ? null : now.channel();
@@ -152,14 +152,14 @@ final class ChangeTarget implements BusLink.Owner {
     url = to;
     BusLink made = new BusLink(to, hello, environment.parts(), this, environment.clock(), standby);
     link = made;
-    Duration patience = options.connection().connectTimeout();
+    Duration timeout = options.connection().connectTimeout();
     connecting =
         environment
             .conductor()
             .schedule(
-                () -> giveUp(made, "no answer within " + DurationText.of(patience)),
-                patience.toNanos());
-    made.attempt(environment.transport().connect(to, patience, made));
+                () -> giveUp(made, "no answer within " + DurationText.of(timeout)),
+                timeout.toNanos());
+    made.attempt(environment.transport().connect(to, timeout, made));
   }
 
   private void giveUp(BusLink which, String reason) {
@@ -232,14 +232,14 @@ final class ChangeTarget implements BusLink.Owner {
   }
 
   private void watch(BusLink by) {
-    Duration patience = options.connection().silenceTimeout();
+    Duration timeout = options.connection().silenceTimeout();
     SilenceWatch started =
         new SilenceWatch(
-            patience,
+            timeout,
             environment.clock(),
             environment.conductor(),
             by,
-            () -> giveUp(by, "nothing heard for " + DurationText.of(patience)));
+            () -> giveUp(by, "nothing heard for " + DurationText.of(timeout)));
     watch = started;
     started.start();
   }
@@ -284,13 +284,13 @@ final class ChangeTarget implements BusLink.Owner {
     }
   }
 
-  /** The connection is somebody else's from now on; {@link #passOn} has to follow. */
+  /** Hands the connection over to its heir; {@link #passOn} has to follow. */
   void handOver() {
     stopWatching();
     handedOver = true;
   }
 
-  /** Tells the new owner what the bus has asked for meanwhile. */
+  /** Passes to the heir what the bus has asked for meanwhile. */
   void passOn() {
     BusLink by = link;
     Next then = next;
@@ -299,7 +299,7 @@ final class ChangeTarget implements BusLink.Owner {
     }
   }
 
-  /** The connection is not needed. */
+  /** Drops the connection, which is not needed. */
   void drop() {
     stopWatching();
     BusLink by = link;

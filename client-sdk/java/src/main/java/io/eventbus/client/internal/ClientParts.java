@@ -14,7 +14,7 @@ import java.util.function.DoubleSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The parts of one client, wired once. */
+/** Parts of one client, wired once. */
 record ClientParts(
     ClientOptions options,
     MicroClock clock,
@@ -33,7 +33,7 @@ record ClientParts(
 
   private static final Logger LOG = LoggerFactory.getLogger(ClientParts.class);
 
-  /** What comes from outside, so that tests can give their own. */
+  /** Dependencies from outside, which tests replace. */
   record Outside(
       Transport transport,
       Scheduler conductor,
@@ -128,7 +128,7 @@ record ClientParts(
     return new CallTraffic(calls, outlet, encoder);
   }
 
-  /** The executor will not run the consumer of a subscription any more. */
+  /** Ends a subscription whose consumer the executor will not run any more. */
   private static void abandon(
       SubscriptionState subscription, EventBusException why, Counters counters, Notifier notifier) {
     LOG.debug("a subscription is given up", why);
@@ -141,13 +141,13 @@ record ClientParts(
 
   /** Starts the first connection; the client is there when it is. */
   CompletableFuture<EventBusClient> start() {
-    // First: the end of the client, which may come at once, takes it out.
+    // First: the end of the client, which may come at once, removes it.
     OpenClients.ALL.add(new OpenClients.Client(options.name(), outbox, barriers, options, clock));
     maintenance.start();
     return connector.start().thenApply(connected -> new BusClient(this));
   }
 
-  /** What consumers tell. */
+  /** Callbacks of consumers. */
   private record Callbacks(Notifier notifier, Counters counters, ConsumerStarts starts)
       implements PushConsumer.Environment {
     @Override

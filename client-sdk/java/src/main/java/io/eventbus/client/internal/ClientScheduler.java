@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's part of the conductor, whose single thread all clients share. Its tasks and timers
+ * Share of one client in the conductor, whose single thread all clients share. Its tasks and timers
  * end with the client.
  */
 final class ClientScheduler implements Scheduler {
@@ -58,7 +58,7 @@ final class ClientScheduler implements Scheduler {
       try {
         task.run();
       } catch (RuntimeException | Error e) {
-        // It would vanish in the timer's future.
+        // The error would vanish in the timer's future.
         LOG.error("an internal task failed", e);
       }
     }

@@ -9,13 +9,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Completes stages on the application's executor, one at a time and in the order in which they were
- * added. Any thread may use it.
+ * Executor of stages: completes them on the application's executor, one at a time and in the order
+ * in which they were added. Any thread may use it.
  *
- * <p>What depends on a stage runs where the stage is completed, and may block, even on another
- * stage of this client. So {@link #look} has to be called from time to time: a thread that has not
- * got on since the last look is replaced by another one, which goes on with the next stage. The
- * replaced one stops when it comes back, so that stages are completed one at a time again.
+ * <p>Code that depends on a stage runs where the stage is completed, and may block, even on another
+ * stage of this client. So {@link #look} has to be called from time to time: a thread without
+ * progress since the last look is replaced by another one, which goes on with the next stage. The
+ * replaced thread stops when it comes back, so that stages are completed one at a time again.
  */
 final class Completions {
   private static final Logger LOG = LoggerFactory.getLogger(Completions.class);
@@ -23,10 +23,8 @@ final class Completions {
   /** Stages that are completed one after the other. */
   interface Stages {
     /**
-     * Completes the next one. The threads that call it take turns, but the one before may still be
-     * in it.
-     *
-     * @return false if there was none left
+     * Completes the next stage; returns false if there was none left. The threads that call it take
+     * turns, but the one before may still be in it.
      */
     boolean completeNext();
   }
@@ -37,7 +35,7 @@ final class Completions {
   private volatile @Nullable Run current;
   private long timesBlocked;
 
-  // What the last look saw.
+  // The run and its steps at the last look.
   private @Nullable Run seen;
   private long seenSteps;
   private int looksWithoutProgress;
@@ -100,13 +98,13 @@ final class Completions {
   }
 
   /**
-   * Has another thread go on if the one that completes stages is blocked, or was not started by the
-   * executor. To be called at intervals.
+   * Replaces the thread that completes stages by another one if it is blocked, or was not started
+   * by the executor. To be called at intervals.
    *
-   * @param patience after so many looks an executor that has not run anything is not waited for: a
-   *     thread of our own goes on; 0 for not using the executor any more
+   * @param maxLooks number of looks after which a thread of our own replaces an executor that has
+   *     not run anything; 0 for not using the executor any more
    */
-  void look(int patience) {
+  void look(int maxLooks) {
     Run to;
     boolean ownThread;
     long blocked = 0;
@@ -120,7 +118,7 @@ final class Completions {
       if (from == null || !stuck) {
         return;
       }
-      ownThread = patience == 0 || (!from.started && looksWithoutProgress >= patience);
+      ownThread = maxLooks == 0 || (!from.started && looksWithoutProgress >= maxLooks);
       if (!from.started && !ownThread) {
         return;
       }
@@ -147,10 +145,10 @@ final class Completions {
     }
   }
 
-  /** One thread's turn at completing stages. */
+  /** Turn of one thread at completing stages. */
   private final class Run implements Runnable {
     volatile boolean started;
-    // Written by the thread that runs it only.
+    // Written by the running thread only.
     final AtomicLong steps = new AtomicLong();
 
     @Override
@@ -177,7 +175,7 @@ final class Completions {
     }
   }
 
-  /** A single stage. */
+  /** Single stage. */
   private static final class One implements Stages {
     private @Nullable Runnable completion;
 

@@ -6,34 +6,30 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of the {@link Outbox} that settles what was sent: by the bus's confirmations and
- * refusals, and by time. Any thread may use it; it takes the outbox's lock.
+ * Part of the {@link Outbox} that settles what was sent: by the bus's confirmations and refusals,
+ * and by time. Any thread may use it; it locks the outbox.
  */
 final class Confirmations {
   private final Lock lock;
   private final PublishedTopics topics;
   private final Budget budget;
-  private final SendQueue departures;
+  private final SendQueue queue;
   private final Unconfirmed unconfirmed;
 
   Confirmations(
-      Lock lock,
-      PublishedTopics topics,
-      Budget budget,
-      SendQueue departures,
-      Unconfirmed unconfirmed) {
+      Lock lock, PublishedTopics topics, Budget budget, SendQueue queue, Unconfirmed unconfirmed) {
     this.lock = lock;
     this.topics = topics;
     this.budget = budget;
-    this.departures = departures;
+    this.queue = queue;
     this.unconfirmed = unconfirmed;
   }
 
   /**
-   * Takes out the frames that a confirmation settles.
+   * Removes the frames that a confirmation settles.
    *
    * @param lastSequence of the confirmed frame; it settles all before it in the topic too
-   * @param into gets them, in order
+   * @param into receives them, in order
    */
   void confirmed(String topicName, long lastSequence, List<PublishFrame> into) {
     TopicState topic = topics.known(topicName);
@@ -48,7 +44,7 @@ final class Confirmations {
     }
   }
 
-  /** Takes out a frame that the bus has refused; null when nobody waited for it. */
+  /** Removes and returns a frame that the bus has refused; null if nobody waited for it. */
   @Nullable PublishFrame refused(String topicName, long firstSequence) {
     TopicState topic = topics.known(topicName);
     if (topic == null) {
@@ -67,8 +63,8 @@ final class Confirmations {
   }
 
   /**
-   * Takes out what has waited for too long and was never sent. What was not sent yet and stays gets
-   * its numbers, so that none is missing.
+   * Removes frames that have timed out and were never sent. Unsent frames that stay get new
+   * numbers, so that none is missing.
    *
    * @param bornBefore nanoseconds of the {@link MicroClock}
    */
@@ -76,15 +72,14 @@ final class Confirmations {
     lock.lock();
     try {
       // The batch that is being filled waits as well, and is as old as its first event.
-      departures.seal();
-      if (!departures.hasUnsentBornBefore(bornBefore)) {
+      queue.seal();
+      if (!queue.hasUnsentBornBefore(bornBefore)) {
         return List.of();
       }
-      BatchSplitter recut =
-          BatchSplitter.withdrawing(departures.batchBytes(), bornBefore, topics::get);
-      departures.waiting().forEach(recut::add);
+      BatchSplitter recut = BatchSplitter.withdrawing(queue.batchBytes(), bornBefore, topics::get);
+      queue.waiting().forEach(recut::add);
       BatchSplitter.Result result = recut.result();
-      departures.replaceWaiting(result.batches());
+      queue.replaceWaiting(result.batches());
       budget.release(result.freed());
       return result.refused();
     } finally {
@@ -93,7 +88,7 @@ final class Confirmations {
   }
 
   /**
-   * Takes out what was sent and has waited for too long.
+   * Removes frames that were sent and have timed out.
    *
    * @param bornBefore nanoseconds of the {@link MicroClock}
    */
@@ -103,8 +98,8 @@ final class Confirmations {
     try {
       budget.release(unconfirmed.expired(bornBefore, late));
       // An event that may have been delivered stays: it is sent again under its numbers.
-      departures.waiting().forEach(batch -> takeLate(batch, bornBefore, late));
-      Batch leaving = departures.inFlight();
+      queue.waiting().forEach(batch -> takeLate(batch, bornBefore, late));
+      Batch leaving = queue.inFlight();
       if (leaving != null) {
         takeLate(leaving, bornBefore, late);
       }

@@ -8,15 +8,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that goes over connections, as the {@link Connector} sees it: begins with one, stops
- * with it, and ends with the client. Confined to the conductor.
+ * Traffic over connections, as the {@link Connector} sees it: begins with a connection, stops with
+ * it, and ends with the client. Confined to the conductor.
  */
 final class ConnectionTraffic {
   private final BusLink.Parts parts;
   private final Sender sender;
   private final EventEncoder encoder;
   private long producer;
-  // What is sent over.
+  // The connection that is used for sending.
   private Transport.@Nullable Channel current;
 
   ConnectionTraffic(BusLink.Parts parts, Sender sender, EventEncoder encoder) {
@@ -25,7 +25,7 @@ final class ConnectionTraffic {
     this.encoder = encoder;
   }
 
-  /** A bus has greeted this client: everything goes on, over this connection. */
+  /** Starts all traffic over a connection whose bus has greeted this client. */
   void begin(Welcome welcome, Transport.Channel channel) {
     long before = producer;
     producer = welcome.getProducer();
@@ -65,12 +65,14 @@ final class ConnectionTraffic {
     }
   }
 
-  /** Nothing more goes out over this connection; the application is not told. */
+  /** Stops sending over this connection; the application is not told. */
   void hold() {
     sender.use(null);
   }
 
-  /** The bus has handed on all that it got: the next event goes to another one. */
+  /**
+   * Sends over another connection from now on, because the old bus has forwarded all that it got.
+   */
   void move(Welcome welcome, Transport.Channel channel) {
     limit(welcome);
     current = channel;
@@ -80,7 +82,7 @@ final class ConnectionTraffic {
     sender.use(channel);
   }
 
-  /** Says whether a bus accepts whatever the one before has accepted. */
+  /** Returns whether a bus accepts all that the one before has accepted. */
   boolean fits(Welcome welcome) {
     return encoder.fits(welcome.getLimits());
   }
@@ -90,7 +92,7 @@ final class ConnectionTraffic {
     parts.outbox().limitMessages(encoder.messageBytes());
   }
 
-  /** Sending goes on over this connection, after {@link #lose}. */
+  /** Resumes sending over this connection, after {@link #lose}. */
   void resume(@Nullable Welcome welcome, Transport.Channel channel) {
     if (welcome != null) {
       limit(welcome);
@@ -107,16 +109,16 @@ final class ConnectionTraffic {
   }
 
   /**
-   * The connection is lost.
+   * Stops all traffic, because the connection is lost.
    *
-   * @param heardAt microseconds since the epoch when the bus was last heard of
+   * @param heardAt microseconds since the epoch when the bus was last heard from
    */
   void stop(long heardAt) {
     lose();
     parts.subscriptions().disconnected(heardAt);
   }
 
-  /** The connection that is sent over is lost, but there is another. */
+  /** Stops sending, because its connection is lost; there is another one for receiving. */
   void lose() {
     sender.use(null);
     long unknown = parts.outbox().disconnected();
@@ -127,7 +129,10 @@ final class ConnectionTraffic {
     }
   }
 
-  /** The client is closed; every call that still waits fails with the reason. */
+  /**
+   * Ends all traffic, because the client is closed; every call that still waits fails with the
+   * reason.
+   */
   void end(EventBusException reason, EventBusException closed) {
     parts.outbox().close();
     Outbox.Remains remains = parts.outbox().abandon();

@@ -25,14 +25,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection's state machine: connects, reconnects, gives up. Confined to the conductor; what
+ * State machine of the connection: connects, reconnects, gives up. Confined to the conductor; what
  * others may read is volatile.
  */
 final class Connector implements BusLink.Owner, BusChange.Home {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
-  /** Of a reason why this client stays. */
-  private static final int MAX_TOLD = 500;
+  /** Maximum length of the reason why this client stays. */
+  private static final int MAX_REASON_CHARS = 500;
 
   private final ClientOptions options;
   private final Transport transport;
@@ -44,7 +44,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
   private final ReconnectBackoff retries;
   private final TokenSource tokens;
   private final TokenRefresh refresh;
-  private final MoveLimit hops = new MoveLimit();
+  private final MoveLimit moveLimit = new MoveLimit();
   private final Environment environment;
   private final Runnable onClosed;
   private final CompletableFuture<Void> firstConnection = new CompletableFuture<>();
@@ -64,18 +64,18 @@ final class Connector implements BusLink.Owner, BusChange.Home {
   private boolean askedForAnother;
   private long welcomedAt;
   private long firstDeadline;
-  private @Nullable BusChange change;
-  // Over which the bus has asked to go on elsewhere, while there is no token for that yet.
+  private @Nullable BusChange move;
+  // The link over which the bus has asked to move, while there is no token for that yet.
   private @Nullable BusLink askedToLeave;
-  // How the connection has ended that the client is about to leave.
+  // The end of the connection that the client is about to leave.
   private @Nullable End oldEnd;
-  private String changeToken = "";
-  // Over which calls may still end, after the client has left them.
+  private String moveToken = "";
+  // Connections that the client has left, over which calls may still end.
   private final Set<Transport.Channel> left = new HashSet<>();
 
   private record End(int code, String reason, @Nullable EventBusException failure) {}
 
-  /** What a connector needs beside the options. */
+  /** Dependencies of a connector beside the options. */
   record Environment(
       Transport transport,
       Scheduler conductor,
@@ -119,7 +119,9 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     return state;
   }
 
-  /** What a call fails with that comes after the end; its cause is why the client has ended. */
+  /**
+   * Returns the failure of calls that come after the end; its cause is why the client has ended.
+   */
   EventBusException closedException() {
     return closed(endReason);
   }
@@ -134,7 +136,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     return connection;
   }
 
-  /** Lets what is buffered go out; the application publishes no more. */
+  /** Sends what is buffered; the application publishes no more. */
   void drain() {
     conductor.execute(
         () -> {
@@ -144,7 +146,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
         });
   }
 
-  /** Completes when the client is closed. */
+  /** Returns a stage that completes when the client is closed. */
   CompletableFuture<Void> closed() {
     return closed;
   }
@@ -163,7 +165,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
         });
   }
 
-  // ---- Told by links, on their threads
+  // ---- Called by links, on their threads
 
   @Override
   public void welcomed(BusLink link, Welcome welcome) {
@@ -208,7 +210,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
   private void connectTo(URI url) {
     welcomed = false;
     tokens.ask(
-        patience(),
+        attemptTimeout(),
         new TokenSource.Taker() {
           @Override
           public void got(@Nullable String token) {
@@ -226,13 +228,13 @@ final class Connector implements BusLink.Owner, BusChange.Home {
         });
   }
 
-  /** How long one try may take. */
-  private Duration patience() {
+  /** Returns the timeout of one attempt. */
+  private Duration attemptTimeout() {
     if (firstConnection.isDone()) {
       return options.connection().connectTimeout();
     }
     long left = firstDeadline - clock.nanoTime();
-    // This one, and those that come after it.
+    // The present address, and those that come after it.
     int urlsLeft = addresses.configuredLeft() + 1;
     return Duration.ofNanos(Math.max(1_000_000, left / urlsLeft));
   }
@@ -253,7 +255,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
   private void open(URI url, @Nullable String token) {
     BusLink link = new BusLink(url, hello(token, null), parts, this, clock);
     current = link;
-    Duration patience = patience();
+    Duration timeout = attemptTimeout();
     timer =
         conductor.schedule(
             () -> {
@@ -262,26 +264,26 @@ final class Connector implements BusLink.Owner, BusChange.Home {
                 onEnd(
                     link,
                     1006,
-                    "no answer within " + DurationText.of(patience),
+                    "no answer within " + DurationText.of(timeout),
                     new EventBusException.TimedOut(
-                        url + " did not answer within " + DurationText.of(patience)));
+                        url + " did not answer within " + DurationText.of(timeout)));
               }
             },
-            patience.toNanos());
-    link.attempt(transport.connect(url, patience, link));
+            timeout.toNanos());
+    link.attempt(transport.connect(url, timeout, link));
   }
 
-  private Hello hello(@Nullable String token, @Nullable String change) {
+  private Hello hello(@Nullable String token, @Nullable String tokenOfMove) {
     return new Hello(
         options.name(),
         Agent.NAME,
         token,
         resume,
         options.attributes(),
-        change,
+        tokenOfMove,
         options.user(),
-        // In a change of bus the connection before goes on.
-        change == null ? session : null);
+        // During a move the connection before goes on.
+        tokenOfMove == null ? session : null);
   }
 
   private void onWelcome(BusLink link, Welcome welcome) {
@@ -318,17 +320,17 @@ final class Connector implements BusLink.Owner, BusChange.Home {
   }
 
   private void watch(BusLink link) {
-    Duration patience = options.connection().silenceTimeout();
+    Duration timeout = options.connection().silenceTimeout();
     SilenceWatch started =
         new SilenceWatch(
-            patience,
+            timeout,
             clock,
             conductor,
             link,
             () -> {
-              LOG.warn("{}: nothing heard of {} for {}", options.name(), link.url, patience);
+              LOG.warn("{}: nothing heard of {} for {}", options.name(), link.url, timeout);
               link.abort();
-              onEnd(link, 1006, "nothing heard for " + DurationText.of(patience), null);
+              onEnd(link, 1006, "nothing heard for " + DurationText.of(timeout), null);
             });
     watch = started;
     started.start();
@@ -350,11 +352,11 @@ final class Connector implements BusLink.Owner, BusChange.Home {
 
   private void onEnd(BusLink link, int code, String reason, @Nullable EventBusException failure) {
     if (link != current || state == ClientState.CLOSED) {
-      // It may be one that the client has left, where calls were still under way.
+      // The client may have left it while calls were still under way.
       parts.calls().lost(link.channel());
       return;
     }
-    BusChange changing = change;
+    BusChange changing = move;
     if (changing != null) {
       oldEnd = new End(code, reason, failure);
       if (changing.oldEnded()) {
@@ -363,7 +365,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
       }
     }
     oldEnd = null;
-    change = null;
+    move = null;
     cancelTimers();
     link.abandon();
     current = null;
@@ -372,7 +374,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
       traffic.stop(link.heardAtMicros());
     }
     if (welcomed && retries.ended(clock.nanoTime() - welcomedAt)) {
-      addresses.startAnew();
+      addresses.restart();
       askedForAnother = false;
     }
     boolean another =
@@ -403,7 +405,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     }
   }
 
-  private void firstFailure(@Nullable EventBusException failure, String what, Duration leastDelay) {
+  private void firstFailure(@Nullable EventBusException failure, String what, Duration minDelay) {
     EventBusException cause =
         failure != null ? failure : new EventBusException.NotConnected(what, null);
     boolean inTime = firstDeadline - clock.nanoTime() > 0;
@@ -412,14 +414,14 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     } else if (addresses.configuredLeft() > 0) {
       connect();
     } else if (options.connection().reconnect().retryFirst()) {
-      retryFirstLater(cause, leastDelay);
+      retryFirstLater(cause, minDelay);
     } else {
       finish(cause);
     }
   }
 
-  private void retryFirstLater(EventBusException cause, Duration least) {
-    Duration delay = retries.next(Duration.ofNanos(firstDeadline - clock.nanoTime()), least);
+  private void retryFirstLater(EventBusException cause, Duration min) {
+    Duration delay = retries.next(Duration.ofNanos(firstDeadline - clock.nanoTime()), min);
     if (delay == null) {
       finish(cause);
       return;
@@ -431,17 +433,17 @@ final class Connector implements BusLink.Owner, BusChange.Home {
           delay.toMillis(),
           cause.getMessage());
     }
-    addresses.startAnew();
+    addresses.restart();
     timer = conductor.schedule(this::connect, delay.toNanos());
   }
 
-  private void retryLater(Duration least) {
+  private void retryLater(Duration min) {
     if (state == ClientState.CONNECTED) {
       become(ClientState.RECONNECTING);
     }
     URI url = addresses.next();
     Duration planned = retries.next();
-    Duration delay = planned.compareTo(least) > 0 ? planned : least;
+    Duration delay = planned.compareTo(min) > 0 ? planned : min;
     int number = retries.number();
     parts.notifier().tell(listener -> listener.reconnecting(number, url, delay));
     timer = conductor.schedule(() -> connectTo(url), delay.toNanos());
@@ -453,8 +455,8 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     }
     cancelTimers();
     List.copyOf(left).forEach(this::closeLeft);
-    BusChange changing = change;
-    change = null;
+    BusChange changing = move;
+    move = null;
     if (changing != null) {
       changing.abandon();
     }
@@ -470,7 +472,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     }
     BusLink link = current;
     current = null;
-    // Before its connection is lost, which would be what requests end with.
+    // Before its connection is lost: the loss would fail the requests with another reason.
     parts.calls().calls().close(closed(reason));
     if (connection != null) {
       connection = null;
@@ -487,7 +489,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     closed.complete(null);
   }
 
-  // ---- A change of bus, on the conductor
+  // ---- A move, on the conductor
 
   @Override
   public void onChangeBus(BusLink link, ChangeBus request, long heardNanos) {
@@ -495,19 +497,19 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     if (link != current || now == null || state != ClientState.CONNECTED) {
       return;
     }
-    if (change != null || askedToLeave == link) {
-      refuseChange(request.getToken(), "a change of bus is under way already");
+    if (move != null || askedToLeave == link) {
+      refuseMove(request.getToken(), "a change of bus is under way already");
       return;
     }
     List<URI> urls = addresses.changeBus(link.url, request.getUrls());
-    if (urls.isEmpty() || !hops.take(clock.nanoTime())) {
+    if (urls.isEmpty() || !moveLimit.tryAcquire(clock.nanoTime())) {
       addresses.stayed();
-      refuseChange(
+      refuseMove(
           request.getToken(),
           urls.isEmpty()
               ? "none of the addresses can be used"
               : "this client was moved "
-                  + MoveLimit.MAX_IN_A_MINUTE
+                  + MoveLimit.MAX_PER_MINUTE
                   + " times within a minute already");
       return;
     }
@@ -525,14 +527,14 @@ final class Connector implements BusLink.Owner, BusChange.Home {
           @Override
           public void failed(EventBusException why) {
             if (stillLeaves(link)) {
-              changeToken = request.getToken();
+              moveToken = request.getToken();
               stayed(urls.get(0), String.valueOf(why.getMessage()));
             }
           }
         });
   }
 
-  /** Whether a connection is still the client's, and nothing else has to be done with it. */
+  /** Returns whether a connection is still the client's and nothing else is to be done with it. */
   private boolean stillLeaves(BusLink link) {
     if (askedToLeave == link) {
       askedToLeave = null;
@@ -546,11 +548,11 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     if (now == null) {
       return;
     }
-    changeToken = request.getToken();
+    moveToken = request.getToken();
     BusChange begun =
         new BusChange(
-            options, environment, this, urls, hello(token, changeToken), link, now.producer());
-    change = begun;
+            options, environment, this, urls, hello(token, moveToken), link, now.producer());
+    move = begun;
     LOG.debug("{}: going to {} ({})", options.name(), urls, request.getReason());
     begun.start(request.getDeadlineMillis(), clock.nanoTime() - heardNanos);
   }
@@ -560,7 +562,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     BusLink before = current;
     ConnectionInfo from = connection;
     boolean hasEnded = oldEnd != null;
-    change = null;
+    move = null;
     oldEnd = null;
     current = link;
     ConnectionInfo to = connected(link, welcome);
@@ -580,7 +582,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     }
   }
 
-  /** Calls have ended on a connection that the client has left, or have had their time. */
+  /** Closes a connection that the client has left: its calls have ended or timed out. */
   private void closeLeft(Transport.Channel channel) {
     if (left.remove(channel)) {
       parts.calls().lost(channel);
@@ -592,11 +594,11 @@ final class Connector implements BusLink.Owner, BusChange.Home {
   public void lostBoth(String why) {
     BusLink link = current;
     End end = oldEnd;
-    change = null;
+    move = null;
     if (link == null) {
       return;
     }
-    // It may be open all the same, where the old bus did not say in time that it has sent all.
+    // May still be open, if the old bus did not say in time that it has sent all.
     link.abort();
     if (end != null) {
       onEnd(link, end.code(), end.reason(), end.failure());
@@ -607,15 +609,15 @@ final class Connector implements BusLink.Owner, BusChange.Home {
 
   @Override
   public void stayed(URI url, String why) {
-    change = null;
+    move = null;
     addresses.stayed();
     LOG.debug("{}: does not go to {}: {}", options.name(), url, why);
-    refuseChange(changeToken, why);
+    refuseMove(moveToken, why);
     parts.notifier().tell(listener -> listener.busChangeFailed(url, why));
   }
 
-  private void refuseChange(String token, String why) {
-    String shown = why.length() > MAX_TOLD ? why.substring(0, MAX_TOLD) : why;
+  private void refuseMove(String token, String why) {
+    String shown = why.length() > MAX_REASON_CHARS ? why.substring(0, MAX_REASON_CHARS) : why;
     parts
         .outbox()
         .addControl(

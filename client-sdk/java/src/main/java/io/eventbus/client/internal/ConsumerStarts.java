@@ -13,13 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has consumers run on the executor. What the executor refuses is tried again after a pause; until
- * then a subscription under BLOCK wants no more of the bus; of others what comes is dropped as they
- * want. An executor that refuses for {@link #TIMEOUT}, or is shut down, ends the subscription. Any
+ * Starter of consumers on the executor. A refusal by the executor is retried after a pause; until
+ * then a subscription under BLOCK grants the bus no more, and others drop by their policy. An
+ * executor that refuses for {@link #REFUSAL_TIMEOUT}, or is shut down, ends the subscription. Any
  * thread may use it.
  */
 final class ConsumerStarts {
-  static final Duration TIMEOUT = Duration.ofSeconds(30);
+  static final Duration REFUSAL_TIMEOUT = Duration.ofSeconds(30);
 
   private static final Logger LOG = LoggerFactory.getLogger(ConsumerStarts.class);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
@@ -33,10 +33,13 @@ final class ConsumerStarts {
   private final Set<Retry> retries = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  /** Hears of a subscription whose consumer will not run any more. */
+  /** Listener for subscriptions whose consumer will not run any more. */
   @FunctionalInterface
   interface GivenUp {
-    /** Ends it and tells it. Any thread may call it, also under the dispatcher's lock. */
+    /**
+     * Ends the subscription and reports it. Any thread may call it, also under the dispatcher's
+     * lock.
+     */
     void givenUp(SubscriptionState subscription, EventBusException why);
   }
 
@@ -50,7 +53,7 @@ final class ConsumerStarts {
   }
 
   /**
-   * Has a consumer run once, soon.
+   * Runs a consumer once, soon.
    *
    * @param whenGivenUp is called instead if it will not run
    */
@@ -66,8 +69,8 @@ final class ConsumerStarts {
       return;
     }
     LOG.debug("the executor refuses to run the handler of {}", subscription.filter(), refusal);
-    if (subscription.holdsConnection()) {
-      gate.isFull();
+    if (subscription.stallsConnection()) {
+      gate.onFull();
     }
     retries.add(retry);
     retry.later();
@@ -89,7 +92,7 @@ final class ConsumerStarts {
     return executor instanceof ExecutorService service && service.isShutdown();
   }
 
-  /** The client has ended: nothing is tried any more. */
+  /** Ends all retries, because the client has ended. */
   void close() {
     closed = true;
     new ArrayList<>(retries).forEach(Retry::end);
@@ -131,7 +134,7 @@ final class ConsumerStarts {
         return;
       }
       refusal = refused;
-      if (isShutDown() || clock.nanoTime() - since >= TIMEOUT.toNanos()) {
+      if (isShutDown() || clock.nanoTime() - since >= REFUSAL_TIMEOUT.toNanos()) {
         end();
       } else {
         later();
@@ -139,8 +142,8 @@ final class ConsumerStarts {
     }
 
     private void goOn() {
-      if (subscription.holdsConnection()) {
-        gate.hasRoom();
+      if (subscription.stallsConnection()) {
+        gate.onRoom();
       }
     }
 
@@ -159,7 +162,7 @@ final class ConsumerStarts {
                   + " is ended: the executor "
                   + (isShutDown()
                       ? "is shut down"
-                      : "has refused to run its handler for " + TIMEOUT.toSeconds() + " s")
+                      : "has refused to run its handler for " + REFUSAL_TIMEOUT.toSeconds() + " s")
                   + "; "
                   + subscription.queue.bytes()
                   + " bytes of events that waited for it are dropped (expected: an executor that"

@@ -2,7 +2,7 @@ package io.eventbus.client.internal;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What a client counts beside the {@link Outbox}; any thread may add. */
+/** Counts of a client beside those of the {@link Outbox}; any thread may add. */
 final class Counters {
   final LongAdder confirmed = new LongAdder();
   final LongAdder received = new LongAdder();

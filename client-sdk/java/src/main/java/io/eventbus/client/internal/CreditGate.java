@@ -1,30 +1,30 @@
 package io.eventbus.client.internal;
 
 /**
- * How much the bus may deliver over one connection: bytes of {@code Deliver} frames, counted since
- * its {@code Welcome}. It decides when more is to be granted, and how much; without a clock, and
- * without sending. Any thread may use it.
+ * Credit of one connection: number of bytes of {@code Deliver} frames that the bus may send,
+ * counted since its {@code Welcome}. Decides when more is granted, and how much; without a clock,
+ * and without sending. Any thread may use it.
  */
 final class CreditGate {
   /**
-   * So much is granted while no queue is full, however small it is: one message of small frames,
-   * which holds as much anyway.
+   * Bytes that are granted while no queue is full, however small it is: one message of small
+   * frames, which holds as much anyway.
    */
-  static final long MIN = 64 * 1024;
+  static final long MIN_GRANT_BYTES = 64 * 1024;
 
-  private static final long NOT_TOLD = -1;
+  private static final long NO_LIMIT = -1;
 
-  // The bus may pass it by one frame.
-  private long limit = NOT_TOLD;
-  // How far that was ahead of what had come.
+  // The bus may exceed it by one frame.
+  private long limit = NO_LIMIT;
+  // Lead of that limit over what had come.
   private long granted;
   private long received;
-  // Where the last delivery began.
+  // Position at which the last delivery began.
   private long lastBegan;
   private boolean refused;
 
   /**
-   * Deliveries have come.
+   * Counts deliveries.
    *
    * @param bytes of all of them
    * @param last bytes of the last one
@@ -36,27 +36,25 @@ final class CreditGate {
   }
 
   /**
-   * Whether a new limit should be told.
+   * Returns whether a new limit should be sent: true when half of the room or less is left to the
+   * bus.
    *
    * @param room bytes that may come before a queue is full
-   * @return true when what the bus may still send is half of that, or less
    */
   synchronized boolean isDue(long room) {
     return !refused && limit - received <= room / 2;
   }
 
-  /** The limit with which the bus may send so many bytes from now on. */
+  /** Returns the limit with which the bus may send that many bytes from now on. */
   synchronized long next(long room) {
     return received + room;
   }
 
   /**
-   * The bus is to be told a limit.
-   *
-   * @return false if it needs not be: it is no more than what it was told, or it does not know of
-   *     credit
+   * Records a limit that is to be sent to the bus; returns false if it need not be sent: it is no
+   * higher than the last one, or the bus does not know of credit.
    */
-  synchronized boolean tell(long newLimit) {
+  synchronized boolean raise(long newLimit) {
     if (refused || newLimit <= limit) {
       return false;
     }
@@ -65,19 +63,19 @@ final class CreditGate {
     return true;
   }
 
-  /** What has come. */
+  /** Returns the number of bytes received. */
   synchronized long received() {
     return received;
   }
 
-  /** The bus does not know of credit: it is held back only by not reading. */
+  /** Records that the bus does not know of credit: only not reading stalls it. */
   synchronized void refused() {
     refused = true;
   }
 
   /**
-   * Whether the bus sends without regard to the limit: it does not know of credit, it has not been
-   * told a limit yet, or it could not be told a later one.
+   * Returns whether the bus sends without regard to the limit: it does not know of credit, it has
+   * no limit yet, or a later one could not be sent.
    */
   synchronized boolean isBeyond() {
     return refused || (received > 0 && lastBegan >= limit);

@@ -7,12 +7,12 @@ import java.util.ServiceLoader;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The SDK's own provider: wires a client to the transport that is on the class path. */
+/** Provider of the SDK: wires a client to the transport that is on the class path. */
 public final class DefaultClientProvider implements ClientProvider {
-  /** The WebSocket sub-protocol: version 1, binary Avro. */
+  /** WebSocket sub-protocol: version 1, binary Avro. */
   static final String SUB_PROTOCOL = "eventbus.v1.avro";
 
-  /** For {@link ServiceLoader}. */
+  /** Creates the provider, for {@link ServiceLoader}. */
   public DefaultClientProvider() {}
 
   @Override
@@ -35,7 +35,7 @@ public final class DefaultClientProvider implements ClientProvider {
               new TransportProvider.Settings(
                   SUB_PROTOCOL, BusLink.messageBytes(0), options.sslContext()));
     } catch (RuntimeException | Error e) {
-      // No selectors, for instance: without a client nothing else would let go of the threads.
+      // No selectors, for instance: without a client nothing else would release the threads.
       threads.release();
       throw e;
     }

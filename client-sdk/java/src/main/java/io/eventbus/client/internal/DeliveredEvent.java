@@ -7,7 +7,7 @@ import java.util.Collections;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** An event whose payload is still in the message that it came in. */
+/** Event whose payload is still in the message that it came in. */
 final class DeliveredEvent implements ReceivedEvent {
   private final ByteBuffer memory;
   private final int payloadStart;

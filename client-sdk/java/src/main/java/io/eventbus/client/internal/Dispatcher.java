@@ -14,12 +14,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way in: checks each delivery against what was received before, and hands it to the queues of
- * the subscriptions it is for, once for each WebSocket message.
+ * Inbound path: checks each delivery against what was received before, and hands it to the queues
+ * of its subscriptions, once for each WebSocket message.
  *
- * <p>Works on the connection's thread and never waits: a queue that is full makes room as its
- * subscription's policy says; under BLOCK the {@link ReadGate} holds the bus back. Its lock only
- * matters when an old connection's last messages meet the first ones of a new connection.
+ * <p>Works on the connection's thread and never waits: a full queue makes room by its
+ * subscription's policy; under BLOCK the {@link ReadGate} stalls the bus. Its lock only matters
+ * when an old connection's last messages meet the first ones of a new connection.
  */
 final class Dispatcher {
   private final ReentrantLock lock = new ReentrantLock();
@@ -30,7 +30,7 @@ final class Dispatcher {
   private final Routes routes;
   private final ReadGate gate;
   private final MicroClock clock;
-  private final Runnable hasRoom;
+  private final Runnable onRoom;
   private final DeliverView view = new DeliverView();
   private final List<SubscriptionState> touched = new ArrayList<>();
   private final List<SubscriptionState> targets = new ArrayList<>();
@@ -51,7 +51,7 @@ final class Dispatcher {
     this.notifier = notifier;
     this.gate = gate;
     this.clock = clock;
-    this.hasRoom = gate::hasRoom;
+    this.onRoom = gate::onRoom;
     this.routes = new Routes(trackedProducers);
   }
 
@@ -63,12 +63,12 @@ final class Dispatcher {
     lock.unlock();
   }
 
-  /** This connection brings what is delivered from now on. */
+  /** Reads deliveries from this connection from now on. */
   void readFrom(ReadGate.Reader connection) {
     gate.attach(connection);
   }
 
-  /** This connection has brought deliveries, which the queues have now. */
+  /** Checks the gate after this connection has brought deliveries, which the queues have now. */
   void look(ReadGate.Reader connection) {
     gate.look(connection);
   }
@@ -228,7 +228,7 @@ final class Dispatcher {
   }
 
   /**
-   * Takes note that a bus has a subscription or service in force, and tells it of the interruption
+   * Takes note that a bus has a subscription or service in force, and reports the interruption
    * before, if there was one; {@link #handOver} has to follow. Under the lock.
    */
   void confirmed(long id) {
@@ -246,9 +246,9 @@ final class Dispatcher {
     for (SubscriptionState target : touched) {
       makeRoom(target);
       // First: the consumer may make room before the offer returns.
-      target.queue.onRoom(hasRoom);
+      target.queue.onRoom(onRoom);
       if (target.offerArrived()) {
-        gate.isFull();
+        gate.onFull();
       }
       target.wakeConsumer();
     }
@@ -290,25 +290,24 @@ final class Dispatcher {
   // ---- Two connections at once, see HeldDeliveries. All under the lock.
 
   /**
-   * From now on there may be two connections, until {@link #release}.
+   * Starts to hold deliveries of a second connection, until {@link #release}.
    *
    * @param whenTooMuch called once, on the connection's thread, when the old connection has brought
-   *     more than is to be held; must not block
+   *     more than may be held; must not block
    */
   void hold(Runnable whenTooMuch) {
     held = new HeldDeliveries();
     tooMuch = whenTooMuch;
   }
 
-  /** Whether the application has not taken what came, so that the bus is held back. */
-  boolean isHeldBack() {
-    return gate.isHolding();
+  /** Returns whether the bus is stalled because the application has not consumed what came. */
+  boolean isStalled() {
+    return gate.isStalling();
   }
 
   /**
-   * Takes a {@code Deliver} frame of the new connection.
-   *
-   * @return false if no more should be read of that connection
+   * Holds a {@code Deliver} frame of the new connection; returns false if that connection should
+   * not be read further.
    */
   boolean hold(ByteBuffer message, int from, int to) {
     HeldDeliveries holding = held;
@@ -328,14 +327,14 @@ final class Dispatcher {
     return !holding.isFull();
   }
 
-  /** Takes a {@code Gap} frame of the new connection. */
+  /** Holds a {@code Gap} frame of the new connection. */
   void hold(io.eventbus.schema.Gap frame) {
     if (held != null && frame.getFrom() >= 1 && frame.getTo() >= frame.getFrom()) {
       held.add(frame);
     }
   }
 
-  /** The new connection will not stay. */
+  /** Drops what is held but for groups, because the new connection will not stay. */
   void holdGroupsOnly() {
     if (held != null) {
       held.keepGroupsOnly();
@@ -343,10 +342,10 @@ final class Dispatcher {
   }
 
   /**
-   * Hands on what was held, dropping what was seen.
+   * Hands on what was held, without duplicates.
    *
-   * @param moved whether the new connection is the one that stays; if not, of what it brought only
-   *     events of groups are handed on, because nobody else got them
+   * @param moved whether the new connection is the one that stays; if not, only its events of
+   *     groups are handed on, because nobody else got them
    */
   void release(boolean moved) {
     HeldDeliveries holding = held;
@@ -389,8 +388,8 @@ final class Dispatcher {
       judge(message, topic, origin);
       return;
     }
-    // The same event comes over both connections for those without a group, but over one of them
-    // for the group: what the former have seen may be new to the latter.
+    // The same event comes over both connections for subscriptions without a group, but over one of
+    // them for the group: an event that the former have seen may be new to the latter.
     targets.clear();
     findMembers(topic);
     if (!targets.isEmpty()) {

@@ -10,10 +10,13 @@ import io.eventbus.schema.Limits;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Checks events against the protocol and the bus's limits, and encodes their parts. Any thread. */
+/**
+ * Encoder of events: checks them against the protocol and the bus's limits, and encodes their
+ * parts. Any thread.
+ */
 final class EventEncoder {
   // The head of a frame, with the longest topic.
-  private static final int AROUND_EVENT = 512;
+  private static final int FRAME_OVERHEAD = 512;
 
   private final MicroClock clock;
   private final int bufferBytes;
@@ -25,7 +28,7 @@ final class EventEncoder {
     this.bufferBytes = bufferBytes;
   }
 
-  /** The bus says what it accepts. */
+  /** Sets the limits of the bus. */
   void limit(Limits bus) {
     limits =
         new FrameLimits(
@@ -35,7 +38,7 @@ final class EventEncoder {
     messageBytes = Math.max(1024, bus.getMessageBytes());
   }
 
-  /** Says whether another bus accepts all that this one does. */
+  /** Returns whether another bus accepts all that this one does. */
   boolean fits(Limits other) {
     return other.getPayloadBytes() >= limits.payloadBytes()
         && other.getHeaders() >= limits.headers()
@@ -56,26 +59,26 @@ final class EventEncoder {
 
   OpenBatch.EncodedEvent encode(Event event) {
     OpenBatch.EncodedEvent encoded = encodeParts(event);
-    check("event bytes", encoded.size, Math.min(bufferBytes, messageBytes - AROUND_EVENT));
+    check("event bytes", encoded.size, Math.min(bufferBytes, messageBytes - FRAME_OVERHEAD));
     return encoded;
   }
 
-  /** Encodes the event of a request or of its answer. */
+  /** Encodes the event of a request or of its reply. */
   OpenBatch.EncodedEvent encodeForCall(Event event) {
     OpenBatch.EncodedEvent encoded = encodeParts(event);
-    check("event bytes", encoded.size, mostCallBytes());
+    check("event bytes", encoded.size, maxCallBytes());
     return encoded;
   }
 
-  /** How big the event of a request may be as a whole. */
-  int mostCallBytes() {
+  /** Returns the maximum size of a whole event of a request. */
+  int maxCallBytes() {
     return Math.max(0, messageBytes - CallFrames.MAX_HEAD);
   }
 
   private OpenBatch.EncodedEvent encodeParts(Event event) {
-    FrameLimits most = limits;
+    FrameLimits max = limits;
     byte[] payload = event.payload();
-    check("payload", payload.length, most.payloadBytes());
+    check("payload", payload.length, max.payloadBytes());
     byte @Nullable [] key = null;
     String keyText = event.key();
     if (keyText != null) {
@@ -85,17 +88,17 @@ final class EventEncoder {
     EncodedHeaders headers = EncodedHeaders.NONE;
     if (!event.headers().isEmpty()) {
       headers = EncodedHeaders.of(event.headers());
-      check("headers", headers.count(), most.headers());
-      check("header bytes", headers.textBytes(), most.headerBytes());
+      check("headers", headers.count(), max.headers());
+      check("header bytes", headers.textBytes(), max.headerBytes());
     }
     long publishedAt = event.hasPublishedAt() ? event.publishedAtMicros() : clock.epochMicros();
     return new OpenBatch.EncodedEvent(publishedAt, key, headers, payload, event.schema());
   }
 
   /**
-   * Looks once more at an event that was encoded a while ago, perhaps for another bus.
+   * Checks an event again that was encoded before, perhaps for another bus.
    *
-   * @throws EventBusException.PayloadTooBig if the bus that is connected now does not take it
+   * @throws EventBusException.PayloadTooBig if the bus that is connected now does not accept it
    */
   void checkAgain(OpenBatch.EncodedEvent event) {
     if (!fits(event)) {
@@ -109,19 +112,19 @@ final class EventEncoder {
     }
   }
 
-  /** Says whether the bus that is connected now takes an event that was encoded before. */
+  /** Returns whether the bus that is connected now accepts an event that was encoded before. */
   boolean fits(OpenBatch.EncodedEvent event) {
-    FrameLimits most = limits;
-    return event.payload.length <= most.payloadBytes()
-        && event.headers.count() <= most.headers()
-        && event.headers.textBytes() <= most.headerBytes()
-        && event.size <= messageBytes - AROUND_EVENT;
+    FrameLimits max = limits;
+    return event.payload.length <= max.payloadBytes()
+        && event.headers.count() <= max.headers()
+        && event.headers.textBytes() <= max.headerBytes()
+        && event.size <= messageBytes - FRAME_OVERHEAD;
   }
 
-  private static void check(String part, int size, int most) {
-    if (size > most) {
+  private static void check(String part, int size, int max) {
+    if (size > max) {
       throw new EventBusException.PayloadTooBig(
-          part + ": " + size + " (expected: at most " + most + ")");
+          part + ": " + size + " (expected: at most " + max + ")");
     }
   }
 }

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks over the events of a subscription's queue, decoding one at a time. An event is acknowledged
- * and its memory released when the next one is asked for. For one thread at a time.
+ * Reader of the events of a subscription's queue, which decodes one at a time. An event is
+ * acknowledged and its memory released when the next one is asked for. For one thread at a time.
  */
 final class EventReader {
   private final InboundQueue queue;
@@ -27,8 +27,8 @@ final class EventReader {
   private volatile Consumer<Gap> onGap = gap -> {};
   private volatile Consumer<Interruption> onInterruption = interruption -> {};
 
-  // Under CONFLATE: what is not worth the consumer's time, where it is told, and what is still to
-  // be told.
+  // Under CONFLATE: the filter of superseded events, the callback for them, and the gap that is
+  // still to be told.
   private final @Nullable LatestEvents latest;
   private final String filter;
   private final Consumer<Gap> conflated;
@@ -38,34 +38,34 @@ final class EventReader {
   private int skippedHere;
 
   /**
-   * Makes one.
+   * Creates a reader.
    *
-   * @param latest which events to skip; null for none
-   * @param conflated is told of what was skipped, before the consumer
+   * @param latest filter of events to skip; null for none
+   * @param conflated is told of skipped events, before the consumer
    */
   EventReader(
       InboundQueue queue,
       Acks acks,
       LongAdder received,
-      long mostBytes,
+      long maxBytes,
       @Nullable LatestEvents latest,
       String filter,
       Consumer<Gap> conflated) {
     this.queue = queue;
     this.acks = acks;
     this.received = received;
-    this.releaseAt = mostBytes / 4;
+    this.releaseAt = maxBytes / 4;
     this.latest = latest;
     this.filter = filter;
     this.conflated = conflated;
   }
 
-  /** Sets what is told of missing events, by {@link #next} and in order with the events. */
+  /** Sets the callback for missing events; {@link #next} calls it in order with the events. */
   void onGap(Consumer<Gap> gaps) {
     onGap = gaps;
   }
 
-  /** Sets what is told of interruptions, by {@link #next} and in order with the events. */
+  /** Sets the callback for interruptions; {@link #next} calls it in order with the events. */
   void onInterruption(Consumer<Interruption> interruptions) {
     onInterruption = interruptions;
   }
@@ -168,13 +168,13 @@ final class EventReader {
     }
   }
 
-  /** Says whether {@link #next} would find nothing of what was taken from the queue. */
+  /** Returns whether {@link #next} would find nothing of what was taken from the queue. */
   boolean isEmpty() {
     InboundDelivery delivery = current;
     return taken.isEmpty() && (delivery == null || cursor.index() >= delivery.count - 1);
   }
 
-  /** Lets go of everything that was taken. */
+  /** Releases everything that was taken from the queue. */
   void discard() {
     taken.clear();
     current = null;

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A publisher as {@link Flow} (and the Reactive Streams specification 1.0.4) has it: every
- * subscriber has a subscription of its own, and its demand is what is read from the queue, no more.
+ * Publisher as {@link Flow} (and the Reactive Streams specification 1.0.4) has it: every subscriber
+ * has a subscription of its own, and no more is read from the queue than it demands.
  */
 final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
   private static final Logger LOG = LoggerFactory.getLogger(FlowPublisher.class);
@@ -21,7 +21,6 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
   private final Function<Function<SubscriptionState, Runnable>, SubscriptionState> subscriber;
   private final PushConsumer.Environment environment;
 
-  /** Makes a publisher. */
   FlowPublisher(
       Function<Function<SubscriptionState, Runnable>, SubscriptionState> subscriber,
       PushConsumer.Environment environment) {
@@ -60,7 +59,7 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
         public void cancel() {}
       };
 
-  /** One subscriber; its callbacks run one at a time, as in {@link PushConsumer}. */
+  /** Demand of one subscriber; its callbacks run one at a time, as in {@link PushConsumer}. */
   private final class Demand implements Flow.Subscription, Runnable {
     private final SubscriptionState subscription;
     private final Flow.Subscriber<? super ReceivedEvent> target;
@@ -95,8 +94,8 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
       try {
         target.onSubscribe(this);
       } catch (Throwable e) {
-        // Rule 2.13, as with onNext; without it the bus would go on delivering events that nothing
-        // takes.
+        // Rule 2.13, as with onNext; without it the bus would go on delivering events that nobody
+        // consumes.
         LOG.warn("the subscriber of {} failed in onSubscribe: cancelled", state.filter(), e);
         cancel();
       }
@@ -142,10 +141,10 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
       environment.start(subscription, this, this::givenUp);
     }
 
-    /** In the place of a run that there will not be. */
+    /** Ends the subscriber, in place of a run that will not happen. */
     private void givenUp(EventBusException why) {
       failure = why;
-      // Beside the executor, which refuses.
+      // Not on the executor, which refuses.
       environment.fail(this::terminate);
     }
 
@@ -163,7 +162,8 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
     }
 
     /**
-     * Delivers what is there and asked for; true if the executor is to run something else first.
+     * Delivers what is there and demanded; returns true if the executor is to run something else
+     * first.
      */
     private boolean deliver() {
       if (subscription.queue.isDiscarding()) {
@@ -198,7 +198,7 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
     }
 
     private boolean nothingLeft() {
-      // With demand left the reader was read to its end; without, it may still hold events.
+      // With demand left the reader was read to its end; without demand it may still hold events.
       return subscription.queue.isDiscarding() || demand.get() > 0 || subscription.reader.isEmpty();
     }
 

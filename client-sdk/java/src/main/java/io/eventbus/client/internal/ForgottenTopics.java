@@ -1,19 +1,19 @@
 package io.eventbus.client.internal;
 
 /**
- * The next sequence number of each topic that a publisher has forgotten otherwise, known by a hash
- * of its name: an open-addressing table (D. Knuth, "The Art of Computer Programming", volume 3,
- * section 6.4) of two longs for each. Guarded by the {@link Outbox}'s lock.
+ * Next sequence numbers of topics that a publisher has forgotten otherwise, by a hash of their
+ * names: an open-addressing table (D. Knuth, "The Art of Computer Programming", volume 3, section
+ * 6.4) of two longs for each. Guarded by the {@link Outbox}'s lock.
  *
- * <p>Two topics with one hash share the higher number. To subscribers the other one then has a hole
- * that is none, which is told and harmless; a number that were used twice would lose an event. That
- * is also what happens when there are too many: all are let go, and whatever is not known starts
- * above every number that was.
+ * <p>Two topics with one hash share the higher number. Subscribers of the other topic are then told
+ * a gap that is none, which is harmless; a number that were used twice would lose an event. The
+ * same happens when there are too many: all are dropped, and every unknown topic starts above every
+ * number that was used.
  */
 final class ForgottenTopics {
   private static final int FIRST_SLOTS = 1024;
 
-  private final int most;
+  private final int max;
   // The hash, never 0, and the number; 0 for a free slot.
   private long[] hashes = new long[FIRST_SLOTS];
   private long[] numbers = new long[FIRST_SLOTS];
@@ -21,16 +21,16 @@ final class ForgottenTopics {
   private long highest = 1;
   private long floor = 1;
 
-  /** Makes an empty table. */
-  ForgottenTopics(int most) {
-    this.most = most;
+  /** Creates an empty table. */
+  ForgottenTopics(int max) {
+    this.max = max;
   }
 
   int size() {
     return size;
   }
 
-  /** Remembers the number that the next event of a topic is to have. */
+  /** Sets the number that the next event of a topic is to have. */
   void put(byte[] topic, long next) {
     highest = Math.max(highest, next);
     long hash = hash(topic);
@@ -39,7 +39,7 @@ final class ForgottenTopics {
       numbers[slot] = Math.max(numbers[slot], next);
       return;
     }
-    if (size == most) {
+    if (size == max) {
       floor = highest;
       reset();
       return;
@@ -59,7 +59,7 @@ final class ForgottenTopics {
     return hashes[slot] == hash ? Math.max(floor, numbers[slot]) : floor;
   }
 
-  /** All topics begin again at 1. */
+  /** Clears the table: all topics begin again at 1. */
   void clear() {
     highest = 1;
     floor = 1;
@@ -86,7 +86,9 @@ final class ForgottenTopics {
     }
   }
 
-  /** Where the hash is, or the free slot where it would be; half of the slots are free. */
+  /**
+   * Returns the slot of the hash, or the free slot where it would be; half of the slots are free.
+   */
   private int slot(long hash) {
     int mask = hashes.length - 1;
     int slot = (int) hash & mask;
@@ -96,7 +98,9 @@ final class ForgottenTopics {
     return slot;
   }
 
-  /** FNV-1a with 64 bits, and the last step of MurmurHash3, which spreads it over all bits. */
+  /**
+   * Hashes with FNV-1a in 64 bits and the last step of MurmurHash3, which spreads it over all bits.
+   */
   private static long hash(byte[] topic) {
     long hash = 0xcbf29ce484222325L;
     for (byte b : topic) {

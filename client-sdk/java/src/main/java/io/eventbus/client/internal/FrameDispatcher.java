@@ -20,54 +20,63 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the frames that a bus sends after its greeting, and passes them on. Confined to the
+ * Reader of the frames that a bus sends after its greeting; passes them on. Confined to the
  * connection's thread.
  */
 final class FrameDispatcher {
   private static final Logger LOG = LoggerFactory.getLogger(FrameDispatcher.class);
 
-  /** The connection that the frames come from. */
+  /** Connection that the frames come from. */
   interface Source {
-    /** The connection as calls see it. */
+    /** Returns the connection as calls see it. */
     @Nullable CallPath path();
 
-    /** Says whether what comes is too late to settle anything. */
+    /** Returns whether frames come too late to settle anything. */
     boolean isAbandoned();
 
-    /** The bus says why it is going to close. */
+    /** Called when the bus says why it is going to close. */
     void refused(EventBusException why);
 
-    /** The bus asks to go on elsewhere. */
+    /** Called when the bus asks the client to move. */
     void changeBus(ChangeBus request);
 
-    /** No more should be read for now. */
+    /** Stops reading for now. */
     void pause();
 
-    /** Deliveries have come, of so many bytes in all and in the last one. */
+    /**
+     * Called after deliveries.
+     *
+     * @param bytes of all of them
+     * @param last bytes of the last one
+     */
     void delivered(long bytes, int last);
 
-    /** The bus does not know of credit. */
+    /** Called when the bus does not know of credit. */
     void creditUnknown();
 
-    /** The bus has taken a new token, which expires then; 0 for never. */
+    /**
+     * Called when the bus has accepted a new token.
+     *
+     * @param expiresAt microseconds since the epoch; 0 for never
+     */
     void renewed(long expiresAt);
 
-    /** The bus has not taken a new token. */
+    /** Called when the bus has refused a new token. */
     void notRenewed();
   }
 
   /**
-   * Takes part of what comes over a connection that is not the client's only one yet. Called on the
+   * Listener for frames of a connection that is not the client's only one yet. Called on the
    * connection's thread, under the {@link Dispatcher}'s lock; must not block.
    */
   interface Standby {
-    /** A subscription is in force there. */
+    /** Called when a subscription is in force there. */
     void confirmed(long subscription);
 
-    /** A subscription is not served there. */
+    /** Called when the bus refuses a subscription there. */
     void refused(long subscription, EventBusException failure);
 
-    /** Nothing more comes for a subscription there. */
+    /** Called when nothing more comes for a subscription there. */
     void drained(long subscription);
   }
 
@@ -81,7 +90,7 @@ final class FrameDispatcher {
   // Of the deliveries in the message that is being read.
   private long deliverBytes;
   private int lastDeliverBytes;
-  // Set before the first frame, taken away under the Dispatcher's lock.
+  // Set before the first frame, removed under the Dispatcher's lock.
   private @Nullable Standby standby;
 
   FrameDispatcher(URI url, BusLink.Parts parts, Source source, @Nullable Standby standby) {
@@ -96,12 +105,12 @@ final class FrameDispatcher {
     return standby != null;
   }
 
-  /** Under the dispatcher's lock: this is the client's connection from now on. */
+  /** Makes this the client's connection. Under the dispatcher's lock. */
   void goLive() {
     standby = null;
   }
 
-  /** The number that this client publishes under. */
+  /** Sets the number that this client publishes under. */
   void producer(long number) {
     producer = number;
   }
@@ -115,7 +124,7 @@ final class FrameDispatcher {
         readFrame(message);
       }
     } finally {
-      // What came before a malformed frame is good.
+      // Frames before a malformed one are good.
       dispatcher.handOver();
       long bytes = deliverBytes;
       int last = lastDeliverBytes;
@@ -133,7 +142,7 @@ final class FrameDispatcher {
     int to = cursor.bodyEnd();
     TypeCode type = TypeCode.of(cursor.typeCode());
     if (type == null) {
-      // A later version's: skipped, as the protocol says.
+      // A frame of a later version: skipped, as the protocol says.
       return;
     }
     switch (type) {
@@ -146,7 +155,7 @@ final class FrameDispatcher {
       case PROBLEM -> problem(ControlFrames.problem(message, from, to));
       case GAP -> gap(ControlFrames.gap(message, from, to));
       case BARRIER -> {
-        // The confirmations before it are to be seen before it.
+        // The confirmations before it have to be seen first.
         flushConfirmed();
         parts.barriers().echoed(ControlFrames.barrier(message, from, to).getId());
       }
@@ -174,7 +183,7 @@ final class FrameDispatcher {
     }
   }
 
-  /** Whether it is too late is judged there: a connection that was left may end its calls. */
+  /** Passes a frame of a call on, even if late: a connection that was left may end its calls. */
   private void call(TypeCode type, ByteBuffer message, int from, int to) {
     CallPath path = source.path();
     if (path == null) {
@@ -212,7 +221,7 @@ final class FrameDispatcher {
       return;
     }
     if (source.isAbandoned()) {
-      // The subscription may be in force elsewhere.
+      // Another connection may have the subscription in force.
       return;
     }
     Runnable last = parts.subscriptions().drained(subscription);
@@ -247,7 +256,7 @@ final class FrameDispatcher {
     } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()
         || confirm.getTypeCode() == TypeCode.REGISTER.code()) {
       if (standby != null) {
-        // The client may stay where it is, and there it may be refused yet.
+        // The client may stay at its bus, which may still refuse it.
         standby.confirmed(confirm.getAbout());
       } else {
         parts.dispatcher().confirmed(confirm.getAbout());
@@ -290,7 +299,7 @@ final class FrameDispatcher {
     } else if (type == TypeCode.AUTHENTICATE) {
       source.notRenewed();
     } else if (problem.getCode() != ErrorCode.UNKNOWN_TYPE && type != TypeCode.CAPACITY) {
-      // About the connection: it says why the Close that follows.
+      // About the connection: the reason for the Close that follows.
       source.refused(failure);
     }
     if (!answered) {
@@ -298,7 +307,7 @@ final class FrameDispatcher {
     }
   }
 
-  /** What the application gets to see of a Problem. */
+  /** Returns the exception that the application sees for a Problem. */
   static EventBusException refused(Problem problem) {
     io.eventbus.client.ErrorCode code;
     try {

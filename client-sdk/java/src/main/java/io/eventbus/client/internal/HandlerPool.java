@@ -18,20 +18,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads that run the handlers of all clients: as many as there are processors, and one more
- * for each that a handler blocks. Any thread may use it.
+ * Pool of threads that run the handlers of all clients: as many as there are processors, and one
+ * more for each that a handler blocks. Any thread may use it.
  *
- * <p>While tasks wait, the conductor looks every {@value #LOOK_MILLIS} ms at what the threads do.
- * Those that wait for something, twice in a row, are made up for with new ones, so that a handler
- * that blocks costs a thread and not somebody else's events; those that compute are not, because
- * more threads would not make them faster. A thread in a system call looks like one that computes:
- * when no task at all was begun for {@value #STALLED_LOOKS} looks, threads are added too. Threads
- * that have nothing to do end.
+ * <p>While tasks wait, the conductor looks every {@value #LOOK_MILLIS} ms at what the threads do. A
+ * thread that waits for something at two looks in a row is made up for with a new one, so that a
+ * handler that blocks costs a thread and not somebody else's events; a thread that computes is not,
+ * because more threads would not make it faster. A thread in a system call looks like one that
+ * computes: when no task at all was begun for {@value #STALLED_LOOKS} looks, threads are added too.
+ * Idle threads end.
  *
- * <p>There are at most {@value #MAX_THREADS} threads. When handlers block all of them, others wait;
- * that is told once until it has ended. So is that the system gives no more threads.
+ * <p>There are at most {@value #MAX_THREADS} threads. When handlers block all of them, other
+ * handlers wait; that is logged once until it has ended. So is that the system gives no more
+ * threads.
  *
- * <p>What waits is bounded by the number of subscriptions, as each is queued once at most, and by
+ * <p>The queue is bounded by the number of subscriptions, as each is queued once at most, and by
  * the concurrency of services.
  */
 final class HandlerPool implements Executor {
@@ -41,11 +42,14 @@ final class HandlerPool implements Executor {
   private static final int STALLED_LOOKS = 10;
   private static final long KEEP_ALIVE_SECONDS = 5;
 
-  /** More handlers that block than that would be a fault; each thread has a stack. */
+  /**
+   * Maximum number of threads: more handlers that block would be a fault, and each thread has a
+   * stack.
+   */
   static final int MAX_THREADS = 1_000;
 
   private final int wanted;
-  private final int most;
+  private final int max;
   private final ScheduledExecutorService conductor;
   private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
   private final AtomicInteger number = new AtomicInteger();
@@ -56,10 +60,10 @@ final class HandlerPool implements Executor {
   private long begunBefore;
   private int stalled;
   private int blockedLooks;
-  private boolean told;
+  private boolean reported;
 
   /**
-   * Makes a pool without threads.
+   * Creates a pool without threads.
    *
    * @param conductor looks after the pool
    */
@@ -68,14 +72,14 @@ final class HandlerPool implements Executor {
   }
 
   HandlerPool(
-      int wanted, int most, ScheduledExecutorService conductor, Function<Runnable, Thread> maker) {
+      int wanted, int max, ScheduledExecutorService conductor, Function<Runnable, Thread> maker) {
     this.wanted = wanted;
-    this.most = Math.max(wanted, most);
+    this.max = Math.max(wanted, max);
     this.conductor = conductor;
     this.pool =
         new ThreadPoolExecutor(
             wanted,
-            this.most,
+            this.max,
             KEEP_ALIVE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
@@ -125,7 +129,7 @@ final class HandlerPool implements Executor {
       if (pool.getCorePoolSize() > wanted && pool.getActiveCount() <= wanted) {
         pool.setCorePoolSize(wanted);
       }
-      told = false;
+      reported = false;
       watching.set(false);
       watch();
       return;
@@ -139,27 +143,27 @@ final class HandlerPool implements Executor {
 
   private void add(int more) {
     int now = pool.getPoolSize();
-    if (now >= most) {
-      tell("handlers block all {} threads that there may be; others wait", most);
+    if (now >= max) {
+      tell("handlers block all {} threads; others wait", max);
       return;
     }
     try {
-      pool.setCorePoolSize(Math.min(most, now + more));
+      pool.setCorePoolSize(Math.min(max, now + more));
     } catch (OutOfMemoryError e) {
-      // Not more than there are: otherwise whoever brings the next task would try it in vain.
+      // Not more than there are: otherwise each next task would try it in vain.
       pool.setCorePoolSize(Math.max(1, Math.min(wanted, pool.getPoolSize())));
       tell("handlers block all {} threads, and the system gives no more; others wait", now);
     }
   }
 
   private void tell(String message, int threads) {
-    if (!told) {
-      told = true;
+    if (!reported) {
+      reported = true;
       LOG.warn(message, threads);
     }
   }
 
-  /** How many threads to add. */
+  /** Returns the number of threads to add. */
   private int missing() {
     int waiting = forgetEnded();
     int busy = pool.getActiveCount();
@@ -168,11 +172,11 @@ final class HandlerPool implements Executor {
     long begunNow = begun.get();
     stalled = begunNow == begunBefore ? stalled + 1 : 0;
     begunBefore = begunNow;
-    // Who is idle while something waits is being woken.
+    // An idle thread is being woken while something waits.
     blockedLooks = idle <= 0 && busy - blocked < wanted ? blockedLooks + 1 : 0;
     if (blockedLooks >= BLOCKED_LOOKS) {
       blockedLooks = 0;
-      // Half as many again: hundreds of blocking handlers have their threads in tens of looks.
+      // Half as many again: hundreds of blocking handlers have their threads after tens of looks.
       return Math.max(wanted - (busy - blocked), blocked / 2);
     }
     if (stalled >= STALLED_LOOKS) {
@@ -182,7 +186,7 @@ final class HandlerPool implements Executor {
     return 0;
   }
 
-  /** Forgets threads that have ended; returns how many wait for something. */
+  /** Forgets threads that have ended; returns the number of those that wait for something. */
   private int forgetEnded() {
     int waiting = 0;
     for (Iterator<Thread> all = threads.iterator(); all.hasNext(); ) {
@@ -197,11 +201,11 @@ final class HandlerPool implements Executor {
   }
 
   /**
-   * The last client is closed: what is still to be called back is, each in a thread of its own,
-   * because nobody looks after the pool any more; threads end as soon as they have nothing to do.
+   * Ends the pool with the last client: what is still to be called back runs in a thread of its
+   * own, because nobody looks after the pool any more; threads end as soon as they are idle.
    */
   void letThreadsEnd() {
-    pool.setCorePoolSize(most);
+    pool.setCorePoolSize(max);
     pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
   }
 }

@@ -10,23 +10,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What arrives while a client has two connections, and must not be handed on yet. Guarded by the
- * {@link Dispatcher}'s lock.
+ * Deliveries that arrive while a client has two connections, and must not be handed on yet. Guarded
+ * by the {@link Dispatcher}'s lock.
  *
  * <p>An event for subscriptions without a group comes over both connections: those of the new one
- * wait here until the old one is drained, and then what was seen is dropped by its number. An event
+ * wait here until the old one is drained, and then duplicates are dropped by their number. An event
  * for a group comes over one of the two, whichever the bus has chosen: for topics with a group both
  * connections' deliveries wait here, and are put in the order of their numbers.
  */
 final class HeldDeliveries {
-  /** More than this is not held of the new connection: it is not read meanwhile. */
+  /** Bytes of the new connection that are held; beyond that it is not read. */
   static final long MAX_BYTES = 16L << 20;
 
-  /** So much a bus that knows of credit may send over the new connection, which is read then. */
+  /** Bytes that a bus that knows of credit may send over the new connection, which is read then. */
   static final long CREDIT_BYTES = MAX_BYTES / 4;
 
   /**
-   * A {@code Deliver} frame, or a {@code Gap}.
+   * Held {@code Deliver} frame or {@code Gap}.
    *
    * @param message holds the frame; null for a gap
    */
@@ -78,30 +78,33 @@ final class HeldDeliveries {
   }
 
   /**
-   * Whether the old connection has brought more for groups than is to be held. It has to be read on
-   * all the same: what it says is waited for.
+   * Returns whether the old connection has brought more for groups than may be held. It has to be
+   * read on all the same: its answer is waited for.
    */
   boolean isTooMuch() {
     return oldBytes > MAX_BYTES;
   }
 
   /**
-   * The new connection is given up: of what it brings, only what nobody else gets is kept. That is
-   * no more than what the bus had queued.
+   * Drops what other subscribers get too, because the new connection is given up. The rest is no
+   * more than what the bus had queued.
    */
   void keepGroupsOnly() {
     groupsOnly = true;
     plain.clear();
   }
 
-  /** Those for topics without groups, in the order of their arrival. */
+  /** Returns those for topics without groups, in the order of their arrival. */
   List<Held> plain() {
     return plain;
   }
 
-  /** Those for topics with groups, for each producer and topic in the order of their numbers. */
+  /**
+   * Returns those for topics with groups, for each producer and topic in the order of their
+   * numbers.
+   */
   Iterable<List<Held>> grouped() {
-    // Stable: of two that say the same, the one of the old connection may be first or last.
+    // Stable: of two duplicates, the one of the old connection may be first or last.
     grouped.values().forEach(held -> held.sort(Comparator.comparingLong(Held::sequence)));
     return grouped.values();
   }

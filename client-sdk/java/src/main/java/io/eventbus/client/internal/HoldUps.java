@@ -9,25 +9,25 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Notices that a subscription under BLOCK holds back the others of its client, and tells which.
- * Confined to the conductor.
+ * Detector of subscriptions under BLOCK that stall the others of their client. Confined to the
+ * conductor.
  */
 final class HoldUps {
-  /** Time over which holds are summed up; it is told where they are more than half of it. */
+  /** Time over which stalls are added up; they are reported if they are more than half of it. */
   static final Duration WINDOW = Duration.ofSeconds(2);
 
-  /** Time in which it is not told again. */
+  /** Minimum time between two reports. */
   static final Duration PAUSE = Duration.ofSeconds(10);
 
   private static final int MAX_NAMED = 5;
 
   private final Subscriptions subscriptions;
   private final Notifier notifier;
-  // When the window has begun, and for how many nanoseconds queues had been full until then.
+  // Start of the window, and nanoseconds for which queues had been full until then.
   private long begun;
   private Map<SubscriptionState, Long> before = Map.of();
-  private boolean told;
-  private long toldAt;
+  private boolean reported;
+  private long reportedAt;
 
   HoldUps(Subscriptions subscriptions, Notifier notifier, long nanoTime) {
     this.subscriptions = subscriptions;
@@ -35,7 +35,7 @@ final class HoldUps {
     this.begun = nanoTime;
   }
 
-  /** Looks; to be called at intervals. */
+  /** Checks the queues; to be called at intervals. */
   void look(long nanoTime) {
     long window = nanoTime - begun;
     if (window < WINDOW.toNanos()) {
@@ -60,7 +60,7 @@ final class HoldUps {
     }
     begun = nanoTime;
     before = now;
-    if (slow != null && (!told || nanoTime - toldAt >= PAUSE.toNanos())) {
+    if (slow != null && (!reported || nanoTime - reportedAt >= PAUSE.toNanos())) {
       tell(slow, all, nanoTime);
     }
   }
@@ -71,8 +71,8 @@ final class HoldUps {
     if (others.isEmpty()) {
       return;
     }
-    told = true;
-    toldAt = nanoTime;
+    reported = true;
+    reportedAt = nanoTime;
     String named = others.stream().limit(MAX_NAMED).collect(Collectors.joining(", "));
     String more = others.size() > MAX_NAMED ? " and " + (others.size() - MAX_NAMED) + " more" : "";
     EventBusException problem =

@@ -1,7 +1,7 @@
 package io.eventbus.client.internal;
 
-/** What waits for the consumer of a subscription, in the order in which it came. */
+/** Entry of a subscription's queue, which waits for its consumer in the order in which it came. */
 sealed interface Inbound permits Absence, InboundDelivery, MissingEvents {
-  /** What it takes of the subscription's buffer. */
+  /** Returns the bytes that it takes of the subscription's buffer. */
   int bytes();
 }

@@ -4,7 +4,9 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A checked {@code Deliver} frame on its way to handlers; immutable but for who has handled it. */
+/**
+ * Checked {@code Deliver} frame on its way to handlers; immutable but for the count of handlers.
+ */
 final class InboundDelivery implements Inbound {
   final ByteBuffer message;
   final int eventsStart;
@@ -46,23 +48,23 @@ final class InboundDelivery implements Inbound {
     return bytes;
   }
 
-  /** Must be called before it is given to anybody. */
+  /** Sets the number of subscriptions that share it; to be called before it is given to any. */
   void shareAmong(int subscriptions) {
     if (subscriptions > 1) {
       sharers = new AtomicInteger(subscriptions);
     }
   }
 
-  /** Any thread: one of the subscriptions has handled it. */
+  /** Counts one of the subscriptions as done; any thread. */
   boolean handled() {
     AtomicInteger left = sharers;
     return left == null || left.decrementAndGet() == 0;
   }
 
   /**
-   * Makes a delivery of some of its events, for one subscription.
+   * Returns a delivery of a part of its events, for one subscription.
    *
-   * @param from the first of them, from 0
+   * @param from index of the first of them, from 0
    */
   InboundDelivery part(ByteBuffer own, int from, int events) {
     return new InboundDelivery(
@@ -70,7 +72,7 @@ final class InboundDelivery implements Inbound {
   }
 
   /**
-   * Returns the same events in memory of their own; this one where that is no gain, because they
+   * Returns the same events in memory of their own; this object if that is no gain, because they
    * are most of the message that they came in.
    */
   InboundDelivery compact() {

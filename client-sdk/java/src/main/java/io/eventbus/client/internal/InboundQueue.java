@@ -9,51 +9,52 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of a subscription that wait for its consumer: from the connection's thread to that of
- * the handler. Bounded in bytes. Under BLOCK an offer beyond the bound says so, and the connection
- * then grants no more or stops reading until {@code onRoom} is run; what was granted or read by
- * then still comes. Other policies make room here. Handed over once for each WebSocket message.
+ * Queue of events of a subscription that wait for its consumer: from the connection's thread to
+ * that of the handler. Bounded in bytes. Under BLOCK an offer beyond the bound says so, and the
+ * connection then grants no more or stops reading until {@code onRoom} is run; what was granted or
+ * read by then still comes. Other policies make room here. Handed over once for each WebSocket
+ * message.
  */
 final class InboundQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrival = lock.newCondition();
-  private final long mostBytes;
+  private final long maxBytes;
   private final @Nullable BufferPolicy policy;
   private final LongSupplier nanoTime;
   private Deque<Inbound> waiting = new ArrayDeque<>();
   private long bytes;
-  // Of the messages that were added since all that waits was in memory of its own, or was taken.
+  // Bytes of the messages that were added since everything here was in memory of its own, or was
+  // taken.
   private long messageBytes;
   private boolean ended;
   private boolean full;
-  // Nanoseconds: since when it is full, and for how long it was in all before.
+  // Nanoseconds: start of the present fullness, and sum of the earlier ones.
   private long fullSince;
   private long fullNanos;
   private volatile boolean discarding;
   private volatile Runnable onRoom = () -> {};
 
   /**
-   * Makes one.
+   * Creates a queue.
    *
-   * @param policy makes room where it is full; null where the connection is held back instead
-   * @param nanoTime the clock, for how long it is full
+   * @param policy makes room where it is full; null where the connection is stalled instead
+   * @param nanoTime clock for the time for which it is full
    */
-  InboundQueue(long mostBytes, @Nullable BufferPolicy policy, LongSupplier nanoTime) {
-    this.mostBytes = mostBytes;
+  InboundQueue(long maxBytes, @Nullable BufferPolicy policy, LongSupplier nanoTime) {
+    this.maxBytes = maxBytes;
     this.policy = policy;
     this.nanoTime = nanoTime;
   }
 
-  /** Sets what is run when there is room again; must be called before the first offer. */
-  void onRoom(Runnable told) {
-    onRoom = told;
+  /** Sets the task that runs when there is room again; must be called before the first offer. */
+  void onRoom(Runnable task) {
+    onRoom = task;
   }
 
   /**
-   * Drops what the policy says if more waits than is to wait. Called before more is offered, so
-   * that a consumer that keeps up has had its turn.
-   *
-   * @return what was dropped, for the caller to tell; null for nothing
+   * Drops by the policy what is over the bound; returns what was dropped, for the caller to report,
+   * or null for nothing. Called before more is offered, so that a consumer that keeps up has had
+   * its turn.
    */
   BufferPolicy.@Nullable Dropped makeRoom() {
     if (policy == null) {
@@ -62,7 +63,7 @@ final class InboundQueue {
     lock.lock();
     try {
       // The delivery that the consumer is at cannot be dropped, however large it is.
-      if (bytes <= mostBytes || waiting.isEmpty()) {
+      if (bytes <= maxBytes || waiting.isEmpty()) {
         return null;
       }
       BufferPolicy.Dropped dropped = new BufferPolicy.Dropped();
@@ -73,19 +74,18 @@ final class InboundQueue {
     }
   }
 
-  /** Says whether the connection is to be closed where something was dropped. */
+  /** Returns whether the connection is to be closed when something was dropped. */
   boolean disconnects() {
     return policy != null && policy.disconnects();
   }
 
   /**
-   * Takes what has arrived. Under BLOCK, how long a full queue may stay full is the bus's decision:
-   * it closes the connection of a subscriber that stays slow.
+   * Adds what has arrived. Returns true if the queue became full: {@code onRoom} will be run, once,
+   * perhaps before this method returns. Under BLOCK, the bus decides how long a queue may stay
+   * full: it closes the connection of a subscriber that stays slow.
    *
    * @param size bytes that it takes of the bound
    * @param ofMessages bytes of the messages that it came in, which it keeps in memory
-   * @return true if the queue became full: {@code onRoom} will be run, once, perhaps before this
-   *     method returns
    */
   boolean offer(List<Inbound> arrived, long size, long ofMessages) {
     lock.lock();
@@ -96,11 +96,11 @@ final class InboundQueue {
       waiting.addAll(arrived);
       bytes += size;
       messageBytes += ofMessages;
-      if (messageBytes > mostBytes && messageBytes > size) {
+      if (messageBytes > maxBytes && messageBytes > size) {
         compact();
       }
       arrival.signal();
-      if (policy != null || full || bytes <= mostBytes) {
+      if (policy != null || full || bytes <= maxBytes) {
         return false;
       }
       full = true;
@@ -112,10 +112,10 @@ final class InboundQueue {
   }
 
   /**
-   * Takes what is there: everything, or the first where the policy may want the rest.
+   * Removes and returns what is there: everything, or the first if the policy may need the rest;
+   * empty if there is nothing.
    *
    * @param empty an empty deque, which the queue may keep
-   * @return a deque for the consumer; empty if there is nothing
    */
   Deque<Inbound> take(Deque<Inbound> empty) {
     lock.lock();
@@ -137,8 +137,8 @@ final class InboundQueue {
   }
 
   /**
-   * A message is kept in memory as long as one of its frames waits; those of other subscriptions
-   * must not add to the bound of this one.
+   * Copies events into memory of their own. A message is kept in memory as long as one of its
+   * frames waits; frames of other subscriptions must not add to the bound of this one.
    */
   private void compact() {
     int count = waiting.size();
@@ -163,20 +163,20 @@ final class InboundQueue {
     }
   }
 
-  /** The consumer is done with so many bytes. */
+  /** Releases bytes that the consumer is done with. */
   void release(long size) {
-    boolean told;
+    boolean wakes;
     lock.lock();
     try {
       if (discarding) {
         return;
       }
       bytes -= size;
-      told = bytes <= mostBytes && endFull();
+      wakes = bytes <= maxBytes && endFull();
     } finally {
       lock.unlock();
     }
-    if (told) {
+    if (wakes) {
       onRoom.run();
     }
   }
@@ -190,7 +190,7 @@ final class InboundQueue {
     return true;
   }
 
-  /** Returns for how many nanoseconds it has been full, in all. */
+  /** Returns the nanoseconds for which it has been full in all. */
   long fullNanos() {
     lock.lock();
     try {
@@ -200,7 +200,7 @@ final class InboundQueue {
     }
   }
 
-  /** Nothing more comes; what is here stays. */
+  /** Ends the queue: nothing more comes; what is here stays. */
   void end() {
     lock.lock();
     try {
@@ -213,7 +213,7 @@ final class InboundQueue {
 
   /** Drops what is here and what comes. */
   void discard() {
-    boolean told;
+    boolean wakes;
     lock.lock();
     try {
       discarding = true;
@@ -221,16 +221,16 @@ final class InboundQueue {
       waiting.clear();
       bytes = 0;
       arrival.signalAll();
-      told = endFull();
+      wakes = endFull();
     } finally {
       lock.unlock();
     }
-    if (told) {
+    if (wakes) {
       onRoom.run();
     }
   }
 
-  /** Says whether the consumer has seen the last event. */
+  /** Returns whether the consumer has seen the last event. */
   boolean isFinished() {
     lock.lock();
     try {
@@ -240,11 +240,11 @@ final class InboundQueue {
     }
   }
 
-  /** Bytes that fit in before it is full. */
+  /** Returns the number of bytes that fit in before it is full. */
   long room() {
     lock.lock();
     try {
-      return mostBytes - bytes;
+      return maxBytes - bytes;
     } finally {
       lock.unlock();
     }

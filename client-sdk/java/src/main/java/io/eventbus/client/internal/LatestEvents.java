@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which of the events that wait for a consumer are the last of their topic and key, for a
- * subscription under CONFLATE: only those are worth its time. Written by the connection's thread
- * when events arrive, asked by the consumer's. Holds one entry for each key that waits.
+ * Index of waiting events that are the last of their topic and key, for a subscription under
+ * CONFLATE: only those are delivered. Written by the connection's thread when events arrive, asked
+ * by the consumer's. Holds one entry for each key that waits.
  */
 final class LatestEvents {
   /**
@@ -26,7 +26,7 @@ final class LatestEvents {
     }
   }
 
-  /** What a key that waits takes here, beside its bytes. */
+  /** Bytes that a waiting key takes here, beside its own. */
   private static final int ENTRY_BYTES = 160;
 
   private record Latest(long producer, long sequence) {}
@@ -36,14 +36,17 @@ final class LatestEvents {
   // Used where events arrive, by one thread at a time.
   private final EventCursor arriving = new EventCursor();
 
-  /** What the events of a frame may take here; counts for the buffer of the subscription. */
+  /**
+   * Returns the bytes that the events of a frame may take here; they count for the buffer of the
+   * subscription.
+   */
   static long bytes(Inbound what) {
     return what instanceof InboundDelivery events
         ? (long) ENTRY_BYTES * (events.count - events.skip)
         : 0;
   }
 
-  /** Notes events that will be in the queue. */
+  /** Adds events that will be in the queue. */
   synchronized void add(InboundDelivery delivery) {
     arriving.wrap(
         delivery.message, delivery.eventsStart, delivery.eventsEnd, FrameLimits.UNLIMITED);
@@ -58,9 +61,8 @@ final class LatestEvents {
   }
 
   /**
-   * Asks for an event that is next, once.
-   *
-   * @return false if a later one of the same topic and key has arrived
+   * Counts an event as asked for, once; returns false if a later one of the same topic and key has
+   * arrived.
    */
   synchronized boolean take(InboundDelivery delivery, EventCursor event) {
     if (!isLatest(delivery, event)) {
@@ -70,7 +72,9 @@ final class LatestEvents {
     return true;
   }
 
-  /** Says, without counting it as asked for, whether an event is the last of its topic and key. */
+  /**
+   * Returns whether an event is the last of its topic and key, without counting it as asked for.
+   */
   synchronized boolean isLatest(InboundDelivery delivery, EventCursor event) {
     Latest last = latest.get(new Key(delivery.origin.topic.name, event.key()));
     return last != null
@@ -89,7 +93,7 @@ final class LatestEvents {
     }
   }
 
-  /** Nothing waits any more. */
+  /** Clears the index. */
   synchronized void clear() {
     latest.clear();
   }

@@ -19,14 +19,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listener of a client that was not given one: logs what an application has to know, at most
- * one line of a kind each {@value #SECONDS_BETWEEN} s. What is left out is counted in the next line
- * of its kind. Called by one thread at a time.
+ * Listener of a client that was given none: logs what an application has to know, at most one line
+ * of a kind each {@value #MIN_INTERVAL_SECONDS} s. Skipped lines are counted in the next line of
+ * their kind. Called by one thread at a time.
  */
 final class LoggingListener implements ConnectionListener {
-  static final int SECONDS_BETWEEN = 10;
+  static final int MIN_INTERVAL_SECONDS = 10;
 
-  /** The same failure of the same handler says nothing new with its second stack trace. */
+  /**
+   * Maximum number of stack traces: a second trace of the same failure of the same handler says
+   * nothing new.
+   */
   private static final int MAX_TRACES = 100;
 
   private static final Logger LOG = LoggerFactory.getLogger(LoggingListener.class);
@@ -56,13 +59,13 @@ final class LoggingListener implements ConnectionListener {
     this.nanoTime = nanoTime;
   }
 
-  /** Lets the first of a kind through, and then one in a while. */
+  /** Rate limit that admits the first line of a kind, and then one in a while. */
   private static final class Pace {
     private long last;
     private boolean begun;
 
     boolean admits(long now) {
-      if (begun && now - last < Duration.ofSeconds(SECONDS_BETWEEN).toNanos()) {
+      if (begun && now - last < Duration.ofSeconds(MIN_INTERVAL_SECONDS).toNanos()) {
         return false;
       }
       begun = true;
@@ -105,14 +108,14 @@ final class LoggingListener implements ConnectionListener {
   @Override
   public void busChangeFailed(URI url, String why) {
     if (admits(Kind.CHANGE_FAILED)) {
-      LOG.info("{}: was asked to go on at {} and stays: {}", client, url, why);
+      LOG.info("{}: was asked to move to {} and stays: {}", client, url, why);
     }
   }
 
   @Override
   public void gap(Gap gap) {
     if (gap.reason() == Gap.Reason.CONFLATED || gap.reason() == Gap.Reason.BUFFER_CONFLATED) {
-      // What the subscription has asked for.
+      // The subscription has asked for these losses.
       LOG.debug("{}: {}", client, gap);
       return;
     }

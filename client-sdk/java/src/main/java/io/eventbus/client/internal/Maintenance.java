@@ -8,10 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.List;
 
-/**
- * What has to be done from time to time, on the conductor: acknowledging, and looking for
- * time-outs.
- */
+/** Periodic work on the conductor: acknowledgements and time-outs. */
 final class Maintenance {
   private static final int ACK_MESSAGE_BYTES = 64 * 1024;
 
@@ -45,7 +42,7 @@ final class Maintenance {
     scheduleTimeouts();
   }
 
-  /** Any thread: acknowledges what has been handled. */
+  /** Acknowledges what has been handled. Any thread. */
   void acknowledge() {
     ByteArrayOutputStream frames = new ByteArrayOutputStream();
     acks.drain(
@@ -70,14 +67,14 @@ final class Maintenance {
         Math.min(
             Duration.ofSeconds(1).toNanos(),
             Math.max(Duration.ofMillis(5).toNanos(), shortest / 10));
-    int patience = (int) Math.max(2, options.outbound().confirmTimeout().toNanos() / interval);
+    int maxLooks = (int) Math.max(2, options.outbound().confirmTimeout().toNanos() / interval);
     conductor.schedule(
         () -> {
           try {
             lookForTimeouts();
-            parts.notifier().look(patience);
+            parts.notifier().look(maxLooks);
           } finally {
-            // Whatever goes wrong once, deadlines must go on ending waits.
+            // Whatever fails once, deadlines must still end waits.
             scheduleTimeouts();
           }
         },
@@ -86,14 +83,14 @@ final class Maintenance {
 
   private void lookForTimeouts() {
     sender.lookForTimeout();
-    Duration patience = options.outbound().confirmTimeout();
-    long bornBefore = clock.nanoTime() - patience.toNanos();
+    Duration timeout = options.outbound().confirmTimeout();
+    long bornBefore = clock.nanoTime() - timeout.toNanos();
     List<PublishFrame> unsent = parts.outbox().confirmations().withdrawn(bornBefore);
     if (!unsent.isEmpty()) {
       EventBusException failure =
           new EventBusException.TimedOut(
               "the event was not sent within "
-                  + DurationText.of(patience)
+                  + DurationText.of(timeout)
                   + ", and will not be sent");
       parts.notifier().fail(unsent, failure);
     }
@@ -101,7 +98,7 @@ final class Maintenance {
     if (!late.isEmpty()) {
       EventBusException failure =
           new EventBusException.TimedOut(
-              "the bus did not confirm within " + DurationText.of(patience) + ": delivered or not");
+              "the bus did not confirm within " + DurationText.of(timeout) + ": delivered or not");
       parts.notifier().fail(late, failure);
     }
     parts.barriers().expire(clock.nanoTime());

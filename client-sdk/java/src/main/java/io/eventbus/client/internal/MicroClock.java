@@ -2,22 +2,23 @@ package io.eventbus.client.internal;
 
 import java.util.concurrent.TimeUnit;
 
-/** The clocks of a client, so that tests can turn them. */
+/** Clocks of a client, which tests replace. */
 interface MicroClock {
-  /** Nanoseconds from an arbitrary start, never going back. */
+  /** Returns nanoseconds from an arbitrary start, never going back. */
   long nanoTime();
 
-  /** Microseconds since the epoch. */
+  /** Returns microseconds since the epoch. */
   long epochMicros();
 
-  /** The machine's clocks. */
+  /** Returns the machine's clocks. */
   static MicroClock system() {
     return new SystemClock();
   }
 
   /**
-   * Wall time to the microsecond at the price of one {@code nanoTime}: the offset between the two
-   * clocks is measured again every second, so that corrections of the wall clock are followed.
+   * Clock with microseconds of wall time at the price of one {@code nanoTime}: the offset between
+   * the two clocks is measured again every second, so that corrections of the wall clock are
+   * followed.
    */
   final class SystemClock implements MicroClock {
     private static final long RESYNC_NANOS = TimeUnit.SECONDS.toNanos(1);

@@ -5,10 +5,10 @@ import io.eventbus.client.Gap;
 /**
  * Events that a subscription did not get; what follows in its queue came after them.
  *
- * @param foundAt when that was found, in microseconds since the epoch
+ * @param foundAt microseconds since the epoch when the gap was found
  */
 record MissingEvents(Gap gap, long foundAt) implements Inbound {
-  /** What it takes in memory beside the topic, which others may hold as well. */
+  /** Bytes of memory beside the topic, which others may hold as well. */
   private static final int OBJECT_BYTES = 64;
 
   @Override

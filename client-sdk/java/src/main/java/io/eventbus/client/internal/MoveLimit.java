@@ -5,22 +5,22 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * How often a client lets itself be sent on: buses bound it, too, but a client must not be at the
- * mercy of buses that disagree. Confined to the conductor.
+ * Limit on how often a client moves: buses limit it, too, but a client must not be at the mercy of
+ * buses that disagree. Confined to the conductor.
  */
 final class MoveLimit {
-  static final int MAX_IN_A_MINUTE = 8;
+  static final int MAX_PER_MINUTE = 8;
 
   private static final long MINUTE = Duration.ofMinutes(1).toNanos();
 
-  private final Deque<Long> begun = new ArrayDeque<>(MAX_IN_A_MINUTE);
+  private final Deque<Long> begun = new ArrayDeque<>(MAX_PER_MINUTE);
 
-  /** Says whether one more is allowed, and counts it if it is. */
-  boolean take(long nowNanos) {
+  /** Returns whether one more move is allowed, and counts it if so. */
+  boolean tryAcquire(long nowNanos) {
     while (!begun.isEmpty() && nowNanos - begun.getFirst() >= MINUTE) {
       begun.removeFirst();
     }
-    if (begun.size() >= MAX_IN_A_MINUTE) {
+    if (begun.size() >= MAX_PER_MINUTE) {
       return false;
     }
     begun.addLast(nowNanos);

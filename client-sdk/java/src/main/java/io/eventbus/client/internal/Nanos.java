@@ -4,12 +4,12 @@ import java.time.Duration;
 
 /** Durations that applications give, in nanoseconds; "for ever" is one of them. */
 final class Nanos {
-  /** About seventy years, as good as for ever, and they can be added to a time. */
+  /** Duration of about seventy years, which is as good as for ever and can be added to a time. */
   private static final Duration EVER = Duration.ofNanos(Long.MAX_VALUE / 4);
 
   private Nanos() {}
 
-  /** Returns how long to wait: not less than nothing, and not more than about seventy years. */
+  /** Returns the duration in nanoseconds, limited to the range from 0 to about seventy years. */
   static long of(Duration duration) {
     if (duration.isNegative()) {
       return 0;

@@ -13,17 +13,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls the application back, off the I/O threads: the listener, and the stages. Any thread may use
- * it, also after the end of the client.
+ * Caller of the application's listener and stages, off the I/O threads. Any thread may use it, also
+ * after the end of the client.
  *
- * <p>Stages that fail do not wait behind those that succeed: a deadline has to end a wait although
+ * <p>Stages that fail do not wait behind those that succeed: a deadline has to end a wait even if
  * the application blocks the thread that completes the others.
  */
 final class Notifier {
   private static final Logger LOG = LoggerFactory.getLogger(Notifier.class);
   private static final int MAX_WAITING_CALLS = 10_000;
 
-  /** After the end of a client nothing else looks whether stages get on. */
+  /**
+   * Delay of the last look: after the end of a client nothing else checks whether stages make
+   * progress.
+   */
   private static final long LAST_LOOK_MILLIS = 100;
 
   private static final int MAX_LAST_LOOKS = 600;
@@ -76,17 +79,17 @@ final class Notifier {
   }
 
   /**
-   * Sees to it that stages get on, whatever the application does: to be called at intervals, by the
-   * conductor.
+   * Ensures that stages make progress, whatever the application does: to be called at intervals, by
+   * the conductor.
    *
-   * @param patience how many intervals the executor may take before it runs anything
+   * @param maxLooks number of intervals in which the executor has to run something
    */
-  void look(int patience) {
-    successes.look(patience);
+  void look(int maxLooks) {
+    successes.look(maxLooks);
     failures.look(1);
   }
 
-  /** The client has ended: {@link #look} is not called any more. */
+  /** Ends the calls of {@link #look} with the client. */
   void end() {
     lookLast(MAX_LAST_LOOKS);
   }
@@ -99,18 +102,18 @@ final class Notifier {
       LOG.warn("what depends on stages blocks: some of a closed client are not completed");
       return;
     }
-    // A timer of the JDK's: the conductor may be gone with the client.
+    // A timer of the JDK's: the conductor may end with the client.
     CompletableFuture.delayedExecutor(LAST_LOOK_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
         .execute(
             () -> {
-              // No executor: it may run what it is given in this thread, which all timers share.
+              // Not on the executor, which may run tasks in this thread, which all timers share.
               successes.look(0);
               failures.look(0);
               lookLast(looks - 1);
             });
   }
 
-  /** The stages of frames, in their order. */
+  /** Stages of frames, in their order. */
   private static final class OfFrames implements Completions.Stages {
     private final List<PublishFrame> frames;
     private final long producer;

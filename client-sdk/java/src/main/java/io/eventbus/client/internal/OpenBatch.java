@@ -12,14 +12,14 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The message that is being filled: events are encoded straight into it. Guarded by the {@link
+ * Message that is being filled: events are encoded straight into it. Guarded by the {@link
  * Outbox}'s lock.
  *
- * <p>Events of one topic and schema that follow each other make one frame, a run. The head of a
- * frame says how long it is, which is known only at its end: so room for the head is left at the
- * start of a run, exactly as much as a single event needs. When a second event comes, the first is
- * moved to leave room for the head of a long run; when the guess was wrong, the run is moved once
- * more when it ends. Both cost a copy within the cache.
+ * <p>Consecutive events of one topic and schema make one frame, a run. The head of a frame contains
+ * its length, which is known only at its end: so room for the head is left at the start of a run,
+ * exactly as much as a single event needs. When a second event comes, the first is moved to leave
+ * room for the head of a long run; when the guess was wrong, the run is moved once more when it
+ * ends. Both cost a copy within the cache.
  */
 final class OpenBatch {
   /** Bytes by which a head may outgrow the guess. */
@@ -28,7 +28,7 @@ final class OpenBatch {
   private static final int LONG_RUN_EVENTS = 512;
   private static final int LONG_RUN_BYTES = 40_000;
 
-  /** What an event with a stage takes in memory beside its bytes. */
+  /** Bytes that an event with a stage takes in memory beside its own. */
   static final int STAGE_COST = 128;
 
   final long number;
@@ -48,7 +48,7 @@ final class OpenBatch {
   private @Nullable PublishFrame runFrame;
 
   /**
-   * Makes an empty message.
+   * Creates an empty message.
    *
    * @param number counts messages in the order in which they are sent; 0 for those that are not the
    *     first with their events
@@ -59,7 +59,7 @@ final class OpenBatch {
     out = ByteBuffer.wrap(array);
   }
 
-  /** The capacity that is enough for an event alone in a message. */
+  /** Returns the capacity that is enough for an event alone in a message. */
   static int capacityFor(int topicBytes, int eventBytes) {
     return Frames.publishSize(topicBytes, Long.MAX_VALUE, Long.MAX_VALUE, 1, eventBytes)
         + 3 * SLACK;
@@ -73,7 +73,7 @@ final class OpenBatch {
     return out.position() + capacityFor(to.bytes.length, eventBytes) <= array.length;
   }
 
-  /** Adds an event; {@link #fits} must have been asked. */
+  /** Adds an event; {@link #fits} must have been called before. */
   void add(
       TopicState to,
       long sequence,
@@ -82,7 +82,7 @@ final class OpenBatch {
       long nowNanos) {
     if (to != topic
         || event.schema != schema
-        // An event between them was taken out.
+        // An event between them was removed.
         || sequence != firstSequence + runEvents
         || isEmpty()
         || runEvents == FrameLimits.MAX_PUBLISHED_EVENTS) {
@@ -179,7 +179,7 @@ final class OpenBatch {
     return whole;
   }
 
-  /** An event with its parts in the form that they have on the wire. */
+  /** Event with its parts in their wire format. */
   static final class EncodedEvent implements Body {
     final long publishedAt;
     final byte @Nullable [] key;

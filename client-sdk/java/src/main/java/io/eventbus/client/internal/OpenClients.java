@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The clients of this process that are not closed. When the process ends, what they have published
- * is delivered, or its number is logged. Any thread may use it.
+ * Clients of this process that are not closed. When the process ends, their published events are
+ * delivered, or the number of lost ones is logged. Any thread may use it.
  */
 final class OpenClients {
-  /** The end of a process is not held up for longer, whatever its clients' {@code closeTimeout}. */
+  /** Time that the end of a process waits at most, whatever its clients' {@code closeTimeout}. */
   static final Duration MAX_TIMEOUT = Duration.ofSeconds(5);
 
   private static final Logger LOG = LoggerFactory.getLogger(OpenClients.class);
@@ -34,7 +34,7 @@ final class OpenClients {
   /** Parts of a client that its end needs. */
   record Client(
       String name, Outbox outbox, Barriers barriers, ClientOptions options, MicroClock clock) {
-    Duration patience() {
+    Duration timeout() {
       Duration timeout = options.connection().closeTimeout();
       return timeout.compareTo(MAX_TIMEOUT) < 0 ? timeout : MAX_TIMEOUT;
     }
@@ -72,13 +72,13 @@ final class OpenClients {
     return List.copyOf(open.values());
   }
 
-  /** Waits for what clients have published, for all at once, and tells what is not delivered. */
+  /** Waits for the published events of all clients at once, and logs what is not delivered. */
   static void finish(List<Client> clients) {
     long begun = System.nanoTime();
     List<CompletableFuture<Void>> flushes = new ArrayList<>();
     clients.forEach(client -> flushes.add(flush(client)));
     for (int i = 0; i < clients.size(); i++) {
-      long left = begun + clients.get(i).patience().toNanos() - System.nanoTime();
+      long left = begun + clients.get(i).timeout().toNanos() - System.nanoTime();
       finish(clients.get(i), flushes.get(i), Math.max(0, left));
     }
   }
@@ -86,12 +86,12 @@ final class OpenClients {
   private static CompletableFuture<Void> flush(Client client) {
     return client.outbox().unsettled() == 0
         ? CompletableFuture.completedFuture(null)
-        : client.barriers().ask(client.patience(), client.clock().nanoTime());
+        : client.barriers().ask(client.timeout(), client.clock().nanoTime());
   }
 
-  private static void finish(Client client, CompletableFuture<Void> flush, long patienceNanos) {
+  private static void finish(Client client, CompletableFuture<Void> flush, long timeoutNanos) {
     try {
-      flush.get(patienceNanos, TimeUnit.NANOSECONDS);
+      flush.get(timeoutNanos, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {
@@ -104,7 +104,7 @@ final class OpenClients {
               + " (waited for {})",
           client.name(),
           left,
-          DurationText.of(client.patience()));
+          DurationText.of(client.timeout()));
     }
   }
 }

@@ -15,12 +15,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outbound buffer: takes events from any thread, gives messages to the {@link Sender}, and
- * keeps what is not confirmed. Bounded in bytes.
+ * Outbound buffer: takes events from any thread, gives messages to the {@link Sender}, and keeps
+ * what is not confirmed. Bounded in bytes.
  *
  * <p>A message's way: {@link OpenBatch} (being filled) → {@link SendQueue} (waiting) → {@code
  * inFlight} → {@code unconfirmed} (only if it asks for confirmations). When a connection is lost,
- * what is unconfirmed goes back to the front of the departures, in order, so that the order of each
+ * what is unconfirmed goes back to the front of the send queue, in order, so that the order of each
  * topic is kept and nothing overtakes it.
  *
  * <p>One lock guards everything. It is held for the encoding of one event, never while waiting for
@@ -32,7 +32,7 @@ final class Outbox {
   private final PublishedTopics topics;
   private final PublishedTopics.Quiet quiet = this::isQuiet;
   private final Budget budget;
-  private final SendQueue departures;
+  private final SendQueue queue;
   private final Unconfirmed unconfirmed = new Unconfirmed();
   private final Confirmations confirmations;
   private final CallDepartures calls = new CallDepartures();
@@ -47,28 +47,28 @@ final class Outbox {
   private long resent;
 
   Outbox(ClientOptions.Outbound options, MicroClock clock) {
-    this(options, clock, PublishedTopics.MAX);
+    this(options, clock, PublishedTopics.MAX_TOPICS);
   }
 
-  Outbox(ClientOptions.Outbound options, MicroClock clock, int mostTopics) {
+  Outbox(ClientOptions.Outbound options, MicroClock clock, int maxTopics) {
     this.clock = clock;
-    this.topics = new PublishedTopics(mostTopics);
+    this.topics = new PublishedTopics(maxTopics);
     this.budget = new Budget(options, lock);
-    this.departures = new SendQueue(options.batchBytes());
-    this.confirmations = new Confirmations(lock, topics, budget, departures, unconfirmed);
+    this.queue = new SendQueue(options.batchBytes());
+    this.confirmations = new Confirmations(lock, topics, budget, queue, unconfirmed);
   }
 
-  /** Must be called before the first event. */
+  /** Sets the tasks that wake the sender; must be called before the first event. */
   void onWork(Runnable wake, Runnable wakeForEvent) {
     wakeSender = wake;
     this.wakeForEvent = wakeForEvent;
   }
 
-  /** The bus takes no bigger messages than this. */
+  /** Sets the maximum size of a message that the bus accepts. */
   void limitMessages(int bytes) {
     lock.lock();
     try {
-      departures.limitMessages(bytes);
+      queue.limitMessages(bytes);
     } finally {
       lock.unlock();
     }
@@ -83,18 +83,18 @@ final class Outbox {
   }
 
   private boolean isQuiet(TopicState topic) {
-    return departures.isSent(topic.lastBatch);
+    return queue.isSent(topic.lastBatch);
   }
 
   // ---- Publishers
 
   /**
-   * Takes an event.
+   * Adds an event.
    *
-   * @param found where to: {@link #topic}
+   * @param found its topic, from {@link #topic}
    * @param stage waits for the confirmation; null for fire and forget
-   * @param check looks at the event once there is room: the client may have come to a bus with
-   *     other limits while it waited. Throws an exception where it does not fit
+   * @param check checks the event once there is room, because the client may have come to a bus
+   *     with other limits while it waited; throws an exception if it does not fit
    */
   SendResult add(
       TopicState found,
@@ -106,7 +106,7 @@ final class Outbox {
     lock.lock();
     try {
       TopicState topic = topics.use(found, quiet);
-      SendResult refused = budget.take(cost);
+      SendResult refused = budget.tryAcquire(cost);
       if (refused != null) {
         return refused;
       }
@@ -116,9 +116,9 @@ final class Outbox {
         budget.release(cost);
         throw e;
       }
-      // It may have been forgotten while this waited for room.
+      // May have been forgotten while this waited for room.
       topic = topics.use(topic, quiet);
-      OpenBatch batch = departures.batchFor(topic, event.size);
+      OpenBatch batch = queue.batchFor(topic, event.size);
       topic.lastBatch = batch.number;
       batch.add(topic, topic.nextSequence++, event, stage, stage == null ? 0 : clock.nanoTime());
       publishedEvents++;
@@ -133,7 +133,7 @@ final class Outbox {
   }
 
   private boolean takeIdle() {
-    boolean wake = senderIdle && departures.areOpen();
+    boolean wake = senderIdle && queue.areOpen();
     if (wake) {
       senderIdle = false;
     }
@@ -142,13 +142,13 @@ final class Outbox {
 
   // ---- Control frames: they overtake events, except barriers
 
-  /** Adds a frame for this connection only; it is forgotten when the connection is lost. */
+  /** Adds a frame for this connection only; it is dropped when the connection is lost. */
   void addControl(byte[] frame) {
     boolean wake = false;
     lock.lock();
     try {
-      if (departures.areOpen()) {
-        departures.addControl(frame);
+      if (queue.areOpen()) {
+        queue.addControl(frame);
         wake = takeIdle();
       }
     } finally {
@@ -164,8 +164,8 @@ final class Outbox {
     boolean wake = false;
     lock.lock();
     try {
-      if (departures.areOpen()) {
-        departures.addBarrier(barrier);
+      if (queue.areOpen()) {
+        queue.addBarrier(barrier);
         wake = takeIdle();
       }
     } finally {
@@ -176,7 +176,7 @@ final class Outbox {
     }
   }
 
-  /** The bus has answered a barrier: what was sent before it has arrived. */
+  /** Settles what was sent before a barrier that the bus has answered. */
   void answered(Batch barrier) {
     lock.lock();
     try {
@@ -188,21 +188,24 @@ final class Outbox {
 
   // ---- Calls
 
-  /** Sets what is run when {@link #hasRoomForAnswers} is true again; before the first call. */
+  /**
+   * Sets the task that runs when {@link #hasRoomForAnswers} becomes true again; before the first
+   * call.
+   */
   void onRoomForAnswers(Runnable task) {
     onRoom = task;
   }
 
-  /** Any thread: whether answers to calls may be added to those that wait. */
+  /** Returns whether replies to calls may be added to those that wait. Any thread. */
   boolean hasRoomForAnswers() {
     return calls.hasRoom();
   }
 
   /**
-   * Adds a frame of a call. One that goes over any connection is forgotten when there is none.
+   * Adds a frame of a call; returns false if the frame is for another connection than the present
+   * one. A frame that goes over any connection is dropped when there is none.
    *
    * @param here whether the calling thread may send it: as a publisher's, it holds no lock then
-   * @return false if the frame is for another connection than this has
    */
   boolean addCall(CallFrame frame, boolean here) {
     boolean wake = false;
@@ -211,7 +214,7 @@ final class Outbox {
       if (frame.path() != null && frame.path() != connection) {
         return false;
       }
-      if (departures.areOpen()) {
+      if (queue.areOpen()) {
         calls.add(frame, clock.nanoTime());
         wake = takeIdle();
       }
@@ -229,7 +232,7 @@ final class Outbox {
   /**
    * Takes the next message; null when there is none, and then the sender will be woken.
    *
-   * @param over where it will be sent: nothing for a connection that has been replaced meanwhile
+   * @param over the connection for it: nothing for one that has been replaced meanwhile
    */
   @Nullable ByteBuffer next(Transport.Channel over) {
     Runnable quiet = null;
@@ -237,18 +240,18 @@ final class Outbox {
     boolean room;
     lock.lock();
     try {
-      if (over != connection || !departures.areOpen() || departures.inFlight() != null) {
+      if (over != connection || !queue.areOpen() || queue.inFlight() != null) {
         senderIdle = true;
         return null;
       }
-      message = departures.nextControl();
+      message = queue.nextControl();
       if (message == null) {
         message = nextOfEventsOrCalls(over);
       }
       room = calls.takeRoom();
       if (message == null) {
         senderIdle = true;
-        quiet = departures.takeWhenQuiet();
+        quiet = queue.takeWhenQuiet();
       }
     } finally {
       lock.unlock();
@@ -263,22 +266,23 @@ final class Outbox {
   }
 
   /**
-   * In turn, so that neither waits for all of the other. At the end calls go first: no more come,
-   * and the last barrier, with whose answer the connection is closed, has to be behind them.
+   * Alternates between events and calls, so that neither waits for all of the other. At the end
+   * calls go first: no more come, and the last barrier, with whose answer the connection is closed,
+   * has to be behind them.
    */
   private @Nullable ByteBuffer nextOfEventsOrCalls(Transport.Channel over) {
     long now = clock.nanoTime();
     boolean yields = calls.yields() && !budget.isClosed();
-    ByteBuffer ofCalls = yields ? null : calls.next(over, departures, now);
+    ByteBuffer ofCalls = yields ? null : calls.next(over, queue, now);
     if (ofCalls != null) {
       return ofCalls;
     }
     calls.yielded();
-    Batch batch = departures.next();
+    Batch batch = queue.next();
     if (batch != null) {
       return leaving(batch);
     }
-    return yields ? calls.next(over, departures, now) : null;
+    return yields ? calls.next(over, queue, now) : null;
   }
 
   private ByteBuffer leaving(Batch batch) {
@@ -292,20 +296,20 @@ final class Outbox {
     return batch.message();
   }
 
-  /** The network has taken the message. */
+  /** Called when the network has accepted the message. */
   void sent() {
     lock.lock();
     try {
       byte[] freed = calls.sent();
       if (freed != null) {
-        departures.free(freed);
+        queue.releaseArray(freed);
       }
-      Batch batch = departures.takeInFlight();
+      Batch batch = queue.takeInFlight();
       if (batch != null) {
         budget.release(batch.plainCost);
         byte[] free = unconfirmed.sent(batch);
         if (free != null) {
-          departures.free(free);
+          queue.releaseArray(free);
         }
       }
     } finally {
@@ -315,12 +319,12 @@ final class Outbox {
 
   // ---- The connection
 
-  /** A connection is ready for events. The sender must be woken after it. */
+  /** Opens the buffer for a connection. The sender must be woken after it. */
   void connected(Transport.Channel over) {
     lock.lock();
     try {
       connection = over;
-      departures.open();
+      queue.open();
       senderIdle = false;
     } finally {
       lock.unlock();
@@ -328,33 +332,31 @@ final class Outbox {
   }
 
   /**
-   * The connection is lost: what is unconfirmed will be sent again, what was under way and is
-   * waited for by nobody is gone.
-   *
-   * @return how many events that nobody waits for may or may not have been delivered
+   * Returns unconfirmed messages to the queue, because the connection is lost. Returns how many
+   * events that nobody waits for may or may not have been delivered.
    */
   long disconnected() {
     lock.lock();
     try {
       connection = null;
-      departures.hold();
+      queue.hold();
       calls.clear();
-      Batch batch = departures.takeInFlight();
+      Batch batch = queue.takeInFlight();
       if (batch != null) {
         budget.release(batch.plainCost);
         unconfirmed.sent(batch);
       }
-      return unconfirmed.giveBack(departures.waiting());
+      return unconfirmed.giveBack(queue.waiting());
     } finally {
       lock.unlock();
     }
   }
 
-  // ---- A change of bus
+  // ---- A move
 
-  /** Events wait from now on, and this barrier goes out behind all that was sent. */
-  void part(Batch barrier) {
-    change(() -> departures.part(barrier));
+  /** Stops sending events; the barrier goes out behind all that was sent. */
+  void beginMove(Batch barrier) {
+    change(() -> queue.beginMove(barrier));
   }
 
   /**
@@ -365,16 +367,16 @@ final class Outbox {
     change(
         () -> {
           calls.holdRequests();
-          departures.whenQuiet(task);
+          queue.whenQuiet(task);
         });
   }
 
-  /** The client does not leave: events go out again. */
-  void stay() {
+  /** Sends events again, because the client does not leave. */
+  void cancelMove() {
     change(
         () -> {
           calls.goOn();
-          departures.stay();
+          queue.cancelMove();
         });
   }
 
@@ -390,19 +392,17 @@ final class Outbox {
   }
 
   /**
-   * The client has left a bus that has handed on all that it got: events go out over this
-   * connection. The sender must be told after it.
-   *
-   * @return answers to calls of the connection before, which are not sent
+   * Sends events over another connection, because the old bus has forwarded all that it got.
+   * Returns replies of the connection before that are not sent. The sender must be told after it.
    */
   List<CallFrame> moved(Transport.Channel over) {
     lock.lock();
     try {
       connection = over;
-      departures.stay();
+      queue.cancelMove();
       calls.goOn();
-      // Nothing, unless the bus has not answered what it should have.
-      unconfirmed.giveBack(departures.waiting());
+      // Nothing, unless the bus has not confirmed what it should have.
+      unconfirmed.giveBack(queue.waiting());
       senderIdle = false;
       calls.sent();
       return calls.takeAnswers();
@@ -411,13 +411,13 @@ final class Outbox {
     }
   }
 
-  /** The bus knows this client by a new number: every topic starts again at 1. */
+  /** Renumbers all topics from 1, because the bus knows this client by a new number. */
   void resequence() {
     lock.lock();
     try {
-      departures.seal();
-      topics.startAgain();
-      departures.resequence(this::nextSequences);
+      queue.seal();
+      topics.restart();
+      queue.resequence(this::nextSequences);
     } finally {
       lock.unlock();
     }
@@ -431,19 +431,18 @@ final class Outbox {
   }
 
   /**
-   * The bus takes less than the one that events were checked for: what waits is put into messages
-   * that it takes. To be called without a connection, after {@link #limitMessages}.
-   *
-   * @return among other things what it does not take, which is not here any more
+   * Repacks what waits into messages that the bus accepts, because it has a lower limit than the
+   * events were checked for. The result includes what it does not accept, which is removed here. To
+   * be called without a connection, after {@link #limitMessages}.
    */
   BatchSplitter.Result recut(Predicate<OpenBatch.EncodedEvent> fits) {
     lock.lock();
     try {
-      departures.seal();
-      BatchSplitter recut = BatchSplitter.toLimits(departures.batchBytes(), fits, this::topic);
-      departures.waiting().forEach(recut::add);
+      queue.seal();
+      BatchSplitter recut = BatchSplitter.toLimits(queue.batchBytes(), fits, this::topic);
+      queue.waiting().forEach(recut::add);
       BatchSplitter.Result result = recut.result();
-      departures.replaceWaiting(result.batches());
+      queue.replaceWaiting(result.batches());
       budget.release(result.freed());
       return result;
     } finally {
@@ -451,14 +450,14 @@ final class Outbox {
     }
   }
 
-  /** What the bus answers goes here. */
+  /** Returns the part that settles what the bus has answered. */
   Confirmations confirmations() {
     return confirmations;
   }
 
   // ---- The end
 
-  /** Takes no more events; what is here still goes out. */
+  /** Stops taking events; what is here still goes out. */
   void close() {
     lock.lock();
     try {
@@ -468,28 +467,26 @@ final class Outbox {
     }
   }
 
-  /** Says whether every event is sent and confirmed. */
+  /** Returns whether every event is sent and confirmed. */
   boolean isEmpty() {
     lock.lock();
     try {
       // The answer to a barrier may be here before the network has said that the barrier was sent.
-      Batch leaving = departures.inFlight();
-      return (leaving == null || leaving.isBarrier())
-          && departures.isEmpty()
-          && unconfirmed.isEmpty();
+      Batch leaving = queue.inFlight();
+      return (leaving == null || leaving.isBarrier()) && queue.isEmpty() && unconfirmed.isEmpty();
     } finally {
       lock.unlock();
     }
   }
 
-  /** Gives up what is left, after {@link #close} and {@link #disconnected}. */
+  /** Returns what is left as given up, after {@link #close} and {@link #disconnected}. */
   Remains abandon() {
     lock.lock();
     try {
       List<PublishFrame> sentFrames = new ArrayList<>();
       List<PublishFrame> unsent = new ArrayList<>();
       long plain = 0;
-      for (Batch batch : departures.takeAll()) {
+      for (Batch batch : queue.takeAll()) {
         plain += batch.plainEvents;
         for (PublishFrame frame : batch.frames) {
           (batch.resend ? sentFrames : unsent).add(frame);
@@ -503,24 +500,24 @@ final class Outbox {
   }
 
   /**
-   * What was not finished when a client was closed.
+   * Unfinished events of a client that was closed.
    *
    * @param sent frames that may have been delivered
    * @param unsent frames that were not sent
-   * @param plainUnsent events without a stage that were not sent
+   * @param plainUnsent number of events without a stage that were not sent
    */
   record Remains(List<PublishFrame> sent, List<PublishFrame> unsent, long plainUnsent) {}
 
-  /** Counts the events of which the bus has not said that it has them. */
+  /** Returns the number of events that the bus has not acknowledged. */
   long unsettled() {
     lock.lock();
     try {
-      departures.seal();
+      queue.seal();
       long events = unconfirmed.unsettled();
-      for (Batch batch : departures.waiting()) {
+      for (Batch batch : queue.waiting()) {
         events += batch.plainEvents + batch.unconfirmedEvents();
       }
-      Batch leaving = departures.inFlight();
+      Batch leaving = queue.inFlight();
       // Its plain events count as sent.
       return leaving == null ? events : events + leaving.unconfirmedEvents();
     } finally {
@@ -528,7 +525,9 @@ final class Outbox {
     }
   }
 
-  /** How many events were dropped since the last call because the buffer was full. */
+  /**
+   * Returns the number of events that were dropped since the last call because the buffer was full.
+   */
   long takeDropped() {
     lock.lock();
     try {
@@ -554,7 +553,7 @@ final class Outbox {
     }
   }
 
-  /** The figures of {@link io.eventbus.client.ClientCounters} that are kept here. */
+  /** Figures of {@link io.eventbus.client.ClientCounters} that are kept here. */
   record Snapshot(
       long published,
       long resent,

@@ -4,12 +4,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits until what a bus had sent over a connection is read: its Pong comes behind that. For {@link
- * #DEADLINE} at most, because a bus leaves out a Pong where the client takes too little. Confined
- * to the conductor.
+ * Fence that waits until all that a bus had sent over a connection is read: its Pong comes behind
+ * that. Waits for {@link #PONG_TIMEOUT} at most, because a bus leaves out a Pong where the client
+ * reads too little. Confined to the conductor.
  */
 final class PingFence {
-  static final Duration DEADLINE = Duration.ofSeconds(2);
+  static final Duration PONG_TIMEOUT = Duration.ofSeconds(2);
 
   private final Scheduler conductor;
   private @Nullable Runnable then;
@@ -19,15 +19,15 @@ final class PingFence {
     this.conductor = conductor;
   }
 
-  /** Begins to wait; once. */
+  /** Starts to wait; once. */
   void await(BusLink link, Runnable next) {
     then = next;
-    timer = conductor.schedule(this::pass, DEADLINE.toNanos());
+    timer = conductor.schedule(this::pass, PONG_TIMEOUT.toNanos());
     link.whenPong(() -> conductor.execute(this::pass));
     link.ping();
   }
 
-  /** Nothing more comes that could be waited for. */
+  /** Ends the wait, because nothing more comes that could be waited for. */
   void pass() {
     Runnable next = then;
     forget();

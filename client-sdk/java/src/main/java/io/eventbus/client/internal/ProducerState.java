@@ -4,13 +4,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What is known about the events of one producer and topic: which were received, which were told as
- * missing, which were handled.
+ * State of the events of one producer and topic: which were received, which were reported missing,
+ * which were handled.
  *
  * <p>Received events are judged in one of two ways. A connection that has a subscription without a
  * group for the topic gets every event, so that a number that was skipped is a gap, and one that is
  * not higher than the last is a duplicate. A connection that has only group subscriptions gets a
- * part of the events: there are no gaps, and only what is known to have been seen is a duplicate.
+ * part of the events: there are no gaps, and only a number that is known to have been seen is a
+ * duplicate.
  *
  * <p>Confined to the {@link Dispatcher}'s lock, except for what is handled, which any thread may
  * tell.
@@ -18,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class ProducerState {
   final TopicHandlers topic;
   final long producer;
-  // Set when it is used, taken away when the tracker looks for what to forget.
+  // Set on use, cleared when the tracker looks for what to forget.
   boolean touched;
 
   // Set when something is handled that is not acknowledged yet.
@@ -27,7 +28,7 @@ final class ProducerState {
 
   // 0 until the first event of a subscription without a group.
   private long last;
-  private final RangeList told = new RangeList();
+  private final RangeList reported = new RangeList();
   private final RangeList seen = new RangeList();
 
   ProducerState(TopicHandlers topic, long producer) {
@@ -36,10 +37,10 @@ final class ProducerState {
   }
 
   /**
-   * Judges events that were received.
+   * Judges received events; returns how many at the start are duplicates.
    *
-   * @param count how many, at least 1
-   * @param gaps hears what is missing before them
+   * @param count at least 1
+   * @param gaps receives what is missing before them
    */
   int received(long first, int count, boolean complete, RangeList.Sink gaps) {
     long end = first + count - 1;
@@ -54,8 +55,8 @@ final class ProducerState {
     }
     if (first > last + 1) {
       long from = last + 1;
-      told.missing(from, first - 1, gaps);
-      told.add(from, first - 1);
+      reported.missing(from, first - 1, gaps);
+      reported.add(from, first - 1);
     }
     int duplicates = (int) Math.max(0, last - first + 1);
     last = end;
@@ -68,11 +69,11 @@ final class ProducerState {
   /**
    * Takes note of what the bus says is missing.
    *
-   * @param gaps hears the part of it that was not told before
+   * @param gaps receives the part of it that was not reported before
    */
   void gap(long from, long to, RangeList.Sink gaps) {
-    told.missing(from, to, gaps);
-    told.add(from, to);
+    reported.missing(from, to, gaps);
+    reported.add(from, to);
   }
 
   /** Returns the first sequence from here on that was neither received nor passed over. */
@@ -80,24 +81,26 @@ final class ProducerState {
     return Math.max(from, last + 1);
   }
 
-  /** The connection does not get every event any more: what comes next is a new start. */
+  /**
+   * Restarts the judgement with the next event, because the connection does not get every event any
+   * more.
+   */
   void forgetBaseline() {
     last = 0;
     seen.clear();
-    told.clear();
+    reported.clear();
   }
 
   /**
-   * Any thread: everything up to here is handled.
-   *
-   * @return true if this is news since the last acknowledgement, and nobody has said so yet
+   * Records that everything up to here is handled. Any thread. Returns true if this is news since
+   * the last acknowledgement that nobody has reported yet.
    */
   boolean handled(long sequence) {
     handled.accumulateAndGet(sequence, Math::max);
     return !dirty.get() && dirty.compareAndSet(false, true);
   }
 
-  /** Takes what to acknowledge. */
+  /** Returns the sequence to acknowledge, once. */
   long takeHandled() {
     dirty.set(false);
     return handled.get();

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A {@code Publish} frame that asks for a confirmation, and the stages that wait for it. Guarded by
- * the {@link Outbox}'s lock, except for completing stages, which happens after it was taken out.
+ * Sent {@code Publish} frame that asks for a confirmation, and the stages that wait for it. Guarded
+ * by the {@link Outbox}'s lock, except for completing stages, which happens after it was removed.
  */
 final class PublishFrame {
   final TopicState topic;
@@ -15,17 +15,17 @@ final class PublishFrame {
   final List<Waiter> waiters = new ArrayList<>(4);
   long firstSequence;
   int eventCount;
-  // Where the frame is in its batch.
+  // Position of the frame in its batch.
   int start;
   int length;
-  // What it takes of the outbound buffer.
+  // Bytes of the outbound buffer.
   long cost;
   // Nobody waits for it: it only shows how far the bus has come.
   boolean marker;
   boolean settled;
   // As the bus has confirmed it.
   long receivers = -1;
-  // How many events without a stage had been sent when this frame was.
+  // Number of events without a stage that had been sent when this frame was.
   long plainBefore;
 
   PublishFrame(TopicState topic, long firstSequence, long createdNanos) {
@@ -38,7 +38,7 @@ final class PublishFrame {
     return firstSequence + eventCount - 1;
   }
 
-  /** Takes the stages out, to be completed while the frame itself stays. */
+  /** Returns the stages apart from the frame, to be completed while the frame itself stays. */
   PublishFrame withoutFrame() {
     PublishFrame waitersOnly = new PublishFrame(topic, firstSequence, createdNanos);
     waitersOnly.waiters.addAll(waiters);
@@ -51,6 +51,6 @@ final class PublishFrame {
         new Published(topic.name, producer, firstSequence + waiter.index, receivers));
   }
 
-  /** The stage of the event with this index in the frame. */
+  /** Stage of the event with this index in the frame. */
   record Waiter(int index, CompletableFuture<Published> stage) {}
 }

@@ -7,36 +7,39 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The topics that a client publishes to. Bounded: of too many, those that were quiet for longest
+ * Topics that a client publishes to. Bounded: of too many, those that were quiet for longest
  * (second chance, as in {@link Routes}) and whose events are all sent and confirmed are forgotten,
  * but for the number of their next event. Any thread may look a topic up; all else is guarded by
  * the {@link Outbox}'s lock.
  */
 final class PublishedTopics {
-  /** Each takes a few hundred bytes. */
-  static final int MAX = 50_000;
+  /** Maximum number of topics; each takes a few hundred bytes. */
+  static final int MAX_TOPICS = 50_000;
 
-  /** Each takes 32 to 64 bytes. */
+  /** Maximum number of forgotten topics; each takes 32 to 64 bytes. */
   private static final int MAX_FORGOTTEN = 1_000_000;
 
-  /** So many are looked at for each new one: a publisher does not wait for a walk over all. */
+  /**
+   * Number of topics that are examined for each new one: a publisher does not wait for a walk over
+   * all.
+   */
   private static final int LOOKED_AT = 8;
 
   private final Map<String, TopicState> byName = new ConcurrentHashMap<>();
   private final Deque<TopicState> eldestFirst = new ArrayDeque<>();
   private final ForgottenTopics forgotten = new ForgottenTopics(MAX_FORGOTTEN);
-  private final int most;
+  private final int max;
 
-  PublishedTopics(int most) {
-    this.most = most;
+  PublishedTopics(int max) {
+    this.max = max;
   }
 
-  /** Any thread: the topic of this name, if there is one. */
+  /** Returns the topic of this name; null if there is none. Any thread. */
   @Nullable TopicState known(String name) {
     return byName.get(name);
   }
 
-  /** Any thread: the topic of this name; {@link #use} has to follow. */
+  /** Returns the topic of this name; {@link #use} has to follow. Any thread. */
   TopicState get(String name) {
     TopicState known = byName.get(name);
     return known != null ? known : byName.computeIfAbsent(name, TopicState::new);
@@ -46,16 +49,15 @@ final class PublishedTopics {
     return byName.size();
   }
 
-  /** What may be forgotten of the topics that no stage waits for any more. */
+  /** Test whether a topic that no stage waits for may be forgotten. */
   @FunctionalInterface
   interface Quiet {
     boolean isQuiet(TopicState topic);
   }
 
   /**
-   * An event is about to be published.
-   *
-   * @return the topic to use from now on: another one if this was forgotten meanwhile
+   * Marks a topic as used before an event is published; returns the topic to use from now on:
+   * another object if this one was forgotten meanwhile.
    */
   TopicState use(TopicState found, Quiet quiet) {
     TopicState topic = found.forgotten ? get(found.name) : found;
@@ -63,7 +65,7 @@ final class PublishedTopics {
     if (topic.nextSequence == 0) {
       topic.nextSequence = forgotten.next(topic.bytes);
       eldestFirst.addLast(topic);
-      if (eldestFirst.size() > most) {
+      if (eldestFirst.size() > max) {
         forgetSome(topic, quiet);
       }
     }
@@ -71,7 +73,7 @@ final class PublishedTopics {
   }
 
   private void forgetSome(TopicState inUse, Quiet quiet) {
-    for (int i = 0; i < LOOKED_AT && eldestFirst.size() > most; i++) {
+    for (int i = 0; i < LOOKED_AT && eldestFirst.size() > max; i++) {
       TopicState eldest = eldestFirst.removeFirst();
       boolean busy =
           eldest == inUse
@@ -89,8 +91,8 @@ final class PublishedTopics {
     }
   }
 
-  /** Every topic starts again at 1. */
-  void startAgain() {
+  /** Restarts every topic at 1. */
+  void restart() {
     eldestFirst.forEach(topic -> topic.nextSequence = 1);
     forgotten.clear();
   }

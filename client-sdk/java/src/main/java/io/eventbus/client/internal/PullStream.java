@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The pull form: the application's threads read the queue themselves. */
+/** Pull form of a subscription: the application's threads read the queue themselves. */
 final class PullStream implements EventStream {
   private final SubscriptionState subscription;
   private final PushConsumer.Environment environment;
@@ -25,9 +25,9 @@ final class PullStream implements EventStream {
 
   @Override
   public @Nullable ReceivedEvent poll(Duration timeout) throws InterruptedException {
-    long patience = Nanos.of(timeout);
-    long deadline = System.nanoTime() + patience;
-    if (!reading.tryLock(patience, TimeUnit.NANOSECONDS)) {
+    long timeoutNanos = Nanos.of(timeout);
+    long deadline = System.nanoTime() + timeoutNanos;
+    if (!reading.tryLock(timeoutNanos, TimeUnit.NANOSECONDS)) {
       return null;
     }
     ReceivedEvent event;
@@ -37,7 +37,7 @@ final class PullStream implements EventStream {
       reading.unlock();
     }
     if (event == null) {
-      // The end may have come after the last look, while it could not be told because of this one.
+      // The end may have come after the last look, while this thread kept it from being reported.
       wake();
     }
     return event;
@@ -69,7 +69,7 @@ final class PullStream implements EventStream {
     return event;
   }
 
-  /** The subscription is told to the application as ended even if nobody polls any more. */
+  /** Reports the end of the subscription to the application even if nobody polls any more. */
   void wake() {
     boolean ended = subscription.queue.isDiscarding() || subscription.queue.isFinished();
     if (ended && reading.tryLock()) {

@@ -8,25 +8,26 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Calls a handler with the events of a subscription, on an executor, one at a time and in order.
+ * Consumer that calls a handler with the events of a subscription, on an executor, one at a time
+ * and in order.
  *
- * <p>{@link #wake} counts what there is to look at; who counts the first starts the work, and the
- * work goes on until nothing was counted meanwhile. No event is missed and no lock is held while
- * the handler runs.
+ * <p>{@link #wake} counts reasons to look; the caller that counts the first starts the work, and
+ * the work goes on until nothing was counted meanwhile. No event is missed and no lock is held
+ * while the handler runs.
  */
 final class PushConsumer implements Runnable {
-  /** So many events are handled in a row. */
-  private static final int EVENTS_IN_A_ROW = 10_000;
+  /** Maximum number of events that are handled in a row. */
+  private static final int MAX_EVENTS_PER_RUN = 10_000;
 
-  /** For so long at most, which is looked at after every few events. */
-  private static final long NANOS_IN_A_ROW = 10_000_000;
+  /** Maximum time of one run, which is checked after every few events. */
+  private static final long MAX_NANOS_PER_RUN = 10_000_000;
 
   private static final int LOOK_AT_TIME = 16;
 
-  /** What a handler needs around it. */
+  /** Environment of a handler. */
   interface Environment {
     /**
-     * Has a consumer run once, soon, on the application's executor.
+     * Runs a consumer once, soon, on the application's executor.
      *
      * @param givenUp is called instead if the executor refuses for too long; the subscription is
      *     ended then
@@ -34,19 +35,21 @@ final class PushConsumer implements Runnable {
     void start(
         SubscriptionState subscription, Runnable consumer, Consumer<EventBusException> givenUp);
 
-    /** A handler threw an exception. */
+    /** Called when a handler has thrown an exception. */
     void handlerFailed(SubscriptionState subscription, ReceivedEvent event, Throwable failure);
 
-    /** A handler threw an exception when it was told of a gap or an interruption. */
+    /** Called when a handler has thrown an exception for a gap or an interruption. */
     void noticeFailed(SubscriptionState subscription, Record notice, Throwable failure);
 
-    /** Events were not handled because later ones of the same topic and key had arrived. */
+    /** Called when events were skipped because later ones of the same topic and key had arrived. */
     void conflated(SubscriptionState subscription, Gap gap);
 
-    /** The last event has been handled. */
+    /** Called when the last event has been handled. */
     void finished(SubscriptionState subscription);
 
-    /** Runs what tells the application of a failure, also when its executor runs nothing. */
+    /**
+     * Runs a task that reports a failure to the application, also when its executor runs nothing.
+     */
     void fail(Runnable telling);
   }
 
@@ -97,22 +100,22 @@ final class PushConsumer implements Runnable {
     try {
       return handleSome();
     } finally {
-      // Before anybody else may start: the next thread says that it is the one.
+      // Before another thread may start, which sets itself as the handling one.
       subscription.handledBy(null);
     }
   }
 
-  /** What may be handled before the executor gets a chance to run something else. */
+  /** Budget of one run, after which the executor gets a chance to run something else. */
   static final class Turn {
     private final long begun = System.nanoTime();
     private int events;
 
-    /** Asked before each event. */
+    /** Returns whether the budget is used up; called before each event. */
     boolean isOver() {
       int handled = events++;
-      return handled == EVENTS_IN_A_ROW
+      return handled == MAX_EVENTS_PER_RUN
           || (handled % LOOK_AT_TIME == LOOK_AT_TIME - 1
-              && System.nanoTime() - begun > NANOS_IN_A_ROW);
+              && System.nanoTime() - begun > MAX_NANOS_PER_RUN);
     }
   }
 
@@ -158,8 +161,8 @@ final class PushConsumer implements Runnable {
       Thread.currentThread().interrupt();
       environment.handlerFailed(subscription, event, e);
     } catch (Throwable e) {
-      // Also an Error, a class that is missing for instance: a subscription that ended without a
-      // word would be worse.
+      // Also an Error, a class that is missing for instance: a subscription that ended silently
+      // would be worse.
       environment.handlerFailed(subscription, event, e);
     }
   }

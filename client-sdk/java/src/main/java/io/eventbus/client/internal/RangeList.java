@@ -3,17 +3,17 @@ package io.eventbus.client.internal;
 import java.util.Arrays;
 
 /**
- * A small set of sequence numbers, kept as ranges in ascending order; of too many ranges the lowest
+ * Small set of sequence numbers, kept as ranges in ascending order; of too many ranges the lowest
  * is forgotten. For one thread.
  */
 final class RangeList {
-  /** Takes a range. */
+  /** Receiver of a range. */
   @FunctionalInterface
   interface Sink {
     void range(long from, long to);
   }
 
-  private static final int MAX = 64;
+  private static final int MAX_RANGES = 64;
 
   private long[] bounds = new long[4];
   private int count;
@@ -26,7 +26,7 @@ final class RangeList {
     count = 0;
   }
 
-  /** Tells the parts of a range that are not in the set, in ascending order. */
+  /** Passes the parts of a range that are not in the set to the receiver, in ascending order. */
   void missing(long from, long to, Sink sink) {
     long at = from;
     for (int i = 0; i < count && at <= to; i++) {
@@ -68,19 +68,19 @@ final class RangeList {
     while (next < count && bounds[2 * next] <= to + 1) {
       next++;
     }
-    // Those from the first to the one before the next touch the new one, and become one with it.
+    // Those from the first to the one before the next touch the new one and are merged with it.
     long low = next > first ? Math.min(from, bounds[2 * first]) : from;
     long high = next > first ? Math.max(to, bounds[2 * next - 1]) : to;
     replace(first, next);
     bounds[2 * first] = low;
     bounds[2 * first + 1] = high;
-    if (count > MAX) {
+    if (count > MAX_RANGES) {
       count--;
       System.arraycopy(bounds, 2, bounds, 0, 2 * count);
     }
   }
 
-  /** Puts one range, which is still to be filled in, into the place of some or none. */
+  /** Replaces ranges, perhaps none, by one that is still to be filled in. */
   private void replace(int first, int next) {
     int after = count - next;
     count = first + 1 + after;

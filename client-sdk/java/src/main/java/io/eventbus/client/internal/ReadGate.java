@@ -3,19 +3,21 @@ package io.eventbus.client.internal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the bus back: while the queue of a subscription under BLOCK is full, no more is wanted of
- * the connection, and so the bus's own queue fills up. Any thread may use it.
+ * Gate that stalls the bus: while the queue of a subscription under BLOCK is full, the connection
+ * is not asked for more, and so the bus's own queue fills up. Any thread may use it.
  *
- * <p>It outlives connections: of a new one nothing is wanted before the queues have room.
+ * <p>It outlives connections: a new one is asked for nothing before the queues have room.
  */
 final class ReadGate {
-  /** What is held back or not. Called under the gate's lock, which orders the calls. */
+  /** Connection that is stalled or not. Called under the gate's lock, which orders the calls. */
   interface Reader {
-    /** No more is wanted; what is under way may still come. Must not block. */
-    void hold();
+    /** Stops the deliveries; what is under way may still come. Must not block. */
+    void stall();
 
-    /** More is wanted, perhaps as before. Reads in another thread only. Must not block. */
-    void goOn();
+    /**
+     * Resumes the deliveries, if they were stopped. Reads in another thread only. Must not block.
+     */
+    void resume();
 
     /** Ends the connection, because a subscription that must not lose events does not keep up. */
     void tooSlow(String why);
@@ -24,47 +26,50 @@ final class ReadGate {
   private int full;
   private @Nullable Reader reader;
 
-  /** This connection is the one to hold back from now on; the one before is over. */
+  /** Gates this connection from now on, instead of the one before. */
   synchronized void attach(Reader next) {
     reader = next;
     look(next);
   }
 
-  /** Something has come over a connection: tells it how things are, if it is the one. */
+  /**
+   * Tells a connection over which something has come whether it is stalled, if it is the present
+   * one.
+   */
   synchronized void look(Reader connection) {
     if (connection != reader) {
       return;
     }
     if (full > 0) {
-      connection.hold();
+      connection.stall();
     } else {
-      connection.goOn();
+      connection.resume();
     }
   }
 
-  /** Whether no more is wanted because the application has not taken what came. */
-  synchronized boolean isHolding() {
+  /** Returns whether the bus is stalled because the application has not consumed what came. */
+  synchronized boolean isStalling() {
     return full > 0;
   }
 
-  /** A queue is full; {@link #hasRoom} has to follow. */
-  synchronized void isFull() {
+  /** Counts a queue that is full; {@link #onRoom} has to follow. */
+  synchronized void onFull() {
     if (full++ == 0 && reader != null) {
-      reader.hold();
+      reader.stall();
     }
   }
 
-  /** A subscription under DISCONNECT does not keep up. */
+  /** Ends the connection, because a subscription under DISCONNECT does not keep up. */
   synchronized void tooSlow(String why) {
     if (reader != null) {
       reader.tooSlow(why);
     }
   }
 
-  /** A queue that was full is not any more. */
-  synchronized void hasRoom() {
+  /** Counts a queue that is no longer full. */
+  synchronized void onRoom() {
     if (--full == 0 && reader != null) {
-      reader.goOn();
+      reader.resume();
     }
   }
 }

@@ -7,12 +7,12 @@ import java.time.Duration;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Counts the tries since a connection last held, and says whether and when there is another. */
+/** Count of attempts since a connection last held; says whether and when there is another. */
 final class ReconnectBackoff {
-  /** A connection that ends sooner does not count as a success. */
+  /** Time after which a connection counts as a success. */
   private static final long HELD_NANOS = Duration.ofSeconds(5).toNanos();
 
-  /** A try that has less time than this is none. */
+  /** Minimum time of an attempt. */
   private static final Duration MIN_TRY = Duration.ofMillis(100);
 
   private final ReconnectPolicy policy;
@@ -25,10 +25,9 @@ final class ReconnectBackoff {
   }
 
   /**
-   * A connection has ended.
+   * Records the end of a connection; returns true if it has held.
    *
    * @param welcomedFor nanoseconds since the bus's greeting
-   * @return true if it has held
    */
   boolean ended(long welcomedFor) {
     // The longer it was there, the more is forgotten; a bus that ends it at once is not overrun.
@@ -36,42 +35,42 @@ final class ReconnectBackoff {
     return welcomedFor >= HELD_NANOS;
   }
 
-  /** Says whether to connect again after an end. */
+  /** Returns whether to connect again after an end. */
   boolean mayRetry(int code, @Nullable EventBusException failure) {
     boolean verdict =
         !CloseReason.mayReconnect(code) || (code == 1006 && failure != null && isVerdict(failure));
     return !verdict && attempt < policy.maxAttempts();
   }
 
-  /** Says whether a bus has decided that this client is not to come back. */
+  /** Returns whether a bus has decided that this client must not reconnect. */
   static boolean isVerdict(EventBusException failure) {
     return failure instanceof EventBusException.Refused refused && !refused.retryable();
   }
 
-  /** Begins the next try; returns how long to wait before it. */
+  /** Begins the next attempt; returns the time to wait before it. */
   Duration next() {
     attempt++;
     return policy.delay(attempt, random.getAsDouble());
   }
 
   /**
-   * Begins the next of those tries that have to succeed within a time. Half of what is left of it
-   * is for the try itself, however long the policy would wait.
+   * Begins the next of those attempts that have to succeed within a time; returns the time to wait
+   * before it, or null if there is no time for another. Half of the remaining time is for the
+   * attempt itself, however long the policy would wait.
    *
-   * @param least how long the server asks to wait; zero if it does not
-   * @return how long to wait before it; null if there is no time for another
+   * @param min time that the server asks to wait; zero if it does not
    */
-  @Nullable Duration next(Duration left, Duration least) {
-    if (left.minus(least).compareTo(MIN_TRY) < 0) {
+  @Nullable Duration next(Duration left, Duration min) {
+    if (left.minus(min).compareTo(MIN_TRY) < 0) {
       return null;
     }
     Duration wanted = next();
-    Duration most = left.dividedBy(2);
-    Duration planned = wanted.compareTo(most) < 0 ? wanted : most;
-    return planned.compareTo(least) > 0 ? planned : least;
+    Duration max = left.dividedBy(2);
+    Duration planned = wanted.compareTo(max) < 0 ? wanted : max;
+    return planned.compareTo(min) > 0 ? planned : min;
   }
 
-  /** The number of the try that was begun last. */
+  /** Returns the number of the attempt that was begun last. */
   int number() {
     return attempt;
   }

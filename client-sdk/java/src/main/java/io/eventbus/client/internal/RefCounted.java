@@ -5,10 +5,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that all clients of a JVM use together, made for the first of them and ended with the
+ * Object that all clients of a JVM use together, created for the first of them and ended with the
  * last. Any thread may use it.
  *
- * @param <T> what is shared
+ * @param <T> type of the shared object
  */
 public final class RefCounted<T> {
   private final Supplier<T> maker;
@@ -17,17 +17,17 @@ public final class RefCounted<T> {
   private int users;
 
   /**
-   * Makes a holder that holds nothing yet.
+   * Creates a holder that holds nothing yet.
    *
-   * @param maker makes what is shared; called again when it was ended and is needed anew
-   * @param ender ends it; must not block for long, and must not use this object
+   * @param maker creates the shared object; called again when it was ended and is needed anew
+   * @param ender ends it; must not block for long, and must not use this holder
    */
   public RefCounted(Supplier<T> maker, Consumer<T> ender) {
     this.maker = maker;
     this.ender = ender;
   }
 
-  /** Takes part. */
+  /** Acquires a share. */
   public synchronized Lease<T> acquire() {
     T shared = current;
     if (shared == null) {
@@ -48,9 +48,9 @@ public final class RefCounted<T> {
   }
 
   /**
-   * One user's part.
+   * Share of one user.
    *
-   * @param <T> what is shared
+   * @param <T> type of the shared object
    */
   public static final class Lease<T> {
     private final RefCounted<T> of;
@@ -62,16 +62,12 @@ public final class RefCounted<T> {
       this.shared = shared;
     }
 
-    /**
-     * Returns what is shared.
-     *
-     * @return not to be used after {@link #release}
-     */
+    /** Returns the shared object, which must not be used after {@link #release}. */
     public T get() {
       return shared;
     }
 
-    /** Needs it no more; does nothing the second time. */
+    /** Releases the share; does nothing the second time. */
     public void release() {
       synchronized (this) {
         if (released) {

@@ -4,19 +4,19 @@ import io.eventbus.client.EventBusException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client has asked its bus for under an id, over all its connections: a subscription or a
+ * Registration of a client at its bus under an id, over all its connections: a subscription or a
  * service. Its methods are called under the lock of {@link Subscriptions} and must not block.
  */
 interface Registration {
   long id();
 
-  /** What asks the bus for it. */
+  /** Returns the frame that asks the bus for it. */
   byte[] beginFrame();
 
-  /** What tells the bus that it is not wanted any more. */
+  /** Returns the frame that tells the bus that it is not wanted any more. */
   byte[] endFrame();
 
-  /** Whether the bus gives to nobody else what it has given to one connection for it. */
+  /** Returns whether the bus gives to nobody else what it has given to one connection for it. */
   boolean isExclusive();
 
   boolean isConfirmed();
@@ -30,15 +30,15 @@ interface Registration {
 
   void failReady(EventBusException failure);
 
-  /** Whether the application has asked for the stage that tells of its confirmation. */
+  /** Returns whether the application has asked for the stage of its confirmation. */
   boolean isAwaited();
 
-  /** The application gets no more of it, because it was told that it has failed. */
+  /** Discards what waits, because the application was told that it has failed. */
   void discard();
 
-  /** Nothing more comes from the bus; what is here is still handled. */
+  /** Ends it: nothing more comes from the bus; what is here is still handled. */
   void end();
 
-  /** The client has ended. */
+  /** Ends it at once with the client. */
   void abandon();
 }

@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The topics and producers that events have come from, found by bytes without making a string.
- * Bounded: pairs of topic and producer that were quiet are forgotten (second chance, an
- * approximation of least recently used: F. Corbató, "A Paging Experiment with the Multics System",
- * 1968). Confined to the {@link Dispatcher}'s lock.
+ * Topics and producers that events have come from, found by bytes without making a string. Bounded:
+ * pairs of topic and producer that were quiet are forgotten (second chance, an approximation of
+ * least recently used: F. Corbató, "A Paging Experiment with the Multics System", 1968). Confined
+ * to the {@link Dispatcher}'s lock.
  */
 final class Routes {
   private final Map<TopicHandlers.Key, TopicHandlers> topics = new HashMap<>();
   private final Deque<ProducerState> pairs = new ArrayDeque<>();
   private final TopicHandlers.Key probe = new TopicHandlers.Key();
-  private final int mostPairs;
+  private final int maxPairs;
 
-  Routes(int mostPairs) {
-    this.mostPairs = mostPairs;
+  Routes(int maxPairs) {
+    this.maxPairs = maxPairs;
   }
 
   TopicHandlers topic(byte[] array, int start, int length, Supplier<String> name) {
@@ -42,7 +42,7 @@ final class Routes {
         state = new ProducerState(topic, producer);
         topic.producers.put(producer, state);
         pairs.addLast(state);
-        if (pairs.size() > mostPairs) {
+        if (pairs.size() > maxPairs) {
           forgetOne();
         }
       }
@@ -53,7 +53,7 @@ final class Routes {
   }
 
   private void forgetOne() {
-    // The newest one is at the end and untouched; it is not looked at before all others were.
+    // The newest one is at the end and untouched; all others are examined before it.
     for (int i = pairs.size(); i > 1; i--) {
       ProducerState eldest = pairs.removeFirst();
       if (!eldest.touched) {

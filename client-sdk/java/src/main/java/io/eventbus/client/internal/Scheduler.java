@@ -1,6 +1,6 @@
 package io.eventbus.client.internal;
 
-/** The conductor's thread and its timers. Tasks run one at a time, in order. */
+/** Thread of the conductor and its timers. Tasks run one at a time, in order. */
 interface Scheduler {
   /** Runs a task soon. Any thread may call it; after {@link #shutdown} it does nothing. */
   void execute(Runnable task);
@@ -8,12 +8,12 @@ interface Scheduler {
   /** Runs a task after a delay. */
   Timer schedule(Runnable task, long delayNanos);
 
-  /** Runs no further task. */
+  /** Stops running tasks. */
   void shutdown();
 
-  /** A task that waits for its time. */
+  /** Task that waits for its time. */
   interface Timer {
-    /** Makes sure that the task does not run, unless it does already. */
+    /** Cancels the task, unless it runs already. */
     void cancel();
   }
 }

@@ -9,19 +9,19 @@ import java.util.function.ToLongBiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of the {@link Outbox} before the network: the message that is being filled, those that
- * wait to be sent, and control frames, which overtake events. Guarded by the outbox's lock.
+ * Part of the {@link Outbox} before the network: the message that is being filled, those that wait
+ * to be sent, and control frames, which overtake events. Guarded by the outbox's lock.
  *
- * <p>While the client changes the bus, events wait here until the old bus has said that it has
- * handed on all that it got.
+ * <p>While the client moves, events wait here until the old bus has said that it has forwarded all
+ * that it got.
  */
 final class SendQueue {
   private static final int POOLED_ARRAYS = 4;
 
-  /** After so many bytes that nobody waits for, the bus is asked how far it has come. */
+  /** Bytes of events that nobody waits for, after which the bus is asked how far it has come. */
   private static final int MARK_BYTES = 256 * 1024;
 
-  private final int mostBatchBytes;
+  private final int maxBatchBytes;
   private final Deque<byte[]> control = new ArrayDeque<>();
   private final Deque<Batch> sealed = new ArrayDeque<>();
   private final Deque<byte[]> pool = new ArrayDeque<>(POOLED_ARRAYS);
@@ -33,18 +33,18 @@ final class SendQueue {
   private long lastNumber;
   private long sentThrough;
   // The client is about to leave the bus: events are held, the barrier before them is not.
-  private boolean parting;
+  private boolean moving;
   private @Nullable Batch farewell;
   private @Nullable Runnable whenQuiet;
 
-  SendQueue(int mostBatchBytes) {
-    this.mostBatchBytes = mostBatchBytes;
-    this.batchBytes = mostBatchBytes;
+  SendQueue(int maxBatchBytes) {
+    this.maxBatchBytes = maxBatchBytes;
+    this.batchBytes = maxBatchBytes;
   }
 
-  /** The bus takes no bigger messages than this. */
+  /** Sets the maximum size of a message that the bus accepts. */
   void limitMessages(int bytes) {
-    batchBytes = Math.min(mostBatchBytes, bytes);
+    batchBytes = Math.min(maxBatchBytes, bytes);
     pool.clear();
   }
 
@@ -57,14 +57,14 @@ final class SendQueue {
     }
     if (batch == null) {
       int needed = OpenBatch.capacityFor(topic.bytes.length, eventBytes);
-      batch = new OpenBatch(takeArray(needed), ++lastNumber);
+      batch = new OpenBatch(acquireArray(needed), ++lastNumber);
       open = batch;
     }
     return batch;
   }
 
-  /** Takes an array for a message, which is bigger than others if it has to be. */
-  byte[] takeArray(int needed) {
+  /** Acquires an array for a message, bigger than others if it has to be. */
+  byte[] acquireArray(int needed) {
     byte[] array = needed > batchBytes ? null : pool.pollFirst();
     return array != null ? array : new byte[Math.max(needed, batchBytes)];
   }
@@ -80,7 +80,9 @@ final class SendQueue {
     }
   }
 
-  /** Says whether an event of a whole message that was never sent is waited for since then. */
+  /**
+   * Returns whether an unsent message has an event that has been waited for since before this time.
+   */
   boolean hasUnsentBornBefore(long nanos) {
     return sealed.stream()
         .filter(batch -> !batch.resend)
@@ -88,7 +90,7 @@ final class SendQueue {
         .anyMatch(frame -> !frame.waiters.isEmpty() && frame.createdNanos - nanos <= 0);
   }
 
-  /** Puts other messages in the place of those that wait. */
+  /** Replaces the waiting messages. */
   void replaceWaiting(List<Batch> batches) {
     sealed.clear();
     sealed.addAll(batches);
@@ -118,7 +120,7 @@ final class SendQueue {
 
   /** Takes the next message of events, or a barrier, which is then in flight; null for none. */
   @Nullable Batch next() {
-    if (parting) {
+    if (moving) {
       inFlight = farewell;
       farewell = null;
       return inFlight;
@@ -130,12 +132,12 @@ final class SendQueue {
     return inFlight;
   }
 
-  /** The message that the network has not taken yet; null for none. */
+  /** Returns the message that the network has not accepted yet; null for none. */
   @Nullable Batch inFlight() {
     return inFlight;
   }
 
-  /** The network has taken it, or never will. */
+  /** Clears the message in flight: the network has accepted it, or never will. */
   @Nullable Batch takeInFlight() {
     Batch batch = inFlight;
     inFlight = null;
@@ -145,20 +147,20 @@ final class SendQueue {
     return batch;
   }
 
-  /** Says whether a message is with the network, and nothing before it has to be sent again. */
+  /** Returns whether a message is with the network, and nothing before it has to be sent again. */
   boolean isSent(long number) {
     Batch first = sealed.peekFirst();
     return number <= sentThrough && (first == null || !first.resend);
   }
 
-  /** Takes back the array of a message that needs it no more. */
-  void free(byte[] array) {
+  /** Releases the array of a message. */
+  void releaseArray(byte[] array) {
     if (array.length == batchBytes && pool.size() < POOLED_ARRAYS) {
       pool.addFirst(array);
     }
   }
 
-  /** There is a connection: things go out. */
+  /** Starts sending over a connection. */
   void open() {
     areOpen = true;
   }
@@ -167,40 +169,40 @@ final class SendQueue {
     return areOpen;
   }
 
-  /** There is no connection; what was for the lost one only is forgotten. */
+  /** Stops sending, because there is no connection; frames for the lost one only are dropped. */
   void hold() {
     areOpen = false;
-    stay();
+    cancelMove();
     control.clear();
     sealed.removeIf(Batch::isBarrier);
   }
 
-  /** Events wait from now on; before them this barrier goes out, and control frames. */
-  void part(Batch barrier) {
-    parting = true;
+  /** Stops sending events; this barrier goes out before them, and control frames. */
+  void beginMove(Batch barrier) {
+    moving = true;
     farewell = barrier;
   }
 
-  /** Events go out again. */
-  void stay() {
-    parting = false;
+  /** Sends events again. */
+  void cancelMove() {
+    moving = false;
     farewell = null;
     whenQuiet = null;
   }
 
-  /** Sets what is run once when there is nothing left to send before the events. */
+  /** Sets the task that runs once when there is nothing left to send before the events. */
   void whenQuiet(Runnable task) {
     whenQuiet = task;
   }
 
-  /** Nothing is left to send before the events: takes what is to be run. */
+  /** Returns the task of {@link #whenQuiet}, once, if nothing is left to send before the events. */
   @Nullable Runnable takeWhenQuiet() {
     Runnable task = whenQuiet;
     whenQuiet = null;
     return task;
   }
 
-  /** Gives all events that wait new sequence numbers: see {@link Batch#resequence}. */
+  /** Renumbers all waiting events: see {@link Batch#resequence}. */
   void resequence(ToLongBiFunction<String, Integer> sequenceFor) {
     for (Batch batch : sealed) {
       if (!batch.isBarrier()) {
@@ -209,17 +211,19 @@ final class SendQueue {
     }
   }
 
-  /** How big a message is to be that more than one event goes into. */
+  /** Returns the size of a message for more than one event. */
   int batchBytes() {
     return batchBytes;
   }
 
-  /** The messages that wait, in order; those that have to be sent again are put at the front. */
+  /**
+   * Returns the waiting messages, in order; those that have to be sent again are put at the front.
+   */
   Deque<Batch> waiting() {
     return sealed;
   }
 
-  /** Takes everything out. */
+  /** Removes and returns everything. */
   List<Batch> takeAll() {
     seal();
     List<Batch> all = List.copyOf(sealed);

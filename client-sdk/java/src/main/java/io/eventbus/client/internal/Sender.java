@@ -9,12 +9,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends: takes messages from the {@link Outbox}, one at a time, and has at most one under way.
+ * Sender of messages from the {@link Outbox}: takes one at a time, and has at most one under way.
  * While it is busy, events collect; when it is idle, an event leaves at once. That is all the
  * batching there is.
  *
  * <p>It runs on threads that all clients share, and never waits there: when the network does not
- * take a message at once it returns, and the end of the send starts it again. An event that comes
+ * accept a message at once it returns, and the end of the send starts it again. An event that comes
  * alone, a while after the one before it, is sent in its publisher's thread: that saves waking
  * another thread, which takes longer than the send. Events that come close together are not,
  * because a send often completes in the call that starts it: were publishers to send themselves,
@@ -23,17 +23,17 @@ import org.slf4j.LoggerFactory;
 final class Sender implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
 
-  /** After so many messages the senders of other clients get their turn. */
-  private static final int MESSAGES_IN_A_ROW = 64;
+  /** Number of messages after which the senders of other clients get their turn. */
+  private static final int MAX_MESSAGES_PER_RUN = 64;
 
   /**
-   * An event comes alone when the last send ended so long before it: a few times of what a send
-   * takes.
+   * Time since the end of the last send after which an event counts as alone: a few times the
+   * duration of a send.
    */
-  private static final long ALONE_NANOS = 50_000;
+  private static final long MIN_IDLE_NANOS = 50_000;
 
-  /** What a publisher's thread sends: its own message, and once what came meanwhile. */
-  private static final int MESSAGES_OF_A_PUBLISHER = 2;
+  /** Number of messages that a publisher's thread sends: its own, and once what came meanwhile. */
+  private static final int MAX_PUBLISHER_MESSAGES = 2;
 
   private final Outbox outbox;
   private final MicroClock clock;
@@ -53,20 +53,20 @@ final class Sender implements Runnable {
     this.clock = clock;
     this.sendTimeoutNanos = sendTimeoutNanos;
     this.executor = executor;
-    this.lastSentAt = clock.nanoTime() - ALONE_NANOS;
+    this.lastSentAt = clock.nanoTime() - MIN_IDLE_NANOS;
   }
 
-  /** Any thread: there is something to send, or to look at. */
+  /** Wakes the sender: there is something to send, or to look at. Any thread. */
   void wake() {
     if (pending.getAndIncrement() == 0) {
       start();
     }
   }
 
-  /** A publisher's thread, which holds no lock of this client: there is an event to send. */
+  /** Wakes the sender for an event, on a publisher's thread that holds no lock of this client. */
   void wakeForEvent() {
     if (pending.getAndIncrement() == 0) {
-      if (clock.nanoTime() - lastSentAt >= ALONE_NANOS) {
+      if (clock.nanoTime() - lastSentAt >= MIN_IDLE_NANOS) {
         try {
           sendHere();
         } catch (Error e) {
@@ -98,7 +98,7 @@ final class Sender implements Runnable {
     stopped = true;
   }
 
-  /** To be called from time to time: ends a connection whose network takes nothing. */
+  /** Ends a connection whose network accepts nothing; to be called from time to time. */
   void lookForTimeout() {
     Sending sending = underWay;
     if (sending != null
@@ -112,12 +112,15 @@ final class Sender implements Runnable {
     }
   }
 
-  /** In a publisher's thread: what there is now; what comes meanwhile is another thread's. */
+  /**
+   * Sends what there is now in the publisher's thread; what comes meanwhile is left to another
+   * thread.
+   */
   private void sendHere() {
     int seen = pending.get();
     // Twice, because the end of a send is counted, too.
     for (int i = 0; i < 2; i++) {
-      if (sendSome(MESSAGES_OF_A_PUBLISHER)) {
+      if (sendSome(MAX_PUBLISHER_MESSAGES)) {
         break;
       }
       seen = pending.addAndGet(-seen);
@@ -133,7 +136,7 @@ final class Sender implements Runnable {
   public void run() {
     int seen = pending.get();
     while (true) {
-      if (sendSome(MESSAGES_IN_A_ROW)) {
+      if (sendSome(MAX_MESSAGES_PER_RUN)) {
         // Still counted as pending, so that no other run starts.
         start();
         return;
@@ -145,9 +148,9 @@ final class Sender implements Runnable {
     }
   }
 
-  /** Sends until there is nothing, or the network is busy; true if there may be more. */
-  private boolean sendSome(int messagesInARow) {
-    for (int i = 0; i < messagesInARow; i++) {
+  /** Sends until there is nothing, or the network is busy; returns true if there may be more. */
+  private boolean sendSome(int maxMessages) {
+    for (int i = 0; i < maxMessages; i++) {
       Sending last = underWay;
       if (last != null && !settle(last)) {
         return false;
@@ -180,10 +183,10 @@ final class Sender implements Runnable {
     }
   }
 
-  /** Says whether a send has ended, and takes note of how. */
+  /** Returns whether a send has ended, and records its result. */
   private boolean settle(Sending sending) {
     if (channel != sending.over) {
-      // The outbox has dealt with the message as one of a lost connection.
+      // The outbox has handled the message as that of a lost connection.
       underWay = null;
       return true;
     }
@@ -201,7 +204,7 @@ final class Sender implements Runnable {
     return true;
   }
 
-  /** One send; its end is told by any thread. */
+  /** Single send, whose end any thread may tell. */
   private final class Sending implements Transport.SendCallback {
     private final Transport.Channel over;
     private final long startedAt;

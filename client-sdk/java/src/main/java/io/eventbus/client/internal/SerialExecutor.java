@@ -7,30 +7,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs tasks one after the other on an executor that may run them in parallel, and drops what is
- * more than may wait. Any thread may add.
+ * Executor that runs tasks one after the other on another executor that may run them in parallel,
+ * and drops tasks beyond its bound. Any thread may add.
  */
 final class SerialExecutor {
   private static final Logger LOG = LoggerFactory.getLogger(SerialExecutor.class);
 
   private final Executor executor;
-  private final int mostWaiting;
+  private final int maxWaiting;
   private final Queue<Runnable> tasks = new ArrayDeque<>();
   private boolean running;
 
-  SerialExecutor(Executor executor, int mostWaiting) {
+  SerialExecutor(Executor executor, int maxWaiting) {
     this.executor = executor;
-    this.mostWaiting = mostWaiting;
+    this.maxWaiting = maxWaiting;
   }
 
-  /**
-   * Adds a task unless too many wait.
-   *
-   * @return false if it was dropped
-   */
+  /** Adds a task unless too many wait; returns false if it was dropped. */
   boolean offer(Runnable task) {
     synchronized (tasks) {
-      if (tasks.size() >= mostWaiting) {
+      if (tasks.size() >= maxWaiting) {
         return false;
       }
       tasks.add(task);
@@ -47,7 +43,7 @@ final class SerialExecutor {
     try {
       executor.execute(this::drain);
     } catch (RuntimeException e) {
-      // Mostly because the application has shut it down. What was taken must be run all the same.
+      // Mostly because the application has shut it down. An accepted task must run all the same.
       LOG.debug("the executor refuses tasks: using a thread of our own", e);
       Thread last = new Thread(this::drain, "eventbus-last-tasks");
       last.setDaemon(true);

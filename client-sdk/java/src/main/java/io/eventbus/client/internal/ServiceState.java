@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A service of this client: what the bus was told of it. Any thread may use it. */
+/** Service of this client: what the bus was told of it. Any thread may use it. */
 final class ServiceState implements Service, Registration {
   private final long id;
   private final String name;
@@ -35,7 +35,7 @@ final class ServiceState implements Service, Registration {
   private volatile boolean paused;
   private volatile boolean handlesBroadcasts;
 
-  /** What a service needs around it. */
+  /** Environment of a service. */
   record Environment(
       Subscriptions subscriptions,
       io.eventbus.client.internal.call.CallTable calls,
@@ -43,7 +43,6 @@ final class ServiceState implements Service, Registration {
       Scheduler conductor,
       PushConsumer.Environment consumers) {}
 
-  /** Makes one. */
   ServiceState(
       long id,
       String name,
@@ -140,16 +139,16 @@ final class ServiceState implements Service, Registration {
     return runner.isHandledByThisThread() || broadcasts.isHandledByThisThread();
   }
 
-  /** What gets the events that are broadcast; null if nothing handles them. */
+  /** Returns the sink of broadcast events; null if nothing handles them. */
   @Nullable SubscriptionState broadcasts() {
     return handlesBroadcasts ? broadcasts : null;
   }
 
   /** Ends the service; the stage is that of {@link #close}. */
-  CompletableFuture<Boolean> closing(long patienceNanos) {
+  CompletableFuture<Boolean> closing(long timeoutNanos) {
     environment.subscriptions().unsubscribe(this);
     if (!closed.isDone()) {
-      Scheduler.Timer timer = environment.conductor().schedule(this::abandon, patienceNanos);
+      Scheduler.Timer timer = environment.conductor().schedule(this::abandon, timeoutNanos);
       CompletableFuture<Boolean> unused = closed.whenComplete((drained, failure) -> timer.cancel());
     }
     return closed;

@@ -9,15 +9,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads of all clients of this JVM beside those of the transport: one conductor, a few that
- * send, and those that run handlers. They end with the last client.
+ * Threads of all clients of this JVM beside those of the transport: one conductor, a few that send,
+ * and those that run handlers. They end with the last client.
  */
 final class SharedThreads {
-  /** Held by every client. */
+  /** Shared instance, held by every client. */
   static final RefCounted<SharedThreads> ALL =
       new RefCounted<>(SharedThreads::new, SharedThreads::shutdown);
 
-  // More would not send faster than the sockets take it.
+  // More would not send faster than the sockets accept it.
   private static final int MAX_SENDERS = 4;
   private static final long KEEP_ALIVE_SECONDS = 5;
 
@@ -30,11 +30,11 @@ final class SharedThreads {
     conductor = new ScheduledThreadPoolExecutor(1, named("eventbus-conductor"));
     conductor.setRemoveOnCancelPolicy(true);
     conductor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-    int most = Math.min(MAX_SENDERS, processors);
+    int max = Math.min(MAX_SENDERS, processors);
     senders =
         new ThreadPoolExecutor(
-            most,
-            most,
+            max,
+            max,
             KEEP_ALIVE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
@@ -52,17 +52,19 @@ final class SharedThreads {
     };
   }
 
-  /** Makes one client's part of the conductor. */
+  /** Returns a new share of one client in the conductor. */
   Scheduler conductor() {
     return new ClientScheduler(conductor);
   }
 
-  /** Runs what sends; tasks must not block. Each client has one task here at most. */
+  /**
+   * Returns the executor that sends; tasks must not block. Each client has one task here at most.
+   */
   Executor senders() {
     return senders;
   }
 
-  /** Runs handlers; tasks may block. */
+  /** Returns the executor of handlers; tasks may block. */
   Executor handlers() {
     return handlers;
   }

@@ -4,19 +4,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notices that a connection is dead though nobody said so: the machine at the other end is gone, or
+ * Detector of a connection that is dead without notice: the machine at the other end is gone, or
  * the network between. Confined to the conductor.
  *
- * <p>The transport answers the bus's pings without a word, so they cannot be seen here. Instead
- * this side pings too when nothing has come for half the time-out.
+ * <p>The transport answers the bus's pings silently, so they cannot be seen here. Instead this side
+ * pings too when nothing has come for half the time-out.
  */
 final class SilenceWatch {
-  /** What is watched. */
+  /** Connection that is watched. */
   interface Line {
-    /** Says whether a message is being handled: the transport does not read meanwhile. */
+    /** Returns whether a message is being handled: the transport does not read meanwhile. */
     boolean isReceiving();
 
-    /** When something was received last, or a message was done with. */
+    /** Returns the time when something was last received, or a message was done with. */
     long heardAt();
 
     /** Asks the other side for an answer. */
@@ -58,12 +58,12 @@ final class SilenceWatch {
   }
 
   private void look() {
-    // In this order: the end of a message is noted before it counts as done with.
+    // In this order: the end of a message is noted before it counts as done.
     boolean receiving = line.isReceiving();
     long heardAt = line.heardAt();
     long now = clock.nanoTime();
     if (receiving) {
-      // A slow handler holds the connection back; what the bus says is not read.
+      // A slow handler stalls the connection; what the bus says is not read.
       pinged = false;
       lookAgainIn(halfNanos);
     } else if (now - heardAt < halfNanos) {

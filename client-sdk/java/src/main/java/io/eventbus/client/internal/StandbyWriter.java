@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends control frames over a connection that the {@link Sender} does not use yet, one message at a
- * time. Any thread may use it.
+ * Writer of control frames for a connection that the {@link Sender} does not use yet, one message
+ * at a time. Any thread may use it.
  */
 final class StandbyWriter implements Transport.SendCallback {
   private static final Logger LOG = LoggerFactory.getLogger(StandbyWriter.class);
@@ -38,7 +38,7 @@ final class StandbyWriter implements Transport.SendCallback {
     return !busy;
   }
 
-  /** Runs a task once when the network has taken everything, perhaps at once. */
+  /** Runs a task once when the network has accepted everything, perhaps at once. */
   void whenIdle(Runnable task) {
     synchronized (this) {
       whenIdle = task;
@@ -84,7 +84,7 @@ final class StandbyWriter implements Transport.SendCallback {
   @Override
   public void onSent(@Nullable Throwable failure) {
     if (failure != null) {
-      // It stays busy: nothing more is sent, and the end of the connection is told elsewhere.
+      // Stays busy: nothing more is sent, and the end of the connection is reported elsewhere.
       LOG.debug("sending failed: closing the connection", failure);
       channel.abort();
       return;

@@ -20,9 +20,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A subscription: what the bus was told, what arrived, and where it goes. Any thread may use it.
- */
+/** Subscription: what the bus was told, what arrived, and where it goes. Any thread may use it. */
 final class SubscriptionState implements Subscription, Registration {
   final InboundQueue queue;
   final EventReader reader;
@@ -32,7 +30,7 @@ final class SubscriptionState implements Subscription, Registration {
   final LongAdder interruptions = new LongAdder();
   final LongAdder failed = new LongAdder();
 
-  // What arrived for it in the WebSocket message that is being read; confined to the Dispatcher.
+  // Arrivals of the WebSocket message that is being read; confined to the Dispatcher.
   final List<Inbound> arrived = new ArrayList<>();
   long arrivedBytes;
   // Of the messages that these came in.
@@ -91,7 +89,7 @@ final class SubscriptionState implements Subscription, Registration {
             gap -> conflated.accept(this, gap));
   }
 
-  /** Takes what arrived for it; confined to the Dispatcher. */
+  /** Adds what arrived for it; confined to the Dispatcher. */
   @SuppressWarnings("ReferenceEquality") // The same message, not one that has the same bytes.
   void arrive(Inbound what) {
     arrived.add(what);
@@ -106,17 +104,17 @@ final class SubscriptionState implements Subscription, Registration {
     }
   }
 
-  /** Whether what waits for it holds back the whole connection, instead of being dropped. */
-  boolean holdsConnection() {
+  /** Returns whether what waits for it stalls the whole connection, instead of being dropped. */
+  boolean stallsConnection() {
     return options.overflow() == io.eventbus.client.Overflow.BLOCK;
   }
 
-  /** Returns the bytes that may come for it before its policy has to act. */
+  /** Returns the number of bytes that may come for it before its policy has to act. */
   long room() {
-    return holdsConnection() ? queue.room() : options.bufferBytes();
+    return stallsConnection() ? queue.room() : options.bufferBytes();
   }
 
-  /** Gives what arrived to the queue; returns whether that holds the connection now. */
+  /** Gives what arrived to the queue; returns whether that stalls the connection now. */
   boolean offerArrived() {
     boolean full = queue.offer(arrived, arrivedBytes, arrivedMessageBytes);
     arrived.clear();
@@ -126,7 +124,9 @@ final class SubscriptionState implements Subscription, Registration {
     return full;
   }
 
-  /** Sets what is run whenever something arrives or ends; must be called before subscribing. */
+  /**
+   * Sets the task that runs whenever something arrives or ends; must be called before subscribing.
+   */
   void onArrival(Runnable consumer) {
     wake = consumer;
   }
@@ -135,7 +135,7 @@ final class SubscriptionState implements Subscription, Registration {
     wake.run();
   }
 
-  /** The thread that calls the handler from now on; null for none. */
+  /** Sets the thread that calls the handler from now on; null for none. */
   void handledBy(@Nullable Thread thread) {
     handlerThread = thread;
   }
@@ -199,7 +199,7 @@ final class SubscriptionState implements Subscription, Registration {
     finished.complete(null);
   }
 
-  /** Nothing more comes from the bus; what is here is still handled. */
+  /** Ends it: nothing more comes from the bus; what is here is still handled. */
   @Override
   public void end() {
     queue.end();
@@ -216,7 +216,7 @@ final class SubscriptionState implements Subscription, Registration {
     return awaited;
   }
 
-  /** Nothing more is handled. */
+  /** Discards what waits: nothing more is handled. */
   @Override
   public void discard() {
     queue.discard();

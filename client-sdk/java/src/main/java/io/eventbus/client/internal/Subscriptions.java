@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscriptions and services of a client, over all its connections. Any thread may use it; what
+ * Subscriptions and services of a client, over all its connections. Any thread may use it; what
  * goes to the bus goes under its lock, so that the bus hears things in the order in which they were
  * decided.
  */
@@ -29,11 +29,11 @@ final class Subscriptions {
   private volatile Snapshot snapshot = new Snapshot(List.of(), 0);
   private long nextId = 1;
   private boolean connected;
-  // What calls fail with from now on.
+  // The failure of calls from now on.
   private @Nullable EventBusException closed;
 
-  // While the client changes the bus: what is to be said then, whose end the old bus was asked for
-  // before, and whose it has to say before the client leaves.
+  // During a move: frames that are sent at its end, registrations whose end the old bus was asked
+  // for before, and those whose end it has to confirm before the client leaves.
   private @Nullable List<byte[]> waiting;
   private final Set<Long> endingHere = new HashSet<>();
   private final Set<Long> leaving = new HashSet<>();
@@ -41,10 +41,10 @@ final class Subscriptions {
   // Microseconds since the epoch when the old bus was left; 0 before.
   private long leftAt;
 
-  /** The subscriptions that events are delivered to, and a number that changes with them. */
+  /** Subscriptions that events are delivered to, and a number that changes with them. */
   record Snapshot(List<SubscriptionState> all, long version) {}
 
-  /** A subscription that is in force again after an interruption. */
+  /** Subscription that is in force again after an interruption. */
   record Return(SubscriptionState subscription, Interruption interruption) {}
 
   Subscriptions(Outbox outbox, Notifier notifier, MicroClock clock) {
@@ -61,7 +61,10 @@ final class Subscriptions {
     return snapshot;
   }
 
-  /** Returns the bytes that may come before a buffer is full, whichever it is; 0 without any. */
+  /**
+   * Returns the number of bytes that may come before a buffer is full, whichever it is; 0 without
+   * any.
+   */
   long room() {
     return snapshot.all().stream().mapToLong(SubscriptionState::room).min().orElse(0);
   }
@@ -69,7 +72,7 @@ final class Subscriptions {
   synchronized void add(Registration subscription) {
     EventBusException end = closed;
     if (end != null) {
-      // One of its own, with the stack of this call.
+      // A new exception, with the stack of this call.
       throw new EventBusException.Closed(String.valueOf(end.getMessage()), end.getCause());
     }
     byId.put(subscription.id(), subscription);
@@ -96,7 +99,7 @@ final class Subscriptions {
     snapshot = new Snapshot(List.copyOf(all), snapshot.version() + 1);
   }
 
-  /** A service takes what is broadcast to it from now on. */
+  /** Notes that a service receives broadcasts from now on. */
   synchronized void receivesMore() {
     publish();
   }
@@ -105,14 +108,14 @@ final class Subscriptions {
     return byId.values().stream().filter(kind::isInstance).map(kind::cast).toList();
   }
 
-  /** Tells the bus something about a registration, if it has been told of it. */
+  /** Sends a frame about a registration to the bus, if the bus knows the registration. */
   synchronized void tell(Registration registration, byte[] frame) {
     if (connected && byId.get(registration.id()) == registration) {
       say(frame);
     }
   }
 
-  /** The application wants no more of it; events that are under way still come. */
+  /** Unsubscribes on behalf of the application; events that are under way still come. */
   synchronized void unsubscribe(Registration subscription) {
     if (!byId.containsKey(subscription.id()) || !ending.add(subscription.id())) {
       return;
@@ -124,7 +127,7 @@ final class Subscriptions {
     }
   }
 
-  /** The bus sends nothing more for it. */
+  /** Removes a registration for which the bus sends nothing more. */
   private void remove(long id) {
     remove(id, "the subscription or service is ended", null);
   }
@@ -143,22 +146,22 @@ final class Subscriptions {
     }
   }
 
-  /** A connection is ready: asks for everything again. The outbox must take control frames. */
+  /** Asks for everything again over a new connection. The outbox must take control frames. */
   synchronized void connected() {
     connected = true;
     byId.values().forEach(subscription -> outbox.addControl(subscription.beginFrame()));
   }
 
   /**
-   * The connection is lost.
+   * Notes that the connection is lost.
    *
-   * @param heardAt microseconds since the epoch when the bus was last heard of
+   * @param heardAt microseconds since the epoch when the bus was last heard from
    */
   synchronized void disconnected(long heardAt) {
     connected = false;
     interrupted(leftAt == 0 ? heardAt : Math.min(leftAt, heardAt));
-    endChange();
-    // There is nobody left who could send anything for these.
+    endMove();
+    // No bus is left that could send anything for these.
     new ArrayList<>(ending).forEach(this::remove);
   }
 
@@ -173,9 +176,8 @@ final class Subscriptions {
   }
 
   /**
-   * A bus has a subscription or service in force.
-   *
-   * @return the subscription and how long no bus had it in force; null if there was no interruption
+   * Notes that a bus has a subscription or service in force; returns the subscription and how long
+   * no bus had it in force, or null if there was no interruption.
    */
   synchronized @Nullable Return confirmed(long id) {
     Registration registration = byId.get(id);
@@ -211,9 +213,8 @@ final class Subscriptions {
   }
 
   /**
-   * The bus sends nothing more for a subscription.
-   *
-   * @return what is to be run if it was the last that held up a change of bus, else null
+   * Notes that the bus sends nothing more for a subscription; returns the task to run if it was the
+   * last that delayed a move, else null.
    */
   synchronized @Nullable Runnable drained(long id) {
     if (!leaving.remove(id)) {
@@ -226,15 +227,14 @@ final class Subscriptions {
     if (!leaving.isEmpty()) {
       return null;
     }
-    Runnable told = onLeft;
+    Runnable done = onLeft;
     onLeft = null;
-    return told;
+    return done;
   }
 
   /**
-   * The bus does not serve a subscription.
-   *
-   * @return true if the application waits for the answer
+   * Notes that the bus refuses a subscription; returns true if the application waits for the
+   * answer.
    */
   synchronized boolean refused(long id, EventBusException failure) {
     Registration subscription = byId.get(id);
@@ -243,14 +243,17 @@ final class Subscriptions {
     }
     boolean waiting = !subscription.isConfirmed();
     if (waiting) {
-      // Before remove(), whose reason would be a less telling one.
+      // Before remove(), whose reason says less.
       notifier.fail(() -> subscription.failReady(failure));
     }
     remove(id);
     return waiting && subscription.isAwaited();
   }
 
-  /** The bus does not know of services: their stages fail; they stay, for another bus. */
+  /**
+   * Fails the stages of services, because the bus does not know of services; they stay, for another
+   * bus.
+   */
   synchronized void refuseServices(EventBusException failure) {
     for (ServiceState service : all(ServiceState.class)) {
       if (!service.isConfirmed()) {
@@ -260,7 +263,9 @@ final class Subscriptions {
     }
   }
 
-  /** Ends one that the bus has not answered, also at the bus, which may know it by now. */
+  /**
+   * Ends a registration that the bus has not answered, also at the bus, which may know it by now.
+   */
   synchronized void expire(long id, EventBusException failure) {
     Registration subscription = byId.get(id);
     if (subscription == null
@@ -273,7 +278,7 @@ final class Subscriptions {
     if (!subscription.isAwaited()) {
       notifier.tell(listener -> listener.problem(failure));
     }
-    // Whoever tries again would get each event twice.
+    // An application that tries again would get each event twice.
     subscription.discard();
     unsubscribe(subscription);
   }
@@ -296,39 +301,41 @@ final class Subscriptions {
     }
   }
 
-  // ---- A change of bus
+  // ---- A move
 
-  /** A change begins: what the application asks for waits until its end. */
-  synchronized List<Registration> beginChange() {
+  /** Begins a move: what the application asks for waits until its end. */
+  synchronized List<Registration> beginMove() {
     waiting = new ArrayList<>();
     endingHere.addAll(ending);
     return byId.values().stream().filter(s -> !ending.contains(s.id())).toList();
   }
 
   /**
-   * Unsubscribes from the old bus, whose end this is not for the application.
-   *
-   * @return false if there is nothing to wait for
+   * Unsubscribes from the old bus, which is not an end for the application; returns false if there
+   * is nothing to wait for.
    */
-  synchronized boolean leave(Collection<Registration> moved, Runnable told) {
+  synchronized boolean leave(Collection<Registration> moved, Runnable done) {
     endingHere.retainAll(ending);
     moved.forEach(registration -> leaving.add(registration.id()));
     leaving.addAll(endingHere);
     if (leaving.isEmpty()) {
       return false;
     }
-    onLeft = told;
+    onLeft = done;
     leftAt = clock.epochMicros();
     moved.forEach(registration -> outbox.addControl(registration.endFrame()));
     return true;
   }
 
-  /** The client is at the new bus, which serves these; what waited is said there. */
+  /**
+   * Ends a move with the client at the new bus, which has these in force; what waited is sent
+   * there.
+   */
   synchronized void moved(Collection<Registration> served) {
     List<byte[]> late = waiting;
     // The old bus has no chance to end these any more.
     new ArrayList<>(endingHere).forEach(this::remove);
-    endChange();
+    endMove();
     for (Registration registration : served) {
       if (!byId.containsKey(registration.id())) {
         outbox.addControl(registration.endFrame());
@@ -339,26 +346,28 @@ final class Subscriptions {
     }
   }
 
-  /** The client stays, and has not left; what waited is said to the old bus. */
+  /**
+   * Ends a move with the client at the old bus, which it has not left; what waited is sent there.
+   */
   synchronized void stayed() {
     List<byte[]> late = waiting;
-    endChange();
+    endMove();
     if (late != null) {
       late.forEach(outbox::addControl);
     }
   }
 
-  /** The client has left, and comes back: asks for everything again. */
+  /** Asks the old bus for everything again, to which the client comes back. */
   synchronized void cameBack() {
     interrupted(leftAt == 0 ? clock.epochMicros() : leftAt);
-    endChange();
+    endMove();
     connected();
     byId.values().stream()
         .filter(registration -> ending.contains(registration.id()))
         .forEach(registration -> outbox.addControl(registration.endFrame()));
   }
 
-  private void endChange() {
+  private void endMove() {
     waiting = null;
     endingHere.clear();
     leaving.clear();

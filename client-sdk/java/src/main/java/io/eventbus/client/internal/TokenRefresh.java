@@ -8,29 +8,32 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows a bus a new token before the one that a connection has expires. Where that fails it is
- * tried again, later each time, until the bus ends the connection; the next one begins with a new
+ * Refresh of the token: presents a new one before that of a connection expires. A failure is
+ * retried, later each time, until the bus ends the connection; the next one begins with a new
  * token. Confined to the conductor.
  */
 final class TokenRefresh {
-  /** Of a token's life: when it is replaced at the latest; at the earliest a tenth before. */
-  private static final double LATEST = 0.8;
+  /**
+   * Part of a token's life after which it is replaced at the latest; at the earliest a tenth
+   * before.
+   */
+  private static final double MAX_LIFE_PART = 0.8;
 
   private static final double JITTER = 0.1;
 
-  /** A token is not replaced more often, however short its life is. */
-  static final Duration MIN = Duration.ofSeconds(1);
+  /** Minimum time between two refreshes, however short a token's life is. */
+  static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
 
-  /** The life of a token that by this machine's clock has expired: the clock must be wrong. */
+  /** Assumed life of a token that by this machine's clock has expired: the clock must be wrong. */
   private static final Duration UNKNOWN_LIFE = Duration.ofMinutes(1);
 
-  /** A bus answers within a few seconds. */
-  static final Duration ANSWER = Duration.ofSeconds(10);
+  /** Time in which a bus answers: a few seconds, with a margin. */
+  static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(10);
 
   private static final Duration MAX_PAUSE = Duration.ofSeconds(30);
 
   private final TokenSource source;
-  private final Duration patience;
+  private final Duration timeout;
   private final Scheduler conductor;
   private final MicroClock clock;
   private final DoubleSupplier random;
@@ -39,18 +42,18 @@ final class TokenRefresh {
   private @Nullable BusLink link;
   private Scheduler.@Nullable Timer timer;
   private int failures;
-  // Of the connection, so that what was asked for another one has no effect.
+  // Number of the connection, so that a token for another one has no effect.
   private int round;
 
   /**
-   * Makes one that has nothing to do.
+   * Creates a refresh that has nothing to do.
    *
-   * @param patience how long the application may take for a token
+   * @param timeout time that the application has for a token
    */
   TokenRefresh(
-      TokenSource source, Duration patience, Connector.Environment environment, Notifier notifier) {
+      TokenSource source, Duration timeout, Connector.Environment environment, Notifier notifier) {
     this.source = source;
-    this.patience = patience;
+    this.timeout = timeout;
     this.conductor = environment.conductor();
     this.clock = environment.clock();
     this.random = environment.random();
@@ -58,7 +61,7 @@ final class TokenRefresh {
   }
 
   /**
-   * A bus has let this client in.
+   * Watches the token of a new connection.
    *
    * @param expiresAt microseconds since the epoch; 0 for never
    */
@@ -70,7 +73,7 @@ final class TokenRefresh {
     }
   }
 
-  /** The connection is this client's no longer. */
+  /** Stops with the connection. */
   void end() {
     stopTimer();
     link = null;
@@ -78,7 +81,7 @@ final class TokenRefresh {
     round++;
   }
 
-  /** The bus has taken a token. */
+  /** Notes that the bus has accepted a token. */
   void renewed(BusLink by, long expiresAt) {
     if (by == link) {
       stopTimer();
@@ -87,7 +90,7 @@ final class TokenRefresh {
     }
   }
 
-  /** The bus has refused a token, which the listener has heard. */
+  /** Notes that the bus has refused a token; the listener has heard of it. */
   void refused(BusLink by) {
     if (by == link) {
       retryLater();
@@ -100,14 +103,14 @@ final class TokenRefresh {
     }
     long left = TimeUnit.MICROSECONDS.toNanos(expiresAt - clock.epochMicros());
     long life = left > 0 ? left : UNKNOWN_LIFE.toNanos();
-    double part = LATEST - JITTER * random.getAsDouble();
-    later(this::ask, Math.max(MIN.toNanos(), (long) (life * part)));
+    double part = MAX_LIFE_PART - JITTER * random.getAsDouble();
+    later(this::ask, Math.max(MIN_INTERVAL.toNanos(), (long) (life * part)));
   }
 
   private void ask() {
     int asked = round;
     source.ask(
-        patience,
+        timeout,
         new TokenSource.Taker() {
           @Override
           public void got(@Nullable String token) {
@@ -131,8 +134,8 @@ final class TokenRefresh {
         () ->
             fail(
                 new EventBusException.TimedOut(
-                    "no answer to a new token within " + DurationText.of(ANSWER))),
-        ANSWER.toNanos());
+                    "no answer to a new token within " + DurationText.of(ANSWER_TIMEOUT))),
+        ANSWER_TIMEOUT.toNanos());
     over.authenticate(token);
   }
 
@@ -142,7 +145,7 @@ final class TokenRefresh {
   }
 
   private void retryLater() {
-    long pause = Math.min(MAX_PAUSE.toNanos(), MIN.toNanos() << Math.min(failures, 10));
+    long pause = Math.min(MAX_PAUSE.toNanos(), MIN_INTERVAL.toNanos() << Math.min(failures, 10));
     failures++;
     later(this::ask, (long) (pause * (1 - random.getAsDouble() / 2)));
   }

@@ -11,14 +11,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Where a client's tokens come from. Confined to the conductor. */
+/** Source of a client's tokens. Confined to the conductor. */
 final class TokenSource {
-  /** Hears what became of a question; called once, on the conductor. */
+  /** Callback for the result of a question; called once, on the conductor. */
   interface Taker {
-    /** A token, or null for a client that has none. */
+    /** Called with a token, or null for a client that has none. */
     void got(@Nullable String token);
 
-    /** There is no token now. */
+    /** Called when there is no token now. */
     void failed(EventBusException why);
   }
 
@@ -28,7 +28,7 @@ final class TokenSource {
   private final Scheduler conductor;
 
   /**
-   * Makes a source.
+   * Creates a source.
    *
    * @param fixed the token of a client without a supplier, or null
    * @param supplier the application's, or null
@@ -45,19 +45,19 @@ final class TokenSource {
     this.conductor = conductor;
   }
 
-  /** Says whether another token may come of asking again. */
+  /** Returns whether asking again may yield another token. */
   boolean hasNew() {
     return supplier != null;
   }
 
-  /** Asks; without a supplier the answer comes at once. */
-  void ask(Duration patience, Taker taker) {
+  /** Asks for a token; without a supplier the answer comes at once. */
+  void ask(Duration timeout, Taker taker) {
     TokenSupplier asked = supplier;
     if (asked == null) {
       taker.got(fixed);
       return;
     }
-    new Question(taker, patience).ask(asked);
+    new Question(taker, timeout).ask(asked);
   }
 
   private final class Question {
@@ -65,7 +65,7 @@ final class TokenSource {
     private final Scheduler.Timer deadline;
     private boolean answered;
 
-    Question(Taker taker, Duration patience) {
+    Question(Taker taker, Duration timeout) {
       this.taker = taker;
       this.deadline =
           conductor.schedule(
@@ -73,8 +73,8 @@ final class TokenSource {
                   end(
                       null,
                       new EventBusException.TimedOut(
-                          "the supplier of tokens gave none within " + DurationText.of(patience))),
-              patience.toNanos());
+                          "the supplier of tokens gave none within " + DurationText.of(timeout))),
+              timeout.toNanos());
     }
 
     void ask(TokenSupplier asked) {

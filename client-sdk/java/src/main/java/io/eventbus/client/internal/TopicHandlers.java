@@ -8,8 +8,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A topic on the way in: its name, which subscriptions it matches, and its producers. Confined to
- * the {@link Dispatcher}'s lock.
+ * Inbound topic: its name, the subscriptions it matches, and its producers. Confined to the {@link
+ * Dispatcher}'s lock.
  */
 final class TopicHandlers {
   private static final SubscriptionState[] NOBODY = new SubscriptionState[0];
@@ -21,7 +21,7 @@ final class TopicHandlers {
   SubscriptionState[] inGroups = NOBODY;
   // Those of everyEvent that the bus has confirmed.
   private SubscriptionState[] served = NOBODY;
-  // Which subscriptions it was matched against; -1 for none yet.
+  // Version of the subscriptions that it was matched against; -1 for none yet.
   long version = -1;
   // Most topics have one producer, or events of one come in a row.
   @Nullable ProducerState latest;
@@ -32,10 +32,8 @@ final class TopicHandlers {
   }
 
   /**
-   * Matches it against the subscriptions as they are now.
-   *
-   * @return false if events may have been missed meanwhile: there is no subscription that the bus
-   *     served before and still serves
+   * Matches it against the subscriptions as they are now; returns false if events may have been
+   * missed meanwhile: there is no subscription that the bus had in force before and still has.
    */
   boolean match(List<SubscriptionState> subscriptions, long newVersion) {
     SubscriptionState[] servedBefore = served;
@@ -70,7 +68,7 @@ final class TopicHandlers {
   }
 
   /**
-   * The bytes of a topic, in an array of their own or somewhere in a message. Comparable, because
+   * Bytes of a topic, in an array of their own or somewhere in a message. Comparable, because
    * publishers choose topics: a table in which all of them collide stays fast.
    */
   static final class Key implements Comparable<Key> {

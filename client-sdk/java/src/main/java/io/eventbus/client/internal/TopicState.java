@@ -5,8 +5,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What a publisher knows about a topic: its encoded name, the next sequence number, and the frames
- * whose confirmation is outstanding. All but the name is guarded by the {@link Outbox}'s lock.
+ * State of a topic that a client publishes to: its encoded name, the next sequence number, and the
+ * frames whose confirmation is outstanding. All but the name is guarded by the {@link Outbox}'s
+ * lock.
  */
 final class TopicState {
   final String name;
@@ -16,9 +17,9 @@ final class TopicState {
   long nextSequence;
   // The number of the last message that has an event of it.
   long lastBatch;
-  // Set when it is used, taken away when PublishedTopics looks for what to forget.
+  // Set on use, cleared when PublishedTopics looks for what to forget.
   boolean touched;
-  // Another one is made for the next event.
+  // Another object is made for the next event.
   boolean forgotten;
 
   TopicState(String name) {

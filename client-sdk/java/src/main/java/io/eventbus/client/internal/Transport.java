@@ -6,23 +6,22 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The port to a WebSocket implementation: makes connections for one client. */
+/** Port to a WebSocket implementation: makes connections for one client. */
 public interface Transport {
   /**
-   * Starts to connect. Must not block; what comes of it is told to the listener, exactly one of
-   * {@link Listener#onOpen} and {@link Listener#onFailed}, perhaps before this method returns.
+   * Starts to connect. Must not block; the result is told to the listener, exactly one of {@link
+   * Listener#onOpen} and {@link Listener#onFailed}, perhaps before this method returns.
    *
-   * @param url where to
-   * @param patience how long it may take: the caller keeps the deadline and cancels it; what is
-   *     tried one after the other, the addresses of a name, shares the time
+   * @param timeout time it may take: the caller keeps the deadline and cancels it; attempts that
+   *     follow each other, at the addresses of a name, share the time
    * @param listener hears about this connection only
    */
-  Attempt connect(URI url, Duration patience, Listener listener);
+  Attempt connect(URI url, Duration timeout, Listener listener);
 
-  /** Lets go of what the connections share. Connections are closed before. */
+  /** Releases what the connections share. Connections are closed before. */
   void close();
 
-  /** A connection that is being made. */
+  /** Connection that is being made. */
   @FunctionalInterface
   interface Attempt {
     /**
@@ -31,14 +30,13 @@ public interface Transport {
     void cancel();
   }
 
-  /** One open connection. Any thread may use it. */
+  /** Open connection. Any thread may use it. */
   interface Channel extends CallPath {
     /**
      * Sends a binary message behind those that are under way: one with events or requests at most,
-     * one with answers to calls of a connection that is being left or come to, and any number that
-     * only say how much may be delivered. Must not block until the network has taken it. The buffer
-     * must not be touched until the callback is called; what is between its position and its limit
-     * is sent.
+     * one with replies to calls of a connection that is being left or come to, and any number that
+     * only grant credit. Must not block until the network has accepted it. The buffer must not be
+     * touched until the callback is called; the bytes between its position and its limit are sent.
      *
      * @param callback called once, by any thread, also before this method returns
      */
@@ -51,18 +49,18 @@ public interface Transport {
     void ping();
 
     /**
-     * Takes messages of up to so many bytes from the next one on; a bigger one ends the connection.
+     * Accepts messages of up to this size from the next one on; a bigger one ends the connection.
      * Called by the thread that calls the listener, while it does.
      */
-    void acceptMessages(int mostBytes);
+    void acceptMessages(int maxBytes);
 
     /**
-     * Stops reading, so that the other side is held back; a message that was read already may still
+     * Stops reading, so that the other side is stalled; a message that was read already may still
      * come. Must not block.
      */
     void pauseReading();
 
-    /** Goes on reading, never in the calling thread. Must not block. */
+    /** Resumes reading, never in the calling thread. Must not block. */
     void resumeReading();
 
     /**
@@ -79,38 +77,38 @@ public interface Transport {
     void abort();
   }
 
-  /** Hears how a send ended; must not block and must not throw. */
+  /** Callback for the end of a send; must not block and must not throw. */
   @FunctionalInterface
   interface SendCallback {
     /**
-     * A send has ended.
+     * Called when a send has ended.
      *
-     * @param failure null if the network has taken the message
+     * @param failure null if the network has accepted the message
      */
     void onSent(@Nullable Throwable failure);
   }
 
   /**
-   * Hears what happens to a connection, one call at a time, on threads that other connections need
-   * as well: must not block. {@link Channel#pauseReading} is how the bus is held back.
+   * Listener of a connection, called one call at a time, on threads that other connections need as
+   * well: must not block. {@link Channel#pauseReading} stalls the bus.
    */
   interface Listener {
-    /** The WebSocket handshake has succeeded. */
+    /** Called when the WebSocket handshake has succeeded. */
     void onOpen(Channel channel);
 
-    /** No connection came about. */
+    /** Called when no connection could be made. */
     void onFailed(Throwable failure);
 
-    /** A binary message has arrived. */
+    /** Called when a binary message has arrived. */
     void onMessage(ByteBuffer message);
 
-    /** A pong has arrived. */
+    /** Called when a pong has arrived. */
     void onPong();
 
     /**
-     * The connection has ended; nothing follows.
+     * Called when the connection has ended; nothing follows.
      *
-     * @param reason what the other side said, or empty
+     * @param reason text from the other side, or empty
      */
     void onClosed(int code, String reason);
   }

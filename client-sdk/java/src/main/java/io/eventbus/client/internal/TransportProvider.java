@@ -3,13 +3,13 @@ package io.eventbus.client.internal;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** Makes transports; found with {@link java.util.ServiceLoader}. */
+/** Factory of transports; found with {@link java.util.ServiceLoader}. */
 public interface TransportProvider {
-  /** Makes the transport of a client. */
+  /** Creates the transport of a client. */
   Transport create(Settings settings);
 
   /**
-   * What a client wants of its transport.
+   * Settings of a client's transport.
    *
    * @param maxMessageBytes the largest message to accept until a connection is told otherwise
    * @param sslContext for {@code wss}, or null for the JDK's

@@ -7,12 +7,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of the {@link Outbox} behind the network: messages that were sent and whose confirmation
- * is outstanding, in the order in which they were sent. Guarded by the outbox's lock.
+ * Part of the {@link Outbox} behind the network: messages that were sent and whose confirmation is
+ * outstanding, in the order in which they were sent. Guarded by the outbox's lock.
  *
  * <p>It also knows how many events without a stage may be lost: those sent after the last frame or
  * barrier that the bus has answered. At every moment {@code plainKnown <= plainSent}; each event is
- * told as indeterminate at most once, because what was told counts as known.
+ * reported as indeterminate at most once, because what was reported counts as known.
  */
 final class Unconfirmed {
   private final Deque<Batch> batches = new ArrayDeque<>();
@@ -21,7 +21,7 @@ final class Unconfirmed {
   private long plainKnown;
   private long indeterminate;
 
-  /** A message leaves: from now on the bus may answer it. */
+  /** Records that a message leaves: from now on the bus may answer it. */
   void sending(Batch batch) {
     batch.plainBefore = plainSent;
     plainSent += batch.plainEvents;
@@ -35,9 +35,8 @@ final class Unconfirmed {
   }
 
   /**
-   * The network has taken a message.
-   *
-   * @return the message's array if it is free to be used again
+   * Records that the network has accepted a message; returns its array if it is free to be used
+   * again.
    */
   byte @Nullable [] sent(Batch batch) {
     if (batch.isSettled()) {
@@ -57,7 +56,7 @@ final class Unconfirmed {
     return batches.isEmpty();
   }
 
-  /** Counts the events that were sent and may be lost with the connection. */
+  /** Returns the number of events that were sent and may be lost with the connection. */
   long unsettled() {
     return plainSent - plainKnown + batches.stream().mapToLong(Batch::unconfirmedEvents).sum();
   }
@@ -66,7 +65,7 @@ final class Unconfirmed {
     return indeterminate;
   }
 
-  /** Settles frames up to a sequence; returns what they took of the buffer. */
+  /** Settles frames up to a sequence; returns their bytes of the buffer. */
   long confirmed(TopicState topic, long lastSequence, List<PublishFrame> into) {
     long cost = 0;
     for (PublishFrame frame = topic.unconfirmed.peekFirst();
@@ -93,7 +92,7 @@ final class Unconfirmed {
     return null;
   }
 
-  /** Settles frames that are too old; returns what they took of the buffer. */
+  /** Settles frames that have timed out; returns their bytes of the buffer. */
   long expired(long bornBefore, List<PublishFrame> into) {
     long cost = 0;
     for (Batch batch : batches) {
@@ -134,15 +133,17 @@ final class Unconfirmed {
     }
   }
 
-  /** The bus has answered a barrier; one that was not sent since it was made says nothing. */
+  /**
+   * Records that the bus has answered a barrier; a barrier that was not sent since it was created
+   * says nothing.
+   */
   void known(Batch barrier) {
     plainKnown = Math.max(plainKnown, barrier.plainBefore);
   }
 
   /**
-   * The connection is lost: what is unconfirmed goes to the front of what waits to be sent.
-   *
-   * @return how many events without a stage may be lost
+   * Returns unconfirmed messages to the front of the queue, because the connection is lost; returns
+   * how many events without a stage may be lost.
    */
   long giveBack(Deque<Batch> waiting) {
     markers.forEach(marker -> marker.topic.unconfirmed.clear());

@@ -6,15 +6,15 @@ import org.glassfish.tyrus.spi.ClientContainer;
 import org.glassfish.tyrus.spi.ClientEngine;
 
 /**
- * The container that Tyrus runs in, in place of its own for Grizzly, which has a transport with
- * threads for every connection, reads with workers that a slow handler blocks, and waits while it
- * connects. Tyrus keeps the handshake, the session and the control frames.
+ * Container that Tyrus runs in. It replaces the one for Grizzly, which has a transport with threads
+ * for every connection, reads with workers that a slow handler blocks, and waits while it connects.
+ * Tyrus keeps the handshake, the session and the control frames.
  */
 public final class BusContainer implements ClientContainer {
-  /** The property of an endpoint under which its {@link TyrusWire} is. */
+  /** Property of an endpoint that holds its {@link TyrusWire}. */
   static final String WIRE = "io.eventbus.wire";
 
-  /** For Tyrus, which makes it by its name. */
+  /** Creates the container, for Tyrus, which does so by name. */
   public BusContainer() {}
 
   @Override

@@ -12,9 +12,9 @@ import org.glassfish.grizzly.nio.transport.TCPNIOConnection;
 import org.glassfish.grizzly.nio.transport.TCPNIOTransport;
 
 /**
- * Reads from the socket into one direct buffer for each selector thread, so that a byte is copied
- * once, to where the message is put together. The next filter must take everything it wants to keep
- * before it returns. Not for TLS, whose filter keeps what it has been given.
+ * Filter that reads from the socket into one direct buffer for each selector thread, so that a byte
+ * is copied once, to the place where the message is put together. The next filter must copy
+ * everything it wants to keep before it returns. Not for TLS, whose filter keeps its input.
  */
 final class DirectReads extends TransportFilter {
   private static final int BYTES = 256 * 1024;

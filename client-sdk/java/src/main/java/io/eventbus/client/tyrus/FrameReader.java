@@ -4,23 +4,23 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the stream of bytes that a bus sends apart into WebSocket frames (RFC 6455, section 5.2).
- * Whole binary messages in one frame, which is nearly everything, are copied once, into an array of
- * their own; every other frame is given to Tyrus as it came, with its head. For one thread.
+ * Parser of the bytes that a bus sends into WebSocket frames (RFC 6455, section 5.2). Whole binary
+ * messages in one frame, which is nearly everything, are copied once, into an array of their own;
+ * every other frame is passed to Tyrus unchanged, with its head. For one thread.
  */
 final class FrameReader {
-  /** Hears about frames. */
+  /** Receiver of frames. */
   interface Sink {
-    /** A whole binary message in an array of its own. */
+    /** Takes a whole binary message in an array of its own. */
     void message(ByteBuffer message);
 
-    /** Any other frame, with its head. */
+    /** Takes any other frame, with its head. */
     void otherFrame(ByteBuffer frame);
 
-    /** A frame is masked, or bigger than it may be: nothing more can be read. */
+    /** Called for a frame that is masked, or over the limit: nothing more can be read. */
     void broken(int closeCode, String reason);
 
-    /** Says whether to stop before the next frame. */
+    /** Returns whether to stop before the next frame. */
     boolean isPaused();
   }
 
@@ -32,7 +32,7 @@ final class FrameReader {
   private static final int PROTOCOL_ERROR = 1002;
   private static final int TOO_BIG = 1009;
 
-  private int mostBytes;
+  private int maxBytes;
   private final Sink sink;
   private final byte[] head = new byte[10];
   private int headBytes;
@@ -42,18 +42,18 @@ final class FrameReader {
   private boolean inFragments;
   private boolean over;
 
-  /** Makes a reader at the start of a stream. */
-  FrameReader(int mostBytes, Sink sink) {
-    this.mostBytes = mostBytes;
+  /** Creates a reader at the start of a stream. */
+  FrameReader(int maxBytes, Sink sink) {
+    this.maxBytes = maxBytes;
     this.sink = sink;
   }
 
-  /** Takes messages of up to so many bytes from the next one on. */
+  /** Accepts messages of up to this size from the next one on. */
   void limit(int bytes) {
-    mostBytes = bytes;
+    maxBytes = bytes;
   }
 
-  /** Says whether nothing more can be read, because the stream is broken. */
+  /** Returns whether nothing more can be read, because the stream is broken. */
   boolean isOver() {
     return over;
   }
@@ -83,7 +83,7 @@ final class FrameReader {
     }
   }
 
-  /** Reads on in the head; returns what to fill when it is complete. */
+  /** Reads more of the head; returns the array to fill when it is complete. */
   private byte @Nullable [] readHead(ByteBuffer in) {
     head[headBytes++] = in.get();
     if (headBytes < 2) {
@@ -105,8 +105,8 @@ final class FrameReader {
       fail(PROTOCOL_ERROR, "a bus must not mask its frames");
       return null;
     }
-    if (length < 0 || length > mostBytes) {
-      fail(TOO_BIG, "frame bytes: " + length + " (expected: at most " + mostBytes + ")");
+    if (length < 0 || length > maxBytes) {
+      fail(TOO_BIG, "frame bytes: " + length + " (expected: at most " + maxBytes + ")");
       return null;
     }
     return begin(needed, (int) length);

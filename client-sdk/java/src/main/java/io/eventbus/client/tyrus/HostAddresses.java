@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The addresses of a host, each time beginning with the next: a name may stand for several buses,
- * of which one is gone. Any thread may use it.
+ * Addresses of a host, starting with another one each time: a name may stand for several buses, of
+ * which one is down. Any thread may use it.
  */
 final class HostAddresses {
   private static final int MAX_HOSTS = 1_000;
 
-  /** Looks up names. */
+  /** Resolver of names. */
   @FunctionalInterface
   interface Resolver {
     /** Returns at least one address; may wait for the name service. */

@@ -13,7 +13,7 @@ import org.glassfish.tyrus.core.Utils;
 import org.glassfish.tyrus.spi.UpgradeRequest;
 import org.glassfish.tyrus.spi.UpgradeResponse;
 
-/** The HTTP that comes before WebSocket: writes requests, and collects one answer. */
+/** HTTP before WebSocket: writes requests, and collects one answer. */
 final class HttpHead {
   private static final int MAX_BYTES = 16 * 1024;
   private static final int END = 0x0D0A0D0A;
@@ -25,7 +25,7 @@ final class HttpHead {
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
   private int lastFour;
 
-  /** Reads up to the end of the head; true when it is complete. */
+  /** Reads up to the end of the head; returns true when it is complete. */
   boolean read(ByteBuffer in) throws IOException {
     while (in.hasRemaining()) {
       byte next = in.get();
@@ -44,7 +44,7 @@ final class HttpHead {
     return false;
   }
 
-  /** Reads the complete head. */
+  /** Parses the complete head. */
   UpgradeResponse parse() throws IOException {
     String[] lines = bytes.toString(StandardCharsets.ISO_8859_1).split("\r\n", -1);
     String[] statusLine = lines[0].split(" ", 3);
@@ -71,8 +71,8 @@ final class HttpHead {
   }
 
   /**
-   * The request for an upgrade, as Tyrus has filled it in, but without {@code Origin}: that names
-   * the page that a browser acts for, and a bus refuses pages that it does not know.
+   * Returns the request for an upgrade as Tyrus has filled it in, but without {@code Origin}: that
+   * names the page that a browser acts for, and a bus refuses unknown pages.
    */
   static ByteBuffer upgrade(UpgradeRequest request) {
     URI uri = URI.create(request.getRequestUri());
@@ -94,7 +94,7 @@ final class HttpHead {
     return encode(text.append("\r\n"));
   }
 
-  /** The request to a proxy for a connection to a host. */
+  /** Returns the request to a proxy for a connection to a host. */
   static ByteBuffer connect(String host, int port) {
     String target = host + ":" + port;
     return encode(

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Writes a binary message as one WebSocket frame, masked as RFC 6455, section 5.3, asks of clients.
- * The masking is the only copy on the way from the batch to the socket.
+ * Writer of a binary message as one WebSocket frame, masked as RFC 6455, section 5.3, requires of
+ * clients. The masking is the only copy on the way from the batch to the socket.
  */
 final class MaskedFrame {
   private static final int FINAL_BINARY = 0x82;
@@ -18,7 +18,7 @@ final class MaskedFrame {
 
   private MaskedFrame() {}
 
-  /** How much room a message of so many bytes takes at most. */
+  /** Returns the maximum size of the frame of a message. */
   static int size(int messageBytes) {
     return messageBytes + MAX_HEAD_BYTES;
   }
@@ -26,7 +26,7 @@ final class MaskedFrame {
   /**
    * Writes a frame.
    *
-   * @param out where to; big-endian
+   * @param out its destination; big-endian
    */
   static void write(ByteBuffer out, ByteBuffer message, int key) {
     int length = message.remaining();

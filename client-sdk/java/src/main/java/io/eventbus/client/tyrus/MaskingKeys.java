@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 
 /**
- * Masking keys that nobody can foretell (RFC 6455, section 10.3), fetched many at a time. Any
+ * Masking keys that nobody can predict (RFC 6455, section 10.3), generated many at a time. Any
  * thread may use it.
  */
 final class MaskingKeys {

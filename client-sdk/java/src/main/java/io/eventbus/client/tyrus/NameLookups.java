@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The look-ups of names for all clients. The name service may not answer for minutes, and nothing
- * interrupts it then: so each name takes one thread at most, however many clients ask for it, and
- * nobody waits for longer than its own deadline. Any thread.
+ * Name look-ups of all clients. The name service may not answer for minutes, and nothing interrupts
+ * it then: so each name occupies one thread at most, however many clients ask for it, and nobody
+ * waits for longer than its own deadline. Any thread.
  */
 final class NameLookups {
   static final int MAX_THREADS = 16;
 
-  /** Names that wait for a thread. */
+  /** Maximum number of names that wait for a thread. */
   static final int MAX_WAITING = 1_000;
 
   private final ThreadPoolExecutor threads;
@@ -47,7 +47,7 @@ final class NameLookups {
   }
 
   /** Looks up a name. */
-  CompletableFuture<InetAddress[]> find(Resolver resolver, String host, long patienceNanos) {
+  CompletableFuture<InetAddress[]> find(Resolver resolver, String host, long timeoutNanos) {
     if (isLiteral(host)) {
       CompletableFuture<InetAddress[]> found = new CompletableFuture<>();
       lookUp(new Name(resolver, host), found);
@@ -55,7 +55,7 @@ final class NameLookups {
     }
     return shared(resolver, host)
         .thenApply(all -> all)
-        .orTimeout(patienceNanos, TimeUnit.NANOSECONDS)
+        .orTimeout(timeoutNanos, TimeUnit.NANOSECONDS)
         .exceptionally(
             failure -> {
               throw new CompletionException(explained(host, failure));
@@ -96,7 +96,7 @@ final class NameLookups {
   private void lookUp(Name name, CompletableFuture<InetAddress[]> result) {
     try {
       InetAddress[] all = name.resolver().resolve(name.host());
-      // Before it is told: who asks then wants to know anew.
+      // Before the result is told: a caller that asks then needs a new look-up.
       underWay.remove(name);
       result.complete(all);
     } catch (IOException | RuntimeException | LinkageError e) {
@@ -105,7 +105,7 @@ final class NameLookups {
     }
   }
 
-  /** An address, for which no name service is asked. */
+  /** Returns whether the host is an address, which needs no name service. */
   private static boolean isLiteral(String host) {
     return host.indexOf(':') >= 0 || host.chars().allMatch(c -> (c >= '0' && c <= '9') || c == '.');
   }

@@ -7,15 +7,11 @@ import java.security.GeneralSecurityException;
 import java.util.Locale;
 import javax.net.ssl.SSLException;
 
-/** Says what it means to a person that a connection did not come about, and what to look at. */
+/** Explanations, for people, of failures to connect, with the place to look at. */
 final class OpeningFailure {
   private OpeningFailure() {}
 
-  /**
-   * Explains a failure.
-   *
-   * @return the failure itself if there is nothing to add
-   */
+  /** Explains a failure; returns the failure itself if there is nothing to add. */
   static Throwable explain(URI url, Throwable failure) {
     Throwable root = failure;
     boolean certificate = root instanceof GeneralSecurityException;
@@ -52,7 +48,7 @@ final class OpeningFailure {
     return root;
   }
 
-  /** What a connection ended with that was closed by the other side without a word. */
+  /** Returns the failure of a connection that the other side closed without an answer. */
   static IOException closed(URI url) {
     String at = url.getRawAuthority();
     return new IOException(
@@ -65,7 +61,7 @@ final class OpeningFailure {
                 + " (is it a port for wss:// and not ws://?)");
   }
 
-  /** What the other side said is TLS, and was not asked for in TLS. */
+  /** Returns the failure of a plain connection that was answered in TLS. */
   static IOException speaksTls() {
     return new IOException(
         "the answer is in TLS and not HTTP (is it a port for wss:// and not ws://?)");

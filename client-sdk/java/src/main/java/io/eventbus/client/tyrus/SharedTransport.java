@@ -18,12 +18,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all connections of this JVM share: Grizzly's selector threads, which read and never wait,
- * Tyrus' container, the buffers to send from, and a few threads that open connections and look up
- * names. Nothing here depends on a client's settings; TLS is a matter of each connection.
+ * Resources that all connections of this JVM share: Grizzly's selector threads, which read and
+ * never wait, Tyrus' container, the buffers to send from, and a few threads that open connections
+ * and look up names. Nothing here depends on a client's settings; TLS belongs to each connection.
  */
 final class SharedTransport {
-  /** Held by every client. */
+  /** Shared instance, held by every client. */
   static final RefCounted<SharedTransport> ALL =
       new RefCounted<>(SharedTransport::new, SharedTransport::shutdown);
 
@@ -54,11 +54,11 @@ final class SharedTransport {
             .build();
     grizzly.setSelectorRunnersCount(selectors);
     tyrus = ClientManager.createClient(BusContainer.class.getName());
-    // None. Tyrus takes 0 for a time-out that is over at once, for which it starts ten threads.
+    // No time-out. For Tyrus 0 is one that is over at once, for which it starts ten threads.
     tyrus.setDefaultMaxSessionIdleTimeout(-1);
     Map<String, Object> properties = tyrus.getProperties();
     properties.put(ClientProperties.REDIRECT_ENABLED, false);
-    // Tyrus would wait in the calling thread; we hear about the end of the handshake anyway.
+    // Tyrus would wait in the calling thread; the end of the handshake is reported anyway.
     properties.put(ClientProperties.HANDSHAKE_TIMEOUT, 0);
     // Each client has a few tasks here at most; only a proxy selector of an application may wait.
     openings =
@@ -99,7 +99,7 @@ final class SharedTransport {
     return directReads;
   }
 
-  /** Opens connections; tasks must not block. */
+  /** Returns the executor that opens connections; tasks must not block. */
   Executor openings() {
     return openings;
   }

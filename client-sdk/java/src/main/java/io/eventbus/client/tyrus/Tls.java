@@ -15,11 +15,11 @@ final class Tls {
   private Tls() {}
 
   /**
-   * Makes the filter of a connection.
+   * Creates the filter of a connection.
    *
    * @param context null for the JDK's own
    * @param host the name that the certificate must have
-   * @param onFailure is told why a handshake has failed, before the connection is closed for it
+   * @param onFailure receives the failure of a handshake, before the connection is closed for it
    */
   static SSLFilter filter(
       @Nullable SSLContext context, String host, int port, Consumer<Throwable> onFailure)
@@ -30,7 +30,8 @@ final class Tls {
       @Override
       @SuppressWarnings("rawtypes") // As it is declared in Grizzly.
       protected void notifyHandshakeFailed(Connection connection, Throwable failure) {
-        // Its listeners are told after the connection is closed, when the end was told already.
+        // Its listeners are called after the connection is closed, when its end was reported
+        // already.
         onFailure.accept(failure);
         super.notifyHandshakeFailed(connection, failure);
       }

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One connection: Tyrus' and Grizzly's callbacks on one side, the port's on the other. */
+/** Connection with Tyrus' and Grizzly's callbacks on one side, the port's on the other. */
 final class TyrusConnection extends Endpoint implements Transport.Channel, TyrusWire.Endpoint {
   private static final Logger LOG = LoggerFactory.getLogger(TyrusConnection.class);
 
-  /** From one to the next; a connection that does not come about is over at once. */
+  /** States in their order; a connection that cannot be made is over at once. */
   private enum State {
     CONNECTING,
     OPEN,
@@ -33,16 +33,15 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
   private final Transport.Listener listener;
   private final Consumer<TyrusConnection> onOver;
   private final TyrusWire wire;
-  // Tyrus and Grizzly both tell the end, and Tyrus does it twice.
+  // Tyrus and Grizzly both report the end, and Tyrus does so twice.
   private final AtomicReference<State> state = new AtomicReference<>(State.CONNECTING);
   private volatile @Nullable Session session;
   private volatile boolean aborted;
 
   /**
-   * Makes a connection that is not open yet.
+   * Creates a connection that is not open yet.
    *
-   * @param url where to
-   * @param onOver is told when it did not come about, or has ended
+   * @param onOver is run when it could not be made, or has ended
    */
   TyrusConnection(
       TransportProvider.Settings settings,
@@ -61,7 +60,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
     return wire;
   }
 
-  // ---- Told by Tyrus and by the wire
+  // ---- Called by Tyrus and by the wire
 
   @Override
   public void onOpen(Session open, EndpointConfig config) {
@@ -146,7 +145,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
         closeSession(open, new CloseReason(CloseReason.CloseCodes.getCloseCode(closeCode), reason));
       }
       wire.terminate();
-      // The code is for the other side, whose mistake it is: to this one it is a connection lost.
+      // The code is for the other side, whose mistake it is: for this side the connection is lost.
       listener.onClosed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), reason);
     } else {
       wire.terminate();
@@ -173,7 +172,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
     }
   }
 
-  // ---- Told by the client
+  // ---- Called by the client
 
   /** Gives up while connecting. */
   void cancel() {
@@ -184,7 +183,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
 
   @Override
   public void send(ByteBuffer message, Transport.SendCallback callback) {
-    // Past Tyrus, which would copy the message three times and mask it byte by byte.
+    // Not through Tyrus, which would copy the message three times and mask it byte by byte.
     wire.send(message, callback::onSent);
   }
 
@@ -199,11 +198,11 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
   }
 
   @Override
-  public void acceptMessages(int mostBytes) {
-    wire.limit(mostBytes);
+  public void acceptMessages(int maxBytes) {
+    wire.limit(maxBytes);
     Session open = session;
     if (open != null) {
-      open.setMaxBinaryMessageBufferSize(mostBytes);
+      open.setMaxBinaryMessageBufferSize(maxBytes);
     }
   }
 
@@ -214,7 +213,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
       try {
         open.getAsyncRemote().sendPing(ByteBuffer.allocate(0));
       } catch (IOException | RuntimeException e) {
-        // The connection is going; if nobody says so, the missing pong does.
+        // The connection is ending; if nobody reports that, the missing pong does.
         LOG.debug("pinging failed", e);
       }
     }
@@ -226,7 +225,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Tyrus
     if (open != null) {
       closeSession(open, new CloseReason(CloseReason.CloseCodes.getCloseCode(code), reason));
     }
-    // Sent or not: nobody waits for a network that takes nothing.
+    // Sent or not: nobody waits for a network that accepts nothing.
     wire.terminate();
   }
 

@@ -36,14 +36,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens one connection: TCP, perhaps through a proxy of the JDK's {@link ProxySelector}, TLS, and
- * the upgrade. Nothing waits here: names are looked up elsewhere, and the rest happens on the
+ * Opening of one connection: TCP, perhaps through a proxy of the JDK's {@link ProxySelector}, TLS,
+ * and the upgrade. Nothing waits here: names are looked up elsewhere, and the rest happens on the
  * selector thread.
  */
 final class TyrusHandshake {
   private static final Logger LOG = LoggerFactory.getLogger(TyrusHandshake.class);
 
-  /** What every connection of a client is made with. */
+  /** Settings of every connection of a client. */
   record Environment(
       SharedTransport shared,
       TransportProvider.Settings settings,
@@ -62,7 +62,7 @@ final class TyrusHandshake {
   private final long deadline;
 
   /**
-   * Makes an opening; {@link #open} begins.
+   * Creates an opening; {@link #open} begins.
    *
    * @param deadline of {@link System#nanoTime}, which the addresses of the host share
    */
@@ -94,7 +94,7 @@ final class TyrusHandshake {
     }
   }
 
-  /** Goes on with what the name service has told: addresses, or a failure. */
+  /** Goes on with the result of the name service: addresses, or a failure. */
   private void begin(
       @Nullable InetSocketAddress proxy,
       InetAddress @Nullable [] all,
@@ -117,7 +117,7 @@ final class TyrusHandshake {
     }
   }
 
-  /** Has Tyrus make its side of the handshake, which it gives to the wire. */
+  /** Has Tyrus create its side of the handshake, which it gives to the wire. */
   private void askTyrus() throws DeploymentException, IOException {
     ClientEndpointConfig config =
         ClientEndpointConfig.Builder.create()
@@ -126,7 +126,7 @@ final class TyrusHandshake {
     config.getUserProperties().put(BusContainer.WIRE, wire);
     config
         .getUserProperties()
-        // Not allocated: what is too much for a frame is decided before Tyrus gets it.
+        // Not allocated: frames over the limit are refused before Tyrus gets them.
         .put(ClientContainer.WLS_INCOMING_BUFFER_SIZE, Integer.MAX_VALUE);
     try {
       shared.tyrus().connectToServer(endpoint, config, url);
@@ -139,7 +139,7 @@ final class TyrusHandshake {
     }
   }
 
-  /** Connects to one address after the other, until one takes the connection. */
+  /** Attempts to connect to one address after the other, until one accepts the connection. */
   private final class Attempts {
     private final Deque<InetSocketAddress> left;
     private final List<InetSocketAddress> all;
@@ -153,7 +153,7 @@ final class TyrusHandshake {
       this.throughProxy = throughProxy;
     }
 
-    /** By one thread after the other: each attempt that has failed begins the next. */
+    /** Begins the next attempt; called by one thread after the other, as each attempt fails. */
     void next() {
       InetSocketAddress address = left.removeFirst();
       Attempt attempt = new Attempt(this);
@@ -215,7 +215,7 @@ final class TyrusHandshake {
     }
   }
 
-  /** One address: it takes the connection, refuses it, or is late. */
+  /** Attempt at one address: it accepts the connection, refuses it, or is late. */
   @SuppressWarnings("rawtypes") // As above.
   private static final class Attempt extends EmptyCompletionHandler<Connection> {
     private final Attempts of;
@@ -274,7 +274,7 @@ final class TyrusHandshake {
     if (selector == null) {
       return null;
     }
-    // It knows no WebSocket; RFC 6455, section 4.1, says what to ask for instead.
+    // The selector knows no WebSocket; RFC 6455, section 4.1, says what to ask for instead.
     for (String scheme : List.of("socket", "https", "http")) {
       URI asked = new URI(scheme, null, url.getHost(), port, url.getPath(), null, null);
       for (Proxy proxy : selector.select(asked)) {

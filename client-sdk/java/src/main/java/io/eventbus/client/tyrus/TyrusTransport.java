@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 
-/** One client's connections through Tyrus and Grizzly, on what all clients share. */
+/** Connections of one client through Tyrus and Grizzly, on the shared resources. */
 final class TyrusTransport implements Transport {
-  /** The same for all clients, so that they share look-ups. */
+  /** Resolver of the JDK, the same for all clients, so that they share look-ups. */
   private static final HostAddresses.Resolver JDK = InetAddress::getAllByName;
 
   private final TransportProvider.Settings settings;
@@ -32,14 +32,14 @@ final class TyrusTransport implements Transport {
   }
 
   @Override
-  public Attempt connect(URI url, Duration patience, Listener listener) {
+  public Attempt connect(URI url, Duration timeout, Listener listener) {
     SharedTransport transport = shared.get();
     TyrusConnection connection =
         new TyrusConnection(settings, url, transport.sendBuffers(), listener, connections::remove);
     connections.add(connection);
     TyrusHandshake.Environment environment =
         new TyrusHandshake.Environment(transport, settings, resolver, addresses);
-    long deadline = System.nanoTime() + patience.toNanos();
+    long deadline = System.nanoTime() + timeout.toNanos();
     try {
       transport
           .openings()

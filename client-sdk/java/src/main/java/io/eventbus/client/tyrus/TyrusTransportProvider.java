@@ -3,9 +3,9 @@ package io.eventbus.client.tyrus;
 import io.eventbus.client.internal.Transport;
 import io.eventbus.client.internal.TransportProvider;
 
-/** Makes transports over Tyrus. */
+/** Factory of transports over Tyrus. */
 public final class TyrusTransportProvider implements TransportProvider {
-  /** For {@link java.util.ServiceLoader}. */
+  /** Creates the provider, for {@link java.util.ServiceLoader}. */
   public TyrusTransportProvider() {}
 
   @Override

@@ -23,26 +23,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection of Grizzly: the last filter of its chain. First it reads the answers of the proxy
- * and to the upgrade, then frames, of which it keeps Tyrus' share. What is read is confined to the
- * connection's selector thread; any thread may write, pause and close.
+ * Grizzly side of a connection: the last filter of its chain. First it reads the answers of the
+ * proxy and to the upgrade, then frames, of which it passes Tyrus' share on. Reading is confined to
+ * the connection's selector thread; any thread may write, pause and close.
  */
 final class TyrusWire extends BaseFilter implements FrameReader.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(TyrusWire.class);
   private static final int SWITCHING_PROTOCOLS = 101;
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-  /** The endpoint, as the wire sees it. */
+  /** Endpoint as the wire sees it. */
   interface Endpoint {
     void message(ByteBuffer message);
 
-    /** The connection did not come about, or it broke. */
+    /** Called when the connection could not be made, or broke. */
     void failed(Throwable failure);
 
-    /** What comes cannot be read: the connection is to be closed with this code. */
+    /** Called for input that cannot be read: the connection is to be closed with this code. */
     void unreadable(int closeCode, String reason);
 
-    /** The connection is gone. */
+    /** Called when the connection is gone. */
     void gone();
   }
 
@@ -70,7 +70,7 @@ final class TyrusWire extends BaseFilter implements FrameReader.Sink {
     this.endpoint = endpoint;
   }
 
-  /** Tyrus' side of the handshake, before there is a connection. */
+  /** Sets Tyrus' side of the handshake, before there is a connection. */
   void engine(ClientEngine handshake) {
     engine = handshake;
   }
@@ -79,7 +79,7 @@ final class TyrusWire extends BaseFilter implements FrameReader.Sink {
     return engine != null;
   }
 
-  /** There is a socket, which is not connected yet. */
+  /** Sets the socket, which is not connected yet. */
   void socket(Connection<?> made) {
     writer = new WireWriter(made, sendBuffers);
     connection = made;
@@ -90,7 +90,7 @@ final class TyrusWire extends BaseFilter implements FrameReader.Sink {
     }
   }
 
-  /** The socket is connected; that it cannot be is told where it is connected. */
+  /** Starts on the connected socket; a failure to connect is reported where it is connected. */
   void connected(Connection<?> made) {
     connected = made;
     if (!made.isOpen()) {
@@ -112,7 +112,7 @@ final class TyrusWire extends BaseFilter implements FrameReader.Sink {
 
   // ---- Up to the upgrade
 
-  /** Asks the proxy for a tunnel; what follows is done when it is there. */
+  /** Asks the proxy for a tunnel; runs the task when it is there. */
   void tunnel(ByteBuffer request, Runnable then) {
     WireWriter out = writer;
     if (out != null) {
@@ -190,7 +190,7 @@ final class TyrusWire extends BaseFilter implements FrameReader.Sink {
         answered(reading.parse());
       }
       boolean stop = paused;
-      // Another thread may resume while this one stops: what is left must be read or held, never
+      // Another thread may resume while this one stops: the rest must be read or held, never
       // dropped.
       while (tyrus != null && !stop && bytes.hasRemaining() && !frames.isOver()) {
         frames.read(bytes);
@@ -257,7 +257,7 @@ final class TyrusWire extends BaseFilter implements FrameReader.Sink {
     endpoint.unreadable(closeCode, reason);
   }
 
-  /** On the selector thread: takes messages of up to so many bytes from the next one on. */
+  /** Accepts messages of up to this size from the next one on; on the selector thread. */
   void limit(int messageBytes) {
     frames.limit(messageBytes);
   }

@@ -13,7 +13,7 @@ import org.glassfish.tyrus.spi.Writer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes to one connection of Grizzly, whole frames one after the other: messages of the SDK, which
+ * Writer to one connection of Grizzly, whole frames one after the other: messages of the SDK, which
  * it masks itself, and the control frames of Tyrus, which come ready. Any thread may use it.
  */
 final class WireWriter extends Writer {
@@ -26,22 +26,25 @@ final class WireWriter extends Writer {
     this.sendBuffers = sendBuffers;
   }
 
-  /** Sends a binary message; {@code done} is run when it is in the socket, with null, or failed. */
+  /**
+   * Sends a binary message; {@code done} is run with null when it is in the socket, or with the
+   * failure.
+   */
   void send(ByteBuffer message, Consumer<@Nullable Throwable> done) {
-    ByteBuffer frame = sendBuffers.take(MaskedFrame.size(message.remaining()));
+    ByteBuffer frame = sendBuffers.acquire(MaskedFrame.size(message.remaining()));
     MaskedFrame.write(frame, message, keys.next());
     enqueue(
         frame.flip(),
         new EmptyCompletionHandler<>() {
           @Override
           public void completed(WriteResult<Buffer, ?> result) {
-            sendBuffers.give(frame);
+            sendBuffers.release(frame);
             done.accept(null);
           }
 
           @Override
           public void failed(Throwable failure) {
-            // Somebody may still look into the buffer: it is not used again.
+            // Somebody may still read the buffer: it is not used again.
             done.accept(failure != null ? failure : new IOException("the connection is closed"));
           }
 
@@ -90,7 +93,7 @@ final class WireWriter extends Writer {
 
   @Override
   public void close() {
-    // After what is being written.
+    // After the bytes that are being written.
     connection.closeSilently();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The adapter to Tyrus and Grizzly: Jakarta WebSocket behind the port {@link
+ * Adapter to Tyrus and Grizzly: Jakarta WebSocket behind the port {@link
  * io.eventbus.client.internal.Transport}, in a container that all clients of a JVM share. Nothing
  * else in the SDK knows any of them.
  */

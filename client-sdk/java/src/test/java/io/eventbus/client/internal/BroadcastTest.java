@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is broadcast to services, against a bus without a network. */
+/** Broadcasts to services, against a bus without a network. */
 @Timeout(180)
 class BroadcastTest {
   private static final long[] NO_GROUPS = {};
@@ -128,7 +128,7 @@ class BroadcastTest {
   }
 
   @Test
-  void whatIsMissedWhileAwayIsTold() throws Exception {
+  void reportsBroadcastsMissedWithoutAConnection() throws Exception {
     EventBusClient by = connect();
     serve(by, 1);
     deliver(1, "a");

@@ -47,31 +47,31 @@ class BudgetTest {
   }
 
   @Test
-  void whatDoesNotFitIsRefused() {
+  void refusesEventsThatDoNotFit() {
     Budget budget = budget(WhenFull.FAIL, EVER);
-    assertThat(locked(() -> budget.take(MAX - 1))).isNull();
-    assertThat(locked(() -> budget.take(1))).isNull();
-    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
+    assertThat(locked(() -> budget.tryAcquire(MAX - 1))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(1))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(1))).isEqualTo(SendResult.FULL);
     release(budget, 1);
-    assertThat(locked(() -> budget.take(1))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(1))).isNull();
     assertThat(budget.used()).isEqualTo(MAX);
   }
 
   @Test
-  void oneThatIsBiggerThanAllGoesAlone() {
+  void acceptsAnOversizedEventAlone() {
     Budget budget = budget(WhenFull.FAIL, EVER);
-    assertThat(locked(() -> budget.take(MAX + 1))).isNull();
-    assertThat(locked(() -> budget.take(0))).isEqualTo(SendResult.FULL);
+    assertThat(locked(() -> budget.tryAcquire(MAX + 1))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(0))).isEqualTo(SendResult.FULL);
     release(budget, MAX + 1);
-    assertThat(locked(() -> budget.take(1))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(1))).isNull();
   }
 
   @Test
-  void whatIsDroppedIsCountedAndToldOnce() {
+  void countsDropsAndReportsThemOnce() {
     Budget budget = budget(WhenFull.DROP, EVER);
-    assertThat(locked(() -> budget.take(MAX))).isNull();
-    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.DROPPED);
-    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.DROPPED);
+    assertThat(locked(() -> budget.tryAcquire(MAX))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(1))).isEqualTo(SendResult.DROPPED);
+    assertThat(locked(() -> budget.tryAcquire(1))).isEqualTo(SendResult.DROPPED);
     assertThat(budget.takeDropped()).isEqualTo(2);
     assertThat(budget.takeDropped()).isZero();
     assertThat(budget.dropped()).isEqualTo(2);
@@ -80,10 +80,11 @@ class BudgetTest {
 
   private CompletableFuture<@Nullable SendResult> waiting(Budget budget) {
     CompletableFuture<@Nullable SendResult> result = new CompletableFuture<>();
-    Thread publisher = new Thread(() -> result.complete(locked(() -> budget.take(1))), "publisher");
+    Thread publisher =
+        new Thread(() -> result.complete(locked(() -> budget.tryAcquire(1))), "publisher");
     publisher.setDaemon(true);
     publisher.start();
-    // It holds the lock until it waits for room.
+    // The publisher holds the lock until it waits for room.
     while (publisher.getState() != Thread.State.TIMED_WAITING) {
       Thread.onSpinWait();
     }
@@ -91,9 +92,9 @@ class BudgetTest {
   }
 
   @Test
-  void whoWaitsForRoomIsWokenWhenHalfOfItIsFree() throws Exception {
+  void wakesWaitersWhenHalfIsFree() throws Exception {
     Budget budget = budget(WhenFull.BLOCK, EVER);
-    assertThat(locked(() -> budget.take(MAX))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(MAX))).isNull();
     CompletableFuture<@Nullable SendResult> publisher = waiting(budget);
     release(budget, MAX / 2);
     assertThat(publisher.get(60, TimeUnit.SECONDS)).isNull();
@@ -103,15 +104,15 @@ class BudgetTest {
   @Test
   void waitingEndsAfterItsTime() {
     Budget budget = budget(WhenFull.BLOCK, Duration.ofMillis(1));
-    assertThat(locked(() -> budget.take(MAX))).isNull();
-    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
+    assertThat(locked(() -> budget.tryAcquire(MAX))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(1))).isEqualTo(SendResult.FULL);
     assertThat(budget.dropped()).isZero();
   }
 
   @Test
-  void whoWaitsIsToldOfTheEnd() throws Exception {
+  void failsWaitersAtTheEnd() throws Exception {
     Budget budget = budget(WhenFull.BLOCK, EVER);
-    assertThat(locked(() -> budget.take(MAX))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(MAX))).isNull();
     CompletableFuture<@Nullable SendResult> publisher = waiting(budget);
     locked(
         () -> {
@@ -119,22 +120,22 @@ class BudgetTest {
           return true;
         });
     assertThat(publisher.get(60, TimeUnit.SECONDS)).isEqualTo(SendResult.CLOSED);
-    assertThat(locked(() -> budget.take(0))).isEqualTo(SendResult.CLOSED);
+    assertThat(locked(() -> budget.tryAcquire(0))).isEqualTo(SendResult.CLOSED);
   }
 
   @Test
   void anInterruptEndsTheWaitAndIsKept() {
     Budget budget = budget(WhenFull.BLOCK, EVER);
-    assertThat(locked(() -> budget.take(MAX))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(MAX))).isNull();
     Thread.currentThread().interrupt();
-    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
+    assertThat(locked(() -> budget.tryAcquire(1))).isEqualTo(SendResult.FULL);
     assertThat(Thread.interrupted()).isTrue();
   }
 
   @Test
   void noMoreIsGivenBackThanWasTaken() {
     Budget budget = budget(WhenFull.FAIL, EVER);
-    assertThat(locked(() -> budget.take(10))).isNull();
+    assertThat(locked(() -> budget.tryAcquire(10))).isNull();
     assertThatThrownBy(() -> release(budget, 11))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("-1");

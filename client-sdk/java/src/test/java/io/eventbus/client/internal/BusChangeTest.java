@@ -37,7 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The change of bus, against buses without a network. Connection 1 is the old one, 2 the new. */
+/** Moves, against buses without a network. Connection 1 is the old one, 2 the new. */
 @Timeout(180)
 class BusChangeTest {
   private static final long[] NO_GROUP = {};
@@ -160,7 +160,7 @@ class BusChangeTest {
     return (ChangeBusFailed) arrival.content();
   }
 
-  /** A client that stayed works as before. */
+  /** Asserts that a client that stayed works as before. */
   private void assertWorksAtOne(EventBusClient client) throws Exception {
     get(client.publish("p", Event.of("still")));
     FakeBus.Arrival publish = null;
@@ -215,7 +215,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whatComesOnTheNewConnectionWaitsForTheOldOne() throws Exception {
+  void holdsDeliveriesOfTheNewConnectionForTheOldOne() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersUnsubscribe = false;
@@ -333,7 +333,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whoCannotReachTheNewBusStays() throws Exception {
+  void staysWhenTheNewBusIsUnreachable() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     bus.unreachable.add(TWO);
@@ -356,7 +356,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whoIsRefusedStays() throws Exception {
+  void staysWhenTheNewBusRefuses() throws Exception {
     EventBusClient client = connect();
     bus.silent = true;
     askToChange(1, "tok", TWO);
@@ -433,7 +433,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whoIsTooLateStaysAndLosesNothing() throws Exception {
+  void staysAtTheDeadlineAndLosesNothing() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     bus.confirmsSubscriptions = false;
@@ -450,7 +450,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whatTheOldBusHasIsWaitedForAsLongAsThatGivesIt() throws Exception {
+  void waitsForTheOldBusUntilItsDeadline() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersUnsubscribe = false;
@@ -473,7 +473,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whenTheNewBusIsLostBeforeTheOldOneWasLeftTheClientStays() throws Exception {
+  void staysWhenTheNewBusIsLostBeforeLeaving() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersBarriers = false;
@@ -492,7 +492,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whenTheNewBusIsLostAfterTheOldOneWasLeftTheClientComesBack() throws Exception {
+  void comesBackWhenTheNewBusIsLostAfterLeaving() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersUnsubscribe = false;
@@ -519,7 +519,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whenTheOldBusIsLostTheClientGoesOnAtTheNewOne() throws Exception {
+  void goesOnAtTheNewBusWhenTheOldOneIsLost() throws Exception {
     EventBusClient client = connect();
     Subscription subscription = collect(client, "a");
     bus.confirms = false;
@@ -548,13 +548,13 @@ class BusChangeTest {
   }
 
   @Test
-  void whenBothConnectionsAreLostTheClientReconnects() throws Exception {
+  void reconnectsWhenBothConnectionsAreLost() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersBarriers = false;
     askToChange(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
-    // Something between client and buses ends, and both connections with it.
+    // A proxy between client and buses ends, and both connections with it.
     scheduler.execute(
         () -> {
           bus.connection(1).end(1006, "killed");
@@ -571,7 +571,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whenTheOldBusIsLostBeforeThereIsANewConnectionTheClientReconnectsThere() throws Exception {
+  void reconnectsToTheNewBusWhenTheOldOneIsLostEarly() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     bus.silent = true;
@@ -623,7 +623,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whatTheNewBusHadSentForAGroupBeforeIsReadFirst() throws Exception {
+  void readsEarlierGroupEventsOfTheNewBusFirst() throws Exception {
     EventBusClient client = connect();
     long id = drainedMember(client);
     assertThat(got).isEmpty();
@@ -638,7 +638,7 @@ class BusChangeTest {
   void aNewBusThatAnswersNoPingIsNotWaitedForLong() throws Exception {
     EventBusClient client = connect();
     drainedMember(client);
-    scheduler.advance(PingFence.DEADLINE.minusMillis(1));
+    scheduler.advance(PingFence.PONG_TIMEOUT.minusMillis(1));
     assertThat(got).isEmpty();
     scheduler.advance(Duration.ofMillis(1));
     assertThat(take(1)).containsExactly("g:3");
@@ -658,7 +658,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whoHasNoGroupsWaitsForNoPong() throws Exception {
+  void waitsForNoPongWithoutGroups() throws Exception {
     bus.answersPings = false;
     EventBusClient client = connect();
     collect(client, "a");
@@ -694,7 +694,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whoStaysGivesTheGroupWhatOnlyTheNewConnectionHad() throws Exception {
+  void deliversGroupEventsOfTheNewConnectionWhenItStays() throws Exception {
     EventBusClient client = connect();
     Subscription member = collectInGroup(client, "a");
     long id = ((SubscriptionState) member).id();
@@ -716,7 +716,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whatTheApplicationAsksForMeanwhileIsSaidWhereTheClientEndsUp() throws Exception {
+  void sendsRequestsOfTheApplicationToTheFinalBus() throws Exception {
     EventBusClient client = connect();
     Subscription first = collect(client, "a");
     bus.answersBarriers = false;
@@ -758,7 +758,7 @@ class BusChangeTest {
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     askToChange(1, "second", "ws://three/bus");
     assertThat(toldToTheBus().getToken()).isEqualTo("second");
-    // The new bus wants the client to go on: that is done when it has come.
+    // The new bus wants the client to move: that is done when it has come.
     askToChange(2, "third", ONE);
     bus.answersBarriers = true;
     bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
@@ -769,10 +769,10 @@ class BusChangeTest {
   }
 
   @Test
-  void aClientLetsItselfBeSentOnOnlySoOftenInAMinute() throws Exception {
+  void movesOnlySoOftenInAMinute() throws Exception {
     connect();
     int connection = 1;
-    for (int i = 0; i < MoveLimit.MAX_IN_A_MINUTE; i++) {
+    for (int i = 0; i < MoveLimit.MAX_PER_MINUTE; i++) {
       askToChange(connection, "tok", connection % 2 == 1 ? TWO : ONE);
       take(told);
       connection++;
@@ -811,7 +811,7 @@ class BusChangeTest {
     assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
   }
 
-  /** A subscription whose handler takes nothing before the test lets it. */
+  /** Subscribes with a handler that returns only when the test lets it. */
   private CountDownLatch collectSlowly(EventBusClient client, String filter) throws Exception {
     CountDownLatch go = new CountDownLatch(1);
     get(
@@ -854,7 +854,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whatTheOldBusHasIsWaitedForHoweverSlowlyItIsTaken() throws Exception {
+  void waitsForTheOldBusHoweverSlowTheApplication() throws Exception {
     EventBusClient client = connect();
     CountDownLatch go = collectSlowly(client, "a");
     bus.answersUnsubscribe = false;
@@ -877,7 +877,7 @@ class BusChangeTest {
   }
 
   @Test
-  void whoGetsTooMuchForGroupsMeanwhileStays() throws Exception {
+  void staysWhenTooMuchIsHeldForGroups() throws Exception {
     EventBusClient client = connect();
     long group = ((SubscriptionState) collectInGroup(client, "a")).id();
     bus.confirmsSubscriptions = false;

@@ -394,7 +394,7 @@ class BusClientTest {
   }
 
   @Test
-  void whatIsAskedOfARefusedClientSaysWhyItWasRefused() throws Exception {
+  void callsToARefusedClientNameTheRefusal() throws Exception {
     EventBusClient client = connect();
     Subscription subscription = blockedSubscription(client);
     CompletionStage<Void> flush = blockedFlush(client);
@@ -422,7 +422,7 @@ class BusClientTest {
 
   @Test
   void anUpgradeThatIsRefusedForGoodIsNotAskedForAgain() throws Exception {
-    // Another address is no help: what is wrong is the request.
+    // Another address is no help: the mistake is in the request.
     EventBusClient client = connect(b -> b.url("ws://two/bus"));
     assertThat(told.next()).isEqualTo("connected session-1");
     bus.connectFailure = new UpgradeRefused(404, "Not Found", null, true);
@@ -500,7 +500,7 @@ class BusClientTest {
 
   @ParameterizedTest
   @ValueSource(ints = {301, 401, 403, 404, 407, 418})
-  void whatStandsBeforeABusEndsNoClientThatWasConnected(int status) throws Exception {
+  void aProxyDoesNotEndAConnectedClient(int status) throws Exception {
     EventBusClient client = connect();
     assertThat(told.next()).isEqualTo("connected session-1");
     bus.connectFailure = new UpgradeRefused(status, "", null, false);
@@ -513,7 +513,7 @@ class BusClientTest {
   }
 
   @Test
-  void whatStandsBeforeABusDoesNotEndTheFirstTriesAtOtherAddresses() throws Exception {
+  void aProxyDoesNotEndTheFirstAttemptsAtOtherAddresses() throws Exception {
     bus.connectFailure = new UpgradeRefused(404, "no backend", null, false);
     CompletableFuture<EventBusClient> client = start(b -> b.url("ws://two/bus"));
     assertThat(failure(client))
@@ -523,7 +523,7 @@ class BusClientTest {
   }
 
   @Test
-  void whatWasNeverSentIsWithdrawnWithItsTimeOutAndLeavesNoHole() throws Exception {
+  void withdrawsUnsentEventsAtTheirTimeoutWithoutAGap() throws Exception {
     Duration delay = Duration.ofMillis(100);
     EventBusClient client =
         connect(
@@ -562,7 +562,7 @@ class BusClientTest {
     assertThat(client.counters().bufferedBytes()).isZero();
   }
 
-  /** Withdrawing the oldest makes those that stay no older. */
+  /** Checks that withdrawing the oldest makes those that stay no older. */
   @Test
   void eachEventIsWithdrawnAtItsOwnTime() throws Exception {
     Duration delay = Duration.ofMillis(100);
@@ -593,7 +593,7 @@ class BusClientTest {
   }
 
   @Test
-  void whatMayHaveBeenDeliveredIsNotWithdrawn() throws Exception {
+  void doesNotWithdrawEventsThatMayBeDelivered() throws Exception {
     EventBusClient client = connect(b -> b.confirmTimeout(Duration.ofSeconds(5)));
     bus.confirms = false;
     CompletionStage<Published> sent = client.publish("a", "sent");
@@ -617,7 +617,7 @@ class BusClientTest {
   }
 
   @Test
-  void whatIsAskedOfAClientThatWasClosedNeedsNoReason() throws Exception {
+  void callsToAClosedClientNeedNoReason() throws Exception {
     EventBusClient client = connect();
     client.close();
     assertThat(failure(client.publish("a", "x")))
@@ -714,7 +714,7 @@ class BusClientTest {
   }
 
   @Test
-  void whatWaitsIsPutIntoMessagesThatTheNextBusTakes() throws Exception {
+  void repacksWaitingEventsForTheNextBusLimits() throws Exception {
     EventBusClient client = connect();
     bus.confirms = false;
     String kilobyte = "x".repeat(1_000);
@@ -790,7 +790,7 @@ class BusClientTest {
     assertThat(get(second)).isEqualTo(new Published("a", 99, 1, -1));
     assertThat(get(client.publish("a", "four"))).isEqualTo(new Published("a", 99, 2, -1));
     while (!told.next().equals("producer 77 99")) {
-      // What the listener heard before is of no interest; next() has a deadline.
+      // Earlier calls of the listener are of no interest; next() has a deadline.
     }
   }
 
@@ -883,7 +883,7 @@ class BusClientTest {
     assertThat(failure(stage)).isInstanceOf(EventBusException.TimedOut.class);
   }
 
-  /** Moves the clock in steps, as the conductor's time goes on, until something is done. */
+  /** Moves the clock in steps, as the conductor's time goes on, until the stage is complete. */
   private void awaitWhileTimeGoesOn(CompletionStage<?> stage) throws Exception {
     awaitWhileTimeGoesOn(stage, Duration.ofMillis(100));
   }
@@ -910,7 +910,7 @@ class BusClientTest {
     awaitWhileTimeGoesOn(client.publish("b", "three"));
   }
 
-  /** Publishes an event that is confirmed when what depends on its stage is known. */
+  /** Publishes an event that is confirmed when the dependents of its stage are known. */
   private <T> CompletionStage<T> confirmed(
       EventBusClient client, String payload, Function<Published, T> dependent) throws Exception {
     bus.confirms = false;
@@ -1166,12 +1166,12 @@ class BusClientTest {
     CompletionStage<Void> flush = blockedFlush(client);
     refuse(bus.next(TypeCode.BARRIER), true);
     assertThat(flush.toCompletableFuture()).isNotDone();
-    scheduler.advance(Barriers.PAUSE.minusMillis(1));
+    scheduler.advance(Barriers.RETRY_PAUSE.minusMillis(1));
     assertThat(bus.arrivals).isEmpty();
     scheduler.advance(Duration.ofMillis(1));
     refuse(bus.next(TypeCode.BARRIER), true);
     bus.answersBarriers = true;
-    scheduler.advance(Barriers.PAUSE);
+    scheduler.advance(Barriers.RETRY_PAUSE);
     get(flush);
     assertThat(told.next()).startsWith("connected");
     assertThat(told.calls).isEmpty();
@@ -1184,7 +1184,7 @@ class BusClientTest {
     FakeBus.Arrival asked = bus.next(TypeCode.BARRIER);
     for (int i = 0; i < 29; i++) {
       refuse(asked, true);
-      scheduler.advance(Barriers.PAUSE);
+      scheduler.advance(Barriers.RETRY_PAUSE);
       asked = bus.next(TypeCode.BARRIER);
       assertThat(flush.toCompletableFuture()).isNotDone();
     }

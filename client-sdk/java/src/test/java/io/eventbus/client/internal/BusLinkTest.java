@@ -108,7 +108,7 @@ class BusLinkTest {
     assertThat(bus.connection().isPaused()).isTrue();
     assertThat(link.isReceiving()).isTrue();
     clock.advance(Duration.ofMinutes(5));
-    link.goOn();
+    link.resume();
     assertThat(bus.connection().isPaused()).isFalse();
     assertThat(link.isReceiving()).isFalse();
     assertThat(link.heardAt()).isEqualTo(clock.nanoTime());

@@ -29,7 +29,7 @@ class BusUrlsTest {
   void otherBusesComeAfterTheConfiguredOnes() {
     assertThat(addresses.next()).isEqualTo(A);
     addresses.welcomed(A, List.of("ws://c:8080/bus", "ws://d/bus"));
-    addresses.startAnew();
+    addresses.restart();
     assertThat(addresses.next()).isEqualTo(B);
     assertThat(addresses.next()).isEqualTo(A);
     assertThat(addresses.next()).isEqualTo(C);
@@ -49,13 +49,13 @@ class BusUrlsTest {
   void theLastBusKnowsBest() {
     addresses.welcomed(A, List.of("ws://c:8080/bus"));
     addresses.welcomed(B, List.of());
-    addresses.startAnew();
+    addresses.restart();
     assertThat(List.of(addresses.next(), addresses.next(), addresses.next()))
         .containsExactly(A, B, A);
   }
 
   @Test
-  void whereTheBusSendsTheClientComesFirst() {
+  void triesTheAddressesOfAMoveFirst() {
     addresses.changeBus(A, List.of("ws://c:8080/bus"));
     assertThat(addresses.next()).isEqualTo(C);
     assertThat(addresses.next()).isEqualTo(A);
@@ -83,7 +83,7 @@ class BusUrlsTest {
         "ws://c:70000/bus",
         "c:8080"
       })
-  void whatIsNoAddressIsNotUsed(String named) {
+  void ignoresIllegalAddresses(String named) {
     addresses.welcomed(A, List.of(named));
     addresses.next();
     addresses.next();
@@ -103,8 +103,8 @@ class BusUrlsTest {
   }
 
   @Test
-  void whatIsRememberedIsBounded() {
-    String longest = "ws://c/" + "x".repeat(BusUrls.MAX_CHARACTERS - 7);
+  void boundsTheKnownAddresses() {
+    String longest = "ws://c/" + "x".repeat(BusUrls.MAX_CHARS - 7);
     List<String> many =
         IntStream.range(0, 100_000).mapToObj(i -> "ws://many" + i + "/bus").toList();
     addresses.welcomed(A, List.of(longest, longest + "y"));
@@ -113,7 +113,7 @@ class BusUrlsTest {
     assertThat(addresses.next()).isEqualTo(URI.create(longest));
     assertThat(addresses.next()).isEqualTo(A);
     addresses.welcomed(A, many);
-    addresses.startAnew();
+    addresses.restart();
     addresses.next();
     addresses.next();
     for (int i = 0; i < BusUrls.MAX_OTHERS; i++) {

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls in a change of bus. Connection 1 is the old one, 2 the new. */
+/** Calls during a move. Connection 1 is the old one, 2 the new. */
 @Timeout(180)
 class CallChangeTest {
   private static final RequestOptions TEN_SECONDS =
@@ -119,14 +119,14 @@ class CallChangeTest {
             new ChangeBus(List.of("ws://two/bus"), ChangeReason.OVERLOAD, 10_000L, "tok", 3));
   }
 
-  /** The next one over a connection. */
+  /** Returns the next arrival over a connection. */
   private FakeBus.Arrival next(TypeCode type, int connection) throws InterruptedException {
     FakeBus.Arrival arrival = bus.next(type);
     assertThat(arrival.connection()).isEqualTo(connection);
     return arrival;
   }
 
-  /** Looks at the clock until what is decided there has happened. */
+  /** Moves the clock until the connection is closed. */
   private void awaitClosed(int connection) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!bus.connection(connection).isOver() && System.nanoTime() - deadline < 0) {
@@ -182,7 +182,7 @@ class CallChangeTest {
   }
 
   @Test
-  void whatDoesNotEndInTimeIsSettledAsAfterALostConnection() throws Exception {
+  void settlesLateCallsAsAfterALostConnection() throws Exception {
     EventBusClient client = connect();
     CompletableFuture<Response> once = client.request("a", Event.of("once"), A_MINUTE);
     CompletableFuture<Response> again =

@@ -13,7 +13,7 @@ class CallDeparturesTest {
   private static final int BATCH = 1024;
 
   private final FakeBus bus = new FakeBus();
-  private final SendQueue departures = new SendQueue(BATCH);
+  private final SendQueue queue = new SendQueue(BATCH);
   private final CallDepartures calls = new CallDepartures();
   private final Transport.Channel channel = channel();
 
@@ -41,7 +41,7 @@ class CallDeparturesTest {
     return bus.connection();
   }
 
-  /** A frame of so many bytes with this value. */
+  /** Frame of that many bytes with this value. */
   static final class Frame implements CallFrame {
     private final @Nullable CallPath path;
     private final int bytes;
@@ -84,9 +84,9 @@ class CallDeparturesTest {
     return frame;
   }
 
-  /** The next message: which values it has, and how often each. */
+  /** Describes the next message: which values it has, and how often each. */
   private String next() {
-    ByteBuffer message = calls.next(channel, departures, 0);
+    ByteBuffer message = calls.next(channel, queue, 0);
     if (message == null) {
       return "none";
     }
@@ -126,7 +126,7 @@ class CallDeparturesTest {
   }
 
   @Test
-  void whatIsNotNeededAnyMoreIsLeftOut() {
+  void skipsObsoleteFrames() {
     add(null, 10, 1).needed = false;
     add(null, 10, 2);
     assertThat(next()).isEqualTo("10x2");

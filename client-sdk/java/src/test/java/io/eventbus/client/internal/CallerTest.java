@@ -141,7 +141,7 @@ class CallerTest {
   }
 
   @Test
-  void whatIsLocallyWrongIsToldAtOnce() throws Exception {
+  void refusesIllegalRequestsAtOnce() throws Exception {
     EventBusClient client = connect();
     assertThatExceptionOfType(EventBusException.IllegalTopic.class)
         .isThrownBy(() -> client.request("$SYS.x", Event.of("?")));
@@ -226,7 +226,7 @@ class CallerTest {
       bus.connection().message(FakeBus.reply(bus.nextRequest().call(), "!"));
       get(answer);
     }
-    // One for all of them.
+    // A single timer for all of them.
     assertThat(scheduler.timers()).isLessThanOrEqualTo(before + 1);
     scheduler.advance(Duration.ofSeconds(3));
     assertThat(scheduler.timers()).isLessThanOrEqualTo(before);
@@ -251,7 +251,7 @@ class CallerTest {
   }
 
   @Test
-  void whatWaitsIsBoundedInBytes() throws Exception {
+  void boundsWaitingRequestsInBytes() throws Exception {
     EventBusClient client = connect(builder -> builder.callBufferBytes(4 * 1024));
     loseConnection();
     CompletableFuture<Response> first = client.request("orders", Event.of(new byte[3_000]));
@@ -320,7 +320,7 @@ class CallerTest {
   }
 
   @Test
-  void whatWasRefusedAndNotExecutedIsAskedAgainAsLongAsThereIsTime() throws Exception {
+  void retriesRefusedRequestsUntilTheTimeout() throws Exception {
     EventBusClient client = connect();
     CompletableFuture<Response> answer = client.request("orders", Event.of("what"), TWO_SECONDS);
     for (int attempt = 0; attempt < 5; attempt++) {
@@ -334,7 +334,7 @@ class CallerTest {
                   asked.call(), FailureCode.OVERLOADED, io.eventbus.schema.Execution.NO, 20));
       scheduler.advance(Duration.ofMillis(20 + (50L << attempt)));
     }
-    // No time is left for what is asked for.
+    // No time is left for the request.
     FakeBus.Asked last = bus.nextRequest();
     bus.awaitSent();
     bus.connection()
@@ -354,7 +354,7 @@ class CallerTest {
   }
 
   @Test
-  void whatIsNotIdempotentIsRepeatedOnlyIfThatWasChosenAndItIsSafe() throws Exception {
+  void retriesNonIdempotentRequestsOnlyByChoiceAndIfSafe() throws Exception {
     EventBusClient client = connect();
     CompletableFuture<Response> once = client.request("orders", Event.of("?"), TWO_SECONDS);
     bus.nextRequest();

@@ -17,7 +17,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every pair of phase and event. */
 class ChangeTableTest {
-  /** All that does something: phase, event, next phase, action. Every other pair does nothing. */
+  /**
+   * All pairs that do something: phase, event, next phase, action. Every other pair does nothing.
+   */
   private static final String EXPECTED =
       """
       CONNECTING       READY       SUBSCRIBING      SUBSCRIBE
@@ -125,7 +127,7 @@ class ChangeTableTest {
     assertThat(used).containsExactly(Action.values());
   }
 
-  /** What a change leaves the client with when it is over. */
+  /** Last actions that leave the client at the new bus. */
   private static final Set<Action> AT_THE_NEW =
       EnumSet.of(
           Action.FINISH,
@@ -136,13 +138,13 @@ class ChangeTableTest {
   private static final Set<Action> AT_THE_OLD =
       EnumSet.of(Action.STAY, Action.STAY_UNBEGUN, Action.COME_BACK, Action.COME_BACK_SENDING);
 
-  /** From wherever both connections end, the client must not think that it has one. */
+  /** Checks that the client does not think that it has a connection, from wherever both end. */
   @ParameterizedTest
   @EnumSource(
       value = Phase.class,
       names = {"MOVED", "OVER"},
       mode = EnumSource.Mode.EXCLUDE)
-  void whenBothEndTheClientKnowsThatItHasNone(Phase phase) {
+  void noConnectionIsLeftWhenBothEnd(Phase phase) {
     Step first = ChangeTable.step(phase, Event.OLD_ENDED);
     Step second = ChangeTable.step(first.next(), Event.NEW_ENDED);
     assertThat(AT_THE_OLD).doesNotContain(first.action(), second.action());

@@ -52,7 +52,7 @@ class CompletionsTest {
   }
 
   @Test
-  void whoIsBlockedIsReplacedAndDoesNothingMoreWhenItComesBack() {
+  void replacesABlockedThreadWhichDoesNothingMoreAfterwards() {
     completions.addOne(
         () -> {
           // As if this thread were blocked here.
@@ -90,7 +90,7 @@ class CompletionsTest {
   }
 
   @Test
-  void whoGetsOnIsNotReplaced() {
+  void doesNotReplaceAThreadThatMakesProgress() {
     completions.addOne(() -> completions.look(TIMEOUT));
     completions.addOne(() -> completions.look(TIMEOUT));
     completions.addOne(() -> completions.look(TIMEOUT));

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the client lets the bus deliver, against a bus without a network that keeps to it. */
+/** Credit that the client grants, against a bus without a network that keeps to it. */
 @Timeout(180)
 class CreditFlowTest {
   private static final long[] NO_GROUP = {};
@@ -110,7 +110,7 @@ class CreditFlowTest {
     get(client.subscribe("a", options, event -> got.add(event.sequence())).ready());
   }
 
-  /** The handler does not come back from the first event until {@code go}. */
+  /** Subscribes with a handler that does not come back from the first event until {@code go}. */
   private void collectBlocked(EventBusClient client) throws Exception {
     SubscribeOptions options = SubscribeOptions.DEFAULT.withBufferBytes(BUFFER);
     get(
@@ -130,7 +130,7 @@ class CreditFlowTest {
     limits.merge(credit.connection(), ((Credit) credit.content()).getLimit(), Math::max);
   }
 
-  /** What the client has granted over a connection; -1 for nothing yet. */
+  /** Returns the credit that the client has granted over a connection; -1 for none yet. */
   private long limit(int connection) {
     List<FakeBus.Arrival> arrived = new ArrayList<>();
     bus.credits.drainTo(arrived);
@@ -154,7 +154,7 @@ class CreditFlowTest {
     sent.merge(connection, (long) frame.length, Long::sum);
   }
 
-  /** Delivers until the client takes no more; returns the number of the last event. */
+  /** Delivers until the client accepts no more; returns the number of the last event. */
   private long deliverAll(int connection) {
     while (sent(connection) < limit(connection)) {
       deliver(connection);
@@ -181,7 +181,7 @@ class CreditFlowTest {
     EventBusClient client = connect();
     collect(client);
     FakeBus.Arrival first = take(bus.credits);
-    assertThat(first.content()).isEqualTo(new Credit(0L, CreditGate.MIN, 0L));
+    assertThat(first.content()).isEqualTo(new Credit(0L, CreditGate.MIN_GRANT_BYTES, 0L));
     assertThat(first.message()).isEqualTo(1);
     assertThat(bus.next(TypeCode.SUBSCRIBE).message()).isEqualTo(2);
   }
@@ -213,7 +213,8 @@ class CreditFlowTest {
     collectBlocked(client);
     deliverAll(1);
     blocked.await();
-    assertThat(sent(1)).isBetween((long) BUFFER, BUFFER + CreditGate.MIN + 2L * PAYLOAD.length());
+    assertThat(sent(1))
+        .isBetween((long) BUFFER, BUFFER + CreditGate.MIN_GRANT_BYTES + 2L * PAYLOAD.length());
 
     get(client.publish("p", Event.of("confirmed")));
     get(client.subscribe("b", event -> {}).ready());
@@ -225,7 +226,7 @@ class CreditFlowTest {
     assertThat(bus.connection(1).isPaused()).isFalse();
     assertThat(bus.connection(2).isPaused()).isFalse();
 
-    // What the old bus holds comes as the application takes it.
+    // The rest of the old bus comes as the application consumes it.
     long before = limit(1);
     go.countDown();
     awaitMore(1, before);

@@ -14,7 +14,7 @@ class CreditGateTest {
   @Test
   void moreIsGrantedWhenHalfIsUsed() {
     assertThat(gate.isDue(1000)).as("nothing was told yet").isTrue();
-    assertThat(gate.tell(gate.next(1000))).isTrue();
+    assertThat(gate.raise(gate.next(1000))).isTrue();
     assertThat(gate.isDue(1000)).isFalse();
     come(499);
     assertThat(gate.isDue(1000)).isFalse();
@@ -22,28 +22,28 @@ class CreditGateTest {
     assertThat(gate.isDue(1000)).isTrue();
     assertThat(gate.isDue(999)).as("the bus may send more than half of the room").isFalse();
     assertThat(gate.next(1000)).isEqualTo(1500);
-    assertThat(gate.tell(1500)).isTrue();
+    assertThat(gate.raise(1500)).isTrue();
     assertThat(gate.received()).isEqualTo(500);
     come(1);
   }
 
   @Test
   void nothingIsToldThatChangesNothing() {
-    assertThat(gate.tell(0)).as("from now on there is a limit").isTrue();
-    assertThat(gate.tell(0)).isFalse();
-    assertThat(gate.tell(Long.MAX_VALUE)).isTrue();
-    assertThat(gate.tell(5)).isFalse();
+    assertThat(gate.raise(0)).as("from now on there is a limit").isTrue();
+    assertThat(gate.raise(0)).isFalse();
+    assertThat(gate.raise(Long.MAX_VALUE)).isTrue();
+    assertThat(gate.raise(5)).isFalse();
     assertThat(gate.isDue(Long.MAX_VALUE)).isFalse();
   }
 
   @Test
-  void oneFrameMayPassTheLimitAndNoSecondOne() {
-    gate.tell(100);
+  void permitsOneFrameBeyondTheLimit() {
+    gate.raise(100);
     assertThat(gate.received(130, 31)).as("it is used up").isTrue();
     assertThat(gate.isBeyond()).isFalse();
     assertThat(gate.received(1, 1)).isTrue();
     assertThat(gate.isBeyond()).isTrue();
-    gate.tell(500);
+    gate.raise(500);
     assertThat(gate.isBeyond()).isFalse();
   }
 
@@ -56,11 +56,11 @@ class CreditGateTest {
 
   @Test
   void aBusThatDoesNotKnowOfCreditIsToldNothingMore() {
-    gate.tell(1000);
+    gate.raise(1000);
     gate.refused();
     assertThat(gate.isBeyond()).isTrue();
     assertThat(gate.received(1, 1)).isTrue();
     assertThat(gate.isDue(1 << 20)).isFalse();
-    assertThat(gate.tell(2000)).isFalse();
+    assertThat(gate.raise(2000)).isFalse();
   }
 }

@@ -34,7 +34,10 @@ class EventReaderProperties {
   private final Map<Integer, Long> sequences = new HashMap<>();
   private final Map<String, String> last = new HashMap<>();
 
-  /** Odd steps bring a frame, even ones read some events; each digit is a key or a number. */
+  /**
+   * Reads while events arrive: odd steps bring a frame, even ones read some events; each digit is a
+   * key or a number.
+   */
   @Property(tries = 300)
   void eachEventIsTheLastOfItsKeyOrToldBeforeTheNext(
       @ForAll @Size(max = 60) List<@IntRange(max = 9_999) Integer> steps) {
@@ -58,7 +61,7 @@ class EventReaderProperties {
         topics.computeIfAbsent(
             topic, t -> new ProducerState(new TopicHandlers("t" + t, new TopicHandlers.Key()), 7));
     ByteBuffer events = ByteBuffer.allocate(1024);
-    // One block, whose count is so small that it is one byte, and the end.
+    // A single block, whose count is so small that it is one byte, and the end.
     events.put((byte) (2 * keys.length()));
     long first = sequences.getOrDefault(topic, 1L);
     for (int i = 0; i < keys.length(); i++) {

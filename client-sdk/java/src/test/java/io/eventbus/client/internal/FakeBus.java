@@ -39,13 +39,13 @@ import org.apache.avro.specific.SpecificRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bus without a network: a transport whose other end a test holds. Answers as a bus does unless
- * the test says otherwise, and writes down what it got.
+ * Bus without a network: a transport whose other end a test holds. Answers as a bus does unless the
+ * test says otherwise, and records its input.
  */
 final class FakeBus implements Transport {
   private static final FrameLimits LIMITS = FrameLimits.DEFAULT;
 
-  /** One frame that arrived, with its place in the messages. */
+  /** Frame that arrived, with its place in the messages. */
   record Arrival(int connection, int message, TypeCode type, Object content) {}
 
   /** A Publish that arrived. */
@@ -67,7 +67,7 @@ final class FakeBus implements Transport {
 
   final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
 
-  /** Not among the arrivals: they come whenever something is handled. */
+  /** Credits, which are not among the arrivals: they come whenever something is handled. */
   final BlockingQueue<Arrival> credits = new LinkedBlockingQueue<>();
 
   final List<URI> attempts = new ArrayList<>();
@@ -89,7 +89,7 @@ final class FakeBus implements Transport {
   volatile int messageBytes = 4 * 1024 * 1024;
   volatile @Nullable Exception connectFailure;
   volatile boolean closed;
-  // One party for the test, one for each message that the network has not said to be sent.
+  // A party for the test, and one for each message that the network has not reported as sent.
   private final Phaser underWay = new Phaser(1);
   private final AtomicInteger messages = new AtomicInteger();
   final java.util.Set<String> unreachable = java.util.concurrent.ConcurrentHashMap.newKeySet();
@@ -97,7 +97,7 @@ final class FakeBus implements Transport {
   private final List<Connection> connections = new java.util.concurrent.CopyOnWriteArrayList<>();
 
   @Override
-  public synchronized Attempt connect(URI url, Duration patience, Listener listener) {
+  public synchronized Attempt connect(URI url, Duration timeout, Listener listener) {
     attempts.add(url);
     Exception failure =
         unreachable.contains(url.toString())
@@ -117,14 +117,14 @@ final class FakeBus implements Transport {
   }
 
   /**
-   * Waits until the client has been told that what arrived was sent. Before that, a jump of the
-   * clock would look like a network that does not take it.
+   * Waits until the client has been told that the arrivals were sent. Before that, a jump of the
+   * clock would look like a network that accepts nothing.
    */
   void awaitSent() throws Exception {
     underWay.awaitAdvanceInterruptibly(underWay.arrive(), 10, TimeUnit.SECONDS);
   }
 
-  /** What a client needs that is connected to this bus. */
+  /** Returns the dependencies of a client that is connected to this bus. */
   ClientParts.Outside outside(Scheduler scheduler, MicroClock clock) {
     RefCounted.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
     return new ClientParts.Outside(
@@ -150,12 +150,12 @@ final class FakeBus implements Transport {
     return connection;
   }
 
-  /** The connection with this number, from 1. */
+  /** Returns the connection with this number, from 1. */
   Connection connection(int number) {
     return connections.get(number - 1);
   }
 
-  /** The next frame of this type, others are passed over; fails after ten seconds. */
+  /** Returns the next frame of this type, skipping others; fails after ten seconds. */
   Arrival next(TypeCode type) throws InterruptedException {
     while (true) {
       Arrival arrival = arrivals.poll(60, TimeUnit.SECONDS);
@@ -196,7 +196,7 @@ final class FakeBus implements Transport {
     return deliver(topic, producer, sequence, groups, new String[payloads.length], payloads);
   }
 
-  /** The same with a key, or null, for each event. */
+  /** Encodes a Deliver with a key, or null, for each event. */
   static byte[] deliver(
       String topic,
       long producer,
@@ -246,7 +246,7 @@ final class FakeBus implements Transport {
     return event.flip();
   }
 
-  /** A Reply from member 9 that waited for 3 microseconds and took 4. */
+  /** Encodes a Reply from member 9 that waited for 3 microseconds and took 4. */
   static byte[] reply(long call, String payload) {
     return reply(call, 9, false, payload);
   }
@@ -287,7 +287,7 @@ final class FakeBus implements Transport {
             more));
   }
 
-  /** An Invoke for the method {@code m} by caller 5. */
+  /** Encodes an Invoke for the method {@code m} by caller 5. */
   static byte[] invoke(
       long call, long service, int timeoutMillis, long request, int attempt, String payload) {
     ByteBuffer event = event(payload);
@@ -316,7 +316,7 @@ final class FakeBus implements Transport {
     return new String(event.payload(), StandardCharsets.UTF_8);
   }
 
-  /** One connection. */
+  /** Connection of a client. */
   final class Connection implements Channel {
     final int number;
     private final Listener listener;
@@ -356,12 +356,12 @@ final class FakeBus implements Transport {
       }
     }
 
-    /** The WebSocket handshake of a silent bus has succeeded; Hello is read and not answered. */
+    /** Completes the WebSocket handshake of a silent bus; Hello is read and not answered. */
     void open() {
       listener.onOpen(this);
     }
 
-    /** Lets the network take the message that is under way. */
+    /** Lets the network accept the message that is under way. */
     void releaseSend() {
       SendCallback callback;
       synchronized (this) {
@@ -546,7 +546,9 @@ final class FakeBus implements Transport {
       }
     }
 
-    /** The count and the size before the events, which are all in one block. */
+    /**
+     * Returns the bytes of the count and the size before the events, which are all in one block.
+     */
     private int headOf(PublishView view) {
       return view.eventsSize() - 1 - view.eventBytes();
     }
@@ -589,8 +591,8 @@ final class FakeBus implements Transport {
     }
 
     @Override
-    public void acceptMessages(int mostBytes) {
-      acceptedBytes = mostBytes;
+    public void acceptMessages(int maxBytes) {
+      acceptedBytes = maxBytes;
     }
 
     @Override
@@ -608,7 +610,7 @@ final class FakeBus implements Transport {
       return paused;
     }
 
-    /** The connection breaks, or the bus closes it. */
+    /** Ends the connection, as a break or a close by the bus does. */
     void end(int code, String reason) {
       synchronized (this) {
         if (over) {

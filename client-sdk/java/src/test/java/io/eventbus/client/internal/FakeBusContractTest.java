@@ -41,7 +41,7 @@ class FakeBusContractTest extends TransportContract {
 
       @Override
       public void pong() {
-        // It has answered already.
+        // The connection has answered already.
       }
 
       @Override

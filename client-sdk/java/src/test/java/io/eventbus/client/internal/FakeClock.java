@@ -3,7 +3,7 @@ package io.eventbus.client.internal;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Time that stands still until a test moves it. */
+/** Clock that stands still until a test moves it. */
 final class FakeClock implements MicroClock {
   private final AtomicLong nanos = new AtomicLong(1_000_000_000L);
 

@@ -36,7 +36,7 @@ class ForgottenTopicsTest {
   }
 
   @Test
-  void whenThereAreTooManyTheyGoOnAboveAllNumbers() {
+  void continuesAboveAllNumbersWhenFull() {
     ForgottenTopics forgotten = new ForgottenTopics(10);
     for (int i = 1; i <= 10; i++) {
       forgotten.put(topic(i), 10L * i);

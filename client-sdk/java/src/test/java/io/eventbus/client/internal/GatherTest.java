@@ -55,7 +55,7 @@ class GatherTest {
     return made;
   }
 
-  /** Writes down what it is told. */
+  /** Subscriber that records its calls. */
   private static final class Seen implements Flow.Subscriber<Answer> {
     final BlockingQueue<String> told = new LinkedBlockingQueue<>();
     final CompletableFuture<Flow.Subscription> subscription = new CompletableFuture<>();
@@ -118,7 +118,7 @@ class GatherTest {
     bus.connection().message(FakeBus.reply(1, 7, false, "c"));
     assertThat(seen.next()).isEqualTo("7: c");
     assertThat(seen.next()).isEqualTo("complete");
-    // The number is free: what comes for it later concerns nobody.
+    // The number is free: later frames for it concern nobody.
     bus.connection().message(FakeBus.reply(1, 8, false, "d"));
     assertThat(seen.told).isEmpty();
   }

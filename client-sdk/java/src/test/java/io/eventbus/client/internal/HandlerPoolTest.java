@@ -51,19 +51,19 @@ class HandlerPoolTest {
 
   @Test
   void thereAreNoMoreThreadsThanThereMayBe() throws Exception {
-    int most = 8;
+    int max = 8;
     CountDownLatch looks = new CountDownLatch(100);
     ScheduledThreadPoolExecutor looking =
         new ScheduledThreadPoolExecutor(1) {
           @Override
           public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
-            if (blockedIn.get() == most) {
+            if (blockedIn.get() == max) {
               looks.countDown();
             }
             return super.schedule(task, delay, unit);
           }
         };
-    HandlerPool bounded = new HandlerPool(WANTED, most, looking, Thread::new);
+    HandlerPool bounded = new HandlerPool(WANTED, max, looking, Thread::new);
     CountDownLatch gate = new CountDownLatch(1);
     CountDownLatch done = new CountDownLatch(50);
     for (int i = 0; i < 50; i++) {
@@ -75,7 +75,7 @@ class HandlerPoolTest {
           });
     }
     await(looks);
-    assertThat(blockedIn).as("after a hundred looks more").hasValue(most);
+    assertThat(blockedIn).as("after a hundred looks more").hasValue(max);
     gate.countDown();
     await(done);
     bounded.letThreadsEnd();
@@ -83,7 +83,7 @@ class HandlerPoolTest {
   }
 
   @Test
-  void whereTheSystemGivesNoThreadItIsAskedAgain() throws Exception {
+  void retriesWhenTheSystemGivesNoThread() throws Exception {
     AtomicBoolean refuses = new AtomicBoolean();
     CountDownLatch refused = new CountDownLatch(3);
     HandlerPool poor =
@@ -122,14 +122,14 @@ class HandlerPoolTest {
   @Test
   void handlersThatComputeShareThreads() throws Exception {
     AtomicInteger running = new AtomicInteger();
-    AtomicInteger most = new AtomicInteger();
+    AtomicInteger max = new AtomicInteger();
     AtomicInteger sum = new AtomicInteger();
     int tasks = 2000;
     CountDownLatch done = new CountDownLatch(tasks);
     for (int i = 0; i < tasks; i++) {
       pool.execute(
           () -> {
-            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            max.accumulateAndGet(running.incrementAndGet(), Math::max);
             for (int n = 0; n < 20_000; n++) {
               sum.addAndGet(n);
             }
@@ -139,7 +139,7 @@ class HandlerPoolTest {
     }
     await(done);
     // A stop of the whole process in a bad moment may add a few.
-    assertThat(most).hasValueLessThan(4 * WANTED);
+    assertThat(max).hasValueLessThan(4 * WANTED);
   }
 
   @Test
@@ -160,7 +160,7 @@ class HandlerPoolTest {
   }
 
   @Test
-  void whatComesAfterTheLastClientRunsThoughAllThreadsAreBlocked() throws Exception {
+  void runsTasksAfterTheLastClientDespiteBlockedThreads() throws Exception {
     CountDownLatch gate = new CountDownLatch(1);
     CountDownLatch blocked = new CountDownLatch(WANTED);
     for (int i = 0; i < WANTED; i++) {

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A slow subscription's own policy acts on its own buffer; only BLOCK holds back the others. */
+/** Slow subscriptions: their own policy acts on their own buffer; only BLOCK stalls the others. */
 @Timeout(180)
 class IndependentSubscriptionsTest {
   private static final long[] NO_GROUP = {};
@@ -80,7 +80,7 @@ class IndependentSubscriptionsTest {
         }
       };
 
-  /** Stands still at its first event until {@code go}. */
+  /** Handler that stands still at its first event until {@code go}. */
   private final EventHandler slow =
       new EventHandler() {
         @Override
@@ -147,7 +147,7 @@ class IndependentSubscriptionsTest {
     bus.connection().message(FakeBus.deliver("slow.a", 5, sequence, NO_GROUP, keys, payloads));
   }
 
-  /** What the handler hears, until the last event. */
+  /** Returns the calls of the handler, until the last event. */
   private List<Object> heardUntil(Object last) throws InterruptedException {
     go.countDown();
     List<Object> all = new ArrayList<>();
@@ -162,7 +162,7 @@ class IndependentSubscriptionsTest {
   }
 
   @Test
-  void oneThatMayDropDropsOfItsOwnAndTheOthersGoOn() throws Exception {
+  void aDroppingSubscriptionDropsItsOwnEventsOnly() throws Exception {
     EventBusClient client = connect();
     Subscription subscription = subscribe(client, Overflow.DROP_OLDEST);
     get(client.subscribe("other", event -> others.add(event.sequence())).ready());
@@ -375,7 +375,7 @@ class IndependentSubscriptionsTest {
     assertThat(told).isEmpty();
   }
 
-  /** Takes the events of a subscription under BLOCK, as many as there are permits. */
+  /** Subscribes under BLOCK with a handler that takes as many events as there are permits. */
   private Subscription subscribe(
       EventBusClient client, String filter, int bufferBytes, Semaphore permits) throws Exception {
     SubscribeOptions blocks =
@@ -434,7 +434,10 @@ class IndependentSubscriptionsTest {
     get(subscription.unsubscribe());
   }
 
-  /** An event counts until its handler has returned, which is a moment after its log. */
+  /**
+   * Waits until nothing is buffered: an event counts until its handler has returned, which is a
+   * moment after its log.
+   */
   private static void awaitEmpty(Subscription subscription) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (subscription.counters().bufferedBytes() > 0) {
@@ -484,7 +487,7 @@ class IndependentSubscriptionsTest {
   }
 
   @Test
-  void whoHoldsBackNobodyElseIsNoProblem() throws Exception {
+  void reportsNoStallWithoutOtherSubscriptions() throws Exception {
     subscribe(connect(), Overflow.BLOCK);
     for (long n = 1; n <= 12; n++) {
       deliver("slow.a", n, KIB);

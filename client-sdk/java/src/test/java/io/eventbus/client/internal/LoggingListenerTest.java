@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** What a client logs that was given no listener. */
+/** Log of a client that was given no listener. */
 @Timeout(180)
 class LoggingListenerTest {
   private static final long[] NO_GROUP = {};
@@ -62,11 +62,11 @@ class LoggingListenerTest {
   }
 
   private void laterThanAPace() {
-    clock.advance(Duration.ofSeconds(LoggingListener.SECONDS_BETWEEN));
+    clock.advance(Duration.ofSeconds(LoggingListener.MIN_INTERVAL_SECONDS));
   }
 
   @Test
-  void whatAnApplicationHasToKnowIsLogged() {
+  void logsImportantEvents() {
     listener.connected(INFO);
     listener.disconnected(1006, "gone", true);
     listener.gap(new Gap("a", 5, 2, 4, Gap.Reason.LOST));
@@ -82,7 +82,7 @@ class LoggingListenerTest {
   }
 
   @Test
-  void whatComesTooOftenIsCounted() {
+  void countsLinesThatComeTooOften() {
     listener.gap(new Gap("a", 5, 1, 1, Gap.Reason.LOST));
     listener.gap(new Gap("a", 5, 2, 11, Gap.Reason.LOST));
     listener.dropped(1, DropCause.BUFFER_FULL);

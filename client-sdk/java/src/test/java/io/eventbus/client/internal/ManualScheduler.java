@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 
-/** Runs tasks at once, one at a time, and timers when a test moves the clock. */
+/** Scheduler that runs tasks at once, one at a time, and timers when a test moves the clock. */
 final class ManualScheduler implements Scheduler {
   private record Waiting(long at, Runnable task) {}
 
@@ -57,7 +57,7 @@ final class ManualScheduler implements Scheduler {
     timers.remove(waiting);
   }
 
-  /** How many timers are set. */
+  /** Returns the number of timers. */
   synchronized int timers() {
     return timers.size();
   }

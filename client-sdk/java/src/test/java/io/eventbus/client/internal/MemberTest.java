@@ -52,10 +52,10 @@ class MemberTest {
   private final BlockingQueue<String> failures = new LinkedBlockingQueue<>();
   private final BlockingQueue<Held> held = new LinkedBlockingQueue<>();
 
-  /** A request that the handler has begun with, and its answer. */
+  /** Request that the handler has begun with, and its answer. */
   private record Held(Invocation invocation, CompletableFuture<Event> answer) {}
 
-  /** A handler whose answers the test gives. */
+  /** Handler whose answers the test gives. */
   private final RequestHandler holding =
       invocation -> {
         CompletableFuture<Event> answer = new CompletableFuture<>();
@@ -111,7 +111,7 @@ class MemberTest {
     return CompletableFuture.completedFuture(Event.of(text));
   }
 
-  /** The id that the service is registered under. */
+  /** Registers the service and returns its id. */
   private long serve(EventBusClient client, ServiceOptions options, RequestHandler handler)
       throws Exception {
     get(client.serve("orders", options, handler).ready());
@@ -419,7 +419,7 @@ class MemberTest {
   }
 
   @Test
-  void whatWaitsIsBoundedInBytes() throws Exception {
+  void boundsWaitingRequestsInBytes() throws Exception {
     EventBusClient client = connect();
     long id = serve(client, ONE.withBufferBytes(1_200), holding);
     for (int i = 1; i <= 4; i++) {
@@ -536,7 +536,7 @@ class MemberTest {
     assertThat(refused.getCode()).isEqualTo(FailureCode.OVERLOADED);
     assertThat(refused.getExecuted()).isEqualTo(Execution.NO);
     reader.join(10_000);
-    // The place is free again.
+    // The slot is free again.
     invoke(-2, id, 2);
     take(held);
   }
@@ -578,7 +578,7 @@ class MemberTest {
     while (service.stats().running() > 0 && System.nanoTime() - deadline < 0) {
       Thread.onSpinWait();
     }
-    // Four MiB, and what the network has.
+    // Four MiB, and the data in the network.
     assertThat(service.stats().answered()).isLessThan(10);
     assertThat(service.stats().waiting()).isGreaterThan(20);
     bus.holdsSends = false;

@@ -23,7 +23,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Whatever goes into a message comes out of it, in order, in as few frames as there are runs. */
+/** Events that go into a message come out of it, in order, in as few frames as there are runs. */
 class OpenBatchProperties {
   record In(int topic, long schema, int payloadBytes, boolean confirm) {}
 
@@ -50,7 +50,7 @@ class OpenBatchProperties {
   }
 
   @Property(tries = 200)
-  void whatGoesInComesOut(@ForAll("events") List<In> events, @ForAll boolean mark) {
+  void returnsTheEventsThatWereAdded(@ForAll("events") List<In> events, @ForAll boolean mark) {
     Map<Integer, TopicState> topics = new HashMap<>();
     List<Out> expected = new ArrayList<>();
     OpenBatch open = new OpenBatch(new byte[256 * 1024], 1);

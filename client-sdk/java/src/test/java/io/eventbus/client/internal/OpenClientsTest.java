@@ -94,7 +94,7 @@ class OpenClientsTest {
   }
 
   @Test
-  void whatWasPublishedIsDelivered() throws Exception {
+  void deliversPublishedEvents() throws Exception {
     ClientParts parts = parts(Duration.ofMinutes(1));
     try (EventBusClient client = parts.start().get(60, TimeUnit.SECONDS)) {
       for (int i = 0; i < 1_000; i++) {
@@ -108,7 +108,7 @@ class OpenClientsTest {
   }
 
   @Test
-  void whatCannotBeDeliveredIsCounted() throws Exception {
+  void countsUndeliverableEvents() throws Exception {
     ClientParts parts = parts(Duration.ofMillis(1));
     try (EventBusClient client = parts.start().get(60, TimeUnit.SECONDS)) {
       bus.connectFailure = new IllegalStateException("refused");
@@ -125,7 +125,7 @@ class OpenClientsTest {
   }
 
   @Test
-  void whatTheBusHasNotAnsweredMayBeLost() throws Exception {
+  void countsUnansweredEventsAsPossiblyLost() throws Exception {
     ClientParts parts = parts(Duration.ofMillis(1));
     try (EventBusClient client = parts.start().get(60, TimeUnit.SECONDS)) {
       bus.confirms = false;

@@ -36,7 +36,7 @@ class OutboxTest {
     }
   }
 
-  /** The first byte of each message that leaves. */
+  /** Returns the first byte of each message that leaves. */
   private List<Integer> leaving() {
     List<Integer> first = new ArrayList<>();
     for (ByteBuffer next = outbox.next(channel); next != null; next = outbox.next(channel)) {
@@ -53,7 +53,7 @@ class OutboxTest {
     assertThat(leaving()).containsExactly(ANSWER, BARRIER, ANSWER, ANSWER);
   }
 
-  /** The connection is closed when the last barrier is answered. */
+  /** Checks the end: the connection is closed when the last barrier is answered. */
   @Test
   void theLastBarrierIsBehindAllAnswers() {
     outbox.close();
@@ -62,7 +62,7 @@ class OutboxTest {
     assertThat(leaving()).containsExactly(ANSWER, ANSWER, ANSWER, BARRIER);
   }
 
-  /** Nobody says anything. */
+  /** Listener that does nothing. */
   private static final class SilentListener implements Transport.Listener {
     @Override
     public void onOpen(Transport.Channel opened) {}

@@ -15,13 +15,13 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
 
-/** What a subscriber is told about sequence numbers, against a plain model: sets of numbers. */
+/** Reports to a subscriber about sequence numbers, against a plain model: sets of numbers. */
 class ProducerStateProperties {
   private static ProducerState state() {
     return new ProducerState(new TopicHandlers("t", new TopicHandlers.Key()), 1);
   }
 
-  /** A frame of events, or a Gap frame of the bus for the events before what comes next. */
+  /** Frame of events, or a Gap frame of the bus for the events before the next ones. */
   record Step(Kind kind, int skip, int count) {}
 
   enum Kind {
@@ -62,13 +62,13 @@ class ProducerStateProperties {
         case LOST_THEN_EVENTS -> first = next + step.skip;
         case GAP_THEN_EVENTS -> {
           first = next + step.skip;
-          // Of what is missing the bus may only know a part.
+          // The bus may only know a part of the missing events.
           state.gap(next, next + step.skip / 2, sink);
         }
         case AGAIN -> first = Math.max(100, next - step.skip);
       }
       if (delivered.isEmpty() && step.kind == Kind.LOST_THEN_EVENTS) {
-        // Nothing was seen yet: where the first event is, is where it begins.
+        // Nothing was seen yet: the first event is the beginning.
         next = first;
       }
       for (long n = next; n < first; n++) {

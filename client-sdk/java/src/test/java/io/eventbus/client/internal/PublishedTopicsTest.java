@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which topics an outbox remembers, of which it has room for two. */
+/** Topics that an outbox remembers, with room for two. */
 class PublishedTopicsTest {
   private static final int MAX = 2;
 

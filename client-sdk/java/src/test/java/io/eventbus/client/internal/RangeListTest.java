@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a set of ranges costs, and what it forgets; what it holds is in the properties. */
+/** Cost of a set of ranges, and which of them it forgets; its content is in the properties. */
 class RangeListTest {
   private static final int ATTEMPTS = 20;
   private static final int ROUNDS = 10_000;
@@ -31,16 +31,16 @@ class RangeListTest {
   void nothingIsAllocatedForRangesThatAreNoNeighbours() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long sequence = 1;
-    long least = Long.MAX_VALUE;
-    // The compiler allocates while it warms up: what counts is that a measurement without comes.
-    for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
+    long min = Long.MAX_VALUE;
+    // The compiler allocates while it warms up: a measurement without any has to come.
+    for (int attempt = 0; attempt < ATTEMPTS && min > 0; attempt++) {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int i = 0; i < ROUNDS; i++) {
         sequence += 3;
         ranges.add(sequence, sequence);
       }
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      min = Math.min(min, threads.getCurrentThreadAllocatedBytes() - before);
     }
-    assertThat(least).isZero();
+    assertThat(min).isZero();
   }
 }

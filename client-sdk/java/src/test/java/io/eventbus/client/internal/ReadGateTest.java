@@ -13,12 +13,12 @@ class ReadGateTest {
   private ReadGate.Reader reader(String name) {
     return new ReadGate.Reader() {
       @Override
-      public void hold() {
+      public void stall() {
         calls.add("hold " + name);
       }
 
       @Override
-      public void goOn() {
+      public void resume() {
         calls.add("go on " + name);
       }
 
@@ -32,31 +32,31 @@ class ReadGateTest {
   @Test
   void theLastQueueWithRoomOpensIt() {
     gate.attach(reader("a"));
-    gate.isFull();
-    gate.isFull();
-    gate.hasRoom();
+    gate.onFull();
+    gate.onFull();
+    gate.onRoom();
     assertThat(calls).containsExactly("go on a", "hold a");
-    gate.hasRoom();
+    gate.onRoom();
     assertThat(calls).containsExactly("go on a", "hold a", "go on a");
   }
 
   @Test
   void roomMayBeToldBeforeFull() {
     gate.attach(reader("a"));
-    gate.hasRoom();
-    gate.isFull();
+    gate.onRoom();
+    gate.onFull();
     assertThat(calls).containsExactly("go on a");
-    gate.isFull();
-    gate.hasRoom();
+    gate.onFull();
+    gate.onRoom();
     assertThat(calls).containsExactly("go on a", "hold a", "go on a");
   }
 
   @Test
   void aNewConnectionIsHeldBackWhileAQueueIsFull() {
     gate.attach(reader("a"));
-    gate.isFull();
+    gate.onFull();
     gate.attach(reader("b"));
-    gate.hasRoom();
+    gate.onRoom();
     assertThat(calls).containsExactly("go on a", "hold a", "hold b", "go on b");
   }
 
@@ -69,7 +69,7 @@ class ReadGateTest {
     calls.clear();
     gate.look(old);
     gate.look(now);
-    gate.isFull();
+    gate.onFull();
     gate.look(now);
     assertThat(calls).containsExactly("go on b", "hold b", "hold b");
   }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whether and when a connection is tried again. */
+/** Retries of a connection. */
 class ReconnectBackoffTest {
   private static final int ABNORMAL = 1006;
 
@@ -72,7 +72,7 @@ class ReconnectBackoffTest {
   }
 
   @Test
-  void whereTooLittleTimeIsLeftThereIsNoFurtherTry() {
+  void stopsWhenTooLittleTimeIsLeft() {
     assertThat(retries.next(Duration.ofMillis(100).minusNanos(1), Duration.ZERO)).isNull();
     assertThat(retries.next(Duration.ofSeconds(-1), Duration.ZERO)).isNull();
     assertThat(retries.number()).isZero();

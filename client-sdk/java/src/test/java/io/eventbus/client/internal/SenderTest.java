@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who sends, and what goes together; nothing here runs but this thread. */
+/** Threads that send, and events that share a message; nothing here runs but this thread. */
 @Timeout(180)
 class SenderTest {
   private static final Duration ALONE = Duration.ofNanos(50_000);
@@ -59,7 +59,7 @@ class SenderTest {
     public void ping() {}
 
     @Override
-    public void acceptMessages(int mostBytes) {}
+    public void acceptMessages(int maxBytes) {}
 
     @Override
     public void pauseReading() {}

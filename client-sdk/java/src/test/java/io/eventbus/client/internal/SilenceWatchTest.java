@@ -54,7 +54,7 @@ class SilenceWatchTest {
   }
 
   @Test
-  void whoeverIsHeardIsNotPinged() {
+  void doesNotPingAnActivePeer() {
     for (int i = 0; i < 20; i++) {
       scheduler.advance(Duration.ofSeconds(19));
       line.heardAt = clock.nanoTime();

@@ -28,7 +28,7 @@ class StandbyWriterTest {
         public void ping() {}
 
         @Override
-        public void acceptMessages(int mostBytes) {}
+        public void acceptMessages(int maxBytes) {}
 
         @Override
         public void pauseReading() {}

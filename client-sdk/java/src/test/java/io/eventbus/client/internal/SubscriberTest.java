@@ -220,7 +220,7 @@ class SubscriberTest {
   }
 
   @Test
-  void whatTheBusDroppedIsToldOnce() throws Exception {
+  void reportsDropsOfTheBusOnce() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
     deliver("a", 1, "1");
@@ -484,7 +484,7 @@ class SubscriberTest {
   }
 
   @Test
-  void whatHappenedBetweenTwoSubscriptionsIsNoHole() throws Exception {
+  void reportsNoGapBetweenTwoSubscriptions() throws Exception {
     EventBusClient client = connect();
     Subscription first = collect(client, "a");
     deliver("a", 1, "1");
@@ -502,8 +502,8 @@ class SubscriberTest {
     deliver("a", 1, "1", "2");
     deliver("a", 3, "3");
     take(3);
-    // The last one is handled when the handler has returned and the queue was found empty.
-    // Time goes on as it does outside, or the sender's thread would seem to take half a minute.
+    // The last one is handled when the handler has returned and the queue was found empty. Time
+    // goes on as it does outside, or the sender's thread would seem to take half a minute.
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     CountDownLatch never = new CountDownLatch(1);
     while (!acknowledged(3)) {
@@ -622,7 +622,7 @@ class SubscriberTest {
     }
   }
 
-  /** Runs tasks in threads of their own, unless it is told to refuse them. */
+  /** Executor that runs tasks in threads of their own, unless it is told to refuse them. */
   private static final class Moody implements Executor {
     private final BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
     private volatile boolean refuses;
@@ -638,7 +638,7 @@ class SubscriberTest {
       thread.start();
     }
 
-    /** From now on it refuses, and nothing runs. */
+    /** Refuses tasks from now on, and nothing runs. */
     void refuse() throws InterruptedException {
       for (Thread thread = threads.poll(); thread != null; thread = threads.poll()) {
         thread.join(10_000);
@@ -675,7 +675,7 @@ class SubscriberTest {
     Subscription subscription = collect(client, "a");
     executor.refuse();
     deliver("a", 1, "1");
-    scheduler.advance(ConsumerStarts.TIMEOUT.plusSeconds(1));
+    scheduler.advance(ConsumerStarts.REFUSAL_TIMEOUT.plusSeconds(1));
     bus.next(TypeCode.UNSUBSCRIBE);
     assertThat(take(told))
         .isInstanceOfSatisfying(
@@ -729,7 +729,7 @@ class SubscriberTest {
     get(client.stream("b").subscription().ready());
     executor.refuse();
     demand.request(1);
-    scheduler.advance(ConsumerStarts.TIMEOUT.plusSeconds(1));
+    scheduler.advance(ConsumerStarts.REFUSAL_TIMEOUT.plusSeconds(1));
     assertThat(get(slow.end)).isEqualTo("Closed");
     bus.next(TypeCode.UNSUBSCRIBE);
   }
@@ -749,7 +749,7 @@ class SubscriberTest {
   }
 
   @Test
-  void whatIsDroppedDoesNotCountAsBuffered() throws Exception {
+  void droppedEventsDoNotCountAsBuffered() throws Exception {
     EventBusClient client = connect();
     EventStream stream = client.stream("a");
     get(stream.subscription().ready());
@@ -763,7 +763,7 @@ class SubscriberTest {
     assertThat(stream.subscription().counters().bufferedBytes()).isZero();
   }
 
-  /** The handler goes on in another thread after many events, before the first one has left it. */
+  /** Lets a handler go on in another thread after many events, before the first one has left it. */
   @Test
   void aHandlerMayCloseItsClientThoughItsThreadHasChanged() throws Exception {
     CompletableFuture<Boolean> closed = new CompletableFuture<>();
@@ -1027,7 +1027,7 @@ class SubscriberTest {
         .isInstanceOf(EventBusException.TimedOut.class);
   }
 
-  /** A subscriber that asks for as many as a test says. */
+  /** Subscriber that asks for as many as a test says. */
   private class Slow implements Flow.Subscriber<ReceivedEvent> {
     final CompletableFuture<Flow.Subscription> subscribed = new CompletableFuture<>();
     final CompletableFuture<String> end = new CompletableFuture<>();

@@ -104,7 +104,7 @@ class TokensTest {
     clients.forEach(client -> client.close(Duration.ZERO));
   }
 
-  /** The tokens that the bus was shown beside those of Hello. */
+  /** Returns the tokens that the bus was shown beside those of Hello. */
   private List<String> shown() {
     List<FakeBus.Arrival> all = new ArrayList<>();
     bus.arrivals.drainTo(all);

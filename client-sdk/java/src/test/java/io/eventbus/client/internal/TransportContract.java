@@ -19,15 +19,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What the client relies on, of whatever {@link Transport} there is: tests of the client use one
- * without a network, which has to keep the same promises.
+ * Contract of a {@link Transport} on which the client relies: tests of the client use one without a
+ * network, which has to keep the same guarantees.
  */
 @Timeout(180)
 public abstract class TransportContract {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final byte[] ACK = ControlFrames.encode(TypeCode.ACK, new Ack("a", 5L, 7L));
 
-  /** The other end of one connection. */
+  /** Other end of one connection. */
   protected interface Peer {
     /** Sends a message. */
     void say(byte[] message) throws Exception;
@@ -86,16 +86,16 @@ public abstract class TransportContract {
   private final Told told = new Told();
   private @Nullable Peer peer;
 
-  /** What is tested; closed by who made it. */
+  /** Returns the transport under test, which its creator closes. */
   protected abstract Transport transport();
 
-  /** Where somebody listens. */
+  /** Returns an address where somebody listens. */
   protected abstract URI url();
 
-  /** Where nobody does. */
+  /** Returns an address where nobody listens. */
   protected abstract URI deadUrl() throws Exception;
 
-  /** Takes the connection that was asked for. */
+  /** Returns the connection that was asked for. */
   protected abstract Peer accept() throws Exception;
 
   private Transport.Channel connect() throws Exception {
@@ -123,14 +123,14 @@ public abstract class TransportContract {
   }
 
   @Test
-  void whatDoesNotComeAboutIsToldOnce() throws Exception {
+  void reportsAFailedConnectionOnce() throws Exception {
     transport().connect(deadUrl(), TIMEOUT, told);
     assertThat(told.next()).isEqualTo("failed");
     assertThat(told.calls).isEmpty();
   }
 
   @Test
-  void whatIsBetweenPositionAndLimitGoesOutAndIsToldOnce() throws Exception {
+  void sendsTheBytesBetweenPositionAndLimitAndReportsOnce() throws Exception {
     Transport.Channel channel = connect();
     AtomicInteger calls = new AtomicInteger();
     assertThat(send(channel, calls).get(60, TimeUnit.SECONDS)).isNull();
@@ -175,14 +175,14 @@ public abstract class TransportContract {
   }
 
   @Test
-  void whatIsAbortedHasCode1006() throws Exception {
+  void anAbortedConnectionHasCode1006() throws Exception {
     connect().abort();
     assertThat(told.next()).startsWith("closed 1006");
     assertThat(told.calls).isEmpty();
   }
 
   @Test
-  void whatIsSentAfterTheEndFails() throws Exception {
+  void sendingAfterTheEndFails() throws Exception {
     Transport.Channel channel = connect();
     channel.abort();
     assertThat(told.next()).startsWith("closed");

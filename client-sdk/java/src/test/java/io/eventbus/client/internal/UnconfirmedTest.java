@@ -9,14 +9,16 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Messages that were sent, and what is known of their arrival. */
+/** Messages that were sent, and the state of their arrival. */
 class UnconfirmedTest {
   private final Unconfirmed unconfirmed = new Unconfirmed();
   private final TopicState topic = new TopicState("a");
   private final List<PublishFrame> settled = new ArrayList<>();
   private final Deque<Batch> waiting = new ArrayDeque<>();
 
-  /** A message with events that nobody waits for, and perhaps one frame that somebody does. */
+  /**
+   * Sends a message with events that nobody waits for, and perhaps one frame that somebody does.
+   */
   private Batch send(int plain, PublishFrame... frames) {
     Batch batch =
         new Batch(new byte[10 * frames.length], 10 * frames.length, list(frames), plain, 0);
@@ -56,7 +58,7 @@ class UnconfirmedTest {
   }
 
   @Test
-  void whatNobodyWaitsForMayBeLostOnceEach() {
+  void reportsPlainEventsAsLostOnceEach() {
     send(3);
     send(4);
     assertThat(unconfirmed.giveBack(waiting)).isEqualTo(7);
@@ -88,7 +90,7 @@ class UnconfirmedTest {
   }
 
   @Test
-  void whatIsKnownIsNotForgottenForAnEarlierAnswer() {
+  void anEarlierAnswerDoesNotUndoALaterOne() {
     send(3);
     Batch first = barrier();
     send(2);
@@ -109,7 +111,7 @@ class UnconfirmedTest {
   }
 
   @Test
-  void whatIsNotConfirmedGoesBackInOrderBeforeWhatWaits() {
+  void returnsUnconfirmedMessagesInOrderToTheFront() {
     send(0, frame(1, 0), frame(2, 0));
     send(0, frame(3, 0));
     Batch next = new Batch(new byte[0], 0, List.of(frame(4, 0)), 0, 0);
@@ -137,7 +139,7 @@ class UnconfirmedTest {
   }
 
   @Test
-  void whatIsTooOldIsTakenOutAndNothingElse() {
+  void removesExpiredFramesOnly() {
     send(0, frame(1, 10), frame(2, 20));
     send(0, frame(3, 30));
     assertThat(unconfirmed.expired(20, settled)).isEqualTo(200);

@@ -18,8 +18,8 @@ class MaskedFrameProperties {
     byte[] array = new byte[offset + length + 3];
     new java.util.Random(length).nextBytes(array);
     ByteBuffer message = ByteBuffer.wrap(array, offset, length);
-    int most = MaskedFrame.size(length);
-    ByteBuffer frame = direct ? ByteBuffer.allocateDirect(most) : ByteBuffer.allocate(most);
+    int max = MaskedFrame.size(length);
+    ByteBuffer frame = direct ? ByteBuffer.allocateDirect(max) : ByteBuffer.allocate(max);
     MaskedFrame.write(frame, message, key);
     frame.flip();
     assertThat(message.remaining()).isEqualTo(length);

@@ -31,7 +31,7 @@ class NameLookupsTest {
     lookups.close();
   }
 
-  /** Answers at once for some names, and for others when the test says so. */
+  /** Resolves some names at once, and others when the test says so. */
   private InetAddress[] resolve(String host) throws UnknownHostException {
     asked.incrementAndGet();
     if (host.startsWith("dead")) {
@@ -65,7 +65,7 @@ class NameLookupsTest {
   }
 
   @Test
-  void whoWaitsInVainIsToldAtItsDeadlineAndAddressesNeedNoNameService() throws Exception {
+  void failsAtTheDeadlineAndNeedsNoNameServiceForAddresses() throws Exception {
     for (int i = 0; i < NameLookups.MAX_THREADS; i++) {
       var unused = lookups.find(resolver, "dead" + i, LONG);
     }
@@ -77,7 +77,7 @@ class NameLookupsTest {
   }
 
   @Test
-  void whatWaitsIsBounded() {
+  void boundsTheQueue() {
     for (int i = 0; i < NameLookups.MAX_THREADS + NameLookups.MAX_WAITING; i++) {
       var unused = lookups.find(resolver, "dead" + i, LONG);
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The messages of the usual mistakes in connecting, at real sockets. */
+/** Messages of the usual mistakes in connecting, at real sockets. */
 @Timeout(120)
 class OpeningFailureTest {
   private static final String PASSWORD = "only-for-tests";
@@ -73,7 +73,7 @@ class OpeningFailureTest {
     transport.close();
   }
 
-  /** Connects, and returns what a person is told about it. */
+  /** Connects, and returns the message for a person. */
   private String failureOf(String url) throws Exception {
     CompletableFuture<String> told = new CompletableFuture<>();
     transport.connect(
@@ -110,7 +110,7 @@ class OpeningFailureTest {
     return server;
   }
 
-  /** What is done with the one connection that comes. */
+  /** Treatment of the only connection. */
   private interface Peer {
     void talk(Socket socket) throws IOException;
   }
@@ -137,7 +137,7 @@ class OpeningFailureTest {
   }
 
   @Test
-  void whereNobodyListensABusIsAskedFor() throws Exception {
+  void namesAMissingBusWhenTheConnectionIsRefused() throws Exception {
     int port;
     try (ServerSocket server = listen()) {
       port = server.getLocalPort();

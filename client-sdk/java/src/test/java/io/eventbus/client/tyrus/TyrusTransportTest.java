@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The adapter against a socket of the test's own, which can do what no WebSocket server does. */
+/** Adapter against a socket of the test's own, which can do what no WebSocket server does. */
 @Timeout(180)
 class TyrusTransportTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -73,9 +73,9 @@ class TyrusTransportTest {
       if (pauses) {
         channel.join().pauseReading();
       }
-      Integer most = accepts;
-      if (most != null) {
-        channel.join().acceptMessages(most);
+      Integer max = accepts;
+      if (max != null) {
+        channel.join().acceptMessages(max);
       }
       if (message.remaining() > LONG) {
         calls.add("message of " + message.remaining() + " bytes");
@@ -179,7 +179,7 @@ class TyrusTransportTest {
   }
 
   @Test
-  void whatIsSentAfterTheEndFails() throws Exception {
+  void sendingAfterTheEndFails() throws Exception {
     Transport.Channel channel = connect();
     channel.abort();
     CompletableFuture<@Nullable Throwable> sent = new CompletableFuture<>();
@@ -206,7 +206,7 @@ class TyrusTransportTest {
   }
 
   @Test
-  void howBigAMessageMayBeCanBeChanged() throws Exception {
+  void theMaximumMessageSizeCanBeChanged() throws Exception {
     connect();
     told.accepts = 70_000;
     peer.write(0x82, 1, 1);
@@ -353,7 +353,7 @@ class TyrusTransportTest {
   }
 
   @Test
-  void whoGetsNoAnswerAtAnyAddressIsToldAllOfThem() throws Exception {
+  void namesAllAddressesWhenNoneAnswers() throws Exception {
     URI url = peer.url();
     peer.close();
     TyrusTransport resolving =
@@ -373,7 +373,7 @@ class TyrusTransportTest {
     }
   }
 
-  /** An address whose system takes connections of nobody, and says nothing. */
+  /** Connects to an address whose system accepts no connection, silently. */
   @Test
   void anAddressThatDoesNotAnswerGetsAShareOfTheTime() throws Exception {
     InetAddress mute = InetAddress.getByName("127.0.0.9");

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
-/** The other end of a connection, a plain socket: says whatever a test wants. */
+/** Other end of a connection, a plain socket: sends whatever a test wants. */
 final class WebSocketPeer implements AutoCloseable {
   private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
   private static final int MILLIS = 10_000;
@@ -41,7 +41,7 @@ final class WebSocketPeer implements AutoCloseable {
     return in;
   }
 
-  /** The lines of a request. */
+  /** Reads the lines of a request. */
   List<String> head() throws IOException {
     List<String> lines = new ArrayList<>();
     for (String line = line(); !line.isEmpty(); line = line()) {
@@ -136,11 +136,11 @@ final class WebSocketPeer implements AutoCloseable {
     return frame;
   }
 
-  /** Says whether the other side has closed; reads what comes before. */
+  /** Returns whether the other side has closed; reads the bytes before that. */
   boolean isEnded() {
     try {
       while (in.read() >= 0) {
-        // What was sent before the end is of no interest.
+        // Bytes from before the end are of no interest.
       }
       return true;
     } catch (java.net.SocketTimeoutException e) {

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What operators do, from this bus. */
+/** Operations for operators, from this bus. */
 public final class Administration implements RegistryAdministration {
   private final Member member;
   private final BusId bus;
@@ -39,7 +39,7 @@ public final class Administration implements RegistryAdministration {
   private final Clock clock;
 
   /**
-   * Of a bus.
+   * Creates the operations of a bus.
    *
    * @param notRunning the error before and after it runs
    */
@@ -109,7 +109,7 @@ public final class Administration implements RegistryAdministration {
     return attempted(left -> invited(address, left), deadline);
   }
 
-  /** One look whether a bus that was invited is a member; it is invited again at the next. */
+  /** Checks once whether an invited bus is a member; it is invited again at the next check. */
   private CompletableFuture<BusId> invited(Endpoint address, Duration left) {
     return member
         .invite(address, left)
@@ -127,7 +127,7 @@ public final class Administration implements RegistryAdministration {
             });
   }
 
-  /** Of some answers no waiting changes anything. */
+  /** Returns the refusal if no waiting changes the answer. */
   private static RegistryException refusedForEver(Endpoint address, Throwable error) {
     return error instanceof LinkException link
             && link.refusal() != null

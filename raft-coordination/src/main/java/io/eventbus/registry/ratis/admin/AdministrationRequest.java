@@ -7,7 +7,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operator asks the leader for; bytes of a fixed order.
+ * Request of an operator to the leader; bytes in a fixed order.
  *
  * @param other another bus that it is about; null for none
  * @param again whether this may have been carried out before: then it is no error to find it done
@@ -15,17 +15,17 @@ import org.jspecify.annotations.Nullable;
  */
 record AdministrationRequest(
     Operation operation, BusId bus, @Nullable BusId other, boolean again, int millis) {
-  /** What operators ask for. */
+  /** Operations for operators. */
   enum Operation {
-    /** To lead. */
+    /** Makes the bus the leader. */
     TRANSFER,
-    /** To vote, instead of the other one. */
+    /** Gives the bus a vote, instead of the other one. */
     PROMOTE,
-    /** To vote no more. */
+    /** Takes the vote from the bus. */
     DEMOTE,
-    /** To be taken out and forgotten, although it does not answer. */
+    /** Removes a bus from the members and the registry, although it does not answer. */
     REMOVE,
-    /** To be taken out and forgotten, by a bus of itself. */
+    /** Removes the requesting bus from the members and the registry. */
     LEAVE
   }
 

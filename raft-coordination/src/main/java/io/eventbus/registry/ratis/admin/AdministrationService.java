@@ -17,8 +17,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
 /**
- * Operators' requests on their way to the leader: as the leader takes them from other buses, and as
- * another bus sends them.
+ * Forwarding of operators' requests to the leader: accepts them from other buses at the leader, and
+ * sends them from another bus.
  */
 public final class AdministrationService {
   private static final String REFUSED = "REFUSED";
@@ -30,7 +30,7 @@ public final class AdministrationService {
   private final String self;
   private final Executor callers;
 
-  /** A service that is not offered yet. */
+  /** Creates a service that is not offered yet. */
   public AdministrationService(
       LinkNode links,
       PeerBook peers,
@@ -51,12 +51,15 @@ public final class AdministrationService {
     links.offer(Services.ADMINISTRATION, this::onRequest);
   }
 
-  /** Offers it no more. */
+  /** Withdraws it. */
   public void close() {
     links.withdraw(Services.ADMINISTRATION);
   }
 
-  /** One try to have it done. It fails with a refusal, or with what another try may mend. */
+  /**
+   * Makes one attempt. It fails with a refusal, or with an error after which another attempt may
+   * succeed.
+   */
   CompletableFuture<Void> submit(AdministrationRequest request, Duration left) {
     String leader = group.leader();
     if (self.equals(leader)) {
@@ -76,8 +79,8 @@ public final class AdministrationService {
 
   private static Throwable meant(Throwable error) {
     Throwable cause = LeaderRetry.unwrap(error);
-    return cause instanceof LinkServiceException told && told.code().equals(REFUSED)
-        ? new AdministrationRefusedException(String.valueOf(told.getMessage()))
+    return cause instanceof LinkServiceException failure && failure.code().equals(REFUSED)
+        ? new AdministrationRefusedException(String.valueOf(failure.getMessage()))
         : cause;
   }
 

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the cluster looks from one bus.
+ * Cluster as seen from one bus.
  *
  * @param cluster the cluster's id; empty if this bus belongs to none yet
  * @param leader the bus that leads, as far as this one knows; null for none
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param listeners the buses that only follow
  * @param changing whether the members are being changed; until that is done, a majority of both the
  *     former voters and the new ones is needed
- * @param appliedIndex how far the log is applied here; -1 for nothing
+ * @param appliedIndex the index up to which the log is applied here; -1 for nothing
  */
 public record ClusterStatus(
     String cluster,
@@ -24,15 +24,15 @@ public record ClusterStatus(
     List<String> listeners,
     boolean changing,
     long appliedIndex) {
-  /** What a bus does in its cluster. */
+  /** Role of a bus in its cluster. */
   public enum Role {
-    /** It gives the commands their order. */
+    /** Voter that gives the commands their order. */
     LEADER,
-    /** It votes and keeps the log. */
+    /** Member that votes and keeps the log. */
     VOTER,
-    /** It keeps the log and does not vote. */
+    /** Member that keeps the log and does not vote. */
     LISTENER,
-    /** It is no member, or not yet. */
+    /** No member, or not yet. */
     NONE
   }
 

@@ -25,16 +25,18 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands over what this bus is, one thing after the other: says that it drains, gives the leadership
+ * Handover of this bus's roles, one after the other: declares that it drains, gives the leadership
  * to a voter that answers, waits until the leader has given its vote to another bus, and, if it
- * goes for good, asks the leader to forget it. It looks every few milliseconds what is left, on the
- * registry's timers, and waits for nothing there.
+ * leaves for good, asks the leader to remove it. Every few milliseconds it checks the remaining
+ * roles, on the registry's timers, and waits for nothing there.
  */
 final class Departing {
-  private static final int LOOK_MILLIS = 10;
+  private static final int CHECK_MILLIS = 10;
 
-  /** For one try to hand over the leadership; meanwhile the leader takes no commands. */
-  private static final Duration TRANSFER = Duration.ofSeconds(2);
+  /**
+   * Timeout of one attempt to hand over the leadership; meanwhile the leader accepts no commands.
+   */
+  private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(2);
 
   private final Member member;
   private final RatisGroup group;
@@ -49,7 +51,7 @@ final class Departing {
   private @Nullable CompletableFuture<?> underWay;
   private boolean draining;
 
-  // Also where answers come in:
+  // Also on threads that bring answers:
   private volatile boolean asked;
   private volatile boolean forgotten;
   private volatile String detail = "";
@@ -79,7 +81,7 @@ final class Departing {
 
   private void schedule(int millis) {
     try {
-      Future<?> unused = member.timers().schedule(this::lookSafely, millis, TimeUnit.MILLISECONDS);
+      Future<?> unused = member.timers().schedule(this::checkSafely, millis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       detail = "the registry was closed";
       finish();
@@ -88,21 +90,21 @@ final class Departing {
 
   // The caller must hear of any error.
   @SuppressWarnings("CatchingUnchecked")
-  private void lookSafely() {
+  private void checkSafely() {
     try {
-      look();
+      check();
     } catch (Exception e) {
       detail = String.valueOf(e.getMessage());
       finish();
     }
   }
 
-  private void look() {
+  private void check() {
     if (left().isNegative()) {
       detail = detail.isEmpty() ? "the deadline has come" : detail;
       finish();
     } else if ((underWay != null && !underWay.isDone()) || !isDone()) {
-      schedule(LOOK_MILLIS);
+      schedule(CHECK_MILLIS);
     } else {
       finish();
     }
@@ -112,7 +114,7 @@ final class Departing {
     return Duration.ofNanos(endNanos - System.nanoTime());
   }
 
-  /** Begins what is next; true if nothing is left. */
+  /** Begins the next step; returns true if nothing is left. */
   private boolean isDone() {
     VoterPolicy.Situation situation = member.view().situation(group);
     if (situation == null) {
@@ -167,13 +169,13 @@ final class Departing {
             .orTimeout(1, TimeUnit.SECONDS);
   }
 
-  /** Whether another bus is asked to lead now, or a bus that is about to get a vote. */
+  /** Returns whether another bus is asked to lead now, or a bus that is about to get a vote. */
   private boolean handOver(VoterPolicy.Situation situation) {
     Map<String, Long> silence = group.followerSilenceMillis();
     String next =
         situation.voters().stream()
             .filter(voter -> !voter.equals(bus.value()) && !tried.contains(voter))
-            .filter(voter -> isThere(situation, voter))
+            .filter(voter -> isPresent(situation, voter))
             .min(Comparator.comparing(voter -> silence.getOrDefault(voter, Long.MAX_VALUE)))
             .orElse(null);
     if (next == null) {
@@ -182,7 +184,7 @@ final class Departing {
     }
     tried.add(next);
     Duration left = left();
-    Duration limit = left.compareTo(TRANSFER) < 0 ? left : TRANSFER;
+    Duration limit = left.compareTo(TRANSFER_TIMEOUT) < 0 ? left : TRANSFER_TIMEOUT;
     begin(group.transferLeadership(next, Math.max(1, limit.toMillis())));
     return true;
   }
@@ -191,7 +193,7 @@ final class Departing {
     return situation.voters().contains(bus.value()) || situation.listeners().contains(bus.value());
   }
 
-  private static boolean isThere(VoterPolicy.Situation situation, String voter) {
+  private static boolean isPresent(VoterPolicy.Situation situation, String voter) {
     BusInfo info = situation.snapshot().bus(new BusId(voter));
     return info == null || info.state() == BusState.UP || info.state() == BusState.JOINING;
   }
@@ -207,7 +209,7 @@ final class Departing {
             .handle(
                 (nothing, error) -> {
                   forgotten = error == null;
-                  // A refusal is the last word; anything else another try may mend.
+                  // A refusal is final; after any other error another attempt may succeed.
                   asked =
                       forgotten
                           || LeaderRetry.unwrap(error) instanceof AdministrationRefusedException;

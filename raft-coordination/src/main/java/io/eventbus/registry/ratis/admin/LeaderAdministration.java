@@ -16,14 +16,14 @@ import io.eventbus.registry.membership.VoterRequests;
 import io.eventbus.registry.ratis.forward.CommandGate;
 import java.util.concurrent.CompletableFuture;
 
-/** Carries out what operators ask for, at the leader. Any thread; nothing waits. */
+/** Execution of operators' requests, at the leader. Any thread; nothing waits. */
 public final class LeaderAdministration {
   private final RatisGroup group;
   private final CommandGate gate;
   private final MemberView view;
   private final VoterRequests requests;
 
-  /** Of a bus that may lead. */
+  /** Creates the execution at a bus that may lead. */
   public LeaderAdministration(
       RatisGroup group, CommandGate gate, MemberView view, VoterPolicy policy) {
     this.group = group;
@@ -91,7 +91,7 @@ public final class LeaderAdministration {
         .thenCompose(nothing -> forget(situation, bus));
   }
 
-  /** Takes the bus DOWN, if it is not, and out of the registry. */
+  /** Takes the bus DOWN, if it is not, and removes it from the registry. */
   private CompletableFuture<Void> forget(VoterPolicy.Situation situation, BusId bus) {
     BusInfo info = situation.snapshot().bus(bus);
     if (info == null) {

@@ -19,42 +19,45 @@ public interface Member {
   /** Its group; null before it runs. */
   @Nullable RatisGroup group();
 
-  /** Commands on their way to the leader; null before it runs. */
+  /** Returns the forwarding of commands to the leader; null before it runs. */
   @Nullable CommandService commands();
 
-  /** Operators' requests on their way to the leader; null before it runs. */
+  /** Returns the forwarding of operators' requests to the leader; null before it runs. */
   @Nullable AdministrationService administration();
 
-  /** How the cluster looks from here. */
+  /** Returns the cluster as seen from here. */
   MemberView view();
 
-  /** Chooses the voters. */
+  /** Returns the policy that chooses the voters. */
   VoterPolicy policy();
 
-  /** The registry here. */
+  /** Returns the registry here. */
   RegistryState state();
 
-  /** One thread, which must not be held up. */
+  /** Returns the timers, of one thread, which must not be held up. */
   ScheduledExecutorService timers();
 
-  /** What there is and what is missing, for people. */
+  /** Describes the situation and the missing part, for people. */
   String situation();
 
-  /** The role of this bus, the leader and the members. */
+  /** Returns the role of this bus, the leader and the members. */
   ClusterStatus status();
 
-  /** The same for operators. */
+  /** Returns the status for operators. */
   RegistryStatus report();
 
-  /** Members, and buses that are registered without being one. */
+  /** Returns members, and buses that are registered without being one. */
   List<ClusterMember> members();
 
-  /** A future that completes when the log is applied here up to there; fails after the limit. */
+  /**
+   * Returns a future that completes when the log is applied here up to there; it fails after the
+   * limit.
+   */
   CompletableFuture<Void> awaitApplied(long index, Duration limit);
 
   /** Asks a bus that waits for others to join here; the future has its id. */
   CompletableFuture<BusId> invite(Endpoint address, Duration deadline);
 
-  /** From now on this bus does not ask to be admitted again. */
+  /** Stops asking to be admitted again. */
   void stopJoining();
 }

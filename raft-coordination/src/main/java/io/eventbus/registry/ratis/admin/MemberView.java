@@ -25,7 +25,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** How the cluster looks from this bus. Any thread. */
+/** Cluster as seen from this bus. Any thread. */
 public final class MemberView {
   private final String bus;
   private final Supplier<String> cluster;
@@ -35,14 +35,14 @@ public final class MemberView {
 
   private final AtomicLong leaderChanges = new AtomicLong();
 
-  /** The last one that was there. */
+  /** Last leader that was known. */
   private volatile String lastLeader = "";
 
-  /** When this bus was last up to date, as {@link System#nanoTime()}. */
+  /** Time when this bus was last up to date, as {@link System#nanoTime()}. */
   private volatile long freshNanos = System.nanoTime();
 
   /**
-   * The view of a bus.
+   * Creates the view of a bus.
    *
    * @param cluster the id of its cluster; empty for none
    * @param clock registry time, in milliseconds
@@ -60,8 +60,8 @@ public final class MemberView {
     this.clock = clock;
   }
 
-  /** This bus is up to date now. */
-  public void fresh() {
+  /** Records that this bus is up to date now. */
+  public void markUpToDate() {
     freshNanos = System.nanoTime();
   }
 
@@ -75,7 +75,7 @@ public final class MemberView {
     }
   }
 
-  /** For how long this bus may not have heard what the leader knows. */
+  /** Returns the maximum time for which this bus may not have heard what the leader knows. */
   public Duration silence(@Nullable RatisGroup group) {
     long millis = group == null ? -1 : group.leaderSilenceMillis();
     long now = System.nanoTime();
@@ -86,7 +86,7 @@ public final class MemberView {
   }
 
   /**
-   * What there is and what is missing, for people.
+   * Describes the situation and the missing part, for people.
    *
    * @param waitsFor what this bus waits for as long as it does not run
    */
@@ -102,11 +102,11 @@ public final class MemberView {
 
   private static String election(Collection<String> voters) {
     return voters.isEmpty()
-        ? " and not yet who votes"
+        ? " and not yet the voters"
         : "; there is one when a majority of the voters " + voters + " reach each other";
   }
 
-  /** What the policy needs to know; null without a leader. */
+  /** Returns the input of the policy; null without a leader. */
   public VoterPolicy.@Nullable Situation situation(RatisGroup group) {
     String leader = group.leader();
     RaftMembers members = group.members();
@@ -116,7 +116,7 @@ public final class MemberView {
             leader, members.voterIds(), members.listenerIds(), registry.get(), clock.getAsLong());
   }
 
-  /** The role of this bus, the leader and the members. */
+  /** Returns the role of this bus, the leader and the members. */
   public ClusterStatus status(@Nullable RatisGroup group) {
     if (group == null) {
       return new ClusterStatus(
@@ -146,7 +146,7 @@ public final class MemberView {
     return members.listenerIds().contains(bus) ? MemberRole.LISTENER : MemberRole.NONE;
   }
 
-  /** The same for operators, with what this bus knows of itself. */
+  /** Returns the status for operators, with what this bus knows of itself. */
   public RegistryStatus report(@Nullable RatisGroup group, CommitLatency latency) {
     RegistrySnapshot snapshot = registry.get();
     BusId self = new BusId(bus);
@@ -180,7 +180,7 @@ public final class MemberView {
     return Duration.ofMillis(Math.max(0, clock.getAsLong() - renewedMillis));
   }
 
-  /** Members, and buses that are registered without being one. */
+  /** Returns members, and buses that are registered without being one. */
   public List<ClusterMember> members(@Nullable RatisGroup group) {
     RegistrySnapshot snapshot = registry.get();
     RaftMembers members = group == null ? RaftMembers.NONE : group.members();

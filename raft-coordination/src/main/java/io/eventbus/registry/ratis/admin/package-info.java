@@ -1,2 +1,2 @@
-/** What operators ask of a cluster, and how the cluster looks from one bus. */
+/** Administration of a cluster by operators, and the cluster as seen from one bus. */
 package io.eventbus.registry.ratis.admin;

@@ -44,7 +44,7 @@ public final class DataDirectory implements AutoCloseable {
           crc32c ([0-9a-f]{8})
           """);
 
-  /** What the marker says. */
+  /** Content of the marker. */
   public record Marker(UUID cluster, BusId bus, boolean ready, boolean founder) {}
 
   private final Path directory;
@@ -60,13 +60,13 @@ public final class DataDirectory implements AutoCloseable {
     this.marker = marker;
   }
 
-  /** Opens and locks the directory, makes it if it is not there, and checks whose it is. */
+  /** Opens and locks the directory, creates it if necessary, and checks its owner. */
   public static DataDirectory open(Path directory, BusId bus) throws IOException {
     Files.createDirectories(directory);
     return lock(directory, () -> check(directory, bus));
   }
 
-  /** Opens and locks a directory that a bus has used, whatever bus that was. */
+  /** Opens and locks a directory that any bus has used. */
   static DataDirectory openUsed(Path directory) throws IOException {
     if (!Files.isRegularFile(directory.resolve("registry.marker"))) {
       throw new IOException(
@@ -156,22 +156,24 @@ public final class DataDirectory implements AutoCloseable {
             + " directory and another id)");
   }
 
-  /** What the marker says; null if there is none. */
+  /** Returns the content of the marker; null if there is none. */
   public @Nullable Marker marker() {
     return marker;
   }
 
-  /** The directory for the files of Ratis. */
+  /** Returns the directory for the files of Ratis. */
   public Path engine() {
     return directory.resolve("engine");
   }
 
-  /** Whether Ratis has written something for this cluster, also before it was marked ready. */
+  /**
+   * Returns whether Ratis has written something for this cluster, also before it was marked ready.
+   */
   public boolean hasEngineFiles(UUID cluster) throws IOException {
     return !isEmpty(engine().resolve(cluster.toString()).resolve("current"));
   }
 
-  /** Writes the marker, on disk before it returns. */
+  /** Writes the marker, which is on the disk before this returns. */
   public void mark(Marker next) throws IOException {
     String text =
         "eventbus registry 1\ncluster "

@@ -18,18 +18,18 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * What operators do with the data directory of a bus that does not run. Any thread; one call at a
- * time for a directory, which is locked meanwhile. Everything waits for the disk.
+ * Operations for operators on the data directory of a bus that does not run. Any thread; one call
+ * at a time for a directory, which is locked meanwhile. Everything waits for the disk.
  *
  * <p>Both ways out of a disaster found a <em>new</em> cluster with one voter. Members of the old
- * one can neither join it nor speak to it with what they have on their disks, so that no two
- * histories get mixed; they come back with empty directories.
+ * one can neither join it nor speak to it with the data on their disks, so that no two histories
+ * get mixed; they come back with empty directories.
  */
 public final class OfflineRegistry {
   private OfflineRegistry() {}
 
   /**
-   * What is in a data directory.
+   * Content of a data directory.
    *
    * @param registry the registry after the last entry
    */
@@ -49,17 +49,17 @@ public final class OfflineRegistry {
   }
 
   /**
-   * A new cluster, to be started with this directory.
+   * New cluster, to be started with this directory.
    *
    * @param bus its first bus, the only voter
    * @param registry its registry; every bus in it is DOWN until it registers again
-   * @param kept where the files of the former cluster are now; empty for nowhere
+   * @param kept the present place of the former cluster's files; empty for nowhere
    */
   public record Founded(
       String cluster, BusId bus, String formerCluster, RegistrySnapshot registry, String kept) {}
 
   /**
-   * Looks what a bus holds, and changes nothing.
+   * Reads the data of a bus, and changes nothing.
    *
    * @throws IOException if the bus runs, or the directory is damaged or none, saying so
    */
@@ -70,8 +70,9 @@ public final class OfflineRegistry {
   }
 
   /**
-   * Makes a bus the only voter of a new cluster with what it holds of the old one, whose majority
-   * is lost. What other buses had acknowledged and this one has not on its disk is lost with them.
+   * Makes a bus the only voter of a new cluster with its data of the old one, whose majority is
+   * lost. Commands that other buses had acknowledged and this one has not on its disk are lost with
+   * them.
    *
    * <p>The old files are kept beside the new ones. If it is interrupted the bus does not start, and
    * doing it again does the rest.
@@ -186,14 +187,12 @@ public final class OfflineRegistry {
         files, RegistryState.empty(RegistryLimits.DEFAULT, 1), RegistryFiles.REPLAY);
   }
 
-  /** Where the files of the cluster that is given up are kept. */
+  /** Returns the place where the files of the abandoned cluster are kept. */
   private static Path former(Path directory, DataDirectory.Marker marker) {
     return directory.resolve("engine." + marker.cluster());
   }
 
-  /**
-   * Goes back to the beginning of a recovery that was interrupted before the marker was written.
-   */
+  /** Undoes a recovery that was interrupted before the marker was written. */
   private static void undo(Path directory, DataDirectory.Marker marker) throws IOException {
     Path former = former(directory, marker);
     if (Files.exists(former)) {

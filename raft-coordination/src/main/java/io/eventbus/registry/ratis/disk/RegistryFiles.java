@@ -13,7 +13,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import org.apache.ratis.statemachine.impl.SingleFileSnapshotInfo;
 
-/** The registry in snapshot files and in the entries of a log. */
+/** Registry in snapshot files and in the entries of a log. */
 public final class RegistryFiles {
   /** Snapshots of the registry. */
   public static final SnapshotFiles<RegistryState> SNAPSHOTS =

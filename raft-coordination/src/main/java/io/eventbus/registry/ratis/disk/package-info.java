@@ -1,5 +1,5 @@
 /**
- * The registry of a bus on its disk: the data directory, and what operators do with one that no bus
- * uses.
+ * The registry of a bus on its disk: the data directory, and operations for operators on one that
+ * no bus uses.
  */
 package io.eventbus.registry.ratis.disk;

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 
-/** The way of commands into the log at the leader. Any thread may call any method. */
+/** Entry of commands into the log at the leader. Any thread may call any method. */
 public final class CommandGate {
   private record Command(CommandId id, RegistryCommand command) {}
 
@@ -21,7 +21,7 @@ public final class CommandGate {
   private final CommitLatencies latencies = new CommitLatencies();
 
   /**
-   * A gate.
+   * Creates a gate.
    *
    * @param nanoTime the time of that timer
    */
@@ -58,17 +58,19 @@ public final class CommandGate {
     return timed;
   }
 
-  /** As {@link CommandBatcher#submit}; too many are a {@link RegistryOverloadedException}. */
+  /**
+   * Submits as {@link CommandBatcher#submit}; too many are a {@link RegistryOverloadedException}.
+   */
   public CompletableFuture<CommandResult> submit(CommandId id, RegistryCommand command) {
     return gate.submit(new Command(id, command), command.estimatedBytes());
   }
 
-  /** As {@link CommandBatcher#confirm}. */
+  /** Confirms as {@link CommandBatcher#confirm}. */
   public CompletableFuture<Void> confirm() {
     return gate.confirm();
   }
 
-  /** How long commits have taken. */
+  /** Returns the latency of commits. */
   public CommitLatency latency() {
     return latencies.summary();
   }

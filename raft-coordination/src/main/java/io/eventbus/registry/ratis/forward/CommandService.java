@@ -26,19 +26,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands and reads on their way to the leader: as the leader takes them from other buses, and as
- * another bus sends them.
+ * Forwarding of commands and reads to the leader: accepts them from other buses at the leader, and
+ * sends them from another bus.
  */
 public final class CommandService {
-  /** In place of a result: this bus does not lead; nothing was done. */
+  /** Code in place of a result: this bus does not lead; nothing was done. */
   public static final String NOT_LEADER = "NOT_LEADER";
 
   static final String OVERLOADED = "OVERLOADED";
 
-  /** In place of a result: it may have been done. */
+  /** Code in place of a result: the command may have been applied. */
   public static final String UNCERTAIN = "UNCERTAIN";
 
-  /** In place of a result: a live bus has that id. */
+  /** Code in place of a result: a live bus has that id. */
   public static final String IN_USE = "IN_USE";
 
   private final LinkNode links;
@@ -50,7 +50,7 @@ public final class CommandService {
   private final String self;
   private final Executor callers;
 
-  /** A service that is not offered yet. */
+  /** Creates a service that is not offered yet. */
   public CommandService(
       LinkNode links,
       PeerBook peers,
@@ -76,32 +76,35 @@ public final class CommandService {
     links.offer(Services.READ, this::onRead);
   }
 
-  /** Offers it no more. */
+  /** Withdraws it. */
   public void close() {
     links.withdraw(Services.COMMAND);
     links.withdraw(Services.READ);
   }
 
-  /** One try to get a command applied. */
+  /** Makes one attempt to get a command applied. */
   public CompletableFuture<CommandResult> submit(
       CommandId id, RegistryCommand command, Duration left) {
     String leader = group.leader();
     if (self.equals(leader)) {
-      // What callers do with the result must not run on a thread of Ratis's: they may wait
-      // for the registry, or close it.
+      // The code of callers must not run on a thread of Ratis's: it may wait for the registry, or
+      // close it.
       return propose(id, command).whenCompleteAsync((result, error) -> {}, callers);
     }
     return call(leader, Services.COMMAND, RegistryCodec.encodeCommand(id, command), left)
         .thenCompose(CommandService::result);
   }
 
-  /** At the leader: not what an older bus would find in its log and could not apply. */
+  /**
+   * Proposes a command, at the leader, unless an older bus would find it in its log and could not
+   * apply it.
+   */
   private CompletableFuture<CommandResult> propose(CommandId id, RegistryCommand command) {
     CommandResult.Refused refused = OlderBuses.refusal(snapshot.get(), command);
     return refused == null ? gate.submit(id, command) : CompletableFuture.completedFuture(refused);
   }
 
-  /** What a leader has answered to a command. */
+  /** Reads a leader's answer to a command. */
   static CompletableFuture<CommandResult> result(byte[] answer) {
     try {
       return CompletableFuture.completedFuture(RegistryCodec.decodeResult(ByteBuffer.wrap(answer)));
@@ -110,7 +113,7 @@ public final class CommandService {
     }
   }
 
-  /** What went wrong on the way to a leader, or there. */
+  /** Translates a failure at a leader, or on the way there. */
   static <T> CompletableFuture<T> failure(Throwable error) {
     Throwable cause = LeaderRetry.unwrap(error);
     return CompletableFuture.failedFuture(
@@ -120,11 +123,11 @@ public final class CommandService {
   }
 
   static boolean isOverload(Throwable error) {
-    return LeaderRetry.unwrap(error) instanceof LinkServiceException told
-        && told.code().equals(OVERLOADED);
+    return LeaderRetry.unwrap(error) instanceof LinkServiceException failure
+        && failure.code().equals(OVERLOADED);
   }
 
-  /** One try to learn how far the log was applied when this was called, at least. */
+  /** Makes one attempt to learn up to where the log was applied at least when this was called. */
   public CompletableFuture<Long> readIndex(Duration left) {
     String leader = group.leader();
     if (self.equals(leader)) {
@@ -167,7 +170,7 @@ public final class CommandService {
         .handle(
             (result, error) -> {
               if (error != null) {
-                throw told(LeaderRetry.unwrap(error));
+                throw toServiceException(LeaderRetry.unwrap(error));
               }
               return RegistryCodec.encodeResult(result);
             });
@@ -179,13 +182,16 @@ public final class CommandService {
         .handle(
             (index, error) -> {
               if (error != null) {
-                throw told(LeaderRetry.unwrap(error));
+                throw toServiceException(LeaderRetry.unwrap(error));
               }
               return ByteBuffer.allocate(Long.BYTES).putLong(index).array();
             });
   }
 
-  /** At the leader: how far the log is applied here, once it is certain that this bus led. */
+  /**
+   * Returns, at the leader, the index up to which the log is applied here, once it is certain that
+   * this bus led.
+   */
   private CompletableFuture<Long> confirmed() {
     return gate.confirm().thenApply(nothing -> applied.getAsLong());
   }
@@ -196,7 +202,7 @@ public final class CommandService {
     }
   }
 
-  private static LinkServiceException told(Throwable error) {
+  private static LinkServiceException toServiceException(Throwable error) {
     String message = String.valueOf(error.getMessage());
     if (error instanceof RegistryOverloadedException) {
       return new LinkServiceException(OVERLOADED, message);

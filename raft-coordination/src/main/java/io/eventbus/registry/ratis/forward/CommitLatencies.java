@@ -8,12 +8,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts how long commits take, in buckets that double. Any thread; nothing is allocated. */
+/**
+ * Counts of commits by their duration, in buckets that double. Any thread; nothing is allocated.
+ */
 final class CommitLatencies {
-  /** From an eighth of a millisecond on. */
+  /** End of the first bucket: an eighth of a millisecond. */
   private static final long FIRST_NANOS = 125_000;
 
-  /** Up to 8 seconds, with one more for what took longer. */
+  /** Number of buckets: up to 8 seconds, with one more for slower commits. */
   private static final int BUCKETS = 17;
 
   private final AtomicLongArray counts = new AtomicLongArray(BUCKETS + 1);

@@ -21,20 +21,23 @@ import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings one command or read to the leader, wherever that is, and again until the deadline.
+ * Retry of one command or read at the leader, wherever that is, until the deadline.
  *
  * <p>To repeat is safe: a command keeps its id. The pauses grow from 5 to 100 milliseconds, with
  * chance in them, so that callers that wait for a new leader do not come all at once.
  */
 public final class LeaderRetry<T> {
-  /** One try. It fails with what went wrong; see {@link #isCertainlyNotApplied}. */
+  /**
+   * Single attempt. Its failure may show that nothing was applied; see {@link
+   * #isCertainlyNotApplied}.
+   */
   public interface Attempt<T> {
-    /** Tries once, for as long as is left. */
+    /** Tries once, for the rest of the time. */
     CompletableFuture<T> run(Duration left);
   }
 
   private static final int FIRST_PAUSE_MILLIS = 5;
-  private static final int LAST_PAUSE_MILLIS = 100;
+  private static final int MAX_PAUSE_MILLIS = 100;
 
   private final Attempt<T> attempt;
   private final ScheduledExecutorService timers;
@@ -43,7 +46,7 @@ public final class LeaderRetry<T> {
   private final Supplier<String> situation;
   private final CompletableFuture<T> answer = new CompletableFuture<>();
 
-  /** Whether an earlier try may have been carried out. */
+  /** Set if an earlier attempt may have been carried out. */
   private volatile boolean uncertain;
 
   private volatile String lastError = "";
@@ -84,7 +87,7 @@ public final class LeaderRetry<T> {
     if (answer.isDone() || left.isNegative() || left.isZero()) {
       return;
     }
-    // Until it fails, it is unknown.
+    // Until it fails, the result is unknown.
     boolean before = uncertain;
     uncertain = true;
     CompletableFuture<T> tried;
@@ -120,15 +123,13 @@ public final class LeaderRetry<T> {
     try {
       Future<?> unused =
           timers.schedule(
-              () -> run(Math.min(2 * pauseMillis, LAST_PAUSE_MILLIS)),
-              pause,
-              TimeUnit.MILLISECONDS);
+              () -> run(Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS)), pause, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       close();
     }
   }
 
-  /** Ends it: the registry of this bus closes. */
+  /** Ends it, because the registry of this bus closes. */
   public void close() {
     answer.completeExceptionally(
         new RegistryClosedException("the registry was closed before the answer came", uncertain));
@@ -163,7 +164,7 @@ public final class LeaderRetry<T> {
     return error instanceof LeaderNotReadyException;
   }
 
-  /** What a stage failed with in the end. */
+  /** Returns the root failure of a stage. */
   public static Throwable unwrap(@Nullable Throwable error) {
     Throwable cause = error;
     while (cause instanceof CompletionException && cause.getCause() != null) {

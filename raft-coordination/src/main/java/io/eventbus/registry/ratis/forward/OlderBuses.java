@@ -11,16 +11,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps commands out of the log that a bus of an earlier version could not apply: it would have to
- * stop. Buses that are DOWN do not count, because a bus that does not come back must not hold up
- * the others; one that comes back has to be upgraded.
+ * Check that keeps commands out of the log that a bus of an earlier version could not apply: it
+ * would have to stop. Buses that are DOWN do not count, because a bus that does not come back must
+ * not hold up the others; one that comes back has to be upgraded.
  */
 final class OlderBuses {
   private static final int SHOWN = 8;
 
   private OlderBuses() {}
 
-  /** The refusal of a command, or null if every bus that is there knows it. */
+  /** Returns the refusal of a command, or null if every present bus knows it. */
   static CommandResult.@Nullable Refused refusal(
       RegistrySnapshot registry, RegistryCommand command) {
     int needed = command.neededProtocol();

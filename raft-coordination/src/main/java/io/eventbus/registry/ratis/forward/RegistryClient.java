@@ -18,15 +18,15 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Sends commands to a cluster from a process that is no member of it.
+ * Sender of commands to a cluster from a process that is no member of it.
  *
  * <p>It knows some buses, asks one after the other until it meets the leader, and stays with that
  * one while it leads. Any thread may call any method; stages are completed on the threads that move
- * the bytes of links, so what depends on them must not block.
+ * the bytes of links, so code that depends on them must not block.
  */
 public final class RegistryClient implements AutoCloseable {
-  /** A bus that is silent for so long is left for the next one. */
-  private static final Duration MAX_TRY = Duration.ofSeconds(2);
+  /** Time after which a silent bus is left for the next one. */
+  private static final Duration MAX_ATTEMPT = Duration.ofSeconds(2);
 
   private final LinkNode links;
   private final String channel;
@@ -36,7 +36,7 @@ public final class RegistryClient implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timers;
 
   /**
-   * Makes a client; it connects at the first command.
+   * Creates a client; it connects at the first command.
    *
    * @param links opens the links; they are not closed with the client
    * @param channel clients with the same channel share a connection; as for {@link LinkNode#call},
@@ -77,7 +77,7 @@ public final class RegistryClient implements AutoCloseable {
   private CompletableFuture<CommandResult> attempt(byte[] request, Duration left) {
     int index = current.get();
     InetSocketAddress bus = buses.get(index % buses.size());
-    Duration limit = left.compareTo(MAX_TRY) < 0 ? left : MAX_TRY;
+    Duration limit = left.compareTo(MAX_ATTEMPT) < 0 ? left : MAX_ATTEMPT;
     return links
         .call(bus, channel, Services.COMMAND, request, limit)
         .thenCompose(CommandService::result)

@@ -1,20 +1,20 @@
 package io.eventbus.registry.ratis.forward;
 
-/** The numbers of the registry's services, and the channel for them. */
+/** Numbers of the registry's services, and the channel for them. */
 public final class Services {
   static final int COMMAND = 10;
   static final int READ = 11;
 
-  /** Where a bus stands on its way into a cluster. */
+  /** Status of a bus on its way into a cluster. */
   public static final int PROBE = 20;
 
-  /** To be a member. */
+  /** Request for membership. */
   public static final int JOIN = 21;
 
-  /** What operators ask of the leader. */
+  /** Requests of operators to the leader. */
   public static final int ADMINISTRATION = 30;
 
-  /** Everything that is not Raft's. */
+  /** Channel of everything that is not Raft's. */
   public static final String COMMANDS = "registry";
 
   private Services() {}

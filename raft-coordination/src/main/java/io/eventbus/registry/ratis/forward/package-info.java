@@ -1,2 +1,2 @@
-/** Commands and reads on their way to the leader, and into its log. */
+/** Forwarding of commands and reads to the leader, and into its log. */
 package io.eventbus.registry.ratis.forward;

@@ -8,11 +8,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where this bus stands on its way into a cluster, as it tells others. Any thread.
+ * Status of this bus on its way into a cluster, as it tells others. Any thread.
  *
- * <p>A bus may found a cluster only if every bus that it looked for is there, belongs to none, and
- * has promised to leave the founding to it; and only the one with the lowest id asks for that. A
- * bus that has promised never founds. Both are decided under one lock, so that of two buses that
+ * <p>A bus may found a cluster only if every bus that it looked for is present, belongs to none,
+ * and has promised to leave the founding to it; and only the one with the lowest id asks for that.
+ * A bus that has promised never founds. Both are decided under one lock, so that of two buses that
  * know of each other at most one founds; and a bus that belongs to a cluster says so, and all
  * others join it. A promise lasts as long as both processes.
  */
@@ -25,7 +25,7 @@ public final class BootstrapElection {
   private long promisedInstance;
   private final List<Endpoint> askers = new ArrayList<>();
 
-  /** Of a bus that may belong to a cluster already; null if it does not. */
+  /** Creates the status of a bus that may belong to a cluster already; null if it does not. */
   public BootstrapElection(BusId self, long instance, @Nullable UUID cluster) {
     this.self = self;
     this.instance = instance;
@@ -65,7 +65,7 @@ public final class BootstrapElection {
         : JoinMessages.MemberStatus.WAITING;
   }
 
-  /** True if this bus may found now; from then on it promises nothing to any bus. */
+  /** Returns whether this bus may found now; from then on it promises nothing to any bus. */
   public synchronized boolean beginFounding() {
     if (cluster == null && promisedTo == null) {
       founding = true;
@@ -73,7 +73,7 @@ public final class BootstrapElection {
     return founding;
   }
 
-  /** This bus belongs to a cluster. */
+  /** Records that this bus belongs to a cluster. */
   public synchronized void joined(UUID id) {
     cluster = id;
     founding = false;
@@ -85,7 +85,7 @@ public final class BootstrapElection {
     }
   }
 
-  /** The buses that were promised something, or invite: where to look for their cluster. */
+  /** Returns the buses that were promised something, or invite: seeds for their cluster. */
   synchronized List<Endpoint> askers() {
     return List.copyOf(askers);
   }

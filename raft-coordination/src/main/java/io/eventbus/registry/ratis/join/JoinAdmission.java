@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a bus becomes a member: it asks one, and is told to ask the leader, which adds it as a
- * listener or takes note of its new address.
+ * Admission of a bus as a member: it asks any member, and is told to ask the leader, which adds it
+ * as a listener or takes note of its new address.
  */
 public final class JoinAdmission {
   private static final Logger log = LoggerFactory.getLogger(JoinAdmission.class);
@@ -37,8 +37,8 @@ public final class JoinAdmission {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
 
   /**
-   * So many log entries a new bus may have to read one by one, in a process that has just started
-   * and is slow yet; where there are more of them, it gets a snapshot.
+   * Maximum number of log entries that a new bus may have to read one by one, in a process that has
+   * just started and is slow yet; if there are more of them, it gets a snapshot.
    */
   private static final int MAX_ENTRIES = 500;
 
@@ -54,17 +54,17 @@ public final class JoinAdmission {
   /**
    * This bus, as others are to know it.
    *
-   * @param advertised where it is reached
+   * @param advertised its address
    */
   public record Joiner(BusId bus, Endpoint advertised) {}
 
-  /** What a leader needs to admit others. */
+  /** Access of a leader to its group, to admit others. */
   public record Running(RatisGroup group, CommandGate gate) {}
 
   /**
-   * An admission that is not offered yet.
+   * Creates an admission that is not offered yet.
    *
-   * @param snapshotEntries after how many entries of the log a snapshot is taken
+   * @param snapshotEntries number of entries of the log after which a snapshot is taken
    * @param running null as long as this bus does not run
    */
   public JoinAdmission(
@@ -87,12 +87,12 @@ public final class JoinAdmission {
     links.offer(Services.JOIN, this::onJoin);
   }
 
-  /** Offers it no more. */
+  /** Withdraws it. */
   public void close() {
     links.withdraw(Services.JOIN);
   }
 
-  /** Asks a member, and then the leader that it names; the future fails with what they say. */
+  /** Asks a member, and then the leader that it names; the future fails with their answers. */
   CompletableFuture<byte[]> ask(InetSocketAddress member, JoinMessages.JoinIntent intent) {
     byte[] question =
         new JoinMessages.Question(
@@ -104,9 +104,9 @@ public final class JoinAdmission {
             error -> {
               Throwable cause = LeaderRetry.unwrap(error);
               InetSocketAddress leader =
-                  cause instanceof LinkServiceException told
-                          && told.code().equals(CommandService.NOT_LEADER)
-                      ? PeerBook.parse(String.valueOf(told.getMessage()))
+                  cause instanceof LinkServiceException failure
+                          && failure.code().equals(CommandService.NOT_LEADER)
+                      ? PeerBook.parse(String.valueOf(failure.getMessage()))
                       : null;
               return leader == null
                   ? CompletableFuture.failedFuture(cause)
@@ -153,8 +153,9 @@ public final class JoinAdmission {
   }
 
   /**
-   * Only a bus that is no member gets a snapshot. What a listener that was away lacks is in the log
-   * as a rule, and a snapshot holds up all commands while the leader writes it.
+   * Admits a bus. Only a bus that is no member gets a snapshot: entries that an absent listener
+   * lacks are in the log as a rule, and a snapshot holds up all commands while the leader writes
+   * it.
    */
   private CompletableFuture<Void> admit(Running leading, String bus, Endpoint address) {
     RatisGroup group = leading.group();
@@ -165,9 +166,9 @@ public final class JoinAdmission {
   }
 
   /**
-   * A bus that is a member and asks again has another address, or is a listener to which Ratis has
-   * stopped sending: then it is taken out and added again. All is decided on one look at the
-   * members, which may have changed while the snapshot was taken.
+   * Adds a bus to the members. A bus that is a member and asks again has another address, or is a
+   * listener to which Ratis has stopped sending: then it is removed and added again. All is decided
+   * on one look at the members, which may have changed while the snapshot was taken.
    */
   private static CompletableFuture<Void> place(RatisGroup group, RaftPeer peer) {
     RaftMembers now = group.members();
@@ -188,21 +189,21 @@ public final class JoinAdmission {
   }
 
   private CompletableFuture<Void> shortenLog(Running leading) {
-    int most = Math.max(1, Math.min(MAX_ENTRIES, snapshotEntries / 4));
+    int max = Math.max(1, Math.min(MAX_ENTRIES, snapshotEntries / 4));
     return shortenLog(
         () ->
             leading
                 .group()
-                .takeSnapshot(SNAPSHOT_MILLIS, most)
-                // Where another one is being taken Ratis answers with that one.
+                .takeSnapshot(SNAPSHOT_MILLIS, max)
+                // While another one is being taken Ratis answers with that one.
                 .orTimeout(SNAPSHOT_MILLIS, TimeUnit.MILLISECONDS),
         () -> leading.gate().confirm());
   }
 
   /**
-   * Sees to it that a new bus has little to read, and that there is something to read: without an
-   * entry after the snapshot Ratis would not look before its next time-out whether the bus has
-   * caught up. Never fails; without a snapshot it takes longer, no more.
+   * Shortens the log, so that a new bus has little to read, but not nothing: without an entry after
+   * the snapshot Ratis would not look before its next time-out whether the bus has caught up. Never
+   * fails; without a snapshot it takes longer, no more.
    *
    * @param snapshot takes a snapshot if there are many entries since the last one
    * @param entry makes an entry, which is not waited for

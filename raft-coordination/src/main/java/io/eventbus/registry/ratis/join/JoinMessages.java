@@ -4,14 +4,14 @@ import io.eventbus.link.BinaryFields;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.Endpoint;
 
-/** What buses that look for a cluster ask and answer each other; bytes of a fixed order. */
+/** Questions and answers of buses that look for a cluster; bytes in a fixed order. */
 final class JoinMessages {
   private JoinMessages() {}
 
   /**
-   * A question.
+   * Question.
    *
-   * @param address where its links listen
+   * @param address the address of its links
    */
   record Question(BusId bus, long instance, Endpoint address, JoinIntent intent) {
     byte[] encode() {
@@ -37,39 +37,39 @@ final class JoinMessages {
     }
   }
 
-  /** What a bus wants. */
+  /** Intent of a question. */
   enum JoinIntent {
-    /** To know where the other one stands. */
+    /** Asks for the other one's status. */
     NONE,
-    /** That the other one leaves the founding of a cluster to it. */
+    /** Asks the other one to leave the founding of a cluster to this bus. */
     PROMISE,
     /**
-     * That the cluster forgets what this bus was: it has lost what it had written, and must not
-     * vote as if it had not.
+     * Asks the cluster to forget what this bus was: it has lost its data, and must not vote as if
+     * it had not.
      */
     FORGET,
-    /** To be a member. */
+    /** Asks for membership. */
     MEMBERSHIP,
-    /** That the other one joins its cluster. */
+    /** Asks the other one to join this bus's cluster. */
     INVITATION
   }
 
-  /** Where a bus stands. */
+  /** Status of a bus. */
   enum MemberStatus {
-    /** It belongs to no cluster and has promised nothing. */
+    /** No cluster, and no promise. */
     FRESH,
-    /** It has left the founding to the one that asks. */
+    /** Founding left to the asking bus. */
     PROMISED,
-    /** It has left the founding to another one, or is about to found. */
+    /** Founding left to another bus, or about to begin. */
     WAITING,
-    /** It belongs to a cluster. */
+    /** Member of a cluster. */
     MEMBER
   }
 
   /**
-   * An answer.
+   * Answer.
    *
-   * @param status where it stands
+   * @param status the bus's status
    * @param cluster its cluster; empty for none
    */
   record Answer(BusId bus, long instance, MemberStatus status, String cluster) {

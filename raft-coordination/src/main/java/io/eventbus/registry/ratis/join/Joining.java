@@ -24,22 +24,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of this bus into its cluster, and back into it when it was cut off. All of it runs on one
+ * Way of this bus into its cluster, and back into it when it was cut off. All of it runs on one
  * thread, which waits, until {@link #stop()}.
  */
 public final class Joining {
   private static final Logger log = LoggerFactory.getLogger(Joining.class);
 
-  /** Ratis ends when it has read that this bus is no member, and when it cannot go on. */
+  /** Message for a Ratis that ended: it has read that this bus is no member, or it cannot go on. */
   static final String ENGINE_ENDED =
       "the engine has ended; if this bus was taken out of the voters just before, start it again,"
           + " and it will be admitted as a listener";
 
-  private static final Duration TOO_SILENT = Duration.ofSeconds(5);
+  private static final Duration MAX_SILENCE = Duration.ofSeconds(5);
   private static final Duration MAX_TO_APPLY = Duration.ofSeconds(10);
 
-  /** The number of an attempt after which pauses are as long as they get. */
-  private static final int LONG_PAUSE = 10;
+  /** Number of the attempt after which pauses are as long as they get. */
+  private static final int MAX_PAUSE_ATTEMPT = 10;
 
   private final BusId self;
   private final SeedScanner scanner;
@@ -48,10 +48,10 @@ public final class Joining {
   private final CompletableFuture<Void> stopping = new CompletableFuture<>();
   private volatile String waitsFor = "the other buses";
 
-  /** What the watch was told last; its thread only. */
+  /** Last refusal that the watch was told; its thread only. */
   private String refusal = "";
 
-  /** Has not begun yet. */
+  /** Creates a way that has not begun yet. */
   public Joining(BusId self, SeedScanner scanner, PeerBook peers, JoinAdmission admission) {
     this.self = self;
     this.scanner = scanner;
@@ -64,20 +64,20 @@ public final class Joining {
     stopping.complete(null);
   }
 
-  /** What it waits for, for people. */
+  /** Describes, for people, what it waits for. */
   public String waitsFor() {
     return waitsFor;
   }
 
   /** Looks for the seeds once; fails if this bus must not be where they are. */
-  public void look() throws IOException, InterruptedException {
-    scanner.look();
+  public void checkSeeds() throws IOException, InterruptedException {
+    scanner.scan();
   }
 
-  /** Finds a cluster, or founds one; until then it goes on looking. */
+  /** Finds a cluster, or founds one; looks again until then. */
   public DataDirectory.Marker decide() throws IOException, InterruptedException {
     for (int attempt = 0; ; attempt++) {
-      SeedScanner.Outcome outcome = scanner.look();
+      SeedScanner.Outcome outcome = scanner.scan();
       if (outcome.cluster() != null) {
         log.info("Joining the cluster {}", outcome.cluster());
         return new DataDirectory.Marker(outcome.cluster(), self, false, false);
@@ -96,15 +96,15 @@ public final class Joining {
   }
 
   /**
-   * Makes sure that the cluster does not count on a bus of this name: if there was one, what it had
-   * written is gone.
+   * Ensures that the cluster does not count on a bus of this name: if there was one, its data is
+   * gone.
    */
   public void beForgotten() throws IOException, InterruptedException {
     for (int attempt = 0;
         !askLeader(scanner.members(), JoinMessages.JoinIntent.FORGET, () -> true);
         attempt++) {
       pause(attempt);
-      scanner.look();
+      scanner.scan();
     }
   }
 
@@ -128,15 +128,15 @@ public final class Joining {
         } catch (ExecutionException | TimeoutException e) {
           waitsFor = "an answer of the leader (" + e.getMessage() + ")";
         }
-        // It may have been taken out since, and no bus tells it any more which one leads.
-        if (System.nanoTime() - askedNanos > TOO_SILENT.toNanos()) {
+        // The bus may have been removed since, and no bus tells it any more which one leads.
+        if (System.nanoTime() - askedNanos > MAX_SILENCE.toNanos()) {
           askAgain(group);
           askedNanos = System.nanoTime();
         }
       } else {
         waitsFor = "a leader, and to be told by it that this bus is a member";
         if (!scanner.hasNone() && attempt % 4 == 0) {
-          // That it is a member now comes with what is applied up to a read that begins now.
+          // The membership is in the log up to a read that begins now.
           admitted = askAgain(group);
           askedNanos = System.nanoTime();
           if (admitted && group.leader() != null) {
@@ -149,20 +149,20 @@ public final class Joining {
   }
 
   /**
-   * Now and then, to the end: asks to be admitted again when the leader is silent for long.
+   * Watches the leader to the end: asks to be admitted again when it is silent for long.
    *
    * <p>Ratis ends by itself when it has read that its bus is no member, and then misses the leader
-   * before it is taken in as a listener. Only another start mends that.
+   * before it is admitted as a listener. Only another start mends that.
    */
   public void watch(RatisGroup group, Supplier<Duration> silence, Consumer<Throwable> failed) {
     try {
       while (true) {
-        pause(LONG_PAUSE);
+        pause(MAX_PAUSE_ATTEMPT);
         if (!group.isAlive()) {
           failed.accept(new IOException(ENGINE_ENDED));
           return;
         }
-        if (silence.get().compareTo(TOO_SILENT) > 0) {
+        if (silence.get().compareTo(MAX_SILENCE) > 0) {
           askUndeterred(group);
         }
       }
@@ -189,10 +189,10 @@ public final class Joining {
     }
   }
 
-  /** To be admitted, by all that may know the leader, as long as Ratis runs. */
+  /** Asks all that may know the leader for admission, as long as Ratis runs. */
   private boolean askAgain(RatisGroup group) throws IOException, InterruptedException {
     if (!scanner.hasNone()) {
-      scanner.look();
+      scanner.scan();
     }
     return askLeader(others(group), JoinMessages.JoinIntent.MEMBERSHIP, group::isAlive);
   }
@@ -209,9 +209,9 @@ public final class Joining {
   }
 
   /**
-   * Asks one after the other until one has said yes.
+   * Asks one after the other until one has agreed.
    *
-   * @param goesOn looked at before each, because an answer may take long
+   * @param goesOn checked before each, because an answer may take long
    */
   private boolean askLeader(
       List<InetSocketAddress> members, JoinMessages.JoinIntent intent, BooleanSupplier goesOn)
@@ -231,7 +231,9 @@ public final class Joining {
     return false;
   }
 
-  /** From 25 milliseconds to 1 second, with chance in it; ends early when the registry closes. */
+  /**
+   * Pauses for 25 milliseconds to 1 second, with chance in it; ends early when the registry closes.
+   */
   private void pause(int attempt) throws InterruptedException {
     long millis = Math.min(1_000, 25L << Math.min(attempt, 10));
     try {

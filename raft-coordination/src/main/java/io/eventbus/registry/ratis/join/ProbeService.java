@@ -10,14 +10,17 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 
-/** Tells buses that look for a cluster where this one stands, and invites others. Any thread. */
+/**
+ * Service that tells buses which look for a cluster this bus's status, and invites others. Any
+ * thread.
+ */
 public final class ProbeService {
   private final LinkNode links;
   private final PeerBook peers;
   private final JoinAdmission.Joiner self;
   private final Predicate<String> alive;
 
-  /** A service that is not offered yet. */
+  /** Creates a service that is not offered yet. */
   public ProbeService(
       LinkNode links, PeerBook peers, JoinAdmission.Joiner self, Predicate<String> alive) {
     this.links = links;
@@ -31,7 +34,7 @@ public final class ProbeService {
     links.offer(Services.PROBE, (peer, request) -> onProbe(election, peer, request));
   }
 
-  /** Offers it no more. */
+  /** Withdraws it. */
   public void close() {
     links.withdraw(Services.PROBE);
   }

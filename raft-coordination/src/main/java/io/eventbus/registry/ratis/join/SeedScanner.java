@@ -23,12 +23,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Looks for other buses at the addresses of the seeds, on a thread that may wait. */
+/** Scanner for other buses at the addresses of the seeds, on a thread that may wait. */
 public final class SeedScanner {
   private static final Duration DEADLINE = Duration.ofSeconds(2);
 
   /**
-   * What a bus is to do.
+   * Decision for a bus.
    *
    * @param cluster the cluster to join; null if none was found
    * @param found true if this bus is to found one
@@ -43,10 +43,10 @@ public final class SeedScanner {
   private final SeedSource source;
   private final BootstrapElection election;
 
-  /** Where members were found at the last look. */
+  /** Addresses of members at the last look. */
   private volatile List<InetSocketAddress> members = List.of();
 
-  /** A scanner that has not looked yet. */
+  /** Creates a scanner that has not looked yet. */
   public SeedScanner(
       LinkNode links,
       PeerBook peers,
@@ -60,7 +60,7 @@ public final class SeedScanner {
     this.election = election;
   }
 
-  /** Whether there is nowhere to look. */
+  /** Returns whether there are no seeds. */
   boolean hasNone() {
     return source.seeds().isEmpty() && election.askers().isEmpty();
   }
@@ -74,7 +74,7 @@ public final class SeedScanner {
    *
    * @throws IOException if this bus must not become a member of what it found
    */
-  Outcome look() throws IOException, InterruptedException {
+  Outcome scan() throws IOException, InterruptedException {
     Set<InetSocketAddress> targets = new LinkedHashSet<>();
     List<String> missing = new ArrayList<>();
     for (Endpoint seed : source.seeds()) {
@@ -181,7 +181,7 @@ public final class SeedScanner {
     replies.add(reply);
   }
 
-  /** Some refusals no waiting mends. */
+  /** Throws if the refusal is one that no waiting mends. */
   private static void checkRefusal(InetSocketAddress target, Throwable error) throws IOException {
     if (error instanceof LinkException link
         && link.refusal() != null
@@ -190,7 +190,7 @@ public final class SeedScanner {
     }
   }
 
-  /** As in the configuration, with the address that the name leads to. */
+  /** Returns the address as configured, with the address that the name resolves to. */
   private static String shown(InetSocketAddress target) {
     String host = target.getHostString();
     String address = target.isUnresolved() ? host : target.getAddress().getHostAddress();

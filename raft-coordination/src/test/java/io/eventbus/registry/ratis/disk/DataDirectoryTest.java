@@ -32,7 +32,7 @@ class DataDirectoryTest {
   }
 
   @Test
-  void whatWasMarkedComesBack() throws Exception {
+  void readsTheMarkerThatWasWritten() throws Exception {
     try (DataDirectory directory = DataDirectory.open(root, BUS)) {
       assertThat(directory.marker()).isNull();
     }

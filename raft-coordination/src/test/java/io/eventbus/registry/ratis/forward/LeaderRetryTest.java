@@ -30,7 +30,7 @@ class LeaderRetryTest {
   }
 
   @Test
-  void whatBeginsAfterTheEndFailsAndIsForgotten() {
+  void failsAndForgetsAttemptsAfterTheEnd() {
     timers.shutdownNow();
     CompletableFuture<String> answer = start(new CompletableFuture<>());
     assertThatThrownBy(answer::get).hasCauseInstanceOf(RegistryClosedException.class);
@@ -38,7 +38,7 @@ class LeaderRetryTest {
   }
 
   @Test
-  void whatFailsAfterTheEndHasAnEnd() {
+  void aFailureAfterTheEndEnds() {
     CompletableFuture<String> tried = new CompletableFuture<>();
     CompletableFuture<String> answer = start(tried);
     timers.shutdownNow();
@@ -48,9 +48,9 @@ class LeaderRetryTest {
     assertThat(open).isEmpty();
   }
 
-  /** The engine says so of an entry that it has put into its log, too. */
+  /** Fails with "no room", which the engine says of an entry that it has put into its log, too. */
   @Test
-  void whereThereWasNoRoomNothingIsCertain() {
+  void nothingIsCertainWithoutRoom() {
     assertThat(LeaderRetry.isCertainlyNotApplied(new ResourceUnavailableException("full")))
         .isFalse();
   }

@@ -57,7 +57,7 @@ class OlderBusesTest {
   }
 
   @Test
-  void whatAnOlderBusCouldNotApplyIsRefusedAsLongAsItIsThere() {
+  void refusesCommandsThatAPresentOlderBusCannotApply() {
     register("new", 2);
     assertThat(refusal(REVOKE)).isNull();
     long epoch = register("old", 1);

@@ -9,7 +9,7 @@ import io.eventbus.registry.ratis.join.JoinMessages.MemberStatus;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Who may found a cluster. */
+/** Decision which bus may found a cluster. */
 class BootstrapElectionTest {
   private static final UUID CLUSTER = UUID.fromString("00000000-0000-4000-8000-000000000001");
 
@@ -32,7 +32,7 @@ class BootstrapElectionTest {
   }
 
   @Test
-  void itLeavesTheFoundingToALowerIdAndNeverFoundsThen() {
+  void leavesTheFoundingToALowerIdAndNeverFoundsThen() {
     assertThat(ask("a", 1, JoinIntent.PROMISE)).isEqualTo(MemberStatus.PROMISED);
     assertThat(b.beginFounding()).isFalse();
     assertThat(ask("a", 1, JoinIntent.NONE)).isEqualTo(MemberStatus.PROMISED);
@@ -41,7 +41,7 @@ class BootstrapElectionTest {
   }
 
   @Test
-  void itPromisesNothingToAHigherIdNorToASecondOne() {
+  void promisesNothingToAHigherIdNorToASecondOne() {
     assertThat(ask("c", 1, JoinIntent.PROMISE)).isEqualTo(MemberStatus.FRESH);
     assertThat(ask("a", 1, JoinIntent.PROMISE)).isEqualTo(MemberStatus.PROMISED);
     assertThat(ask("Z", 2, JoinIntent.PROMISE)).isEqualTo(MemberStatus.WAITING);
@@ -56,7 +56,7 @@ class BootstrapElectionTest {
   }
 
   @Test
-  void whoFoundsPromisesNothing() {
+  void aFounderPromisesNothing() {
     assertThat(b.beginFounding()).isTrue();
     assertThat(ask("a", 1, JoinIntent.PROMISE)).isEqualTo(MemberStatus.WAITING);
     b.joined(CLUSTER);
@@ -67,7 +67,7 @@ class BootstrapElectionTest {
   }
 
   @Test
-  void whoInvitesIsLookedForAndPromisedNothing() {
+  void looksForAnInvitingBusAndPromisesItNothing() {
     assertThat(ask("z", 1, JoinIntent.INVITATION)).isEqualTo(MemberStatus.FRESH);
     assertThat(b.hasPromised()).isFalse();
     assertThat(b.askers()).hasSize(1);

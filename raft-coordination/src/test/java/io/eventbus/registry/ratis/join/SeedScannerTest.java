@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a bus makes of the answers that it gets. */
+/** Reaction of a bus to the answers that it gets. */
 @Timeout(240)
 class SeedScannerTest {
   private static final UUID CLUSTER = UUID.fromString("00000000-0000-4000-8000-000000000001");
@@ -79,13 +79,13 @@ class SeedScannerTest {
     return new SeedScanner(self, new PeerBook(), joiner, () -> seeds, election);
   }
 
-  private SeedScanner.Outcome look() throws Exception {
-    return scanner().look();
+  private SeedScanner.Outcome scan() throws Exception {
+    return scanner().scan();
   }
 
   @Test
   void withNobodyToLookForItFounds() throws Exception {
-    assertThat(look()).isEqualTo(new SeedScanner.Outcome(null, true, ""));
+    assertThat(scan()).isEqualTo(new SeedScanner.Outcome(null, true, ""));
   }
 
   @Test
@@ -93,7 +93,7 @@ class SeedScannerTest {
     Endpoint member = other("z", MemberStatus.MEMBER, CLUSTER.toString());
     seeds.add(new Endpoint("127.0.0.1", TestCluster.freePort()));
     SeedScanner scanner = scanner();
-    assertThat(scanner.look().cluster()).isEqualTo(CLUSTER);
+    assertThat(scanner.scan().cluster()).isEqualTo(CLUSTER);
     assertThat(scanner.members())
         .containsExactly(new InetSocketAddress(InetAddress.getLoopbackAddress(), member.port()));
   }
@@ -102,49 +102,49 @@ class SeedScannerTest {
   void twoClustersAreRefused() throws Exception {
     other("y", MemberStatus.MEMBER, CLUSTER.toString());
     other("z", MemberStatus.MEMBER, OTHER.toString());
-    assertThatThrownBy(this::look)
+    assertThatThrownBy(this::scan)
         .hasMessageContaining("different clusters")
         .hasMessageEndingWith("(expected: one)");
   }
 
   @Test
-  void itWaitsForASeedThatDoesNotAnswer() throws Exception {
+  void waitsForASeedThatDoesNotAnswer() throws Exception {
     other("z", MemberStatus.FRESH, "");
     seeds.add(new Endpoint("127.0.0.1", TestCluster.freePort()));
-    SeedScanner.Outcome outcome = look();
+    SeedScanner.Outcome outcome = scan();
     assertThat(outcome.found()).isFalse();
     assertThat(outcome.missing()).startsWith("an answer from 127.0.0.1:");
   }
 
   @Test
-  void itLeavesTheFoundingToALowerId() throws Exception {
+  void leavesTheFoundingToALowerId() throws Exception {
     other("a", MemberStatus.FRESH, "");
-    assertThat(look())
+    assertThat(scan())
         .isEqualTo(new SeedScanner.Outcome(null, false, "bus a to found the cluster"));
   }
 
   @Test
-  void itWaitsForOneThatWaitsItself() throws Exception {
+  void waitsForABusThatWaitsItself() throws Exception {
     other("z", MemberStatus.WAITING, "");
-    assertThat(look())
+    assertThat(scan())
         .isEqualTo(new SeedScanner.Outcome(null, false, "bus z, which waits for others itself"));
   }
 
   @Test
-  void itFoundsWhenAllTheOthersPromise() throws Exception {
+  void foundsWhenAllTheOthersPromise() throws Exception {
     for (String bus : List.of("x", "y")) {
       BootstrapElection theirs = new BootstrapElection(new BusId(bus), 1, null);
       other(bus, "", theirs::answer);
     }
-    assertThat(look().found()).isTrue();
+    assertThat(scan().found()).isTrue();
     assertThat(election.hasPromised()).isFalse();
   }
 
   @Test
-  void itDoesNotFoundWhenOneDoesNotPromiseNorWhenItHasPromised() throws Exception {
+  void doesNotFoundWithoutAllPromisesNorAfterItsOwn() throws Exception {
     other("x", "", new BootstrapElection(new BusId("x"), 1, null)::answer);
     Endpoint stubborn = other("y", MemberStatus.FRESH, "");
-    assertThat(look())
+    assertThat(scan())
         .isEqualTo(new SeedScanner.Outcome(null, false, "bus y to leave the founding to this one"));
     seeds.remove(stubborn);
     election.answer(
@@ -153,21 +153,21 @@ class SeedScannerTest {
             1,
             new Endpoint("127.0.0.1", seeds.get(0).port()),
             JoinMessages.JoinIntent.PROMISE));
-    assertThat(look().found()).isFalse();
+    assertThat(scan().found()).isFalse();
   }
 
   @Test
   void anotherProcessOfItsNameIsRefused() throws Exception {
     other("m", MemberStatus.FRESH, "");
-    assertThatThrownBy(this::look).hasMessageContaining("bus id: m is used by the bus at");
+    assertThatThrownBy(this::scan).hasMessageContaining("bus id: m is used by the bus at");
   }
 
   @Test
-  void whoInvitedItIsLookedForToo() throws Exception {
+  void looksForAnInvitingBusToo() throws Exception {
     Endpoint inviting = other("z", MemberStatus.MEMBER, CLUSTER.toString());
     seeds.clear();
     election.answer(
         new JoinMessages.Question(new BusId("z"), 1, inviting, JoinMessages.JoinIntent.INVITATION));
-    assertThat(look().cluster()).isEqualTo(CLUSTER);
+    assertThat(scan().cluster()).isEqualTo(CLUSTER);
   }
 }

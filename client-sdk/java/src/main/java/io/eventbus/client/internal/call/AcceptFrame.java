@@ -3,7 +3,7 @@ package io.eventbus.client.internal.call;
 import io.eventbus.protocol.CallFrames;
 import java.nio.ByteBuffer;
 
-/** The answer that opens a stream or tunnel, for the connection that the call has come over. */
+/** Reply that opens a stream or tunnel, for the connection that the call has come over. */
 record AcceptFrame(CallPath path, long call, int handledMicros, long limit, Body body)
     implements CallFrame {
   @Override

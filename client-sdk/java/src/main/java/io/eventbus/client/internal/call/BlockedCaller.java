@@ -5,7 +5,7 @@ import io.eventbus.client.Response;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that waits for the answer; the thread that reads it wakes this one. */
+/** Thread that waits for the reply; the thread that reads the reply wakes it. */
 final class BlockedCaller implements CallResult {
   private final Thread thread = Thread.currentThread();
   private volatile @Nullable Response response;
@@ -24,7 +24,7 @@ final class BlockedCaller implements CallResult {
   }
 
   /**
-   * Waits; the request's own deadline ends it.
+   * Waits until the request ends, by its own deadline at the latest.
    *
    * @param abandon is run if the thread is interrupted, and completes this
    */

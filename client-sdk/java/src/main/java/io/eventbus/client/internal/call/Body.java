@@ -2,12 +2,12 @@ package io.eventbus.client.internal.call;
 
 import java.nio.ByteBuffer;
 
-/** An event in the form that it has in a frame. */
+/** Event in its wire format. */
 public interface Body {
-  /** Bytes on the wire. */
+  /** Returns the number of bytes on the wire. */
   int bytes();
 
-  /** The fingerprint of the schema, 0 for none. */
+  /** Returns the fingerprint of the schema, 0 for none. */
   long fingerprint();
 
   /** Writes {@link #bytes} bytes at the position. */

@@ -2,7 +2,7 @@ package io.eventbus.client.internal.call;
 
 import java.nio.ByteBuffer;
 
-/** A frame that is written already, for one connection. */
+/** Encoded frame for one connection. */
 final class BytesFrame implements CallFrame {
   private final CallPath path;
   private final byte[] bytes;

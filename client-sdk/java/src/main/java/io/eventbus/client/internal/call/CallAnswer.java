@@ -11,20 +11,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a member answers: an event, or a failure.
+ * Answer of a member: an event, or a failure.
  *
  * @param body the event; null for a failure
  * @param failure null for an event
  */
 record CallAnswer(@Nullable Body body, int handledMicros, @Nullable Failure failure) {
-  /** The handler was not begun. */
+  /** Returns the answer for a request whose handler was not begun. */
   static CallAnswer notBegun(FailureCode code, String message) {
     return new CallAnswer(null, 0, CallFailures.of(code, message, Execution.NO));
   }
 
   /**
-   * Makes one of what a handler's stage has completed with; a failure that the handler did not mean
-   * is told.
+   * Returns the answer for the result of a handler's stage; a failure that the handler did not
+   * intend is reported.
    */
   static CallAnswer of(
       CallHost host,
@@ -69,7 +69,7 @@ record CallAnswer(@Nullable Body body, int handledMicros, @Nullable Failure fail
 
   private static CallAnswer failed(CallHost host, ReceivedInvocation invocation, Throwable thrown) {
     host.handlerFailed(invocation, thrown);
-    // Not its message: that may hold what is not the caller's to know.
+    // Not its message, which may hold data that is not the caller's to know.
     return new CallAnswer(
         null,
         0,
@@ -79,7 +79,7 @@ record CallAnswer(@Nullable Body body, int handledMicros, @Nullable Failure fail
             Execution.YES));
   }
 
-  /** The frame for one of those that wait for it. */
+  /** Returns the frame for one of the targets. */
   CallFrame frame(ReceivedInvocation.Target target) {
     Body event = body;
     if (event != null) {

@@ -5,33 +5,33 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at requests when the first of them is due. One timer for all of them, set to the earliest
- * deadline that is known: a request that is answered in time sets and cancels nothing, and leaves
+ * Timer that checks requests when the first of them is due. One timer for all of them, set to the
+ * earliest known deadline: a request that is answered in time sets and cancels nothing, and leaves
  * nothing behind. Any thread may use it.
  */
 final class CallDeadlines {
-  /** At least so long from one look to the next, however close the deadlines are. */
+  /** Minimum time from one check to the next, however close the deadlines are. */
   private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final CallHost host;
   private final LongFunction<@Nullable Long> look;
-  // A timer is set, and for when. Written under the lock.
+  // State of the timer, and its time. Written under the lock.
   private volatile boolean set;
   private volatile long at;
   private Runnable cancel = () -> {};
 
   /**
-   * Makes one.
+   * Creates the timer.
    *
-   * @param look is given the time and returns when to look again, or null for not at all; called on
-   *     the conductor
+   * @param look is given the time and returns when to check again, or null for not at all; called
+   *     on the conductor
    */
   CallDeadlines(CallHost host, LongFunction<@Nullable Long> look) {
     this.host = host;
     this.look = look;
   }
 
-  /** Something is due at this time. */
+  /** Ensures a check at this time. */
   void watch(long due) {
     if (set && due - at >= 0) {
       return;
@@ -56,7 +56,7 @@ final class CallDeadlines {
         // An earlier one was set meanwhile.
         return;
       }
-      // What is added from now on sets a timer of its own.
+      // A deadline that is added from now on sets a timer of its own.
       set = false;
     }
     long now = host.nanoTime();

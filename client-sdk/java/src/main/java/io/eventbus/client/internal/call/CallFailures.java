@@ -13,14 +13,14 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** Failures as frames and as what the application sees of them. */
+/** Conversions between failures as frames and as exceptions of the application. */
 final class CallFailures {
   private static final int MAX_MESSAGE_BYTES = 1024;
 
   private CallFailures() {}
 
   /**
-   * Returns what a caller sees of a Failure.
+   * Returns the caller's exception for a Failure.
    *
    * @param service that was asked: the texts of a bus about a call do not name it
    */
@@ -46,12 +46,12 @@ final class CallFailures {
     };
   }
 
-  /** Whether a request may be sent again as far as its execution goes. */
+  /** Returns whether a request may be sent again as far as its execution matters. */
   static boolean isSafe(Execution executed, boolean idempotent) {
     return executed == Execution.NO || (executed == Execution.UNKNOWN && idempotent);
   }
 
-  // Another try would end as this one.
+  // Another attempt would end like this one.
   private static CallFailed notServed(ErrorCode code, Failure failure, Execution executed) {
     return new CallFailed.NotServed(code, failure.getMessage(), executed, false);
   }
@@ -71,7 +71,7 @@ final class CallFailures {
         bytes);
   }
 
-  /** What a member answers for the SDK. */
+  /** Returns the failure that a member answers on behalf of the SDK. */
   static Failure of(FailureCode code, String message, Execution executed) {
     return new Failure(
         0L,
@@ -85,7 +85,7 @@ final class CallFailures {
         false);
   }
 
-  /** What a member answers for its application. */
+  /** Returns the failure that a member answers on behalf of its application. */
   static Failure of(Rejected rejected) {
     Failure failure =
         of(
@@ -100,9 +100,9 @@ final class CallFailures {
     return failure;
   }
 
-  /** The frame of a failure that answers a call. */
+  /** Returns the frame of a failure that answers a call. */
   static CallFrame frame(CallPath path, long call, Failure failure) {
-    // Avro's own copies look classes up by name, which it forbids for those that are not trusted.
+    // Avro's own copies look classes up by name, which it forbids for classes that are not trusted.
     Failure numbered =
         new Failure(
             call,
@@ -117,10 +117,10 @@ final class CallFailures {
     return new BytesFrame(path, ControlFrames.encode(TypeCode.FAILURE, numbered));
   }
 
-  /** A text of at most so many bytes of UTF-8. */
-  private static String fit(String text, int mostBytes) {
-    String shown = text.length() > mostBytes ? text.substring(0, mostBytes) : text;
-    while (shown.getBytes(StandardCharsets.UTF_8).length > mostBytes) {
+  /** Shortens a text to a number of bytes of UTF-8. */
+  private static String fit(String text, int maxBytes) {
+    String shown = text.length() > maxBytes ? text.substring(0, maxBytes) : text;
+    while (shown.getBytes(StandardCharsets.UTF_8).length > maxBytes) {
       shown = shown.substring(0, shown.length() - 1);
     }
     return shown;

@@ -20,11 +20,11 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The calls of one client, at both ends: the requests that it makes, and those to its services. Any
+ * Calls of one client, at both ends: the requests that it makes, and those to its services. Any
  * thread may use it.
  */
 public final class CallTable {
-  /** How often it is looked whether calls have ended on a connection that is being left. */
+  /** Interval of checks whether calls have ended on a connection that is being left. */
   public static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final CallHost host;
@@ -35,17 +35,17 @@ public final class CallTable {
   private final Tunnels tunnels = new Tunnels();
 
   /**
-   * Makes one.
+   * Creates the table.
    *
-   * @param mostBytes what requests may take that are not sent, or may be sent again
+   * @param maxBytes maximum size of requests that are not sent, or may be sent again
    */
-  public CallTable(CallHost host, List<CallInterceptor> interceptors, int mostBytes) {
+  public CallTable(CallHost host, List<CallInterceptor> interceptors, int maxBytes) {
     this.host = host;
     this.interceptors = interceptors;
-    this.pending = new PendingCalls(host, interceptors, mostBytes);
+    this.pending = new PendingCalls(host, interceptors, maxBytes);
   }
 
-  /** The requests that this client makes. */
+  /** Returns the requests that this client makes. */
   public PendingCalls pending() {
     return pending;
   }
@@ -64,7 +64,7 @@ public final class CallTable {
     return tunnels;
   }
 
-  /** Serves from now on what comes for a service. */
+  /** Serves the requests that come for a service from now on. */
   public ServiceRunner serve(long id, String name, ServiceOptions options, RequestHandler handler) {
     ServiceRunner runner =
         new ServiceRunner(
@@ -79,7 +79,7 @@ public final class CallTable {
     return runner;
   }
 
-  /** Nothing comes for a service any more. */
+  /** Removes a service, for which no more requests come. */
   public void forget(long id) {
     services.remove(id);
   }
@@ -121,14 +121,17 @@ public final class CallTable {
     }
   }
 
-  /** Answers can be added again to those that wait to be sent. */
+  /** Resumes handlers, because replies can be added again to those that wait to be sent. */
   public void hasRoom() {
     services.values().forEach(ServiceRunner::hasRoom);
   }
 
   // ---- Connections
 
-  /** A connection is lost, or given up: nothing that comes over it counts any more. */
+  /**
+   * Ends the calls of a connection that is lost or given up: frames that still come over it are
+   * ignored.
+   */
   public void lost(CallPath path) {
     open.lost(path);
     tunnels.lost(path);
@@ -139,14 +142,14 @@ public final class CallTable {
   /**
    * Waits for the calls under way on a connection.
    *
-   * @param until when not to wait any longer
+   * @param until end of the wait, in nanoseconds of the clock
    * @param then is run once: at once if there are none, else on the conductor
    */
   public void whenQuiet(CallPath path, long until, Runnable then) {
     if (until - host.nanoTime() <= 0 || isQuiet(path)) {
       then.run();
     } else {
-      // The end of each call could be told, at a price for every call there ever is.
+      // The end of each call could be reported, at a price for every call.
       host.schedule(() -> whenQuiet(path, until, then), LOOK_NANOS);
     }
   }
@@ -158,7 +161,7 @@ public final class CallTable {
         && services.values().stream().allMatch(runner -> runner.tunnels().isQuiet(path));
   }
 
-  /** The client has ended: so do all requests and services. */
+  /** Ends all requests and services with the client. */
   public void close(EventBusException why) {
     pending.close(why);
     tunnels.close(why);

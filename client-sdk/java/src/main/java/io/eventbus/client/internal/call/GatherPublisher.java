@@ -11,25 +11,25 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to all members of a service as {@link Flow} (and the Reactive Streams specification
- * 1.0.4) has it: each subscriber makes one. Any thread may use it.
+ * Publisher of requests to all members of a service, as {@link Flow} (and the Reactive Streams
+ * specification 1.0.4) has it: each subscriber makes one request. Any thread may use it.
  */
 final class GatherPublisher implements Flow.Publisher<Answer> {
-  /** What an answer takes beside its event. */
+  /** Bytes that an answer takes beside its event. */
   private static final int OVERHEAD = 256;
 
   private final CallHost host;
-  private final int mostBytes;
+  private final int maxBytes;
   private final Function<GatheredAnswers, Runnable> request;
 
   /**
-   * Makes one.
+   * Creates a publisher.
    *
-   * @param mostBytes what the answers to one request may take while they wait
+   * @param maxBytes maximum size of the waiting answers to one request
    */
-  GatherPublisher(CallHost host, int mostBytes, Function<GatheredAnswers, Runnable> request) {
+  GatherPublisher(CallHost host, int maxBytes, Function<GatheredAnswers, Runnable> request) {
     this.host = host;
-    this.mostBytes = mostBytes;
+    this.maxBytes = maxBytes;
     this.request = request;
   }
 
@@ -39,8 +39,8 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
   }
 
   /**
-   * The answers to one request. The subscriber is called by one thread at a time, on the
-   * application's executor, and never under the lock.
+   * Answers to one request. The subscriber is called by one thread at a time, on the application's
+   * executor, and never under the lock.
    */
   private final class Answers implements GatheredAnswers, Flow.Subscription {
     private final Flow.Subscriber<? super Answer> subscriber;
@@ -62,7 +62,7 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
 
     void begin() {
       synchronized (this) {
-        // Nothing is given before the subscriber knows its subscription.
+        // Nothing is delivered before the subscriber knows its subscription.
         running = true;
       }
       try {
@@ -103,7 +103,7 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
           return;
         }
         int size = bytes + OVERHEAD;
-        if (waitingBytes + size <= mostBytes) {
+        if (waitingBytes + size <= maxBytes) {
           waitingBytes += size;
           waiting.addLast(answer);
           sizes.addLast(size);
@@ -114,7 +114,7 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
                   "the answers that wait for the subscriber take "
                       + waitingBytes
                       + " bytes (expected: at most "
-                      + mostBytes
+                      + maxBytes
                       + ", callBufferBytes)");
           stop = cancel;
         }
@@ -199,7 +199,7 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
       try {
         host.handle(this::run);
       } catch (RuntimeException e) {
-        // The executor takes nothing: the failure is told beside it.
+        // The executor accepts nothing: the failure is reported beside it.
         synchronized (this) {
           waiting.clear();
           ended = true;
@@ -243,7 +243,7 @@ final class GatherPublisher implements Flow.Publisher<Answer> {
           subscriber.onComplete();
         }
       } catch (RuntimeException | Error e) {
-        // Rule 2.13: a subscriber that throws is cancelled, and whoever runs it is told.
+        // Rule 2.13: a subscriber that throws is cancelled, and the executor sees the exception.
         cancel();
         throw e;
       }

@@ -2,15 +2,18 @@ package io.eventbus.client.internal.call;
 
 import io.eventbus.client.Answer;
 
-/** Gets the answers of all members of a service; the last one and failures as any request does. */
+/**
+ * Receiver of the answers of all members of a service; the last one and failures come as for any
+ * request.
+ */
 interface GatheredAnswers extends CallResult {
   /**
-   * An answer has come, and is not the last.
+   * Called for an answer that is not the last.
    *
-   * @param bytes of its event, or of what else it holds that may be big
+   * @param bytes of its event, or of its other parts that may be big
    */
   void add(Answer answer, int bytes);
 
-  /** The last answer has come, and is a failure of one member. */
+  /** Called for the last answer if it is a failure of one member. */
   void addLast(Answer answer);
 }

@@ -9,14 +9,13 @@ import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Failure;
 import java.nio.ByteBuffer;
 
-/** Reads the frames of calls that come over one connection. Confined to its thread. */
+/** Reader of the frames of calls that come over one connection. Confined to its thread. */
 public final class InboundCalls {
   private final CallTable calls;
   private final InvokeView invoke = new InvokeView();
   private final ReplyView reply = new ReplyView();
   private final DataView data = new DataView();
 
-  /** Makes one. */
   public InboundCalls(CallTable calls) {
     this.calls = calls;
   }

@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The calls that connections wait for an answer to. Any thread may use it. */
+/** Calls that connections wait for an answer to. Any thread may use it. */
 final class OpenInvocations {
-  /** A call, and who answers it. */
+  /** Call with the runner that answers it. */
   private record Open(ReceivedInvocation invocation, ServiceRunner runner) {}
 
   private final Map<ReceivedInvocation.Target, Open> calls = new ConcurrentHashMap<>();
@@ -16,17 +16,17 @@ final class OpenInvocations {
     calls.put(target, new Open(invocation, runner));
   }
 
-  /** Says whether a connection still waits for one of the answers. */
+  /** Returns whether a connection still waits for one of the answers. */
   boolean hasAny(List<ReceivedInvocation.Target> targets) {
     return targets.stream().anyMatch(calls::containsKey);
   }
 
-  /** The call is answered: says whether its connection still waits for that. */
+  /** Removes a call that is answered; returns whether its connection still waits for that. */
   boolean remove(ReceivedInvocation.Target target) {
     return calls.remove(target) != null;
   }
 
-  /** Nobody waits for a call any more. */
+  /** Cancels a call that nobody waits for any more. */
   void cancel(CallPath path, long call) {
     @Nullable Open open = calls.get(new ReceivedInvocation.Target(path, call));
     if (open != null) {
@@ -34,7 +34,7 @@ final class OpenInvocations {
     }
   }
 
-  /** A connection is lost: its calls need no answers. The handlers go on. */
+  /** Removes the calls of a lost connection, which need no answers. The handlers go on. */
   void lost(CallPath path) {
     calls.keySet().removeIf(target -> target.path() == path);
   }

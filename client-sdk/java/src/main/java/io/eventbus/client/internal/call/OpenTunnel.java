@@ -21,7 +21,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** One end of a stream or tunnel that is open. Any thread may use it. */
+/** End of an open stream or tunnel. Any thread may use it. */
 final class OpenTunnel implements Tunnel {
   final ReceivedInvocation.Target target;
   private final CallHost host;
@@ -33,7 +33,7 @@ final class OpenTunnel implements Tunnel {
   private final TunnelOutput output;
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-  /** Makes one; the other end takes {@code limit} at first. */
+  /** Creates an end; the other end accepts {@code limit} at first. */
   OpenTunnel(
       CallHost host,
       Tunnels tunnels,
@@ -50,7 +50,7 @@ final class OpenTunnel implements Tunnel {
     this.options = options;
     this.input = new TunnelInput(options);
     this.output = new TunnelOutput(target.path(), target.call(), limit, options.bufferBytes());
-    output.onWritten(this::wrote);
+    output.onWritten(this::onWritten);
   }
 
   TunnelInput input() {
@@ -156,7 +156,7 @@ final class OpenTunnel implements Tunnel {
     return CallFailures.frame(target.path(), target.call(), failure);
   }
 
-  /** It has ended, and the other end knows. */
+  /** Ends it; the other end knows already. */
   void fail(EventBusException why) {
     input.fail(why);
     CompletableFuture<Void> room = output.fail(why);
@@ -169,7 +169,7 @@ final class OpenTunnel implements Tunnel {
         });
   }
 
-  /** A frame has come, on the connection's thread. */
+  /** Takes a frame that has come, on the connection's thread. */
   void data(DataView data, ByteBuffer message) {
     String problem = input.add(data, message);
     if (problem != null) {
@@ -182,15 +182,15 @@ final class OpenTunnel implements Tunnel {
     endIfDone();
   }
 
-  /** The other end takes more, on the connection's thread. */
+  /** Takes credit from the other end, on the connection's thread. */
   void credit(long limit, long received) {
     if (output.credit(limit, received)) {
       host.send(output, false);
     }
   }
 
-  /** Something was read: the other end may be told. */
-  void wasRead(boolean here) {
+  /** Grants the other end credit if that is due, because something was read. */
+  void onRead(boolean here) {
     TunnelInput.Credit credit = input.takeCredit();
     if (credit != null) {
       ByteBuffer frame = ByteBuffer.allocate(TunnelFrames.MAX_HEAD);
@@ -201,8 +201,8 @@ final class OpenTunnel implements Tunnel {
     }
   }
 
-  /** A frame was written, under the lock of the way out. */
-  private void wrote() {
+  /** Called when a frame was written, under the lock of the outbox. */
+  private void onWritten() {
     host.schedule(this::afterWrite, 0);
   }
 
@@ -225,13 +225,13 @@ final class OpenTunnel implements Tunnel {
     }
   }
 
-  /** Nothing comes from this end, as from the caller of a stream. */
-  void hasNoOutput() {
+  /** Closes the output of an end that sends nothing, as the caller of a stream. */
+  void disableOutput() {
     output.endSilently();
   }
 
-  /** Nothing comes from the other end, as from the caller of a stream. */
-  void hasNoInput() {
+  /** Closes the input of an end that receives nothing, as the caller of a stream. */
+  void disableInput() {
     input.endSilently();
   }
 
@@ -240,7 +240,9 @@ final class OpenTunnel implements Tunnel {
     return "Tunnel[" + service + ", " + target.call() + "]";
   }
 
-  /** Why it has ended; null while it is open or if it has ended as it should. */
+  /**
+   * Returns the failure that has ended it; null while it is open or if it has ended as it should.
+   */
   @Nullable EventBusException failure() {
     return input.failure();
   }

@@ -30,35 +30,34 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of this client that have no outcome yet, over all its connections. Any thread may
- * use it.
+ * Requests of this client that have no result yet, over all its connections. Any thread may use it.
  *
- * <p>A request is kept here from beginning to end, and handed to the way out whenever there is a
+ * <p>A request is kept here from beginning to end, and handed to the outbox whenever there is a
  * connection. An answer counts if it comes over the connection that the request was sent over; so
- * what a connection still brings after it was given up changes nothing.
+ * frames that a connection still brings after it was given up change nothing.
  */
 public final class PendingCalls {
   private final CallHost host;
   private final List<CallInterceptor> interceptors;
-  private final int mostBytes;
+  private final int maxBytes;
   private final AtomicLong usedBytes = new AtomicLong();
   private final AtomicLong numbers = new AtomicLong();
   private final Map<Long, RequestCall> calls = new ConcurrentHashMap<>();
   private final CallDeadlines deadlines;
   private final CompletableFuture<Void> drained = new CompletableFuture<>();
-  // Set together: why a request made now fails.
+  // Set together: the reasons why a request fails at once.
   private volatile @Nullable String unsupported;
   private volatile @Nullable EventBusException closed;
 
   /**
-   * Makes one.
+   * Creates the table.
    *
-   * @param mostBytes what requests may take that are not sent, or may be sent again
+   * @param maxBytes maximum size of requests that are not sent, or may be sent again
    */
-  public PendingCalls(CallHost host, List<CallInterceptor> interceptors, int mostBytes) {
+  public PendingCalls(CallHost host, List<CallInterceptor> interceptors, int maxBytes) {
     this.host = host;
     this.interceptors = interceptors;
-    this.mostBytes = mostBytes;
+    this.maxBytes = maxBytes;
     this.deadlines = new CallDeadlines(host, this::expire);
   }
 
@@ -153,7 +152,7 @@ public final class PendingCalls {
             .withMember(0);
     return new GatherPublisher(
         host,
-        mostBytes,
+        maxBytes,
         answers -> {
           RequestCall call = begin(CallKind.REPLY, 0, service, CallScope.ALL, event, once, answers);
           return call == null
@@ -174,7 +173,7 @@ public final class PendingCalls {
     return begin(CallKind.REPLY, 0, service, CallScope.ONE, event, options, outcome);
   }
 
-  /** Returns the call, or null if it has failed already. */
+  /** Begins a request; returns the call, or null if it has failed already. */
   private @Nullable RequestCall begin(
       CallKind kind,
       long limit,
@@ -191,7 +190,7 @@ public final class PendingCalls {
     Body body = host.encode(sent);
     int cost = RequestCall.cost(body);
     EventBusException refused = refusal(service);
-    if (refused == null && usedBytes.addAndGet(cost) > mostBytes) {
+    if (refused == null && usedBytes.addAndGet(cost) > maxBytes) {
       usedBytes.addAndGet(-cost);
       refused =
           new CallFailed.Overloaded(
@@ -200,7 +199,7 @@ public final class PendingCalls {
                   + " bytes, and this one "
                   + cost
                   + " (expected: at most "
-                  + mostBytes
+                  + maxBytes
                   + " together, callBufferBytes)",
               Execution.NO,
               true,
@@ -271,7 +270,7 @@ public final class PendingCalls {
     }
   }
 
-  // ---- What the bus answers, on the connection's thread
+  // ---- Answers of the bus, on the connection's thread
 
   void reply(ReplyView view, CallPath over) {
     RequestCall call = calls.get(view.call());
@@ -301,14 +300,17 @@ public final class PendingCalls {
         micros(view.handledMicros()));
   }
 
-  /** Where the answers of several members go; null for none, or if this is not its connection. */
+  /**
+   * Returns the receiver of the answers of several members; null for none, or if this is not its
+   * connection.
+   */
   private static @Nullable GatheredAnswers gathered(RequestCall call, CallPath over) {
     return call.outcome instanceof GatheredAnswers answers && call.isSentOver(over)
         ? answers
         : null;
   }
 
-  /** Takes a failure of one member of many; false if it is one of the whole request. */
+  /** Takes a failure of one member of many; returns false if it is one of the whole request. */
   private boolean failedInPart(RequestCall call, Failure failure, CallPath over) {
     GatheredAnswers answers = gathered(call, over);
     if (answers == null || !(failure.getMore() || failure.getMember() != 0)) {
@@ -329,7 +331,7 @@ public final class PendingCalls {
     return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
   }
 
-  /** Returns false if it is about no call of this client that waits. */
+  /** Takes a failure; returns false if it is about no call of this client that waits. */
   boolean failed(Failure failure, CallPath over) {
     RequestCall call = calls.get(failure.getCall());
     if (call == null) {
@@ -338,8 +340,8 @@ public final class PendingCalls {
     if (failedInPart(call, failure, over)) {
       return true;
     }
-    if (call.isPerhapsExecuted() && failure.getExecuted() == io.eventbus.schema.Execution.NO) {
-      // That is true of this try only.
+    if (call.isMaybeExecuted() && failure.getExecuted() == io.eventbus.schema.Execution.NO) {
+      // That is true of this attempt only.
       failure.setExecuted(io.eventbus.schema.Execution.UNKNOWN);
     }
     CallFailed seen = CallFailures.seen(call.service, failure, call.options.idempotent());
@@ -347,7 +349,7 @@ public final class PendingCalls {
     if (delay == RequestCall.ENDED) {
       settle(call, true, seen);
     } else if (delay >= 0) {
-      call.pausing(host.schedule(() -> again(call, call.goesOn()), delay));
+      call.pausing(host.schedule(() -> again(call, call.resume()), delay));
     }
     return true;
   }
@@ -360,19 +362,17 @@ public final class PendingCalls {
 
   // ---- Connections, on the conductor
 
-  /**
-   * A connection is ready: what waits is sent over it, also what was handed to the way out before.
-   */
-  public void connected(String bus, boolean serves, int mostEventBytes) {
+  /** Sends what waits over a new connection, also what was handed to the outbox before. */
+  public void connected(String bus, boolean serves, int maxEventBytes) {
     unsupported = serves ? null : bus;
     calls.values().stream()
         .filter(RequestCall::isWaiting)
         .sorted(Comparator.comparingLong(call -> call.number))
-        .forEach(call -> connected(call, bus, serves, mostEventBytes));
+        .forEach(call -> connected(call, bus, serves, maxEventBytes));
   }
 
-  private void connected(RequestCall call, String bus, boolean serves, int mostEventBytes) {
-    if (serves && call.bodyBytes() <= mostEventBytes) {
+  private void connected(RequestCall call, String bus, boolean serves, int maxEventBytes) {
+    if (serves && call.bodyBytes() <= maxEventBytes) {
       host.send(call, false);
       return;
     }
@@ -391,14 +391,14 @@ public final class PendingCalls {
                     + " takes smaller events than the one of the request to "
                     + call.service
                     + " (expected: at most "
-                    + mostEventBytes
+                    + maxEventBytes
                     + " bytes)",
                 executed,
                 false)
             : notServedBy(bus, call.service, executed));
   }
 
-  /** A connection is lost, or given up. */
+  /** Settles the requests of a connection that is lost or given up. */
   void lost(CallPath connection) {
     long now = host.nanoTime();
     calls.values().forEach(call -> lost(call, call.lost(connection, now)));
@@ -417,7 +417,7 @@ public final class PendingCalls {
     return calls.values().stream().noneMatch(what);
   }
 
-  /** Looks at all calls; returns when to look again, or null if there are none. */
+  /** Checks all calls; returns when to check again, or null if there are none. */
   private @Nullable Long expire(long now) {
     Long next = null;
     for (RequestCall call : calls.values()) {
@@ -438,7 +438,7 @@ public final class PendingCalls {
 
   // ---- The end
 
-  /** Takes no more; completes when those that are here have their outcome. */
+  /** Takes no more requests; completes when the present ones have a result. */
   public CompletableFuture<Void> drain() {
     if (closed == null) {
       closed = new EventBusException.Closed("the client is closed");
@@ -449,7 +449,7 @@ public final class PendingCalls {
     return drained;
   }
 
-  /** The client has ended: so do all requests. */
+  /** Ends all requests with the client. */
   public void close(EventBusException why) {
     closed = why;
     for (RequestCall call : calls.values()) {
@@ -462,12 +462,12 @@ public final class PendingCalls {
     drained.complete(null);
   }
 
-  /** How many requests have no outcome yet. */
+  /** Returns the number of requests that have no result yet. */
   int size() {
     return calls.size();
   }
 
-  /** What requests take that are not sent, or may be sent again. */
+  /** Returns the size of requests that are not sent, or may be sent again. */
   long usedBytes() {
     return usedBytes.get();
   }

@@ -11,15 +11,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that this client is to answer. What is not final is guarded by its own lock, which is
- * held for moments and under which nothing else is called.
+ * Request that this client is to answer. Fields that are not final are guarded by its own lock,
+ * which is held for moments and under which nothing else is called.
  */
 final class ReceivedInvocation implements Invocation {
-  /** What it takes in memory beside its bytes. */
+  /** Bytes that it takes in memory beside its event. */
   private static final int OVERHEAD = 512;
 
   /**
-   * Which request of whom: the same when it comes again. Comparable, because callers choose
+   * Identity of a request, the same when it comes again. Comparable, because callers choose
    * numbers.
    */
   record Key(long caller, long request) implements Comparable<Key> {
@@ -30,7 +30,7 @@ final class ReceivedInvocation implements Invocation {
     }
   }
 
-  /** Where an answer has to go: a call of a connection. */
+  /** Destination of an answer: a call of a connection. */
   record Target(CallPath path, long call) {}
 
   final Key key;
@@ -80,7 +80,10 @@ final class ReceivedInvocation implements Invocation {
     }
   }
 
-  /** The request has come again: says whether its answer will go there, too. */
+  /**
+   * Adds a target, because the request has come again; returns whether its answer will go there,
+   * too.
+   */
   boolean join(Target target) {
     synchronized (targets) {
       if (answered || cancelled) {
@@ -91,7 +94,7 @@ final class ReceivedInvocation implements Invocation {
     }
   }
 
-  /** It is answered: returns where that has to go. */
+  /** Marks it as answered; returns the targets of the answer. */
   List<Target> answer() {
     synchronized (targets) {
       answered = true;
@@ -100,7 +103,7 @@ final class ReceivedInvocation implements Invocation {
     }
   }
 
-  /** The caller of one of the targets does not wait any more. */
+  /** Cancels one of the targets, whose caller does not wait any more. */
   boolean cancelOne() {
     List<Runnable> tasks;
     synchronized (targets) {
@@ -117,7 +120,7 @@ final class ReceivedInvocation implements Invocation {
     return true;
   }
 
-  /** The service has ended: whoever works on it is told. */
+  /** Tells the handler that the request is cancelled, because the service has ended. */
   void cancelAll() {
     synchronized (targets) {
       cancelledTargets = Math.max(cancelledTargets, targets.size() - 1);
@@ -129,7 +132,7 @@ final class ReceivedInvocation implements Invocation {
     try {
       host.handle(task);
     } catch (RuntimeException e) {
-      // The application's executor takes nothing: it is told by isCancelled.
+      // The application's executor accepts nothing: the handler is told by isCancelled.
       host.handlerFailed(this, e);
     }
   }
@@ -138,13 +141,13 @@ final class ReceivedInvocation implements Invocation {
     return deadline - now <= 0;
   }
 
-  /** This thread calls the handler now. */
+  /** Marks the start of the handler's call by this thread. */
   void begin() {
     answeredInCall = false;
     calling = Thread.currentThread();
   }
 
-  /** The handler has ended: says whether that was not told before. */
+  /** Marks the end of the handler; returns whether that was not reported before. */
   boolean isFirstEnd() {
     return ended.compareAndSet(false, true);
   }
@@ -153,7 +156,7 @@ final class ReceivedInvocation implements Invocation {
     return calling == Thread.currentThread();
   }
 
-  /** The answer is here: says whether it came in the call of the handler. */
+  /** Marks the answer; returns whether it came in the call of the handler. */
   boolean isInCall() {
     if (calling == Thread.currentThread()) {
       answeredInCall = true;
@@ -162,7 +165,7 @@ final class ReceivedInvocation implements Invocation {
     return false;
   }
 
-  /** The handler has returned: says whether the answer came in the call. */
+  /** Marks the return of the handler; returns whether the answer came in the call. */
   boolean end() {
     calling = null;
     return answeredInCall;

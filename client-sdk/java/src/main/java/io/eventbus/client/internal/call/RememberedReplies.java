@@ -5,26 +5,26 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The last replies of a service, bounded in number and in bytes. For one thread at a time. */
+/** Last replies of a service, bounded in number and in bytes. For one thread at a time. */
 final class RememberedReplies {
-  /** What one takes in memory beside its bytes. */
+  /** Bytes that a reply takes in memory beside its event. */
   private static final int OVERHEAD = 256;
 
-  private final int most;
-  private final long mostBytes;
+  private final int max;
+  private final long maxBytes;
   private final Map<ReceivedInvocation.Key, Remembered> replies = new LinkedHashMap<>();
   private long bytes;
 
-  /** An answer without its connection. */
+  /** Answer without its connection. */
   record Remembered(int handledMicros, Body body) {
     int bytes() {
       return body.bytes() + OVERHEAD;
     }
   }
 
-  RememberedReplies(int most, long mostBytes) {
-    this.most = most;
-    this.mostBytes = mostBytes;
+  RememberedReplies(int max, long maxBytes) {
+    this.max = max;
+    this.maxBytes = maxBytes;
   }
 
   @Nullable Remembered get(ReceivedInvocation.Key key) {
@@ -32,14 +32,14 @@ final class RememberedReplies {
   }
 
   void add(ReceivedInvocation.Key key, int handledMicros, Body body) {
-    if (most == 0) {
+    if (max == 0) {
       return;
     }
     Remembered added = new Remembered(handledMicros, body);
     Remembered before = replies.put(key, added);
     bytes += added.bytes() - (before == null ? 0 : before.bytes());
     Iterator<Remembered> oldest = replies.values().iterator();
-    while (replies.size() > most || bytes > mostBytes) {
+    while (replies.size() > max || bytes > maxBytes) {
       bytes -= oldest.next().bytes();
       oldest.remove();
     }

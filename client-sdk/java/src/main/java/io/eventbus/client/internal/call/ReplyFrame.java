@@ -3,7 +3,7 @@ package io.eventbus.client.internal.call;
 import io.eventbus.protocol.CallFrames;
 import java.nio.ByteBuffer;
 
-/** The answer of a handler, for the connection that the call has come over. */
+/** Reply of a handler, for the connection that the call has come over. */
 record ReplyFrame(CallPath path, long call, int handledMicros, Body body) implements CallFrame {
   @Override
   public int cost() {

@@ -20,14 +20,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request of this client: waits, is sent, is perhaps sent again, and has its outcome. Its lock
- * is the innermost of all, because it writes itself under the lock of what it waits in.
+ * Request of this client: waits, is sent, is perhaps sent again, and has its result. Its lock is
+ * the innermost of all, because it writes itself under the lock of its queue.
  */
 final class RequestCall implements CallFrame {
-  /** What a request takes in memory beside its bytes. */
+  /** Bytes that a request takes in memory beside its event. */
   static final int OVERHEAD = 256;
 
-  /** So much longer the verdict of the bus is waited for, which says whether it was executed. */
+  /**
+   * Time beyond the deadline for which the bus's answer is waited for, which says whether the
+   * request was executed.
+   */
   private static final long VERDICT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   final long number;
@@ -48,13 +51,13 @@ final class RequestCall implements CallFrame {
   private int charged;
   private int attempt;
   private int repetitions;
-  // Once a connection or a member with it was lost.
-  private boolean perhapsExecuted;
+  // Set once a connection or a member with it was lost.
+  private boolean maybeExecuted;
   private CallFrames.@Nullable RequestHead head;
   private @Nullable CallPath over;
   private Runnable pause = () -> {};
 
-  /** Makes one, which has been charged to a budget. */
+  /** Creates a request, which has been charged to a budget. */
   RequestCall(
       CallKind kind,
       long limit,
@@ -92,18 +95,18 @@ final class RequestCall implements CallFrame {
     state = next;
   }
 
-  private void letGoOfBody() {
+  private void releaseBody() {
     body = null;
     head = null;
     budget.addAndGet(-charged);
     charged = 0;
   }
 
-  private boolean mayBeSentAgain() {
+  private boolean isRetryable() {
     return options.idempotent() || options.retry() == null || options.retryPolicy().attempts() > 1;
   }
 
-  // ---- On its way out
+  // ---- Outbound
 
   @Override
   public @Nullable CallPath path() {
@@ -157,21 +160,21 @@ final class RequestCall implements CallFrame {
     made.writeEnd(out);
     become(RequestState.SENT);
     over = connection;
-    if (!mayBeSentAgain()) {
-      letGoOfBody();
+    if (!isRetryable()) {
+      releaseBody();
     }
     return true;
   }
 
-  // ---- What comes of it: each says whether it was this that settled the call
+  // ---- Results: each method returns whether it was this that settled the call
 
   private void end() {
     become(RequestState.DONE);
     pause.run();
-    letGoOfBody();
+    releaseBody();
   }
 
-  /** An answer has come over a connection. */
+  /** Handles an answer over a connection. */
   synchronized boolean answered(CallPath connection) {
     if (state != RequestState.SENT || over != connection) {
       // Late, or of a connection that has been given up.
@@ -189,17 +192,15 @@ final class RequestCall implements CallFrame {
     return state == RequestState.WAITING;
   }
 
-  /** How much its event takes in a message of a bus; 0 if it will not be sent again. */
+  /** Returns the size of its event in a message of a bus; 0 if it will not be sent again. */
   synchronized int bodyBytes() {
     Body sent = body;
     return sent == null ? 0 : sent.bytes();
   }
 
   /**
-   * It has failed: says whether it is to be sent again, and after how long. {@link #pausing} has to
-   * follow then.
-   *
-   * @return nanoseconds, or -1 if this is the outcome
+   * Handles a failure. Returns the delay in nanoseconds after which it is to be sent again, or -1
+   * if this is the result; {@link #pausing} has to follow after a delay.
    */
   synchronized long failed(CallPath connection, CallFailed failure, double random, long now) {
     if (state != RequestState.SENT || over != connection) {
@@ -209,7 +210,7 @@ final class RequestCall implements CallFrame {
         failure.retryable()
             && !(failure instanceof CallFailed.DeadlineExceeded)
             && !(failure instanceof CallFailed.Cancelled);
-    // Refused, with a time at which another try is worth it: so often as there is time.
+    // Refused, with a time after which another attempt is worth it: as often as there is time.
     boolean wasRefused =
         options.retry() == null
             && failure.executed() == Execution.NO
@@ -221,7 +222,7 @@ final class RequestCall implements CallFrame {
       if (Duration.ofNanos(deadline - now).compareTo(delay) > 0) {
         repetitions++;
         attempt++;
-        perhapsExecuted |= failure.executed() != Execution.NO;
+        maybeExecuted |= failure.executed() != Execution.NO;
         become(RequestState.PAUSING);
         return delay.toNanos();
       }
@@ -230,12 +231,12 @@ final class RequestCall implements CallFrame {
     return ENDED;
   }
 
-  /** It was not this call's connection that told of a failure. */
+  /** Result for a failure from a connection that is not this call's. */
   static final long NOT_CONCERNED = -2;
 
   static final long ENDED = -1;
 
-  /** Sets what stops the pause. */
+  /** Sets the task that stops the pause. */
   void pausing(Runnable stop) {
     synchronized (this) {
       if (state == RequestState.PAUSING) {
@@ -246,8 +247,8 @@ final class RequestCall implements CallFrame {
     stop.run();
   }
 
-  /** The pause is over. */
-  synchronized boolean goesOn() {
+  /** Ends the pause. */
+  synchronized boolean resume() {
     if (state != RequestState.PAUSING) {
       return false;
     }
@@ -255,17 +256,17 @@ final class RequestCall implements CallFrame {
     return true;
   }
 
-  /** What a lost connection means for a call. */
+  /** Effect of a lost connection on a call. */
   enum Loss {
-    /** Nothing. */
+    /** No effect. */
     NONE,
-    /** It is to be sent again. */
+    /** Another attempt. */
     AGAIN,
-    /** It has ended. */
+    /** End of the call. */
     ENDED
   }
 
-  /** A connection is lost, or is not waited for any longer. */
+  /** Handles a connection that is lost, or not waited for any longer. */
   synchronized Loss lost(CallPath connection, long now) {
     if (state != RequestState.SENT || over != connection) {
       return Loss.NONE;
@@ -273,7 +274,7 @@ final class RequestCall implements CallFrame {
     over = null;
     if (options.idempotent() && deadline - now > 0) {
       attempt++;
-      perhapsExecuted = true;
+      maybeExecuted = true;
       become(RequestState.WAITING);
       return Loss.AGAIN;
     }
@@ -288,12 +289,12 @@ final class RequestCall implements CallFrame {
             + " answered: the request may or may not have been executed");
   }
 
-  /** When it has to be looked at. */
+  /** Returns the time of its next check. */
   synchronized long due() {
     return state == RequestState.SENT ? deadline + VERDICT_NANOS : deadline;
   }
 
-  /** Its time is over: returns what it ends with, or null if that is not so. */
+  /** Ends it if its time is over; returns its failure, or null otherwise. */
   synchronized @Nullable CallFailed expire(long now) {
     if (state == RequestState.DONE || now - due() < 0) {
       return null;
@@ -311,8 +312,8 @@ final class RequestCall implements CallFrame {
   }
 
   /**
-   * What tells the bus that a stream or tunnel is not wanted any more, which this client has given
-   * up by itself: it may be open by now. Null if there is nothing to tell.
+   * Returns the frame that tells the bus that this client has given up a stream or tunnel, which
+   * may be open by now. Null if there is nothing to tell.
    */
   synchronized @Nullable CallFrame givenUp() {
     CallPath connection = over;
@@ -321,15 +322,15 @@ final class RequestCall implements CallFrame {
         : new BytesFrame(connection, ControlFrames.encode(TypeCode.CANCEL, new Cancel(number, "")));
   }
 
-  /** What is known while there is no answer. */
+  /** Returns the execution as far as it is known without an answer. */
   private Execution execution() {
-    return state == RequestState.SENT || perhapsExecuted ? Execution.UNKNOWN : Execution.NO;
+    return state == RequestState.SENT || maybeExecuted ? Execution.UNKNOWN : Execution.NO;
   }
 
-  /** What ends it from this side: what it ends with, and what is to be said to the bus. */
+  /** End from this side: the failure, and the frame for the bus. */
   record Ended(CallFailed failure, @Nullable CallFrame cancel) {}
 
-  /** Nobody waits for it any more; null if it has ended already. */
+  /** Cancels it, because nobody waits for it any more; null if it has ended already. */
   synchronized @Nullable Ended cancel(String why) {
     if (state == RequestState.DONE) {
       return null;
@@ -346,7 +347,10 @@ final class RequestCall implements CallFrame {
                 connection, ControlFrames.encode(TypeCode.CANCEL, new Cancel(number, ""))));
   }
 
-  /** It cannot be sent: returns what is known of it, or null if it has ended or is with a bus. */
+  /**
+   * Ends it, because it cannot be sent; returns its known execution, or null if it has ended or is
+   * with a bus.
+   */
   synchronized @Nullable Execution unsendable() {
     if (state != RequestState.WAITING && state != RequestState.PAUSING) {
       return null;
@@ -356,8 +360,8 @@ final class RequestCall implements CallFrame {
     return executed;
   }
 
-  /** Whether it may have been executed already, whatever becomes of it now. */
-  synchronized boolean isPerhapsExecuted() {
-    return perhapsExecuted;
+  /** Returns whether it may have been executed already, whatever becomes of it now. */
+  synchronized boolean isMaybeExecuted() {
+    return maybeExecuted;
   }
 }

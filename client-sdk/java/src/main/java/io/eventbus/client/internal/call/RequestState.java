@@ -1,7 +1,7 @@
 package io.eventbus.client.internal.call;
 
 /**
- * How far a request is.
+ * State of a request.
  *
  * <pre>
  *   WAITING --> SENT --> DONE
@@ -11,19 +11,19 @@ package io.eventbus.client.internal.call;
  * </pre>
  */
 enum RequestState {
-  /** Waits for a connection, or for its turn there: no bus has it. */
+  /** Waiting for a connection, or for its turn there: no bus has it. */
   WAITING,
-  /** A connection has taken it. */
+  /** Sent over a connection. */
   SENT,
-  /** It failed, and is sent again after a pause. */
+  /** Failed, to be sent again after a pause. */
   PAUSING,
-  /** It has its outcome. */
+  /** Settled. */
   DONE;
 
   boolean mayBecome(RequestState next) {
     return switch (this) {
       case WAITING -> next == SENT || next == DONE;
-      // It is sent again at once when its connection is lost.
+      // Sent again at once when its connection is lost.
       case SENT -> next == PAUSING || next == WAITING || next == DONE;
       case PAUSING -> next == WAITING || next == DONE;
       case DONE -> false;

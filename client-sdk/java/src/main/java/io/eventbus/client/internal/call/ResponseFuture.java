@@ -4,7 +4,7 @@ import io.eventbus.client.EventBusException;
 import io.eventbus.client.Response;
 import java.util.concurrent.CompletableFuture;
 
-/** A future that cancels its request when the application completes it before the answer comes. */
+/** Future that cancels its request when the application completes it before the answer comes. */
 final class ResponseFuture extends CompletableFuture<Response> implements CallResult {
   private final CallHost host;
   private volatile Runnable abandon = () -> {};
@@ -13,7 +13,7 @@ final class ResponseFuture extends CompletableFuture<Response> implements CallRe
     this.host = host;
   }
 
-  /** Sets what is run when nobody waits for the answer any more. */
+  /** Sets the task that runs when nobody waits for the answer any more. */
   void onAbandon(Runnable task) {
     abandon = task;
   }
@@ -52,7 +52,7 @@ final class ResponseFuture extends CompletableFuture<Response> implements CallRe
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
-    // What depends on it is not a request.
+    // A dependent stage is not a request.
     return new CompletableFuture<>();
   }
 }

@@ -18,16 +18,16 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests to one service of this client: those that wait, and those that its handler is at.
- * Any thread may use it.
+ * Requests to one service of this client: those that wait, and those that its handler is at. Any
+ * thread may use it.
  *
- * <p>A request takes a slot from the call of the handler until its stage is complete; there are as
- * many slots as the service has concurrency, whichever connections the requests come over. What
- * finds no slot waits, bounded in bytes. Nothing foreign is called under its lock.
+ * <p>A request occupies a slot from the call of the handler until its stage is complete; there are
+ * as many slots as the service has concurrency, whichever connections the requests come over.
+ * Requests without a slot wait, bounded in bytes. Nothing foreign is called under its lock.
  */
 public final class ServiceRunner {
-  /** So many requests are answered in a row by one task, while their handlers return answers. */
-  private static final int REQUESTS_IN_A_ROW = 64;
+  /** Number of requests that a task answers in a row, while their handlers return answers. */
+  private static final int MAX_REQUESTS_PER_RUN = 64;
 
   private final String name;
   private final ServiceOptions options;
@@ -83,14 +83,14 @@ public final class ServiceRunner {
     return name;
   }
 
-  /** The streams and tunnels of the service. */
+  /** Returns the streams and tunnels of the service. */
   public TunnelService tunnels() {
     return tunnels;
   }
 
-  // ---- What comes
+  // ---- Arrivals
 
-  /** A request has come; on the connection's thread. */
+  /** Takes a request; on the connection's thread. */
   void arrive(ReceivedInvocation invocation) {
     ReceivedInvocation.Target target = invocation.first();
     RememberedReplies.Remembered old;
@@ -134,7 +134,7 @@ public final class ServiceRunner {
     }
   }
 
-  /** The caller does not wait any more for one of the answers that a request has to give. */
+  /** Cancels one of the answers of a request, whose caller does not wait any more. */
   void cancel(ReceivedInvocation invocation) {
     if (!invocation.cancelOne()) {
       return;
@@ -142,7 +142,7 @@ public final class ServiceRunner {
     synchronized (this) {
       cancelled++;
       if (!waiting.remove(invocation)) {
-        // Its place is free when the handler is done with it.
+        // Its slot is free when the handler is done with it.
         return;
       }
       waitingBytes -= invocation.bytes;
@@ -154,7 +154,7 @@ public final class ServiceRunner {
     tellIdle();
   }
 
-  // ---- What is done about it
+  // ---- Handling
 
   private void start(ReceivedInvocation invocation) {
     ReceivedInvocation next = invocation;
@@ -180,7 +180,7 @@ public final class ServiceRunner {
     }
   }
 
-  /** Gives a slot back, and takes it again for the next request; null if there is none. */
+  /** Releases a slot and acquires it for the next request; null if there is none. */
   private @Nullable ReceivedInvocation next() {
     ReceivedInvocation next = null;
     synchronized (this) {
@@ -199,7 +199,7 @@ public final class ServiceRunner {
     return next;
   }
 
-  /** Answers can be sent again. */
+  /** Resumes, because answers can be sent again. */
   void hasRoom() {
     while (true) {
       ReceivedInvocation next;
@@ -207,7 +207,7 @@ public final class ServiceRunner {
         if (running >= options.concurrency() || waiting.isEmpty() || !host.hasRoom()) {
           return;
         }
-        // As if somebody gave a slot back.
+        // As if a slot were released.
         running++;
       }
       next = next();
@@ -222,18 +222,18 @@ public final class ServiceRunner {
     ReceivedInvocation invocation = first;
     for (int i = 1; invocation != null; i++) {
       if (!handle(invocation)) {
-        // Whoever completes the stage goes on.
+        // The thread that completes the stage goes on.
         return;
       }
       invocation = next();
-      if (invocation != null && i == REQUESTS_IN_A_ROW) {
+      if (invocation != null && i == MAX_REQUESTS_PER_RUN) {
         start(invocation);
         return;
       }
     }
   }
 
-  /** Has a request handled; says whether it is answered. */
+  /** Calls the handler for a request; returns whether it is answered. */
   private boolean handle(ReceivedInvocation invocation) {
     long begun = host.nanoTime();
     if (invocation.isExpired(begun)) {
@@ -254,7 +254,7 @@ public final class ServiceRunner {
       return true;
     }
     if (!open.hasAny(invocation.targets())) {
-      // The connections that it came over are lost, and with them whoever waits for it.
+      // The connections that it came over are lost, and with them all its callers.
       synchronized (this) {
         cancelled++;
       }
@@ -321,7 +321,7 @@ public final class ServiceRunner {
   // ---- The end
 
   /**
-   * No more requests come.
+   * Stops taking requests.
    *
    * @param then is run once, in any thread, when those that are here are answered; must not block
    */
@@ -333,19 +333,19 @@ public final class ServiceRunner {
   }
 
   private void tellIdle() {
-    Runnable told = null;
+    Runnable idle = null;
     synchronized (this) {
       if (running == 0 && waiting.isEmpty()) {
-        told = whenIdle;
+        idle = whenIdle;
         whenIdle = null;
       }
     }
-    if (told != null) {
-      told.run();
+    if (idle != null) {
+      idle.run();
     }
   }
 
-  /** What is here is not waited for any longer. */
+  /** Gives up the present requests. */
   public void abandon() {
     List<ReceivedInvocation> unbegun;
     List<ReceivedInvocation> all;
@@ -365,7 +365,9 @@ public final class ServiceRunner {
     all.forEach(ReceivedInvocation::cancelAll);
   }
 
-  /** Whether this thread is in a call of the handler: it cannot wait for the end of that. */
+  /**
+   * Returns whether this thread is in a call of the handler: it cannot wait for the end of that.
+   */
   public boolean isHandledByThisThread() {
     List<ReceivedInvocation> all;
     synchronized (this) {
@@ -374,7 +376,7 @@ public final class ServiceRunner {
     return all.stream().anyMatch(ReceivedInvocation::isCalledByThisThread);
   }
 
-  /** What has happened so far. */
+  /** Returns the counts so far. */
   public synchronized Service.Stats stats() {
     return new Service.Stats(
         received,

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** Sends what a handler publishes, as fast as the caller takes it. */
+/** Subscriber that sends the events of a handler as fast as the caller accepts them. */
 final class StreamAnswer implements Flow.Subscriber<Event> {
   private final CallHost host;
   private final OpenTunnel tunnel;

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream that this client asks for, on behalf of one subscriber: what is asked for before a
- * member has accepted it is passed on then.
+ * Stream that this client asks for, on behalf of one subscriber: demand from before a member has
+ * accepted it is passed on then.
  */
 final class StreamCall implements CallResult, Flow.Subscription {
   private final CallHost host;
@@ -41,7 +41,7 @@ final class StreamCall implements CallResult, Flow.Subscription {
     this.target = target;
   }
 
-  /** It is under way; sets what gives it up. */
+  /** Sets the task that gives it up, once it is under way. */
   void begun(Runnable onAbandon) {
     abandon = onAbandon;
     if (cancelled) {
@@ -60,7 +60,7 @@ final class StreamCall implements CallResult, Flow.Subscription {
             response.event(),
             options,
             0);
-    tunnel.hasNoOutput();
+    tunnel.disableOutput();
     tunnels.add(tunnel);
     host.complete(() -> tunnel.messages().subscribe(new Items(response)));
   }
@@ -75,7 +75,7 @@ final class StreamCall implements CallResult, Flow.Subscription {
     notBegun(failure);
   }
 
-  /** The request could not be made, for whatever reason. */
+  /** Fails the stream, because the request could not be made. */
   void notBegun(RuntimeException failure) {
     host.fail(() -> end(failure));
   }
@@ -126,7 +126,7 @@ final class StreamCall implements CallResult, Flow.Subscription {
     }
   }
 
-  /** The messages of the stream, each of which is an event. */
+  /** Messages of the stream, each of which is an event. */
   private final class Items implements Flow.Subscriber<byte[]> {
     private final Response accepted;
     private final ItemView view = new ItemView();

@@ -6,7 +6,7 @@ import io.eventbus.client.Tunnel;
 import io.eventbus.client.TunnelOptions;
 import java.util.concurrent.CompletableFuture;
 
-/** A tunnel that this client has asked for, until a member has accepted it. */
+/** Tunnel that this client has asked for, until a member has accepted it. */
 final class TunnelCall extends CompletableFuture<Tunnel> implements CallResult {
   private final CallHost host;
   private final Tunnels tunnels;
@@ -21,7 +21,7 @@ final class TunnelCall extends CompletableFuture<Tunnel> implements CallResult {
     this.options = options;
   }
 
-  /** Sets what is run when nobody waits for it any more. */
+  /** Sets the task that runs when nobody waits for it any more. */
   void onAbandon(Runnable task) {
     abandon = task;
   }
@@ -72,7 +72,7 @@ final class TunnelCall extends CompletableFuture<Tunnel> implements CallResult {
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
-    // What depends on it is no tunnel.
+    // A dependent stage is not a tunnel.
     return new CompletableFuture<>();
   }
 }

@@ -10,39 +10,39 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one end of a tunnel receives, until it is read; and how much the other end may send. Guarded
- * by its own lock, which is held for moments and under which nothing is called.
+ * Receiving side of one end of a tunnel: what came, until it is read, and how much the other end
+ * may send. Guarded by its own lock, which is held for moments and under which nothing is called.
  *
  * <pre>
- *   read <= received <= told
+ *   read <= received <= granted
  * </pre>
  */
 final class TunnelInput {
-  /** A part of a message; the bytes are not changed. */
+  /** Part of a message; the bytes are not changed. */
   @SuppressWarnings("ArrayRecordComponent")
   record Part(byte[] bytes, boolean more) {}
 
   private final Deque<Part> parts = new ArrayDeque<>();
-  private final int mostWindow;
+  private final int maxWindow;
   private int window;
   private long read;
   private long received;
-  private long told;
-  // Since the window was made larger.
+  private long granted;
+  // Since the window was enlarged.
   private long readSince;
   private boolean ended;
   private boolean inMessage;
   private @Nullable EventBusException failure;
   private Runnable onChange = () -> {};
 
-  /** Makes one; the other end was told that it may send as much as the window. */
+  /** Creates an input; the other end was told that it may send as much as the window. */
   TunnelInput(TunnelOptions options) {
     this.window = options.windowBytes();
-    this.mostWindow = options.mostWindowBytes();
-    this.told = window;
+    this.maxWindow = options.mostWindowBytes();
+    this.granted = window;
   }
 
-  /** Sets what is run when there is something to read, or the end; must not block. */
+  /** Sets the task that runs when there is something to read, or the end; must not block. */
   void onChange(Runnable task) {
     synchronized (this) {
       onChange = task;
@@ -50,11 +50,7 @@ final class TunnelInput {
     task.run();
   }
 
-  /**
-   * A frame has come.
-   *
-   * @return what is wrong with it, or null
-   */
+  /** Takes a frame; returns the text of the error that it makes, or null for none. */
   @Nullable String add(DataView data, ByteBuffer message) {
     Runnable changed;
     synchronized (this) {
@@ -68,8 +64,8 @@ final class TunnelInput {
         return "Data.offset: " + data.offset() + " (expected: " + received + ")";
       }
       int cost = TunnelFrames.cost(data.payloadLength());
-      if (cost > told - received) {
-        return "Data that ends at " + (received + cost) + " (expected: at most " + told + ")";
+      if (cost > granted - received) {
+        return "Data that ends at " + (received + cost) + " (expected: at most " + granted + ")";
       }
       byte[] bytes = new byte[data.payloadLength()];
       message.get(data.payloadStart(), bytes);
@@ -89,12 +85,12 @@ final class TunnelInput {
     return null;
   }
 
-  /** Nothing comes, and the other end knows. */
+  /** Ends the input; the other end knows already. */
   synchronized void endSilently() {
     ended = true;
   }
 
-  /** Nothing more comes; what is here can still be read. */
+  /** Fails the input: nothing more comes; what is here can still be read. */
   void fail(EventBusException why) {
     Runnable changed;
     synchronized (this) {
@@ -108,28 +104,28 @@ final class TunnelInput {
     changed.run();
   }
 
-  /** What is here is not wanted. */
+  /** Discards what is here. */
   synchronized void discard() {
     parts.clear();
   }
 
-  /** Takes the next part; null if there is none now. */
+  /** Returns the next part; null if there is none now. */
   synchronized @Nullable Part poll() {
     Part part = parts.pollFirst();
     if (part != null) {
       long cost = TunnelFrames.cost(part.bytes().length);
       read += cost;
       readSince += cost;
-      if (parts.isEmpty() && readSince >= window && window < mostWindow) {
-        // It is read faster than it comes.
-        window = (int) Math.min(mostWindow, 2L * window);
+      if (parts.isEmpty() && readSince >= window && window < maxWindow) {
+        // Messages are read faster than they come.
+        window = (int) Math.min(maxWindow, 2L * window);
         readSince = 0;
       }
     }
     return part;
   }
 
-  /** Waits for the next part; null at the end. Throws what has ended it. */
+  /** Waits for the next part; returns null at the end. Throws the failure that has ended it. */
   synchronized @Nullable Part await() throws InterruptedException {
     while (parts.isEmpty() && !ended && failure == null) {
       wait();
@@ -147,31 +143,31 @@ final class TunnelInput {
     return first == null ? 0 : first.bytes().length;
   }
 
-  /** Says whether all has come and was read. */
+  /** Returns whether everything has come and was read. */
   synchronized boolean isAtEnd() {
     return ended && parts.isEmpty();
   }
 
-  /** Says whether the other end has ended its messages. */
+  /** Returns whether the other end has ended its messages. */
   synchronized boolean hasEnded() {
     return ended;
   }
 
-  /** Why nothing more comes, if nothing is left to read before it. */
+  /** Returns the failure that has ended it, if nothing is left to read before it. */
   synchronized @Nullable EventBusException failure() {
     return parts.isEmpty() && !ended ? failure : null;
   }
 
-  /** The other end is to be told so much; null if that is not worth a frame. */
+  /** Returns the credit that the other end is to be granted; null if that is not worth a frame. */
   synchronized @Nullable Credit takeCredit() {
     long limit = read + window;
-    if (ended || failure != null || limit - told < window / 4) {
+    if (ended || failure != null || limit - granted < window / 4) {
       return null;
     }
-    told = limit;
+    granted = limit;
     return new Credit(limit, received);
   }
 
-  /** What the other end is told. */
+  /** Credit for the other end. */
   record Credit(long limit, long received) {}
 }

@@ -13,12 +13,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a tunnel, put together from their parts, for one subscriber: as {@link Flow} and
- * the Reactive Streams specification 1.0.4 have it.
+ * Messages of a tunnel, put together from their parts, for one subscriber: as {@link Flow} and the
+ * Reactive Streams specification 1.0.4 have it.
  */
 final class TunnelMessages implements Flow.Publisher<byte[]>, Flow.Subscription, Runnable {
-  /** So many messages are handed on in a row by one task. */
-  private static final int MESSAGES_IN_A_ROW = 64;
+  /** Number of messages that a task delivers in a row. */
+  private static final int MAX_MESSAGES_PER_RUN = 64;
 
   private final OpenTunnel tunnel;
   private final TunnelInput input;
@@ -107,7 +107,7 @@ final class TunnelMessages implements Flow.Publisher<byte[]>, Flow.Subscription,
     } while (seen != 0);
   }
 
-  /** Hands on what is here and asked for; true if others should have the thread first. */
+  /** Delivers what is here and demanded; returns true if others should have the thread first. */
   private boolean deliver() {
     Throwable refused = wrong;
     if (refused != null && !terminated) {
@@ -120,15 +120,15 @@ final class TunnelMessages implements Flow.Publisher<byte[]>, Flow.Subscription,
       if (part == null) {
         break;
       }
-      // Also a part of a message counts as read: else one longer than the window never came.
-      tunnel.wasRead(true);
+      // Also a part of a message counts as read: else one longer than the window would never come.
+      tunnel.onRead(true);
       byte[] message = whole(part);
       if (message != null) {
         if (demand.get() != Long.MAX_VALUE) {
           demand.decrementAndGet();
         }
         hand(message);
-        if (++handed == MESSAGES_IN_A_ROW) {
+        if (++handed == MAX_MESSAGES_PER_RUN) {
           return true;
         }
       }

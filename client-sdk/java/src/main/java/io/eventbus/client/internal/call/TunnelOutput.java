@@ -14,22 +14,22 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one end of a tunnel sends: messages wait here, are cut into frames as the other end takes
- * them, and frames are kept until it has them. Its lock is held for moments and nothing is called
- * under it, because it writes itself under the lock of what it waits in.
+ * Sending side of one end of a tunnel: messages wait here, are cut into frames as the other end
+ * accepts them, and frames are kept until it has them. Its lock is held for moments and nothing is
+ * called under it, because it writes itself under the lock of its queue.
  *
  * <pre>
  *   acked <= sent <= limit; kept frames are those from acked to sent, without a gap
  * </pre>
  */
 final class TunnelOutput implements CallFrame {
-  /** A frame fits into the message of 64 KiB that it leaves in. */
+  /** Maximum payload of a frame, which has to fit into the message of 64 KiB that it leaves in. */
   static final int MAX_PAYLOAD = 60 * 1024;
 
-  /** What a message takes in memory beside its bytes. */
+  /** Bytes that a message takes in memory beside its own. */
   private static final int MESSAGE_COST = 32;
 
-  /** A frame that was sent: a part of a message, which is not changed. */
+  /** Sent frame: a part of a message, which is not changed. */
   @SuppressWarnings("ArrayRecordComponent")
   record Sent(long offset, byte[] message, int from, int length, boolean more, boolean last) {
     long end() {
@@ -39,10 +39,10 @@ final class TunnelOutput implements CallFrame {
 
   private final CallPath path;
   private final long call;
-  private final int mostWaiting;
+  private final int maxWaiting;
   private final Deque<byte[]> waiting = new ArrayDeque<>();
   private final Deque<Sent> kept = new ArrayDeque<>();
-  // Of the first message that waits: how much of it is sent.
+  // Sent bytes of the first waiting message.
   private int cut;
   private long waitingBytes;
   private long acked;
@@ -57,14 +57,14 @@ final class TunnelOutput implements CallFrame {
 
   private Runnable onWritten = () -> {};
 
-  // What was measured, between size and write.
+  // Payload that was measured, between size and write.
   private int next;
 
-  TunnelOutput(CallPath path, long call, long limit, int mostWaiting) {
+  TunnelOutput(CallPath path, long call, long limit, int maxWaiting) {
     this.path = path;
     this.call = call;
     this.limit = limit;
-    this.mostWaiting = mostWaiting;
+    this.maxWaiting = maxWaiting;
     check();
   }
 
@@ -72,12 +72,15 @@ final class TunnelOutput implements CallFrame {
     assert acked <= sent && sent <= limit : acked + " <= " + sent + " <= " + limit;
   }
 
-  /** Sets what is run under the lock when somebody waits for what was written; must not block. */
+  /**
+   * Sets the task that runs under the lock when a message that somebody waits for was written; must
+   * not block.
+   */
   void onWritten(Runnable task) {
     onWritten = task;
   }
 
-  /** Nothing will be sent, and the other end knows. */
+  /** Ends the output; the other end knows already. */
   synchronized void endSilently() {
     closing = true;
     sentLast = true;
@@ -85,10 +88,12 @@ final class TunnelOutput implements CallFrame {
 
   // ---- For the application
 
-  /** What became of a message. */
+  /** Result of adding a message. */
   record Taken(CompletableFuture<Void> room, boolean send) {}
 
-  /** Takes a message; {@code send} says whether this has to be handed to the way out. */
+  /**
+   * Adds a message; {@code send} of the result says whether this has to be handed to the outbox.
+   */
   synchronized Taken take(byte[] message) {
     EventBusException end = failure;
     if (end != null) {
@@ -103,7 +108,7 @@ final class TunnelOutput implements CallFrame {
               new CallFailed.Overloaded(
                   waitingBytes
                       + " bytes wait in the tunnel (expected: less than "
-                      + mostWaiting
+                      + maxWaiting
                       + ", bufferBytes, which the stage of the last message tells)",
                   Execution.NO,
                   true,
@@ -122,10 +127,10 @@ final class TunnelOutput implements CallFrame {
   }
 
   private boolean isFull() {
-    return waitingBytes >= mostWaiting;
+    return waitingBytes >= maxWaiting;
   }
 
-  /** Waits until there is room; throws what has ended it. */
+  /** Waits until there is room; throws the failure that has ended it. */
   synchronized void awaitRoom() throws InterruptedException {
     while (failure == null && isFull()) {
       wait();
@@ -136,13 +141,13 @@ final class TunnelOutput implements CallFrame {
     }
   }
 
-  /** Nothing follows what waits; returns whether this has to be handed to the way out. */
+  /** Closes the output behind what waits; returns whether this has to be handed to the outbox. */
   synchronized boolean close() {
     closing = true;
     return mustQueue();
   }
 
-  /** A failure follows what waits. */
+  /** Ends the output with a failure behind what waits. */
   synchronized boolean endWith(CallFrame frame) {
     if (failure != null || closing) {
       return false;
@@ -154,7 +159,7 @@ final class TunnelOutput implements CallFrame {
     return false;
   }
 
-  /** What is to be sent when nothing waits any more; once. */
+  /** Returns the last frame, once nothing waits before it; once. */
   synchronized @Nullable CallFrame takeEnding() {
     CallFrame frame = ending;
     if (frame == null || !waiting.isEmpty()) {
@@ -174,7 +179,7 @@ final class TunnelOutput implements CallFrame {
 
   // ---- From the other end
 
-  /** The other end takes more. */
+  /** Takes credit from the other end. */
   synchronized boolean credit(long newLimit, long received) {
     limit = Math.max(limit, newLimit);
     while (!kept.isEmpty() && kept.getFirst().end() <= received) {
@@ -184,7 +189,7 @@ final class TunnelOutput implements CallFrame {
     return failure == null && mustQueue();
   }
 
-  /** Nothing more is sent; returns what waits for room. */
+  /** Fails the output: nothing more is sent; returns the stage that waits for room. */
   synchronized @Nullable CompletableFuture<Void> fail(EventBusException why) {
     if (failure != null) {
       return null;
@@ -200,14 +205,14 @@ final class TunnelOutput implements CallFrame {
     return stage;
   }
 
-  /** Says whether everything is sent, the end included. */
+  /** Returns whether everything is sent, the end included. */
   synchronized boolean hasSentLast() {
     return sentLast;
   }
 
   // ---- On its way out
 
-  /** Bytes of payload that the next frame has; -1 if there is none now. */
+  /** Returns the payload of the next frame in bytes; -1 if there is none now. */
   private int plan() {
     long left = limit - sent - TunnelFrames.FRAME_COST;
     if (failure != null || left < 0) {
@@ -287,7 +292,10 @@ final class TunnelOutput implements CallFrame {
     return queued;
   }
 
-  /** Returns what waits for room, if there is some now; to be asked after each {@link #write}. */
+  /**
+   * Returns the stage that waits for room, if there is some now; to be called after each {@link
+   * #write}.
+   */
   synchronized @Nullable CompletableFuture<Void> takeRoom() {
     if (isFull()) {
       return null;
@@ -297,7 +305,7 @@ final class TunnelOutput implements CallFrame {
     return stage;
   }
 
-  /** Frames that the other end may not have, for a connection that goes on. */
+  /** Returns the frames that the other end may not have, for a connection that goes on. */
   synchronized List<Sent> kept() {
     return new ArrayList<>(kept);
   }

@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams and tunnels of one service of this client: those that callers ask for, and those that
- * are open. Any thread may use it. How many come at once is bounded by the bus, with the service's
- * concurrency until they are accepted.
+ * Streams and tunnels of one service of this client: those that callers ask for, and those that are
+ * open. Any thread may use it. The bus bounds how many come at once, by the service's concurrency
+ * until they are accepted.
  */
 public final class TunnelService {
   private final String name;
@@ -40,7 +40,7 @@ public final class TunnelService {
     this.tunnels = tunnels;
   }
 
-  /** Takes tunnels from now on. */
+  /** Accepts tunnels from now on. */
   public void onTunnel(TunnelOptions how, TunnelHandler handler) {
     options = how;
     tunnelHandler = handler;
@@ -51,7 +51,10 @@ public final class TunnelService {
     streamHandler = handler;
   }
 
-  /** Somebody asks for one, on the connection's thread; false if none is taken. */
+  /**
+   * Takes a call for a stream or tunnel, on the connection's thread; returns false if none is
+   * accepted.
+   */
   boolean arrive(ReceivedInvocation invocation, CallKind kind, long limit) {
     TunnelHandler ofTunnels = kind == CallKind.TUNNEL ? tunnelHandler : null;
     StreamHandler ofStreams = kind == CallKind.STREAM ? streamHandler : null;
@@ -104,17 +107,17 @@ public final class TunnelService {
       throw new NullPointerException("the handler returned null (expected: a publisher)");
     }
     OpenTunnel tunnel = offer.open(Event.of(new byte[0]), 0);
-    tunnel.hasNoInput();
+    tunnel.disableInput();
     events.subscribe(new StreamAnswer(host, tunnel, offer.invocation));
   }
 
-  /** What callers see of an exception that a handler did not mean: not its message. */
+  /** Returns the rejection that callers see for an unintended exception: without its message. */
   static Rejected failed(Throwable thrown) {
     return Rejected.failed(
         "", "the member's handler failed with " + thrown.getClass().getName(), new byte[0]);
   }
 
-  /** Nobody waits for one any more; false if it is not of this service. */
+  /** Cancels one that nobody waits for any more; returns false if it is not of this service. */
   boolean cancel(ReceivedInvocation.Target target) {
     Offer offer = offers.get(target);
     if (offer == null) {
@@ -134,7 +137,7 @@ public final class TunnelService {
   }
 
   /**
-   * No more come.
+   * Stops taking calls.
    *
    * @param then is run once, in any thread, when those that are here have ended; must not block
    */
@@ -144,24 +147,24 @@ public final class TunnelService {
   }
 
   private void tellIdle() {
-    Runnable told = null;
+    Runnable idle = null;
     synchronized (this) {
       if (offers.isEmpty() && open.isEmpty()) {
-        told = whenIdle;
+        idle = whenIdle;
         whenIdle = null;
       }
     }
-    if (told != null) {
-      told.run();
+    if (idle != null) {
+      idle.run();
     }
   }
 
-  /** Those that are here are not waited for any longer. */
+  /** Gives up the present streams and tunnels. */
   public void abandon() {
     new ArrayList<>(open).forEach(OpenTunnel::close);
   }
 
-  /** One that is asked for. */
+  /** Call for a stream or tunnel. */
   private final class Offer implements TunnelOffer {
     private final ReceivedInvocation invocation;
     private final long limit;
@@ -184,7 +187,7 @@ public final class TunnelService {
       return open(answer, options.windowBytes());
     }
 
-    // It is forgotten in whatever way it ends.
+    // Removed in whatever way it ends.
     @SuppressWarnings("FutureReturnValueIgnored")
     OpenTunnel open(Event answer, long takes) {
       Body body = host.encode(answer);
@@ -221,7 +224,7 @@ public final class TunnelService {
       return tunnel;
     }
 
-    /** It was not accepted; nothing if it was. */
+    /** Refuses it, unless it was accepted. */
     void refuse(Rejected why) {
       refuse(CallFailures.of(why), why);
     }

@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A tunnel as streams of bytes. */
+/** Streams of bytes over a tunnel. */
 final class TunnelStreams {
   private TunnelStreams() {}
 
@@ -19,7 +19,7 @@ final class TunnelStreams {
     return new InterruptedIOException("interrupted while waiting for the tunnel");
   }
 
-  /** What comes, for one reader at a time. */
+  /** Input stream, for one reader at a time. */
   static final class In extends InputStream {
     private final OpenTunnel tunnel;
     private byte @Nullable [] bytes;
@@ -57,7 +57,7 @@ final class TunnelStreams {
     private byte @Nullable [] next() throws IOException {
       try {
         TunnelInput.Part part = tunnel.input().await();
-        tunnel.wasRead(true);
+        tunnel.onRead(true);
         at = 0;
         bytes = part == null ? null : part.bytes();
         return bytes;
@@ -83,7 +83,7 @@ final class TunnelStreams {
     }
   }
 
-  /** What goes. */
+  /** Output stream. */
   static final class Out extends OutputStream {
     private final OpenTunnel tunnel;
 

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The streams and tunnels of one client that are open, over all its connections. Any thread. */
+/** Open streams and tunnels of one client, over all its connections. Any thread. */
 final class Tunnels {
   private final Map<ReceivedInvocation.Target, OpenTunnel> open = new ConcurrentHashMap<>();
 
@@ -18,7 +18,7 @@ final class Tunnels {
     open.put(tunnel.target, tunnel);
   }
 
-  /** It has ended: says whether that was not known. */
+  /** Removes one that has ended; returns whether it was still here. */
   boolean remove(OpenTunnel tunnel) {
     return open.remove(tunnel.target, tunnel);
   }
@@ -41,7 +41,7 @@ final class Tunnels {
     }
   }
 
-  /** The other end has ended it. */
+  /** Ends one that the other end has failed. */
   void failed(Failure failure, CallPath path) {
     OpenTunnel tunnel = remove(path, failure.getCall());
     if (tunnel != null) {
@@ -49,7 +49,7 @@ final class Tunnels {
     }
   }
 
-  /** The caller, or the bus in its place, has ended it. */
+  /** Ends one that the caller, or the bus in its place, has cancelled. */
   void cancelled(long call, String reason, CallPath path) {
     OpenTunnel tunnel = remove(path, call);
     if (tunnel != null) {
@@ -65,7 +65,7 @@ final class Tunnels {
     return open.remove(new ReceivedInvocation.Target(path, call));
   }
 
-  /** A connection is lost, or given up. */
+  /** Ends those of a connection that is lost or given up. */
   void lost(CallPath path) {
     for (OpenTunnel tunnel : new ArrayList<>(open.values())) {
       if (tunnel.target.path() == path && remove(tunnel)) {
@@ -80,7 +80,7 @@ final class Tunnels {
     return open.keySet().stream().noneMatch(target -> target.path() == path);
   }
 
-  /** The client has ended. */
+  /** Ends all with the client. */
   void close(EventBusException why) {
     for (OpenTunnel tunnel : new ArrayList<>(open.values())) {
       if (remove(tunnel)) {

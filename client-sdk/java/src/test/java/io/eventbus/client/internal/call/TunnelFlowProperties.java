@@ -16,8 +16,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
 /**
- * What one end of a tunnel sends and what the other one receives, with a bus between that passes on
- * as little of each limit as it likes, against the messages themselves.
+ * Output of one end of a tunnel and input of the other one, with a bus between that passes on as
+ * little of each limit as it likes, against the messages themselves.
  */
 class TunnelFlowProperties {
   private static final CallPath PATH = new CallPath() {};
@@ -48,7 +48,7 @@ class TunnelFlowProperties {
       assertThat(steps).as("steps, with seed %d", seed).isLessThan(1_000_000);
       switch (random.nextInt(3)) {
         case 0 -> {
-          // The bus passes on some of it.
+          // The bus passes on part of it.
           passed = Math.min(granted, passed + 1 + random.nextInt(window));
           output.credit(passed, acknowledged);
         }
@@ -73,7 +73,7 @@ class TunnelFlowProperties {
     }
     assertThat(received).usingElementComparator(java.util.Arrays::compare).isEqualTo(sent);
     assertThat(output.hasSentLast()).isTrue();
-    // What the other end has said that it has need not be sent again.
+    // Bytes that the other end has acknowledged need not be sent again.
     long known = acknowledged;
     output.credit(passed, known);
     assertThat(output.kept()).allMatch(frame -> frame.end() > known);

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from kosoku import FailureError, run_fuzzingclient
 from kosoku._report import write_reports
 
-# A case that has not ended by then never will: the suite waits for seconds only.
+# Timeout of a case: the suite itself waits only for seconds.
 TIMEOUT = 1800
 AT_A_TIME = 2
 
@@ -38,7 +38,7 @@ async def plain(url: str):
     trusting.check_hostname = False
     trusting.verify_mode = ssl.CERT_NONE
 
-    # The server forgets its tasks: what nobody holds may be collected before it ends.
+    # Keeps references to the tasks, which could be garbage collected before their end.
     held: set[asyncio.Task | None] = set()
 
     async def encrypt(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -72,7 +72,7 @@ async def play(url: str, cases: list[str], reports: str) -> bool:
         write_reports(results, f"{reports}/{urlsplit(url).scheme}")
     counts = Counter(str(result.behavior.value) for result in results)
     told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-    # Not implemented is what the bus does not negotiate: a different window of compression.
+    # UNIMPLEMENTED are the cases that the bus does not negotiate: another window of compression.
     print(f"autobahn: {url}: {len(results)} cases: {told}")
     if problem:
         print(problem, file=sys.stderr)

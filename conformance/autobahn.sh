@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plays the cases of the public Autobahn|Testsuite at the echo endpoint of a bus (diagnostics.echo-path), and says which fail.
+# Plays the cases of the public Autobahn|Testsuite at the echo endpoint of a bus (diagnostics.echo-path), and prints the failed ones.
 #
 #   autobahn.sh          starts a bus of its own, plays at ws and wss; openssl makes its certificate
 #   autobahn.sh URL...   at these endpoints, ws:// or wss://, whose certificate is not checked
@@ -7,10 +7,9 @@
 #   CASES          patterns of cases; default all that concern a server: '1.* 2.* 3.* 4.* 5.* 6.* 7.* 9.* 10.* 12.* 13.*'.
 #                  9 has large messages, 12 and 13 compress (compression.enabled, compression.min-bytes=0)
 #   EVENTBUS_JAR   jar of the bus; default the repository's
-#   REPORTS        where reports of each case go, as HTML and JSON; default none are written
+#   REPORTS        directory for reports of each case, as HTML and JSON; default none
 #   PYTHON         default python3, 3.10 or newer
-#
-# The suite's own program needs Python 2. Its cases are played by another, pinned below, which has them as they are in release 25.10.1.
+# The suite's own program needs Python 2. Another one, pinned below, plays its cases of release 25.10.1.
 #
 # Exit codes: 0 all passed; 1 some failed; 2 wrong command line; 77 left out, the last line says why.
 set -euo pipefail
@@ -58,7 +57,7 @@ if [ $# -eq 0 ]; then
   start wss --set tls.certificate="$work/certificate.pem" --set tls.key="$work/key.pem"
   set -- "${urls[@]}"
 fi
-# The patterns are not for the shell.
+# Patterns must not be expanded by the shell.
 set -f
 # shellcheck disable=SC2086
 "$work/venv/bin/python" "$here/autobahn.py" --reports "${REPORTS:-}" --cases ${CASES:-1.* 2.* 3.* 4.* 5.* 6.* 7.* 9.* 10.* 12.* 13.*} --urls "$@"

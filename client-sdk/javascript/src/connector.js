@@ -473,7 +473,7 @@ export class Connector {
       return;
     }
     if (this.#move) {
-      this.#refuseMove(request.token, 'a move to another bus is under way already');
+      this.#refuseMove(request.token, 'a move is under way already');
       return;
     }
     const urls = this.#urls.changeBus(link.url, request.urls);

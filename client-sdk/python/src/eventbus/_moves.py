@@ -41,7 +41,7 @@ class Moves:
         if link is not machine.current or machine.connection is None or machine.state is not State.CONNECTED:
             return
         if move is not None:
-            self.refuse(link, request.token, "a move to another bus is under way already")
+            self.refuse(link, request.token, "a move is under way already")
             return
         urls = usable(link.url, request.urls)
         while self._moves and now - self._moves[0] >= 60:

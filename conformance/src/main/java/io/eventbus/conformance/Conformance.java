@@ -36,7 +36,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command. */
+/** Command line of the conformance kit. */
 @Command(
     name = "eventbus-conformance",
     mixinStandardHelpOptions = true,
@@ -107,7 +107,7 @@ public final class Conformance implements Callable<Integer> {
 
   private Conformance() {}
 
-  /** Runs, and ends the process. */
+  /** Runs the command, and ends the process with its exit code. */
   public static void main(String[] args) {
     if (System.getProperty("logback.configurationFile") == null) {
       System.setProperty("logback.configurationFile", "conformance-logback.xml");
@@ -155,7 +155,7 @@ public final class Conformance implements Callable<Integer> {
       Files.writeString(report, MarkdownReport.of(result));
     }
     out.println(result.agent() + ": " + result.summary());
-    return result.isFine() ? 0 : 1;
+    return result.isExpected() ? 0 : 1;
   }
 
   private boolean isChosen(Scenario scenario) {
@@ -209,11 +209,11 @@ public final class Conformance implements Callable<Integer> {
         String.format(
             Locale.ROOT,
             "%-8s  %-44s %6d ms  %s",
-            result.word(outcome),
+            result.text(outcome),
             outcome.scenario().id(),
             outcome.took().toMillis(),
             outcome.verdict() == Verdict.LEFT_OUT ? outcome.message() : ""));
-    if (!result.isFine(outcome) && outcome.verdict() == Verdict.FAILED) {
+    if (!result.isExpected(outcome) && outcome.verdict() == Verdict.FAILED) {
       out.println("    " + outcome.scenario().says());
       out.println("    " + outcome.message());
       outcome.transcript().forEach(line -> out.println("      " + line));

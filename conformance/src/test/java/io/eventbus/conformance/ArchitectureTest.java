@@ -10,7 +10,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** The rows of docs/architecture.md for this module. */
+/** Rules of docs/architecture.md for this module. */
 @AnalyzeClasses(
     packages = "io.eventbus.conformance",
     importOptions = ImportOption.DoNotIncludeTests.class)
@@ -65,7 +65,7 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule NO_CYCLES = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
 
-  /** The judge must not know what it judges: the Java SDK is a testee like any other. */
+  /** Keeps the judge independent of the judged: the Java SDK is a testee like any other. */
   @ArchTest
   static final ArchRule ONLY_ITS_TESTEE_KNOWS_THE_JAVA_SDK =
       noClasses()

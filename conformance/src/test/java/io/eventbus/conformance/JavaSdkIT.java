@@ -43,7 +43,7 @@ class JavaSdkIT {
 
     assertThat(
             outcomes.stream()
-                .filter(outcome -> !result.isFine(outcome))
+                .filter(outcome -> !result.isExpected(outcome))
                 .map(outcome -> outcome.scenario().id() + ": " + outcome.message()))
         .isEmpty();
     assertThat(result.count(Verdict.PASSED)).isGreaterThan(90);

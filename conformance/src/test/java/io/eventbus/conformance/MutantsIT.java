@@ -19,26 +19,26 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The judge is judged: each scenario notices the faults that are planted for it. */
+/** Tests the judge: each scenario detects the faults injected for it. */
 class MutantsIT {
   private static final int SEATS = 12;
 
   private record Planted(Scenario scenario, Mutant mutant) {}
 
   @Test
-  void everyScenarioHasAFault() {
+  void everyScenarioHasAMutant() {
     assertThat(ScenarioFiles.all())
         .allSatisfy(scenario -> assertThat(scenario.mutants()).as(scenario.id()).isNotEmpty());
   }
 
   @Test
-  void theScriptedBusNoticesEveryFault() throws Exception {
+  void theScriptedBusDetectsEveryFault() throws Exception {
     assertThat(missed(2)).isEmpty();
   }
 
   @Test
   @Tag("nightly")
-  void liveBusesNoticeEveryFault() throws Exception {
+  void liveBusesDetectEveryFault() throws Exception {
     assertThat(missed(3)).isEmpty();
   }
 
@@ -50,9 +50,10 @@ class MutantsIT {
       }
     }
     List<String> missed = Collections.synchronizedList(new ArrayList<>());
-    // What a fault leaves out never comes, so that the time to wait for it is the test's time.
+    // A dropped frame never comes, so that the timeout for it is the time of the test.
     try (Suite suite = new Suite(JavaTestee::start, Duration.ofSeconds(4))) {
-      // The first connection of a JVM loads thousands of classes, which is not what is waited for.
+      // Warms up: the first connection of a JVM loads thousands of classes, for which the timeout
+      // is too short.
       suite.play(ScenarioFiles.all().subList(0, 1), 1, outcome -> {});
       List<Thread> threads = new ArrayList<>();
       for (int i = 0; i < SEATS; i++) {
@@ -72,7 +73,7 @@ class MutantsIT {
       for (Planted next = todo.poll(); next != null; next = todo.poll()) {
         Mutant.Active active = new Mutant.Active(next.mutant());
         Outcome outcome = seat.play(next.scenario(), active);
-        // Nobody can notice a fault of what the library does not have.
+        // A fault in a capability that the library does not have cannot be detected.
         if (outcome.verdict() != Verdict.LEFT_OUT
             && (outcome.verdict() != Verdict.FAILED || active.changed() == 0)) {
           missed.add(

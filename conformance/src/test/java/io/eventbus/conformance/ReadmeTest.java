@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What authors of libraries read is what the kit does. */
+/** Compares README.md, for authors of libraries, with the kit. */
 class ReadmeTest {
   private static Set<String> names(String table) {
     Matcher part =
@@ -21,7 +21,7 @@ class ReadmeTest {
             .matcher(Repository.read("conformance/README.md"));
     assertThat(part.find()).as(table).isTrue();
     Set<String> names = new TreeSet<>();
-    // The first cell of a row; some have several names.
+    // The first cell of each row, some with several names.
     Matcher row = Pattern.compile("(?m)^\\| ([^|]*)\\|").matcher(part.group(1));
     while (row.find()) {
       Matcher name = Pattern.compile("`([\\w-]+)`").matcher(row.group(1));
@@ -33,7 +33,7 @@ class ReadmeTest {
   }
 
   @Test
-  void scenariosNeedOnlyCapabilitiesThatAreTold() {
+  void scenariosNeedOnlyDocumentedCapabilities() {
     Set<String> needed = new TreeSet<>();
     Stream.concat(VectorRounds.all().stream(), ScenarioFiles.all().stream())
         .map(Scenario::needs)
@@ -43,7 +43,7 @@ class ReadmeTest {
   }
 
   @Test
-  void scenariosAskOnlyForOpsAndEventsThatAreTold() {
+  void scenariosUseOnlyDocumentedOpsAndEvents() {
     Set<String> ops = new TreeSet<>();
     Set<String> events = new TreeSet<>();
     for (Scenario scenario : ScenarioFiles.all()) {
@@ -52,7 +52,7 @@ class ReadmeTest {
           .forEach(
               step -> {
                 step.findValues("op").forEach(op -> ops.add(op.asText()));
-                // Frames of calls have a member of this name, too.
+                // Not those of frames of calls, which have a member of this name, too.
                 step.findValues("event").stream()
                     .filter(JsonNode::isTextual)
                     .forEach(event -> events.add(event.asText()));

@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Files of the repository, wherever in it a test was started. */
+/** Files of the repository, from any working directory in it. */
 public final class Repository {
   private Repository() {}
 

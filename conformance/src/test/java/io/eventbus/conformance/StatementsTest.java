@@ -19,13 +19,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the protocol's page says that a client must do, and which scenarios see that it does. */
+/** Maps the requirements of the protocol's page to the scenarios that check them. */
 class StatementsTest {
   private static final Pattern ANCHOR =
       Pattern.compile("<a id=\"must-(client|both|application|bus)-([a-z]+-\\d+)\"></a>");
   private static final Pattern MUST = Pattern.compile("(?i)\\bmust\\b");
 
-  /** Sentences about the word itself. */
+  /** Sentences about the word "must" itself. */
   private static final List<String> ABOUT_THE_WORD =
       List.of("that was. **Must**, **must not**", "The smallest client that is correct does what");
 
@@ -34,7 +34,7 @@ class StatementsTest {
     return page.lines().toList();
   }
 
-  /** Who is bound, by the name of the anchor. */
+  /** Returns the bound side by the name of the anchor. */
   private static Map<String, String> anchors() {
     Map<String, String> anchors = new LinkedHashMap<>();
     for (String line : prose()) {
@@ -82,9 +82,9 @@ class StatementsTest {
     assertThat(covered.keySet()).containsExactlyInAnyOrderElementsOf(anchors().keySet());
   }
 
-  /** The table is written to target/statements.md, to be copied from there. */
+  /** Writes the table to target/statements.md, to be copied from there. */
   @Test
-  void theTableOfTheReadmeIsTrue() throws IOException {
+  void theTableOfTheReadmeMatches() throws IOException {
     Map<String, String> elsewhere = checkedElsewhere();
     Map<String, String> covered = scenarios();
     StringBuilder table = new StringBuilder("| statement | binds | checked by |\n|---|---|---|\n");

@@ -1,10 +1,10 @@
 package io.eventbus.conformance.frame;
 
-/** How the items of an array or a map are put into blocks; a receiver takes all of these. */
+/** Ways to put the items of an array or a map into blocks; a receiver must read all of them. */
 public enum Blocks {
-  /** One block, with its size in bytes. */
+  /** A single block, with its size in bytes. */
   SIZED,
-  /** One block, without its size. */
+  /** A single block, without its size. */
   COUNTED,
   /** A block for each item, with and without its size in turn. */
   EACH

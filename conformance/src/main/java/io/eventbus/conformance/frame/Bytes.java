@@ -3,11 +3,11 @@ package io.eventbus.conformance.frame;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** Avro's primitives, written one after the other; for one thread. */
+/** Writer of Avro's primitives; for one thread. */
 public final class Bytes {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
-  /** Begins with none. */
+  /** Begins with no bytes. */
   public Bytes() {}
 
   /** Writes an {@code int} or a {@code long}. */

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The records of the protocol by the names that its page gives them. */
+/** Records of the protocol by the names on its page. */
 public final class FrameTypes {
   private static final Map<String, TypeCode> BY_NAME =
       Arrays.stream(TypeCode.values())
@@ -34,7 +34,7 @@ public final class FrameTypes {
   }
 
   /**
-   * Says whether a bus sends frames of a type.
+   * Returns whether a bus sends frames of a type.
    *
    * @return true also where clients send them, too
    */
@@ -60,7 +60,7 @@ public final class FrameTypes {
   }
 
   /**
-   * Says whether a client sends frames of a type.
+   * Returns whether a client sends frames of a type.
    *
    * @return true also where buses send them, too
    */
@@ -72,9 +72,9 @@ public final class FrameTypes {
   }
 
   /**
-   * Says whether a type is about services, which a library need not know.
+   * Returns whether a type is about services, which a library need not support.
    *
-   * @return true for frames that only those who call or serve send and get
+   * @return true for frames that only clients with calls or services send and receive
    */
   public static boolean isAboutServices(TypeCode type) {
     return switch (type) {

@@ -21,7 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A frame that was read.
+ * A decoded frame.
  *
  * @param name the name of its record; {@code Unknown} if the number is not known
  * @param record its record in JSON, with all fields; empty if the number is not known
@@ -90,7 +90,7 @@ public record KitFrame(int typeCode, String name, ObjectNode record) {
 
   @Override
   public String toString() {
-    // Long payloads tell a reader nothing.
+    // Shortened, because long payloads are of no use to a reader.
     String text = name + " " + record;
     return text.length() <= 300 ? text : text.substring(0, 300) + "…";
   }

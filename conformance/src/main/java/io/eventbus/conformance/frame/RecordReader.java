@@ -14,7 +14,7 @@ import org.apache.avro.io.DecoderFactory;
 
 /**
  * Reads records into the JSON that {@link RecordWriter} writes, with Avro's own decoder: a second
- * opinion beside the parsers of the bus, which have checked the bytes.
+ * implementation beside the parsers of the bus, which have checked the bytes.
  */
 final class RecordReader {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
@@ -25,7 +25,7 @@ final class RecordReader {
     BinaryDecoder in = DecoderFactory.get().binaryDecoder(body, null);
     ObjectNode record = JSON.objectNode();
     for (Schema.Field field : FrameSchemas.of(type).getFields()) {
-      // Fields that are not there have their defaults; a bus of this version writes all.
+      // Missing fields have their defaults; a bus of this version writes all.
       record.set(field.name(), in.isEnd() ? absent(field) : value(field.schema(), in));
     }
     return record;
@@ -95,7 +95,7 @@ final class RecordReader {
     return JSON.binaryNode(copy);
   }
 
-  /** A symbol that this version does not know is the default of its enum. */
+  /** Reads a symbol; an unknown one is the default of its enum. */
   private static JsonNode symbol(Schema schema, int ordinal) {
     return JSON.textNode(
         ordinal >= 0 && ordinal < schema.getEnumSymbols().size()

@@ -12,9 +12,9 @@ import org.apache.avro.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes records that are given as JSON: null or the value for a union, enums by name or number,
- * 64-bit integers as numbers or as text, bytes in base64. What is left out has the default of its
- * field, or 0, "" and empty.
+ * Writer of records from JSON: null or the value for a union, enums by name or number, 64-bit
+ * integers as numbers or as text, bytes in base64. Missing members have the default of their field,
+ * or 0, "" and empty.
  */
 public final class RecordWriter {
   private final Blocks blocks;
@@ -32,7 +32,7 @@ public final class RecordWriter {
   }
 
   /**
-   * Makes a writer that chooses blocks as a bus does: the events of a {@code Deliver} and its
+   * Returns a writer that chooses blocks as a bus does: the events of a {@code Deliver} and its
    * groups in one with its size, others in one without.
    */
   public static RecordWriter asBuses() {
@@ -123,7 +123,7 @@ public final class RecordWriter {
   private static void writeAbsent(Schema schema, @Nullable Object absent, Bytes out, String at) {
     switch (schema.getType()) {
       case INT, LONG -> out.number(absent instanceof Number number ? number.longValue() : 0);
-      // An empty text, null, false, the first symbol and no block are the same byte.
+      // Empty text, null, false, the first symbol and no block are the same byte.
       case UNION, BOOLEAN, STRING, BYTES, ENUM, ARRAY, MAP -> out.raw(0);
       default -> throw new IllegalArgumentException(at + ": nothing (expected: an object)");
     }

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** One bus, or several that are a cluster; any thread. */
+/** A single bus, or a cluster of several; any thread. */
 public final class LiveCluster implements AutoCloseable {
   private static final Duration START = Duration.ofSeconds(60);
 
@@ -67,7 +67,7 @@ public final class LiveCluster implements AutoCloseable {
       settings.put("listen.host", "127.0.0.1");
       settings.put("listen.port", "0");
       settings.put("listen.event-loops", "2");
-      // A testee may be a page of a browser, which has a site of its own.
+      // A testee may be a page in a browser, which has an origin of its own.
       settings.put("listen.allowed-origins", "*");
       settings.put("admin.port", "0");
       settings.put("auth.resume-key-file", key.toString());
@@ -123,10 +123,10 @@ public final class LiveCluster implements AutoCloseable {
   }
 
   /**
-   * Sends all clients of a bus away, or lets it take clients again.
+   * Drains a bus, or lets it accept clients again.
    *
    * @param bus which, from 0
-   * @throws IOException if it cannot be told
+   * @throws IOException if the request fails
    */
   public void drain(int bus, boolean drain) throws IOException {
     BusServer server = buses.get(bus);
@@ -143,7 +143,7 @@ public final class LiveCluster implements AutoCloseable {
   }
 
   /**
-   * Returns how many buses there are.
+   * Returns the number of buses.
    *
    * @return at least 1
    */
@@ -163,7 +163,7 @@ public final class LiveCluster implements AutoCloseable {
         Files.deleteIfExists(file);
       }
     } catch (IOException e) {
-      // What is left is in the system's directory for temporary files.
+      // The rest stays in the system's directory for temporary files.
     }
   }
 }

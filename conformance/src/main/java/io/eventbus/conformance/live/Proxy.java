@@ -12,8 +12,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * A way to a port on loopback that can be cut, stopped and closed; any thread. One client's: it
- * takes two threads for each connection.
+ * Proxy to a port on loopback that can be cut, stopped and closed; any thread. For a single client,
+ * because it takes two threads for each connection.
  */
 public final class Proxy implements AutoCloseable {
   private final ServerSocket listening;
@@ -67,7 +67,7 @@ public final class Proxy implements AutoCloseable {
         daemon(() -> copy(in, out));
         daemon(() -> copy(out, in));
       } catch (IOException e) {
-        // The port was closed, or the connection was: the next one may have more luck.
+        // The port or the connection was closed: the next one may succeed.
       }
     }
   }
@@ -100,26 +100,26 @@ public final class Proxy implements AutoCloseable {
     }
   }
 
-  /** Ends all connections in the middle of whatever they carry; new ones are let through. */
+  /** Cuts all connections, even in the middle of a frame; new ones are accepted. */
   public synchronized void cut() {
     for (Socket socket : open) {
       try {
         socket.setSoLinger(true, 0);
         socket.close();
       } catch (IOException e) {
-        // It was closed already.
+        // Closed already.
       }
     }
     open.clear();
   }
 
-  /** Stops carrying, without ending connections; or goes on. */
+  /** Stops forwarding, without ending connections; or continues. */
   public synchronized void stop(boolean stop) {
     stopped = stop;
     notifyAll();
   }
 
-  /** Refuses new connections; or takes them again. */
+  /** Refuses new connections; or accepts them again. */
   public synchronized void refuse(boolean refuse) {
     closed = refuse;
   }
@@ -129,7 +129,7 @@ public final class Proxy implements AutoCloseable {
     try {
       listening.close();
     } catch (IOException e) {
-      // It is closed.
+      // Closed.
     }
     stop(false);
     cut();

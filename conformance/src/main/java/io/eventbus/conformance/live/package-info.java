@@ -1,2 +1,2 @@
-/** Real buses in the kit's own process, and the bad network in front of them. */
+/** Real buses in the kit's own process, and a bad network in front of them. */
 package io.eventbus.conformance.live;

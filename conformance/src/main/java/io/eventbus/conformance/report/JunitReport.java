@@ -9,11 +9,11 @@ import javax.xml.stream.XMLOutputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 
-/** The form that build servers read. */
+/** Report in the JUnit format of build servers. */
 public final class JunitReport {
   private JunitReport() {}
 
-  /** Writes it. */
+  /** Returns the report of a run. */
   public static String of(Result result) {
     StringWriter text = new StringWriter();
     try {
@@ -24,7 +24,7 @@ public final class JunitReport {
       xml.writeAttribute("tests", Integer.toString(result.outcomes().size()));
       xml.writeAttribute(
           "failures",
-          Long.toString(result.outcomes().stream().filter(o -> !result.isFine(o)).count()));
+          Long.toString(result.outcomes().stream().filter(o -> !result.isExpected(o)).count()));
       xml.writeAttribute("skipped", Long.toString(result.count(Verdict.LEFT_OUT)));
       for (Outcome outcome : result.outcomes()) {
         write(xml, result, outcome);
@@ -45,7 +45,7 @@ public final class JunitReport {
     xml.writeAttribute("name", outcome.scenario().id());
     xml.writeAttribute(
         "time", String.format(Locale.ROOT, "%.3f", outcome.took().toMillis() / 1000.0));
-    if (!result.isFine(outcome)) {
+    if (!result.isExpected(outcome)) {
       xml.writeStartElement("failure");
       xml.writeAttribute(
           "message",
@@ -66,7 +66,7 @@ public final class JunitReport {
     return outcome.scenario().says() + "\n" + String.join("\n", lines);
   }
 
-  /** Without what XML 1.0 cannot hold. */
+  /** Removes characters that are illegal in XML 1.0. */
   private static String legal(String text) {
     return text.replaceAll("[^\\t\\n\\r\\x20-\\uD7FF\\uE000-\\uFFFD\\x{10000}-\\x{10FFFF}]", "?");
   }

@@ -8,11 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Scenarios that a library is known to fail: they must fail, or the list is not true any more. */
+/** Scenarios that a library is known to fail: they must fail, or the list is out of date. */
 public final class KnownFailures {
   private final Map<String, String> reasons = new LinkedHashMap<>();
 
-  /** Begins with none. */
+  /** Begins with no scenarios. */
   public KnownFailures() {}
 
   /**
@@ -42,7 +42,7 @@ public final class KnownFailures {
   }
 
   /**
-   * Says whether a scenario is on the list.
+   * Returns whether a scenario is on the list.
    *
    * @return true if it has to fail
    */
@@ -51,9 +51,9 @@ public final class KnownFailures {
   }
 
   /**
-   * Returns why a scenario fails.
+   * Returns the reason why a scenario fails.
    *
-   * @return the reason; empty for one that is not on the list
+   * @return the reason; empty for a scenario that is not on the list
    */
   public String reason(String id) {
     return reasons.getOrDefault(id, "");

@@ -4,11 +4,11 @@ import io.eventbus.conformance.run.Outcome;
 import io.eventbus.conformance.run.Outcome.Verdict;
 import io.eventbus.conformance.scenario.Scenario;
 
-/** The form that is committed beside a library: what it does, without times. */
+/** Report to be committed with a library: results without times. */
 public final class MarkdownReport {
   private MarkdownReport() {}
 
-  /** Writes it. */
+  /** Returns the report of a run. */
   public static String of(Result result) {
     StringBuilder page = new StringBuilder();
     page.append("# Conformance of ").append(result.agent()).append("\n\n");
@@ -19,7 +19,7 @@ public final class MarkdownReport {
     for (Outcome outcome : result.outcomes()) {
       Scenario scenario = outcome.scenario();
       page.append("| `").append(scenario.id()).append("` | ").append(cell(scenario.says()));
-      page.append(" | ").append(result.word(outcome)).append(" | ");
+      page.append(" | ").append(result.text(outcome)).append(" | ");
       String why = result.known().reason(scenario.id());
       page.append(cell(why.isEmpty() ? outcome.message() : why)).append(" |\n");
     }

@@ -4,36 +4,36 @@ import io.eventbus.conformance.run.Outcome;
 import io.eventbus.conformance.run.Outcome.Verdict;
 import java.util.List;
 
-/** A whole run. */
+/** Result of a run. */
 public record Result(String agent, List<Outcome> outcomes, KnownFailures known) {
   /** Copies the list. */
   public Result {
     outcomes = List.copyOf(outcomes);
   }
 
-  /** Says whether an outcome is what it has to be. */
-  public boolean isFine(Outcome outcome) {
+  /** Returns whether an outcome is as expected. */
+  public boolean isExpected(Outcome outcome) {
     return known.has(outcome.scenario().id())
         ? outcome.verdict() == Verdict.FAILED
         : outcome.verdict() != Verdict.FAILED;
   }
 
   /**
-   * Says whether all is as it has to be.
+   * Returns whether all outcomes are as expected.
    *
    * @return true if every outcome is
    */
-  public boolean isFine() {
-    return outcomes.stream().allMatch(this::isFine);
+  public boolean isExpected() {
+    return outcomes.stream().allMatch(this::isExpected);
   }
 
-  /** Counts. */
+  /** Returns the number of outcomes with a verdict. */
   public long count(Verdict verdict) {
     return outcomes.stream().filter(outcome -> outcome.verdict() == verdict).count();
   }
 
-  /** Says what there is to say of an outcome. */
-  public String word(Outcome outcome) {
+  /** Returns the text of an outcome. */
+  public String text(Outcome outcome) {
     boolean listed = known.has(outcome.scenario().id());
     return switch (outcome.verdict()) {
       case PASSED -> listed ? "PASSES" : "ok";
@@ -42,9 +42,9 @@ public record Result(String agent, List<Outcome> outcomes, KnownFailures known) 
     };
   }
 
-  /** Sums up. */
+  /** Returns a summary. */
   public String summary() {
-    long wrong = outcomes.stream().filter(outcome -> !isFine(outcome)).count();
+    long wrong = outcomes.stream().filter(outcome -> !isExpected(outcome)).count();
     return count(Verdict.PASSED)
         + " passed, "
         + count(Verdict.FAILED)

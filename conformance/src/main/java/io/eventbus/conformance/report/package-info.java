@@ -1,2 +1,2 @@
-/** What a run found, for people and for other programs. */
+/** Reports of a run, for people and for other programs. */
 package io.eventbus.conformance.report;

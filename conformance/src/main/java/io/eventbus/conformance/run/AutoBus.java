@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.conformance.frame.KitFrame;
 import java.util.Set;
 
-/** What a scripted bus answers by itself, of what the script says that it shall. */
+/** Automatic answers of a scripted bus, as far as the script wants them. */
 final class AutoBus {
   private AutoBus() {}
 

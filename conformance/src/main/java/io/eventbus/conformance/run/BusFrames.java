@@ -15,11 +15,11 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * The bytes of frames that a script has the bus send. A script names the record ({@code frame}) and
- * the fields that matter; the others have values as a bus would give them.
+ * Encoder of the frames that a script sends from the bus. A script names the record ({@code frame})
+ * and the fields that matter; the others get values as from a bus.
  */
 final class BusFrames {
-  /** A resume with the form of one; the bus of a script believes any. */
+  /** Well-formed resume; the bus of a script accepts any. */
   static final String RESUME = "q3fJ0yK8Zk1mWc7Hq2vXo5Tt9bLrNd4GsAeUiPwCxYE";
 
   private static final Set<String> OWN =
@@ -174,7 +174,7 @@ final class BusFrames {
         record.put("hops", 2);
       }
       default -> {
-        // The others have no field that a script leaves out.
+        // Scripts give all fields of the others.
       }
     }
     return record;

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The steps of the scripted bus: what it does, and what it wants to see. */
+/** Steps of the scripted bus: its actions and its expectations. */
 final class BusSteps {
-  /** What may come between the frames of a script, at any time. */
+  /** Frames that may arrive between those of a script, at any time. */
   private static final Set<String> BETWEEN = Set.of("Credit", "Ack", "Echo", "Unknown");
 
   private final ConversationStage stage;
@@ -133,8 +133,8 @@ final class BusSteps {
   }
 
   /**
-   * A Subscribe behind the Unsubscribe of this connection, or on a connection that was made later;
-   * that one is the current one from here on.
+   * Expects a Subscribe behind the Unsubscribe of this connection, or on a later connection, which
+   * is the current one from here on.
    */
   private void again(JsonNode step, TesteeWire wire) throws ScenarioFailure {
     current =
@@ -159,7 +159,7 @@ final class BusSteps {
     return null;
   }
 
-  /** The greatest limit that the client has granted on a connection. */
+  /** Checks the greatest limit that the client has granted on a connection. */
   private void credit(JsonNode step, TesteeWire wire) throws ScenarioFailure {
     JsonNode wanted = step.get("credit");
     if (wanted.has("least")) {
@@ -202,7 +202,7 @@ final class BusSteps {
     }
   }
 
-  /** A frame whose place among the others is the client's choice. */
+  /** Expects a frame at any place among the others. */
   private void sometime(JsonNode wanted, TesteeWire wire, JsonNode step) throws ScenarioFailure {
     String name = wanted.get("frame").asText();
     JsonNode fields = ConversationStage.without(wanted, "frame");
@@ -221,7 +221,7 @@ final class BusSteps {
         });
   }
 
-  /** The next frame that the bus does not answer by itself; it has to have this name. */
+  /** Takes the next frame that the bus does not answer by itself, which must have this name. */
   private KitFrame next(TesteeWire wire, String name, JsonNode step) throws ScenarioFailure {
     KitFrame frame =
         stage.await(
@@ -252,7 +252,7 @@ final class BusSteps {
     return BETWEEN.contains(frame.name()) || stage.isAuto(frame.name());
   }
 
-  /** Events in as many frames as the client likes, but in order and without gaps. */
+  /** Expects events in any number of frames, but in order and without gaps. */
   private void events(JsonNode step) throws ScenarioFailure {
     JsonNode wanted = step.get("events");
     Range range = Range.of(wanted.get("sequences"));

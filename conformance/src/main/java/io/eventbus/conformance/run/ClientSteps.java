@@ -13,14 +13,14 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The steps that ask the testee, and those about what it says. */
+/** Steps with requests to the testee, and with expectations of its output. */
 final class ClientSteps {
   private static final String[] OWN = {
     "op", "on", "as", "sub", "text", "times", "ok", "error", "within", "size"
   };
 
   private final ConversationStage stage;
-  // Ids of requests by the names that the script gives them.
+  // Ids of requests by their names in the script.
   private final Map<String, List<Long>> requests = new HashMap<>();
 
   ClientSteps(ConversationStage stage) {
@@ -31,7 +31,7 @@ final class ClientSteps {
     return step.has("within") ? Duration.ofMillis(step.get("within").asLong()) : stage.within;
   }
 
-  /** Asks, once or several times; waits for the answers where the step says what they are. */
+  /** Sends a request, once or several times; waits for the answers if the step has expectations. */
   void client(JsonNode step) throws ScenarioFailure {
     String op = step.path("op").asText();
     ObjectNode args = arguments(op, step);
@@ -54,7 +54,7 @@ final class ClientSteps {
             .putArray("urls")
             .add(stage.variables.fill(JsonNodeFactory.instance.textNode("${A}")));
       }
-      // Tests want no pauses; scenarios about back-off say so.
+      // Short pauses by default; scenarios about back-off set their own.
       options.putObject("reconnect").put("initialDelay", 5).put("maxDelay", 50).put("jitter", 0);
       args = options.setAll(args);
     } else if (op.equals("sendTunnel")) {
@@ -70,7 +70,7 @@ final class ClientSteps {
       String text = step.path("text").asText("x").repeat(step.path("size").asInt(1));
       args.put("payload", text.getBytes(StandardCharsets.UTF_8));
       if (op.equals("request")) {
-        // For cancel.
+        // The name for cancel.
         args.put("as", step.path("as").asText(op));
       }
     } else if (op.equals("serve")) {
@@ -88,7 +88,7 @@ final class ClientSteps {
     return args;
   }
 
-  /** Answers to what was asked before. */
+  /** Expects answers to earlier requests. */
   void result(JsonNode step) throws ScenarioFailure {
     List<Long> ids = new ArrayList<>();
     JsonNode of = step.path("of");
@@ -162,7 +162,7 @@ final class ClientSteps {
     }
   }
 
-  /** A code by itself, or several of them, stand for an error with one of these. */
+  /** Returns the pattern of an error from a code, or from several alternative ones. */
   private static JsonNode error(JsonNode wanted) {
     if (wanted.isTextual() || wanted.isArray()) {
       ObjectNode error = JsonNodeFactory.instance.objectNode();
@@ -176,11 +176,11 @@ final class ClientSteps {
     return wanted;
   }
 
-  /** Events, each the next of its kind. */
-  void told(JsonNode step) throws ScenarioFailure {
+  /** Expects events, each the next of its kind. */
+  void expectEvent(JsonNode step) throws ScenarioFailure {
     if (step.isArray()) {
       for (JsonNode one : step) {
-        told(one);
+        expectEvent(one);
       }
       return;
     }
@@ -188,16 +188,16 @@ final class ClientSteps {
     if (step.has("sequences")) {
       Range range = Range.of(step.get("sequences"));
       for (long sequence = range.first(); sequence <= range.last(); sequence++) {
-        told(((ObjectNode) wanted.deepCopy()).put("sequence", sequence), within(step));
+        expectEvent(((ObjectNode) wanted.deepCopy()).put("sequence", sequence), within(step));
       }
       return;
     }
     for (int i = 0; i < step.path("times").asInt(1); i++) {
-      told(wanted, within(step));
+      expectEvent(wanted, within(step));
     }
   }
 
-  private void told(JsonNode wanted, Duration within) throws ScenarioFailure {
+  private void expectEvent(JsonNode wanted, Duration within) throws ScenarioFailure {
     ObjectNode event = stage.await("event " + wanted, within, () -> stage.testee.take(wanted));
     String found = stage.variables.mismatch(wanted, event);
     if (found != null) {
@@ -206,7 +206,7 @@ final class ClientSteps {
     }
   }
 
-  /** Asks for the client's state or its counters until they are what is wanted. */
+  /** Polls the client's state or its counters until they are as expected. */
   void poll(String op, JsonNode step) throws ScenarioFailure {
     long end = System.nanoTime() + within(step).toNanos();
     while (true) {
@@ -218,7 +218,7 @@ final class ClientSteps {
       if (System.nanoTime() - end > 0) {
         throw new ScenarioFailure(op + ": " + found);
       }
-      // Nothing tells when it has changed; asking again is all that can be done.
+      // Polling, because nothing reports the change.
       java.util.concurrent.locks.LockSupport.parkNanos(5_000_000);
     }
   }

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Plays the steps of a script, one after the other. */
+/** Player of the steps of a script, one after the other. */
 final class ConversationScript implements AutoCloseable {
   private final ConversationStage stage;
   private final ClientSteps client;
@@ -57,7 +57,7 @@ final class ConversationScript implements AutoCloseable {
     switch (kind) {
       case "client" -> client.client(step);
       case "result" -> client.result(step);
-      case "told" -> client.told(step);
+      case "told" -> client.expectEvent(step);
       case "state", "counters" -> client.poll(kind, step);
       case "expect" -> bus.expect(step);
       case "bus" -> bus.bus(step);

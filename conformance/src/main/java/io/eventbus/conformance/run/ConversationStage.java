@@ -33,8 +33,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where one scenario is played: its buses, what was seen of the client on them, and what the testee
- * said. I/O threads write, the thread of the script reads and waits; all under one lock.
+ * State of a scenario: its buses, the client's traffic on them, and the testee's output. I/O
+ * threads write, the thread of the script reads and waits; all under one lock.
  */
 final class ConversationStage implements WireListener, AutoCloseable {
   private static final int FIRST_MESSAGE = 64 * 1024;
@@ -74,7 +74,7 @@ final class ConversationStage implements WireListener, AutoCloseable {
     }
   }
 
-  /** Waits until the probe finds something; it is called under the lock. */
+  /** Waits until the probe returns a value; the probe is called under the lock. */
   <T> T await(String what, Duration time, Supplier<@Nullable T> probe) throws ScenarioFailure {
     lock.lock();
     try {
@@ -101,12 +101,12 @@ final class ConversationStage implements WireListener, AutoCloseable {
     }
   }
 
-  /** The caller holds the lock. */
+  /** Wakes the waiting thread; the caller holds the lock. */
   void changed() {
     changed.signalAll();
   }
 
-  /** Something that no library may ever do; the caller holds the lock. */
+  /** Records a fault that no library may have; the caller holds the lock. */
   void fault(String what) {
     if (fault == null) {
       fault = what;
@@ -205,7 +205,7 @@ final class ConversationStage implements WireListener, AutoCloseable {
     }
   }
 
-  /** What a bus refuses before it knows a client. */
+  /** Checks the first message as a bus does. */
   private void checkFirst(TesteeWire wire, byte[] message) {
     if (!wire.frames.isEmpty()) {
       return;
@@ -314,7 +314,7 @@ final class ConversationStage implements WireListener, AutoCloseable {
     }
   }
 
-  /** After a reset nothing may be left of the client. */
+  /** Checks that a reset has left nothing of the client. */
   void checkAllEnded() throws ScenarioFailure {
     await(
         "all connections ended after reset",

@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must hold of events that went through live buses, whatever the timing. {@code of}: names of
- * requests to publish; {@code subscriptions}: whose events are judged, together.
+ * Checks of events that went through live buses, independent of timing. {@code of}: names of
+ * requests to publish; {@code subscriptions}: those whose events are checked, together.
  */
 final class Judge {
   private final ConversationStage stage;
@@ -21,7 +21,7 @@ final class Judge {
   private final JsonNode step;
   private final List<String> subscriptions = new ArrayList<>();
 
-  /** An event's name: no two events have the same. */
+  /** Unique name of an event. */
   private record Name(String topic, String producer, long sequence) {}
 
   private record Stream(String topic, String producer) {}
@@ -124,15 +124,15 @@ final class Judge {
       for (long lost = before == null ? event.sequence() : before + 1;
           lost < event.sequence();
           lost++) {
-        if (!isTold(stream, lost)) {
-          return stream + ": " + lost + " is missing (expected: told as a gap)";
+        if (!isReported(stream, lost)) {
+          return stream + ": " + lost + " is missing (expected: reported as a gap)";
         }
       }
     }
     return null;
   }
 
-  private boolean isTold(Stream stream, long sequence) {
+  private boolean isReported(Stream stream, long sequence) {
     for (ObjectNode event : stage.testee.events()) {
       if (event.path("event").asText().equals("gap")
           && event.path("topic").asText().equals(stream.topic())

@@ -4,11 +4,11 @@ import io.eventbus.conformance.live.LiveCluster;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The live buses of a run, started when the first scenario wants them; any thread. */
+/** Live buses of a run, started for the first scenario that needs them; any thread. */
 public final class LiveBuses implements AutoCloseable {
   private final Map<Integer, LiveCluster> clusters = new HashMap<>();
 
-  /** Begins without any. */
+  /** Begins without buses. */
   public LiveBuses() {}
 
   synchronized LiveCluster of(int count) {

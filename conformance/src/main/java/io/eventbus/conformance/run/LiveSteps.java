@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The steps with live buses, each behind a proxy of this scenario's own. */
+/** Steps with live buses, each behind a proxy of the scenario. */
 final class LiveSteps implements AutoCloseable {
   private static final AtomicLong RUNS = new AtomicLong();
 
@@ -31,9 +31,9 @@ final class LiveSteps implements AutoCloseable {
       proxies.put(name, proxy);
       stage.variables.set(name, "ws://127.0.0.1:" + proxy.port() + "/bus");
     }
-    // Past the network that the script breaks, for who only watches.
+    // Without the proxy that the script breaks, for a client that only watches.
     stage.variables.set("D", "ws://127.0.0.1:" + cluster.port(0) + "/bus");
-    // Scenarios share buses, and topics keep them apart.
+    // Scenarios share buses, and are kept apart by their topics.
     stage.variables.set("T", "t" + RUNS.incrementAndGet());
   }
 

@@ -5,19 +5,19 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What became of a scenario.
+ * Outcome of a scenario.
  *
- * @param verdict passed or not
- * @param message why not; what it needs, if it was left out
- * @param transcript the last that came and went, if it failed
+ * @param verdict of the judge
+ * @param message reason of a failure; missing capability, if it was left out
+ * @param transcript last traffic, if it failed
  */
 public record Outcome(
     Scenario scenario, Verdict verdict, String message, List<String> transcript, Duration took) {
-  /** Verdicts. */
+  /** Verdict about a scenario. */
   public enum Verdict {
-    /** The library did what is wanted. */
+    /** The library behaved as required. */
     PASSED,
-    /** It did not. */
+    /** The library did not. */
     FAILED,
     /** The library does not declare a capability that the scenario needs. */
     LEFT_OUT

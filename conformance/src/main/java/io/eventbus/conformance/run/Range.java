@@ -2,7 +2,7 @@ package io.eventbus.conformance.run;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
-/** Sequence numbers in a script: {@code 1..3}, or one. */
+/** Sequence numbers in a script: {@code 1..3}, or a single one. */
 record Range(long first, long last) {
   static Range of(JsonNode text) {
     String[] ends = text.asText().split("\\.\\.", 2);

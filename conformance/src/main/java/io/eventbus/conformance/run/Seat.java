@@ -21,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A testee and the scenarios that are played with it, one after the other; for one thread. A testee
- * that breaks is replaced.
+ * Player of scenarios with one testee, one after the other; for one thread. Replaces a broken
+ * testee.
  */
 public final class Seat implements AutoCloseable {
   private static final Duration START = Duration.ofSeconds(20);
@@ -40,9 +40,9 @@ public final class Seat implements AutoCloseable {
   private long lastId;
 
   /**
-   * Makes one; the testee is started when it is needed.
+   * Creates a seat; the testee is started when it is needed.
    *
-   * @param within how long a step waits where the script says nothing
+   * @param within default timeout of a step
    */
   public Seat(Testee.Factory factory, EventLoopGroup loops, LiveBuses liveBuses, Duration within) {
     this.factory = factory;
@@ -62,9 +62,9 @@ public final class Seat implements AutoCloseable {
   }
 
   /**
-   * Returns what it says of itself.
+   * Returns the agent of the testee.
    *
-   * @return its agent; empty before it was started
+   * @return empty before it was started
    */
   public String agent() {
     return agent;
@@ -76,7 +76,7 @@ public final class Seat implements AutoCloseable {
       return running;
     }
     greetings.clear();
-    running = factory.start(this::heard);
+    running = factory.start(this::onLine);
     testee = running;
     ObjectNode hello = JsonNodeFactory.instance.objectNode().put("id", ++lastId).put("op", "hello");
     hello.putObject("args").put("protocol", 1);
@@ -94,7 +94,10 @@ public final class Seat implements AutoCloseable {
     return running;
   }
 
-  /** The answer to a request outside of scenarios; late ones of a scenario may come before it. */
+  /**
+   * Returns the answer to a request outside of scenarios; late answers of a scenario may come
+   * before it.
+   */
   private JsonNode greeting(long id) throws ScenarioFailure {
     long end = System.nanoTime() + START.toNanos();
     try {
@@ -113,19 +116,19 @@ public final class Seat implements AutoCloseable {
     }
   }
 
-  private void heard(ObjectNode line) {
+  private void onLine(ObjectNode line) {
     ConversationStage now = stage;
     if (now != null) {
-      now.testee.heard(line);
+      now.testee.onLine(line);
     } else if (!line.has("event")) {
       greetings.add(line);
     }
   }
 
   /**
-   * Asks a question that needs no client, between scenarios.
+   * Sends a request that needs no client, between scenarios.
    *
-   * @throws ScenarioFailure if there is none
+   * @throws ScenarioFailure if there is no answer
    */
   public JsonNode ask(String op, ObjectNode args) throws ScenarioFailure {
     Testee running = start();
@@ -201,7 +204,7 @@ public final class Seat implements AutoCloseable {
       now.testee.call("reset", null, RESET);
       now.checkAllEnded();
     } catch (ScenarioFailure e) {
-      // What is left of it would disturb the next scenario.
+      // Its rest would disturb the next scenario.
       end();
       throw e;
     }
@@ -235,7 +238,7 @@ public final class Seat implements AutoCloseable {
     end();
   }
 
-  /** A failure with what came before it. */
+  /** A failure with the traffic before it. */
   private final class Failed extends Exception {
     private static final long serialVersionUID = 1L;
     private final transient List<String> transcript;

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** Plays many scenarios, several at a time, each seat with a testee of its own. */
+/** Player of many scenarios, several at a time, each seat with a testee of its own. */
 public final class Suite implements AutoCloseable {
   private final EventLoopGroup loops = ScriptedBus.loops();
   private final LiveBuses buses = new LiveBuses();
@@ -20,21 +20,21 @@ public final class Suite implements AutoCloseable {
   private final Duration within;
 
   /**
-   * Makes one.
+   * Creates a suite.
    *
-   * @param within how long a step waits where the script says nothing
+   * @param within default timeout of a step
    */
   public Suite(Testee.Factory factory, Duration within) {
     this.factory = factory;
     this.within = within;
   }
 
-  /** Makes a seat; the caller closes it. */
+  /** Returns a new seat; the caller closes it. */
   public Seat seat() {
     return new Seat(factory, loops, buses, within);
   }
 
-  /** Plays scenarios and waits for it. */
+  /** Plays scenarios and waits for their outcomes. */
   public List<Outcome> play(List<Scenario> scenarios, int parallel, Consumer<Outcome> progress) {
     Outcome[] outcomes = new Outcome[scenarios.size()];
     AtomicInteger next = new AtomicInteger();

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What the testee was asked and what it said in one scenario; guarded by the stage's lock. */
+/** Requests to the testee and its output in one scenario; guarded by the stage's lock. */
 final class TesteeLog {
   private final ConversationStage stage;
   private final Testee testee;
@@ -25,7 +25,7 @@ final class TesteeLog {
   private final BitSet taken = new BitSet();
   private final Map<Long, String> asked = new HashMap<>();
   private final Map<Long, ObjectNode> answers = new HashMap<>();
-  private final Map<String, Set<String>> gapTellers = new HashMap<>();
+  private final Map<String, Set<String>> gapReporters = new HashMap<>();
   private long lastId;
 
   TesteeLog(ConversationStage stage, Testee testee, Mutant.@Nullable Active mutant) {
@@ -34,7 +34,7 @@ final class TesteeLog {
     this.mutant = mutant;
   }
 
-  /** Ids of this scenario begin behind those of the ones before. */
+  /** Lets the ids of this scenario begin behind those of earlier ones. */
   void startBehind(long id) {
     lastId = id;
   }
@@ -47,7 +47,7 @@ final class TesteeLog {
     return events;
   }
 
-  /** Sends a request and does not wait. */
+  /** Sends a request without waiting. */
   long ask(String op, @Nullable String on, ObjectNode args) {
     ObjectNode request = JsonNodeFactory.instance.objectNode();
     stage.lock.lock();
@@ -64,7 +64,7 @@ final class TesteeLog {
       if (!op.equals("state") && !op.equals("counters")) {
         stage.transcript.add("kit   ", request);
       }
-      // Under the lock: the lines go out in the order of their ids.
+      // Under the lock, so that lines are sent in the order of their ids.
       testee.ask(request);
       return id;
     } finally {
@@ -72,8 +72,8 @@ final class TesteeLog {
     }
   }
 
-  /** Takes a line of the testee; any thread. */
-  void heard(ObjectNode line) {
+  /** Records a line of the testee; any thread. */
+  void onLine(ObjectNode line) {
     stage.lock.lock();
     try {
       if (!isPoll(line)) {
@@ -82,7 +82,7 @@ final class TesteeLog {
       if (line.has("id")) {
         answered(line);
       } else if (line.has("event")) {
-        told(line);
+        addEvent(line);
       } else {
         stage.fault("the testee is broken: " + line.path("broken").asText(line.toString()));
       }
@@ -92,7 +92,7 @@ final class TesteeLog {
     }
   }
 
-  /** Asked again and again until it is what is wanted; the last answer is in the failure. */
+  /** Returns whether a line answers a poll; only the last answer is in the failure. */
   private boolean isPoll(ObjectNode line) {
     String op = line.has("id") ? asked.get(line.get("id").asLong()) : null;
     return "state".equals(op) || "counters".equals(op);
@@ -123,9 +123,9 @@ final class TesteeLog {
     }
   }
 
-  private void told(ObjectNode line) {
+  private void addEvent(ObjectNode line) {
     for (ObjectNode event : mutated(line.get("event").asText(), line)) {
-      if (event.path("event").asText().equals("gap") && isToldByAnother(event)) {
+      if (event.path("event").asText().equals("gap") && isRepeatedGap(event)) {
         taken.set(events.size());
       }
       events.add(event);
@@ -136,14 +136,17 @@ final class TesteeLog {
     return mutant == null ? List.of(line) : mutant.apply(kind, line);
   }
 
-  /** The same gap, told of another subscription, or once with and once without one. */
-  private boolean isToldByAnother(ObjectNode gap) {
+  /**
+   * Returns whether a gap was reported before, of another subscription, or once with and once
+   * without one.
+   */
+  private boolean isRepeatedGap(ObjectNode gap) {
     String key = ConversationStage.without(gap, "subscription").toString();
-    Set<String> tellers = gapTellers.computeIfAbsent(key, k -> new HashSet<>());
-    return tellers.add(gap.path("subscription").asText("")) && tellers.size() > 1;
+    Set<String> reporters = gapReporters.computeIfAbsent(key, k -> new HashSet<>());
+    return reporters.add(gap.path("subscription").asText("")) && reporters.size() > 1;
   }
 
-  /** The answer, or null; the caller holds the lock. */
+  /** Returns the answer, or null; the caller holds the lock. */
   @Nullable ObjectNode answer(long id) {
     return answers.get(id);
   }
@@ -153,12 +156,12 @@ final class TesteeLog {
         "an answer to request " + id + " (" + asked.get(id) + ")", within, () -> answers.get(id));
   }
 
-  /** Asks and waits, for what the kit itself wants to know. */
+  /** Sends a request of the kit itself, and waits for the answer. */
   ObjectNode call(String op, @Nullable String on, Duration within) throws ScenarioFailure {
     return awaitAnswer(ask(op, on, JsonNodeFactory.instance.objectNode()), within);
   }
 
-  /** The next event of its kind that no step has taken; the caller holds the lock. */
+  /** Takes the next event of its kind that no step has taken; the caller holds the lock. */
   @Nullable ObjectNode take(JsonNode wanted) {
     for (int i = taken.nextClearBit(0); i < events.size(); i = taken.nextClearBit(i + 1)) {
       ObjectNode event = events.get(i);

@@ -9,20 +9,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What is known of one connection of the client; guarded by the stage's lock. */
+/** State of one connection of the client; guarded by the stage's lock. */
 final class TesteeWire {
   final WireConnection connection;
   final String bus;
   final int number;
   final Map<String, String> headers;
   final List<KitFrame> frames = new ArrayList<>();
-  // Publish frames that want a confirmation and have none: topic and last sequence.
+  // Publish frames that wait for their confirmation: topic and last sequence.
   final List<Unconfirmed> unconfirmed = new ArrayList<>();
-  // Frames that a step has taken out of their turn.
+  // Frames that a step has taken out of order.
   final Set<KitFrame> taken = Collections.newSetFromMap(new IdentityHashMap<>());
   int next;
   int largest;
-  // Pings (an Echo is as good) and Pongs that no step has taken.
+  // Pings or Echos, and Pongs, that no step has taken.
   private int pings;
   private int pongs;
   int closeCode;

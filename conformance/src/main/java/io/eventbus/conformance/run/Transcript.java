@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 
-/** What came and went, for people; the caller keeps threads apart. */
+/** Log of the traffic, for people; the caller synchronizes. */
 final class Transcript {
   private static final int LINES = 30;
   private static final int LENGTH = 300;

@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The first tier: a testee is asked about every vector of the kinds that it can answer. */
+/** First tier: the testee gets every vector of the kinds that it supports. */
 public final class VectorRounds {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final List<Scenario> ROUNDS =
@@ -60,7 +60,7 @@ public final class VectorRounds {
     return ROUNDS;
   }
 
-  /** Plays one. */
+  /** Plays a round. */
   public static Outcome play(Scenario round, Seat seat) {
     long start = System.nanoTime();
     VectorRounds rounds = new VectorRounds(seat);
@@ -105,8 +105,8 @@ public final class VectorRounds {
   }
 
   /**
-   * Returns the vectors that the library is asked about: not all take part in calls, and one over
-   * Avro takes some bytes that others refuse.
+   * Returns the vectors for a library: not all libraries support calls, and libraries over Avro
+   * accept some bytes that others refuse.
    */
   private List<JsonNode> known(String file) throws ScenarioFailure {
     Set<String> capabilities = seat.capabilities();

@@ -1,2 +1,2 @@
-/** Plays scenarios: one stage for each, with a testee, ports that look like buses, and a log. */
+/** Player of scenarios: a stage for each, with a testee, ports that act as buses, and a log. */
 package io.eventbus.conformance.run;

@@ -14,14 +14,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares what was seen with what a script wants, and holds the script's variables; for one
+ * Compares values with the expectations of a script, and has the script's variables; for one
  * thread.
  *
- * <p>An object wants its own members and leaves others alone. Numbers are compared as numbers, also
+ * <p>An object compares its own members and ignores others. Numbers are compared as numbers, also
  * where they are written as text. {@code "*"} is anything but null, {@code "1..3"} a range, {@code
  * "/…/"} a regular expression, {@code $name} a variable that is set where it has no value yet,
- * {@code {in: […]}} one of several, {@code {not: …}} another one. The member {@code text} wants the
- * member {@code payload} as UTF-8.
+ * {@code {in: […]}} one of several, {@code {not: …}} another one. The member {@code text} is
+ * compared with the member {@code payload} as UTF-8.
  */
 public final class Matcher {
   private static final Pattern RANGE = Pattern.compile("(-?\\d+)\\.\\.(-?\\d+)");
@@ -38,7 +38,7 @@ public final class Matcher {
   }
 
   /**
-   * Puts the values of variables into what is to be sent.
+   * Returns a template with the values of variables.
    *
    * @throws IllegalArgumentException if a variable has no value
    */
@@ -75,10 +75,10 @@ public final class Matcher {
   }
 
   /**
-   * Compares.
+   * Compares a value with an expectation.
    *
-   * @param seen what came; null for nothing
-   * @return null if it is what is wanted, else where and how it is not
+   * @param seen received value; null for none
+   * @return null if it matches, else place and kind of the difference
    */
   public @Nullable String mismatch(JsonNode wanted, @Nullable JsonNode seen) {
     return mismatch("", wanted, seen);

@@ -8,18 +8,18 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A fault of a library, planted between the library and the judge: a frame or a line that would
- * look otherwise, come twice, in another order or not at all if the library had the fault. The
- * build runs every scenario with every mutant of it and wants it to fail.
+ * A fault of a library, injected between the library and the judge: a frame or a line that is
+ * changed, duplicated, reordered or dropped. The build plays every scenario with each of its
+ * mutants and expects it to fail.
  */
 public record Mutant(JsonNode definition) {
   private static final Set<String> MEMBERS =
       Set.of("of", "where", "nth", "set", "drop", "twice", "swap", "before");
 
   /**
-   * Checks it.
+   * Checks the definition.
    *
-   * @throws IllegalArgumentException if it has a member that no mutant has
+   * @throws IllegalArgumentException if it has an unknown member
    */
   public Mutant {
     definition
@@ -36,7 +36,7 @@ public record Mutant(JsonNode definition) {
     }
   }
 
-  /** A mutant in one run; the caller keeps threads apart. */
+  /** A mutant in one run; the caller synchronizes. */
   public static final class Active {
     private final JsonNode definition;
     private final Matcher matcher = new Matcher();
@@ -44,21 +44,21 @@ public record Mutant(JsonNode definition) {
     private int seen;
     private int changed;
 
-    /** Begins. */
+    /** Begins a run. */
     public Active(Mutant mutant) {
       this.definition = mutant.definition;
     }
 
     /**
-     * Says how often it changed something.
+     * Returns the number of changes.
      *
-     * @return 0 if the run was as without it
+     * @return 0 if it changed nothing
      */
     public int changed() {
       return changed;
     }
 
-    /** Changes what has come. */
+    /** Applies the fault to a frame or line. */
     public List<ObjectNode> apply(String kind, ObjectNode what) {
       if (!definition.path("of").asText().equals(kind)) {
         return List.of(what);

@@ -4,11 +4,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
 
 /**
- * One thing that a client library has to do, as a script.
+ * A requirement of client libraries, as a script.
  *
- * @param says what the library must do, as a sentence
- * @param live how many real buses it wants; 0 for scripted ones
- * @param never what must not have come when the script is over
+ * @param says requirement, as a sentence
+ * @param live number of real buses; 0 for scripted ones
+ * @param never traffic that must not have happened at the end of the script
  * @param mutants faults that the script must notice
  */
 public record Scenario(
@@ -31,7 +31,7 @@ public record Scenario(
     mutants = List.copyOf(mutants);
   }
 
-  /** Says which tier it belongs to. */
+  /** Returns its tier. */
   public int tier() {
     if (script.isEmpty()) {
       return 1;

@@ -1,10 +1,10 @@
 package io.eventbus.conformance.scenario;
 
-/** A library did not do what a scenario wants; the message says what was expected and seen. */
+/** Thrown if a library violates a scenario; the message has expectation and observation. */
 public final class ScenarioFailure extends Exception {
   private static final long serialVersionUID = 1L;
 
-  /** Makes one. */
+  /** Creates a failure. */
   public ScenarioFailure(String message) {
     super(message);
   }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** The files of scenarios, one a letter. */
+/** Files of scenarios, one for each letter. */
 public final class ScenarioFiles {
   private static final List<String> NAMES =
       List.of(
@@ -39,9 +39,9 @@ public final class ScenarioFiles {
   private ScenarioFiles() {}
 
   /**
-   * Reads all of them.
+   * Reads all scenarios.
    *
-   * @throws IllegalArgumentException if one is not as it has to be, saying which
+   * @throws IllegalArgumentException if a scenario is malformed, with its id
    */
   public static List<Scenario> all() {
     List<Scenario> all = new ArrayList<>();

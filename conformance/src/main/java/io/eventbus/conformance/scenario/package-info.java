@@ -1,2 +1,2 @@
-/** Scenarios: what they say, how they are read, and how values are compared. */
+/** Scenarios, their files, and the comparison of values. */
 package io.eventbus.conformance.scenario;

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What requests of the kit ask for about calls. {@link #take} is for one thread. */
+/** Operations of the kit about calls. {@link #take} is for one thread. */
 final class CallOps {
   private final Output out;
   private final Map<String, Service> services = new ConcurrentHashMap<>();
@@ -37,7 +37,7 @@ final class CallOps {
     return tunnels;
   }
 
-  /** Whether it is one of these. */
+  /** Returns whether an operation is one of these. */
   static boolean knows(String op) {
     return switch (op) {
       case "serve", "unserve", "request", "gather", "broadcast", "cancel", "reply", "reject" ->
@@ -47,9 +47,9 @@ final class CallOps {
   }
 
   /**
-   * Takes a request; the answer comes when there is one.
+   * Executes a request; the answer follows later.
    *
-   * @throws IllegalStateException if it names what there is not
+   * @throws IllegalStateException if it names something unknown
    */
   void take(long id, String op, String on, EventBusClient client, JsonNode args) {
     switch (op) {
@@ -139,7 +139,7 @@ final class CallOps {
     return answer;
   }
 
-  // Its end is written out here, and nothing else comes of it.
+  // Its outcome is written here; the future itself is of no interest.
   @SuppressWarnings("FutureReturnValueIgnored")
   private void request(long id, EventBusClient client, JsonNode args) {
     CompletableFuture<Response> answer =

@@ -3,7 +3,7 @@ package io.eventbus.conformance.sdk;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.client.ClientCounters;
 
-/** Counters as a line has them. */
+/** Counters as members of a line. */
 final class Counted {
   private Counted() {}
 

@@ -11,12 +11,12 @@ import io.eventbus.client.Subscription;
 import java.net.URI;
 import java.time.Duration;
 
-/** What a client tells of itself, as lines. */
-final class Told implements ConnectionListener {
+/** Writer of a client's events as lines. */
+final class EventWriter implements ConnectionListener {
   private final Output out;
   private final String client;
 
-  Told(Output out, String client) {
+  EventWriter(Output out, String client) {
     this.out = out;
     this.client = client;
   }

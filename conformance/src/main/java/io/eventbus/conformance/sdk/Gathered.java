@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.client.Answer;
 import java.util.concurrent.Flow;
 
-/** Collects the answers of all members, and says them when the last one is there. */
+/** Collects the answers of all members, and writes them after the last one. */
 final class Gathered implements Flow.Subscriber<Answer> {
   private final long id;
   private final Output out;

@@ -27,8 +27,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Does with the Java SDK what requests ask for. {@link #take} is for one thread; it waits for
- * nothing.
+ * Executes requests of the kit with the Java SDK. {@link #take} is for one thread and does not
+ * wait.
  */
 public final class JavaSdk implements AutoCloseable {
   private static final List<String> CAPABILITIES =
@@ -76,7 +76,7 @@ public final class JavaSdk implements AutoCloseable {
   private final Map<String, CompletableFuture<EventBusClient>> clients = new ConcurrentHashMap<>();
   private final CallOps calls;
   private final Map<String, SdkSubscriber> subscribers = new ConcurrentHashMap<>();
-  // What waits in the SDK: closing, and draining.
+  // Threads of blocking calls of the SDK: closing, and draining.
   private final ExecutorService waiting =
       Executors.newCachedThreadPool(
           task -> {
@@ -85,13 +85,13 @@ public final class JavaSdk implements AutoCloseable {
             return thread;
           });
 
-  /** Makes a testee without clients. */
+  /** Creates a testee without clients. */
   public JavaSdk(Consumer<ObjectNode> lines) {
     this.out = new Output(lines);
     this.calls = new CallOps(out);
   }
 
-  /** Takes a request; the answer comes when there is one. */
+  /** Executes a request; the answer follows later. */
   public void take(ObjectNode request) {
     long id = request.path("id").longValue();
     String op = request.path("op").asText();
@@ -158,7 +158,7 @@ public final class JavaSdk implements AutoCloseable {
 
   private void connect(long id, String name, JsonNode args) {
     CompletionStage<EventBusClient> connecting =
-        Options.builder(args).listener(new Told(out, name)).connectAsync();
+        Options.builder(args).listener(new EventWriter(out, name)).connectAsync();
     CompletableFuture<EventBusClient> client = connecting.toCompletableFuture();
     clients.put(name, client);
     connecting.whenComplete(
@@ -168,7 +168,7 @@ public final class JavaSdk implements AutoCloseable {
             out.failed(id, failure);
           } else {
             ObjectNode answer = Output.object();
-            connected.connection().ifPresent(info -> answer.setAll(Told.connection(info)));
+            connected.connection().ifPresent(info -> answer.setAll(EventWriter.connection(info)));
             out.ok(id, answer);
           }
         });
@@ -204,7 +204,7 @@ public final class JavaSdk implements AutoCloseable {
       return answer.put("state", ClientState.CONNECTING.name());
     }
     answer.put("state", client.state().name());
-    client.connection().ifPresent(info -> answer.set("connection", Told.connection(info)));
+    client.connection().ifPresent(info -> answer.set("connection", EventWriter.connection(info)));
     return answer;
   }
 
@@ -314,7 +314,7 @@ public final class JavaSdk implements AutoCloseable {
     waiting.shutdown();
   }
 
-  /** A request that names what there is not: the fault of whoever asked. */
+  /** Thrown for a request that names something unknown, which is a fault of the kit. */
   private static final class Missing extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -22,13 +22,13 @@ public final class JavaTestee implements Testee {
             return thread;
           });
 
-  private JavaTestee(Consumer<ObjectNode> heard) {
-    this.sdk = new JavaSdk(heard);
+  private JavaTestee(Consumer<ObjectNode> onLine) {
+    this.sdk = new JavaSdk(onLine);
   }
 
   /** Starts a testee in this process. */
-  public static Testee start(Consumer<ObjectNode> heard) {
-    return new JavaTestee(heard);
+  public static Testee start(Consumer<ObjectNode> onLine) {
+    return new JavaTestee(onLine);
   }
 
   /**
@@ -49,7 +49,7 @@ public final class JavaTestee implements Testee {
 
   @Override
   public void ask(ObjectNode request) {
-    // One thread: requests begin in their order.
+    // A single thread, so that requests begin in their order.
     requests.execute(() -> sdk.take(request));
   }
 

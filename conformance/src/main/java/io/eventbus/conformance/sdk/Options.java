@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** The options of {@code connect} for the SDK's builder. */
+/** Converter of the options of {@code connect} for the SDK's builder. */
 final class Options {
   private Options() {}
 
@@ -46,7 +46,7 @@ final class Options {
     }
   }
 
-  /** The last one again and again. */
+  /** Returns a supplier of the tokens in turn; the last one is repeated. */
   private static TokenSupplier inTurn(JsonNode tokens) {
     AtomicInteger asked = new AtomicInteger();
     return () -> {

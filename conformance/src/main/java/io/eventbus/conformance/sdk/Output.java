@@ -6,7 +6,7 @@ import io.eventbus.client.EventBusException;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/** What the testee says, a line at a time; any thread. */
+/** Writer of the testee's lines; any thread. */
 final class Output {
   private final Consumer<ObjectNode> lines;
 
@@ -91,7 +91,10 @@ final class Output {
     return "INVALID";
   }
 
-  /** The names of the protocol, and BUS_LOST where the client's own connection is lost. */
+  /**
+   * Returns the protocol's name of a failure, or BUS_LOST where the client's own connection is
+   * lost.
+   */
   private static String call(EventBusException.CallFailed failure) {
     if (failure instanceof EventBusException.CallFailed.Rejected rejected) {
       return rejected.reason().name();

@@ -15,11 +15,11 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaNormalization;
 import org.jspecify.annotations.Nullable;
 
-/** What is asked without a client: frames, names, fingerprints. */
+/** Operations without a client: frames, names, fingerprints. */
 final class Questions {
   private Questions() {}
 
-  /** The answer without its id; null for an op that is not known. */
+  /** Returns the answer without its id; null for an unknown operation. */
   static @Nullable ObjectNode answer(String op, JsonNode args) {
     return switch (op) {
       case "decode" -> decode(args.path("hex").asText());

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** A subscription's handler, which can be held up. */
+/** Handler of a subscription that can be stalled. */
 final class SdkSubscriber implements EventHandler {
   private final Output out;
   private final String client;
@@ -38,7 +38,7 @@ final class SdkSubscriber implements EventHandler {
     }
   }
 
-  /** Nothing is told and nothing waits any more. */
+  /** Reports nothing more, and releases a stalled handler. */
   void end() {
     ended = true;
     pause(false);

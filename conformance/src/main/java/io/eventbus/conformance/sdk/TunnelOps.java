@@ -19,14 +19,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What requests of the kit ask for about streams and tunnels. {@link #take} is for one thread. */
+/** Operations of the kit about streams and tunnels. {@link #take} is for one thread. */
 final class TunnelOps {
   private static final int MAX_WINDOW = 4 << 20;
 
-  /** How long a handler waits to be told what to do with an offer. */
+  /** Timeout of a handler for the kit's decision about an offer. */
   private static final long DECISION_SECONDS = 30;
 
-  /** One that is open, and what reads it. */
+  /** An open tunnel and its reader. */
   private record Open(Tunnel tunnel, CompletableFuture<Flow.Subscription> reading) {}
 
   private final Output out;
@@ -34,14 +34,14 @@ final class TunnelOps {
   private final Map<Long, Decision> offers = new ConcurrentHashMap<>();
   private final Map<Long, String> names = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
-  // Number of the scenario that is played.
+  // Number of the current scenario.
   private long scenario;
 
   TunnelOps(Output out) {
     this.out = out;
   }
 
-  /** Whether it is one of these. */
+  /** Returns whether an operation is one of these. */
   static boolean knows(String op) {
     return switch (op) {
       case "tunnel",
@@ -58,9 +58,9 @@ final class TunnelOps {
   }
 
   /**
-   * Takes a request; the answer comes when there is one.
+   * Executes a request; the answer follows later.
    *
-   * @throws IllegalStateException if it names what there is not
+   * @throws IllegalStateException if it names something unknown
    */
   void take(long id, String op, String on, EventBusClient client, JsonNode args) {
     switch (op) {
@@ -71,7 +71,7 @@ final class TunnelOps {
         names.put(offer, args.path("as").asText());
         Decision decision = known(offers.remove(offer), args);
         decision.accepts().complete(op.equals("acceptTunnel"));
-        // What the kit asks next needs the tunnel.
+        // The next request of the kit needs the tunnel.
         answer(id, decision.carriedOut());
       }
       case "sendTunnel" ->
@@ -114,7 +114,7 @@ final class TunnelOps {
                 .withMethod(args.path("method").asText("")));
   }
 
-  // Its end is written out here, and nothing else comes of it.
+  // Its outcome is written here; the future itself is of no interest.
   @SuppressWarnings("FutureReturnValueIgnored")
   private void tunnel(long id, String on, EventBusClient client, JsonNode args) {
     client
@@ -142,7 +142,7 @@ final class TunnelOps {
         .requestStream(args.path("service").asText(), JavaSdk.event(args), options(args))
         .subscribe(
             new Flow.Subscriber<>() {
-              private final Messages told = new Messages(on, name, new CompletableFuture<>());
+              private final Messages messages = new Messages(on, name, new CompletableFuture<>());
 
               @Override
               public void onSubscribe(Flow.Subscription subscription) {
@@ -152,31 +152,29 @@ final class TunnelOps {
 
               @Override
               public void onNext(io.eventbus.client.Response response) {
-                told.onNext(response.event().payload());
+                messages.onNext(response.event().payload());
               }
 
               @Override
               public void onError(Throwable failure) {
-                told.onError(failure);
+                messages.onError(failure);
               }
 
               @Override
               public void onComplete() {
-                told.onComplete();
+                messages.onComplete();
               }
             });
   }
 
-  /**
-   * Has a service take tunnels, each of which the kit accepts or refuses; and answer with streams.
-   */
+  /** Lets a service accept or refuse tunnels as the kit decides, and answer with streams. */
   void serve(String on, String name, Service service, JsonNode args) {
     service.onTunnel(options(args), offer -> offered(on, name, offer));
     service.onStream(
         invocation -> subscriber -> subscriber.onSubscribe(new Counting(subscriber, 3)));
   }
 
-  /** What the kit wants with a tunnel that is offered, and when that is done. */
+  /** The kit's decision about an offered tunnel, and its completion. */
   private record Decision(CompletableFuture<Boolean> accepts, CompletableFuture<Void> carriedOut) {}
 
   private void offered(String on, String service, TunnelOffer offer) throws Exception {
@@ -208,7 +206,7 @@ final class TunnelOps {
             });
   }
 
-  /** Forgets all names. What tunnels of this scenario tell from now on is not for the next one. */
+  /** Forgets all names. Later messages of this scenario's tunnels must not reach the next one. */
   void reset() {
     synchronized (this) {
       scenario++;
@@ -228,7 +226,7 @@ final class TunnelOps {
     return scenario;
   }
 
-  /** Tells what comes. */
+  /** Reports received messages. */
   private final class Messages implements Flow.Subscriber<byte[]> {
     private final String on;
     private final String name;
@@ -264,17 +262,17 @@ final class TunnelOps {
     }
   }
 
-  /** Publishes the numbers from 1 to some, as they are asked for. */
+  /** Publisher of the numbers from 1 to a count, on demand. */
   private static final class Counting implements Flow.Subscription {
     private final Flow.Subscriber<? super Event> to;
-    private final int most;
+    private final int max;
     private int next = 1;
     private boolean publishing;
     private long asked;
 
-    Counting(Flow.Subscriber<? super Event> to, int most) {
+    Counting(Flow.Subscriber<? super Event> to, int max) {
       this.to = to;
-      this.most = most;
+      this.max = max;
     }
 
     @Override
@@ -284,12 +282,12 @@ final class TunnelOps {
         return;
       }
       publishing = true;
-      while (asked > 0 && next <= most) {
+      while (asked > 0 && next <= max) {
         asked--;
         to.onNext(Event.of(Integer.toString(next++)));
       }
       publishing = false;
-      if (next == most + 1) {
+      if (next == max + 1) {
         next++;
         to.onComplete();
       }
@@ -297,7 +295,7 @@ final class TunnelOps {
 
     @Override
     public synchronized void cancel() {
-      next = most + 2;
+      next = max + 2;
     }
   }
 }

@@ -4,23 +4,23 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.function.Consumer;
 
 /**
- * A client library under test. What it says comes on a thread of its own, one line at a time; the
+ * A client library under test. Its lines are received on a thread of its own, one at a time; the
  * receiver must not block.
  */
 public interface Testee extends AutoCloseable {
-  /** Makes testees: each serves one scenario at a time. */
+  /** Factory of testees, each for one scenario at a time. */
   interface Factory {
-    /** Starts one. */
-    Testee start(Consumer<ObjectNode> heard);
+    /** Starts a testee. */
+    Testee start(Consumer<ObjectNode> onLine);
   }
 
   /** Sends a line; any thread. */
   void ask(ObjectNode request);
 
-  /** Returns what it wrote for people. */
+  /** Returns its error output. */
   String lastWords();
 
-  /** Ends it, at the latest after some seconds. */
+  /** Ends the testee, at the latest after some seconds. */
   @Override
   void close();
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A testee that is a child process. */
 public final class TesteeProcess implements Testee {
-  // Only ASCII: a surrogate without its partner, which some questions are about, is no UTF-8.
+  // Writer of ASCII only: lone surrogates, which some requests contain, are no UTF-8.
   private static final ObjectMapper JSON =
       JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
   private static final int MAX_LINE = 16 * 1024 * 1024;
@@ -40,20 +40,20 @@ public final class TesteeProcess implements Testee {
   }
 
   /**
-   * Returns what starts a command by the system's shell.
+   * Returns a factory that starts a command with the system's shell.
    *
-   * @return a factory; starting throws {@link UncheckedIOException} where there is no shell
+   * @return starting throws {@link UncheckedIOException} without a shell
    */
   public static Factory of(String command) {
-    return heard -> start(command, heard);
+    return onLine -> start(command, onLine);
   }
 
-  private static TesteeProcess start(String command, Consumer<ObjectNode> heard) {
+  private static TesteeProcess start(String command, Consumer<ObjectNode> onLine) {
     try {
       // exec: a signal then reaches the program and not a shell in front of it.
       Process process = new ProcessBuilder("sh", "-c", "exec " + command).start();
       TesteeProcess testee = new TesteeProcess(process);
-      daemon("testee-out", () -> testee.readLines(process.getInputStream(), heard));
+      daemon("testee-out", () -> testee.readLines(process.getInputStream(), onLine));
       daemon("testee-err", () -> testee.readWords(process.getErrorStream()));
       return testee;
     } catch (IOException e) {
@@ -67,16 +67,16 @@ public final class TesteeProcess implements Testee {
     thread.start();
   }
 
-  private void readLines(InputStream from, Consumer<ObjectNode> heard) {
+  private void readLines(InputStream from, Consumer<ObjectNode> onLine) {
     try (BufferedReader lines = reader(from)) {
       for (String line = next(lines); line != null; line = next(lines)) {
-        heard.accept(parse(line));
+        onLine.accept(parse(line));
       }
     } catch (IOException e) {
-      heard.accept(broken("its output cannot be read: " + e.getMessage()));
+      onLine.accept(broken("its output cannot be read: " + e.getMessage()));
     }
     if (!closed) {
-      heard.accept(broken("it has ended" + exit()));
+      onLine.accept(broken("it has ended" + exit()));
     }
   }
 
@@ -93,7 +93,7 @@ public final class TesteeProcess implements Testee {
     return new BufferedReader(new InputStreamReader(from, StandardCharsets.UTF_8));
   }
 
-  /** A line of at most {@link #MAX_LINE} characters. */
+  /** Reads a line of at most {@link #MAX_LINE} characters. */
   private static @Nullable String next(BufferedReader lines) throws IOException {
     StringBuilder line = new StringBuilder();
     for (int c = lines.read(); c >= 0; c = lines.read()) {
@@ -115,7 +115,7 @@ public final class TesteeProcess implements Testee {
         return object;
       }
     } catch (JsonProcessingException e) {
-      // Told below, as is what is JSON but no object.
+      // Reported below, like JSON other than an object.
     }
     String start = line.length() > LAST_LINE_LENGTH ? line.substring(0, LAST_LINE_LENGTH) : line;
     return broken("a line that is no JSON object: " + start);
@@ -137,7 +137,7 @@ public final class TesteeProcess implements Testee {
         }
       }
     } catch (IOException e) {
-      // The end of the process: what it said before is what there is.
+      // The process has ended: its earlier output counts.
     }
   }
 
@@ -154,7 +154,7 @@ public final class TesteeProcess implements Testee {
         in.write(line);
         in.flush();
       } catch (IOException e) {
-        // It has ended, which is told where its output ends.
+        // The process has ended, which is reported at the end of its output.
       }
     }
   }
@@ -170,7 +170,7 @@ public final class TesteeProcess implements Testee {
   public void close() {
     closed = true;
     try {
-      // Without the lock: a testee that reads nothing holds the writer, and is ended below.
+      // Without the lock: a testee that reads nothing blocks the writer, and is ended below.
       daemon("testee-end", this::closeInput);
       if (!process.waitFor(5, TimeUnit.SECONDS)) {
         process.destroy();
@@ -188,7 +188,7 @@ public final class TesteeProcess implements Testee {
     try {
       in.close();
     } catch (IOException e) {
-      // It has ended.
+      // Already ended.
     }
   }
 }

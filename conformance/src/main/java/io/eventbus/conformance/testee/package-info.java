@@ -1,2 +1,2 @@
-/** The client library under test, as lines of JSON; README.md of this module says which. */
+/** The client library under test, as a protocol of JSON lines in README.md of this module. */
 package io.eventbus.conformance.testee;

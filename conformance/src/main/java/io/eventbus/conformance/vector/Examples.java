@@ -1,6 +1,6 @@
 package io.eventbus.conformance.vector;
 
-/** One record of each type: those of the examples in the protocol's page. */
+/** Records of the examples in the protocol's page, one of each type. */
 final class Examples {
   private static final String EVENTS =
       """

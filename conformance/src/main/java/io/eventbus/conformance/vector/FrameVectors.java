@@ -15,9 +15,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 
-/** Frames that a receiver must take. */
+/** Frames that a receiver must accept. */
 final class FrameVectors {
-  /** Where an integer gets one byte longer, on both sides of zero, and the ends. */
+  /** Integers at which the encoding gets a byte longer, on both sides of zero, and the extremes. */
   private static final List<Long> NUMBERS =
       List.of(
           1L,
@@ -179,7 +179,7 @@ final class FrameVectors {
     }
   }
 
-  /** A body may end before any field that has a default, with all fields after it. */
+  /** Adds bodies that end before a field with a default. */
   private void fewerFields() {
     Map<TypeCode, Integer> least =
         Map.of(

@@ -7,7 +7,7 @@ import io.eventbus.protocol.TopicFilter;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Topics, filters, and what selects what. */
+/** Topics, filters, and their matches. */
 final class NameVectors {
   private static final List<String> NAMES =
       List.of(

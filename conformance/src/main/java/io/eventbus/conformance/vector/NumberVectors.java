@@ -10,7 +10,7 @@ import java.util.List;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaNormalization;
 
-/** Numbers that are computed, and numbers that decide. */
+/** Computed numbers, and numbers that control decisions. */
 final class NumberVectors {
   private static final List<String> SCHEMAS =
       List.of(
@@ -63,7 +63,7 @@ final class NumberVectors {
     return vectors;
   }
 
-  /** As docs/protocol.md says; a test compares it with what the bus computes. */
+  /** Returns the producer number by docs/protocol.md; a test compares it with that of the bus. */
   static long producer(String resume) {
     try {
       byte[] hash =

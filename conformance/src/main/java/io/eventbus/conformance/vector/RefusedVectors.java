@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Bytes that a receiver must refuse, each with the reason that the Java parsers give. */
+/** Bytes that a receiver must refuse, each with the reason of the Java parsers. */
 final class RefusedVectors {
   /**
-   * Those that libraries for Avro take: a test reads all others with one, and wants them refused.
+   * Vectors that Avro libraries accept: a test reads all others with one, and expects a refusal.
    */
   private static final Set<String> STRICT =
       Set.of(
@@ -73,7 +73,9 @@ final class RefusedVectors {
     add("second-frame-broken", "bus", new Bytes().raw(drained).number(12).number(5).toArray());
   }
 
-  /** Every body, cut by a byte where its last field has no default or takes more than one byte. */
+  /**
+   * Adds every body, cut by a byte where its last field has no default or takes more than one byte.
+   */
   private void cutBodies() {
     for (TypeCode type : TypeCode.values()) {
       byte[] body = RecordWriter.asBuses().body(type, example(type), Integer.MAX_VALUE);

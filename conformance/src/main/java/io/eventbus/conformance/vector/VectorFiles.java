@@ -4,11 +4,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The files of vectors, as they have to be. */
+/** Generator of the files of vectors. */
 public final class VectorFiles {
   private VectorFiles() {}
 
-  /** Makes the vectors anew. */
+  /** Generates the vectors. */
   public static Map<String, String> make() {
     Map<String, String> files = new LinkedHashMap<>();
     vectors().forEach((name, vectors) -> files.put(name, VectorJson.text(vectors)));

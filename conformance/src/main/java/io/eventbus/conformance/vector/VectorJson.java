@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
-/** The files' JSON: a vector a line, and only ASCII, so that control characters are seen. */
+/** JSON of the files: a vector per line, and only ASCII, so that control characters are visible. */
 final class VectorJson {
   private static final ObjectMapper MAPPER =
       JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();

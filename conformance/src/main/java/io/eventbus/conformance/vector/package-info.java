@@ -1,5 +1,5 @@
 /**
- * The vectors: what a client library can be tested with before it has a socket. They are generated
- * from the parsers and rules that the bus and the Java SDK use.
+ * Test vectors for a client library before it has a socket, generated from the parsers and rules of
+ * the bus and the Java SDK.
  */
 package io.eventbus.conformance.vector;

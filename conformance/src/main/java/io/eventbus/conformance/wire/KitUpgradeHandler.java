@@ -19,7 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** Answers a request to upgrade, and makes a {@link WireConnection} of it. */
+/** Answers an upgrade request, and makes a {@link WireConnection} of its connection. */
 @SuppressWarnings("FutureReturnValueIgnored") // As in WireConnection.
 final class KitUpgradeHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final int MAX_MESSAGE = 16 * 1024 * 1024;
@@ -33,7 +33,7 @@ final class KitUpgradeHandler extends SimpleChannelInboundHandler<FullHttpReques
 
   private final ScriptedBus bus;
   private final WireListener listener;
-  // The handler is made with its channel.
+  // Time of the accepted channel, with which the handler is created.
   private final long acceptedAt = System.nanoTime();
 
   KitUpgradeHandler(ScriptedBus bus, WireListener listener) {
@@ -74,7 +74,7 @@ final class KitUpgradeHandler extends SimpleChannelInboundHandler<FullHttpReques
     response.headers().set(HttpHeaderNames.CONTENT_TYPE, "text/plain; charset=utf-8");
     response.headers().set(HttpHeaderNames.CONTENT_LENGTH, body.length);
     response.headers().set(HttpHeaderNames.CONNECTION, "close");
-    // A page asks for the reason with a plain GET.
+    // A page reads the reason with a plain GET.
     response.headers().set(HttpHeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, "*");
     answer.headers().forEach((name, value) -> response.headers().set(name, value));
     context.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
@@ -90,7 +90,7 @@ final class KitUpgradeHandler extends SimpleChannelInboundHandler<FullHttpReques
         .addListener(
             done -> {
               if (done.isSuccess()) {
-                // Here and not before: the codec of HTTP is gone only now.
+                // Only here, because the HTTP codec was removed only now.
                 context
                     .pipeline()
                     .addLast(new WebSocketFrameAggregator(MAX_MESSAGE), connection.handler());

@@ -14,7 +14,7 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** A port that looks like a bus. */
+/** A port that acts as a bus. */
 public final class ScriptedBus implements AutoCloseable {
   private final String name;
   private final Channel port;
@@ -43,7 +43,7 @@ public final class ScriptedBus implements AutoCloseable {
             .channel();
   }
 
-  /** Makes threads for any number of buses. */
+  /** Returns the threads for any number of buses. */
   public static EventLoopGroup loops() {
     return new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
   }
@@ -58,7 +58,7 @@ public final class ScriptedBus implements AutoCloseable {
     return name;
   }
 
-  /** Returns where clients find it. */
+  /** Returns the address for clients. */
   public String url() {
     return "ws://127.0.0.1:" + ((InetSocketAddress) port.localAddress()).getPort() + "/bus";
   }

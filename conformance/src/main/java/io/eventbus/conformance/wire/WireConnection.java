@@ -22,12 +22,12 @@ import java.util.concurrent.TimeUnit;
 /**
  * A WebSocket connection of a client, from the bus's side; any thread.
  *
- * <p>What becomes of a write does not matter: where the client does not get it, a script sees what
- * the client does then.
+ * <p>Results of writes do not matter: if the client does not get a frame, the script sees its
+ * reaction.
  */
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class WireConnection {
-  /** How long a client may take to answer a Close. */
+  /** Timeout for the answer to a Close. */
   private static final long CLOSE_MILLIS = 1000;
 
   private final ScriptedBus bus;
@@ -44,13 +44,13 @@ public final class WireConnection {
     this.listener = listener;
   }
 
-  /** Returns where it came. */
+  /** Returns the bus that accepted it. */
   public ScriptedBus bus() {
     return bus;
   }
 
   /**
-   * Returns when the TCP connection was accepted.
+   * Returns the time at which the TCP connection was accepted.
    *
    * @return as {@link System#nanoTime}
    */
@@ -59,14 +59,14 @@ public final class WireConnection {
   }
 
   /**
-   * Sends a binary message, behind all that was sent before, by whichever thread.
+   * Sends a binary message, behind all earlier ones of any thread.
    *
    * @param message its bytes
    */
   public void send(byte[] message) {
     BinaryWebSocketFrame frame = new BinaryWebSocketFrame(Unpooled.wrappedBuffer(message));
     if (channel.eventLoop().inEventLoop()) {
-      // An answer: what the script has sent may still be a task.
+      // As a task, because frames of the script may still be tasks.
       channel.eventLoop().execute(() -> channel.writeAndFlush(frame));
     } else {
       channel.writeAndFlush(frame);
@@ -95,8 +95,8 @@ public final class WireConnection {
   }
 
   /**
-   * Sends a Close frame, and ends the connection when the client has answered it, as a bus does: a
-   * browser that cannot send its answer any more does not tell the page the code.
+   * Sends a Close frame, and ends the connection after the client's answer, as a bus does: a
+   * browser that cannot send its answer hides the code from the page.
    */
   public void close(int code, String reason) {
     closing = true;
@@ -104,22 +104,22 @@ public final class WireConnection {
     channel.eventLoop().schedule(() -> channel.close(), CLOSE_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** Ends the connection without a word, as when a machine is gone: the client sees a reset. */
+  /** Resets the connection, as if the machine were gone. */
   public void cut() {
     try {
       channel.config().setOption(ChannelOption.SO_LINGER, 0);
     } catch (ChannelException e) {
-      // The client has ended it meanwhile.
+      // Ended by the client meanwhile.
     }
     channel.close();
   }
 
-  /** Stops reading, or goes on. */
+  /** Stops reading, or continues. */
   public void read(boolean reading) {
     channel.config().setAutoRead(reading);
   }
 
-  /** From now on no Ping and no Close is answered. */
+  /** Answers no Ping and no Close from now on. */
   public void fallSilent() {
     silent = true;
   }
@@ -138,7 +138,7 @@ public final class WireConnection {
 
       @Override
       public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // A reset, or what is no WebSocket: either way the end, which is what the script sees.
+        // A reset or a protocol error: the script sees the end in both cases.
         context.close();
       }
     };
@@ -150,7 +150,7 @@ public final class WireConnection {
     } else if (frame instanceof PingWebSocketFrame) {
       listener.other(this, "Ping");
       if (!silent) {
-        // As a task, because what the script has sent is one, too: a Pong comes behind all that.
+        // As a task, like the frames of the script, so that a Pong comes behind them.
         PongWebSocketFrame pong = new PongWebSocketFrame(frame.content().retain());
         context.executor().execute(() -> context.writeAndFlush(pong));
       }

@@ -2,20 +2,20 @@ package io.eventbus.conformance.wire;
 
 import java.util.Map;
 
-/** Is told what clients do. Called on I/O threads, for a connection one at a time; never block. */
+/** Listener of clients. Called on I/O threads, for a connection one at a time; must not block. */
 public interface WireListener {
   /**
-   * A client wants to upgrade.
+   * Returns the answer to an upgrade request.
    *
-   * @param bus where it came
+   * @param bus that received it
    */
   Upgrade upgrading(ScriptedBus bus, Map<String, String> headers);
 
-  /** A connection is open. */
+  /** Called when a connection is open. */
   void opened(WireConnection connection);
 
   /**
-   * A binary message has come, whole.
+   * Called with a complete binary message.
    *
    * @param connection where
    * @param message its bytes
@@ -23,7 +23,7 @@ public interface WireListener {
   void message(WireConnection connection, byte[] message);
 
   /**
-   * Something else has come.
+   * Called with any other message.
    *
    * @param connection where
    * @param kind Ping or Pong, or a text message, which no client may send
@@ -31,12 +31,12 @@ public interface WireListener {
   void other(WireConnection connection, String kind);
 
   /**
-   * The client has sent a Close frame.
+   * Called with the client's Close frame.
    *
    * @param connection where
    */
   void closing(WireConnection connection, int code, String reason);
 
-  /** The connection is over. */
+  /** Called at the end of a connection. */
   void ended(WireConnection connection);
 }

@@ -1,2 +1,2 @@
-/** A bus's end of WebSocket connections, which does only what a script says. */
+/** The bus's side of WebSocket connections, controlled by a script. */
 package io.eventbus.conformance.wire;

@@ -28,7 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the page tells authors who read bodies with a library for Avro and the published schemas.
+ * Tests the advice of the protocol's page for authors who read bodies with an Avro library and the
+ * published schemas.
  */
 class AvroLibraryTest {
   static Stream<JsonNode> frames() {
@@ -77,7 +78,7 @@ class AvroLibraryTest {
     return HexFormat.of().parseHex(vector.get("hex").asText());
   }
 
-  /** Returns the records of the frames that are known. */
+  /** Returns the records of the known frames. */
   private static List<Map<String, Object>> read(byte[] message) throws IOException {
     List<Map<String, Object>> records = new ArrayList<>();
     FrameCursor cursor = new FrameCursor().wrap(ByteBuffer.wrap(message), 0, message.length);
@@ -101,7 +102,7 @@ class AvroLibraryTest {
     }
   }
 
-  /** Reads field by field, each by its own type, as the page says. */
+  /** Reads a record field by field, each by its own type, as the page says. */
   private static Map<String, Object> record(Schema schema, BinaryDecoder body) throws IOException {
     Map<String, Object> record = new LinkedHashMap<>();
     for (Schema.Field field : schema.getFields()) {

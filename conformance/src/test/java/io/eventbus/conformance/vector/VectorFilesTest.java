@@ -29,16 +29,18 @@ class VectorFilesTest {
     return Objects.requireNonNull(VectorFiles.vectors().get(file));
   }
 
-  /** Write them anew with {@code java -jar eventbus-conformance.jar --write-vectors DIRECTORY}. */
+  /**
+   * Regenerate the files with {@code java -jar eventbus-conformance.jar --write-vectors DIRECTORY}.
+   */
   @ParameterizedTest
   @MethodSource("names")
-  void theFileIsWhatIsGenerated(String name) {
+  void theFileEqualsTheGeneratedOne(String name) {
     assertThat(Repository.read("conformance/vectors/" + name))
         .isEqualTo(VectorFiles.make().get(name));
   }
 
   @Test
-  void idsAreGivenOnce() {
+  void idsAreUnique() {
     for (String file : Set.of("frames.json", "refused.json")) {
       Set<String> ids = new TreeSet<>();
       for (JsonNode vector : vectors(file)) {
@@ -64,9 +66,9 @@ class VectorFilesTest {
     throw new AssertionError("no example of " + type);
   }
 
-  /** What was read and is written again is read as the same, whatever its blocks were. */
+  /** Writes decoded records again, with any blocks, and compares them after another read. */
   @Test
-  void recordsSurviveTheWayBack() {
+  void recordsSurviveARoundTrip() {
     for (JsonNode vector : vectors("frames.json")) {
       for (JsonNode frame : vector.get("frames")) {
         TypeCode type = FrameTypes.of(frame.get("name").asText());
@@ -80,7 +82,7 @@ class VectorFilesTest {
   }
 
   @Test
-  void theFirstProducerIsThatOfThePagesExample() {
+  void theFirstProducerEqualsThePagesExample() {
     assertThat(vectors("producers.json").get(0).toString())
         .isEqualTo(
             """

@@ -1,6 +1,6 @@
 // Command nats-call is a caller and a member of one service on a NATS server, with the Go client, for the load test.
 //
-// It takes the server's address, the number of calls in flight and the bytes of a payload, says "ready", and then obeys
+// The program takes the server's address, the number of calls in flight and the bytes of a payload, says "ready", and then obeys
 // lines of the standard input, each with one line: start, measure, counts, stop. It ends when its input does.
 package main
 

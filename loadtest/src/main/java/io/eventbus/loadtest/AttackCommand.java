@@ -74,7 +74,7 @@ final class AttackCommand implements Callable<Integer> {
     for (int round = 1; round <= options.rounds(); round++) {
       for (Attack attack : attacks) {
         complete &= play(new AttackExperiment(attack, bus, plan), attack, round, results, out);
-        // What comes later may fail.
+        // Later attacks may fail.
         write(AttackReport.of(startedAt, command(), bus, results));
       }
     }

@@ -87,7 +87,7 @@ final class AttackOptions {
   }
 
   /**
-   * Says how.
+   * Returns how.
    *
    * @throws IllegalArgumentException if a value is out of its range
    */

@@ -14,8 +14,8 @@ final class CoordinationOptions {
   static final String REGISTRY = "registry";
 
   private static final double MAX_RECOVERY = 5;
-  private static final double MIN = 0.1;
-  private static final double MAX = 3_600;
+  private static final double MIN_SECONDS = 0.1;
+  private static final double MAX_SECONDS = 3_600;
 
   @Option(
       names = {"--system", "--systems"},
@@ -137,7 +137,7 @@ final class CoordinationOptions {
     variant.put(
         "description",
         registers.get("servers") + " servers, " + registers.get("clients") + " clients");
-    variant.put("duration", millis("--duration", seconds, MIN));
+    variant.put("duration", millis("--duration", seconds, MIN_SECONDS));
     variant.put("runs", runs);
     variant.put("registers", registers);
     return variant;
@@ -159,7 +159,7 @@ final class CoordinationOptions {
   }
 
   private static String millis(String option, double seconds, double min) {
-    return Seconds.of(option, seconds, min, MAX).toMillis() + "ms";
+    return Seconds.of(option, seconds, min, MAX_SECONDS).toMillis() + "ms";
   }
 
   List<Integer> servers() {
@@ -179,7 +179,7 @@ final class CoordinationOptions {
   }
 
   String warmUp() {
-    return millis("--warm-up", warmUp, MIN);
+    return millis("--warm-up", warmUp, MIN_SECONDS);
   }
 
   double duration() {

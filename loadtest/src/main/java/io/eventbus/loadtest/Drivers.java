@@ -60,7 +60,7 @@ final class Drivers {
   }
 
   /**
-   * Makes a driver.
+   * Creates a driver.
    *
    * @throws IllegalArgumentException if there is none of that name
    */

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class ForkedRuns implements RunExecutor {
   private static final Duration SPARE = Duration.ofMinutes(3);
 
-  /** What a JVM ends with that got SIGINT, for example by Ctrl-C, or SIGTERM. */
+  /** Exit codes of a JVM that got SIGINT, for example by Ctrl-C, or SIGTERM. */
   private static final Set<Integer> STOPPED = Set.of(130, 143);
 
   private final RunOptions options;
@@ -34,7 +34,7 @@ final class ForkedRuns implements RunExecutor {
   private final Map<String, RunProcess> kept = new LinkedHashMap<>();
   private @Nullable String keptFor;
 
-  /** Makes it; starts nothing. */
+  /** Creates it; starts nothing. */
   ForkedRuns(RunOptions options, List<String> clientJvm, boolean keep, Clock clock) {
     this.options = options;
     this.clientJvm = new ArrayList<>(clientJvm);
@@ -62,7 +62,7 @@ final class ForkedRuns implements RunExecutor {
     try {
       @Nullable RunResult found = process.run(planned.run(), deadline(planned));
       if (found == null && process.exitCode() == 0) {
-        // It has ended in order after its last run, because not everything had arrived.
+        // The process ended in order after its last run, because not everything had arrived.
         process.close();
         @Nullable RunProcess next = start(planned);
         if (next == null) {

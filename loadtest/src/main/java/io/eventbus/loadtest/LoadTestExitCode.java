@@ -1,6 +1,6 @@
 package io.eventbus.loadtest;
 
-/** What the command ends with. */
+/** Exit codes of the command. */
 final class LoadTestExitCode {
   static final int OK = 0;
   static final int FAILED = 1;
@@ -11,7 +11,7 @@ final class LoadTestExitCode {
   private LoadTestExitCode() {}
 
   /**
-   * What a run comes to: a broken promise first, then what went wrong, then that nothing was there.
+   * Returns the exit code of a run: a broken promise first, then a failure, then an absent system.
    */
   static int of(boolean whole, boolean complete, boolean empty) {
     if (!whole) {

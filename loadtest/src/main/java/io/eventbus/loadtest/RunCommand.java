@@ -230,7 +230,7 @@ final class RunCommand implements Callable<Integer> {
     }
     Report whole = soFar.apply(results);
     if (plan.isEmpty()) {
-      // It says why.
+      // The report says why.
       write(whole);
     }
     return whole;

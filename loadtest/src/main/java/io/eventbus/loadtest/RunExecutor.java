@@ -4,10 +4,10 @@ import io.eventbus.loadtest.run.RunResult;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Makes one run, here or in another JVM. */
+/** Creates one run, here or in another JVM. */
 interface RunExecutor extends AutoCloseable {
   /**
-   * Makes one run.
+   * Creates one run.
    *
    * @return its result; a failure of the system under test is a result with a problem. Null if the
    *     load test is being stopped: what was found while everything ends says nothing

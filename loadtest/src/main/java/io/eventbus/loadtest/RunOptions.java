@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
 final class RunOptions {
   // As a workload has them, in seconds.
   private static final double MAX_WARM_UP = 3_600;
-  private static final double MIN = 0.001;
-  private static final double MAX = 86_400;
+  private static final double MIN_DURATION = 0.001;
+  private static final double MAX_DURATION = 86_400;
 
   @Option(
       names = "--warm-up",
@@ -82,7 +82,7 @@ final class RunOptions {
     }
   }
 
-  /** Says whether an older bus takes part. */
+  /** Returns whether an older bus takes part. */
   boolean hasBaseline() {
     return baseline != null;
   }
@@ -97,10 +97,12 @@ final class RunOptions {
   }
 
   private Duration duration(Duration otherwise) {
-    return duration == null ? otherwise : Seconds.of("--duration", duration, MIN, MAX);
+    return duration == null
+        ? otherwise
+        : Seconds.of("--duration", duration, MIN_DURATION, MAX_DURATION);
   }
 
-  /** Makes the driver of a name, broken if that was asked for. */
+  /** Creates the driver of a name, broken if that was asked for. */
   Driver driver(Drivers drivers, String name) {
     boolean old = name.equals(Baseline.OLD) || name.equals(Baseline.OLD_AGAIN);
     @Nullable Path of = old ? baseline : name.equals(Baseline.NEW) ? jar : null;

@@ -19,7 +19,7 @@ final class RunPlan {
   private final BiFunction<String, Workload, String> lacks;
 
   /**
-   * Makes it.
+   * Creates it.
    *
    * @param runs of each workload; null for what it says
    * @param lacks what a system has not that a workload needs, empty for nothing
@@ -43,8 +43,8 @@ final class RunPlan {
         .forEach(w -> turns.computeIfAbsent(w.turns(), t -> new ArrayList<>()).add(w));
     List<PlannedRun> plan = new ArrayList<>();
     for (List<Workload> together : turns.values()) {
-      int most = together.stream().mapToInt(this::count).max().orElse(0);
-      for (int run = 1; run <= most; run++) {
+      int max = together.stream().mapToInt(this::count).max().orElse(0);
+      for (int run = 1; run <= max; run++) {
         for (Workload workload : together) {
           if (run <= count(workload)) {
             add(plan, workload, run);
@@ -55,7 +55,7 @@ final class RunPlan {
     return plan;
   }
 
-  /** Says in a line each what cannot be run with which system. */
+  /** Returns in a line each what cannot be run with which system. */
   List<String> leftOut() {
     List<String> lines = new ArrayList<>();
     for (Workload workload : workloads.keySet()) {

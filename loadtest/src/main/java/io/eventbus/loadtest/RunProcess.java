@@ -51,7 +51,7 @@ final class RunProcess implements AutoCloseable {
       Directories.delete(directory);
       throw e;
     }
-    // Whoever stops this process stops the run too.
+    // The run stops with this process.
     hook = DriverStopHook.add("run", this::end);
   }
 
@@ -95,9 +95,9 @@ final class RunProcess implements AutoCloseable {
     try {
       process.getOutputStream().close();
     } catch (IOException e) {
-      // It has ended already.
+      // The process has ended already.
     }
-    // It ends by itself when it has nothing more to read.
+    // The process ends by itself when it has nothing more to read.
     endsSoon();
     end();
     hook.close();

@@ -21,8 +21,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * One system and its clients: what {@link RunProcess} starts. The number of each run that it is to
- * make comes in a line of the standard input; when that ends, so does the command.
+ * Runs one system and its clients in the process that {@link RunProcess} starts. The number of each
+ * run that it is to make comes in a line of the standard input; when that ends, so does the
+ * command.
  */
 @Command(name = "runs", hidden = true, description = "Makes runs and writes their results.")
 final class RunsCommand implements Callable<Integer> {

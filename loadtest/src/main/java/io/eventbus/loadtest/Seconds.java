@@ -10,17 +10,16 @@ final class Seconds {
    * Turns an option's value into a time.
    *
    * @param seconds what was given
-   * @param least that it may be
-   * @param most that it may be
+   * @param min that it may be
+   * @param max that it may be
    * @return the time, in whole milliseconds
    * @throws IllegalArgumentException if it is out of its range, or not a number
    */
-  static Duration of(String option, double seconds, double least, double most) {
-    if (!(seconds >= least && seconds <= most)) {
+  static Duration of(String option, double seconds, double min, double max) {
+    if (!(seconds >= min && seconds <= max)) {
       throw new IllegalArgumentException(
           String.format(
-              "%s: %s (expected: %s to %s seconds)",
-              option, text(seconds), text(least), text(most)));
+              "%s: %s (expected: %s to %s seconds)", option, text(seconds), text(min), text(max)));
     }
     return Duration.ofMillis(Math.round(seconds * 1_000));
   }

@@ -9,9 +9,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How clients are made to change the bus. */
+/** Options of {@link SwitchCommand}. */
 final class SwitchOptions {
-  private static final double MAX = 3_600;
+  private static final double MAX_SECONDS = 3_600;
 
   @Option(
       names = "--moves",
@@ -117,7 +117,7 @@ final class SwitchOptions {
         kills,
         clientRate,
         payload,
-        Seconds.of("--warm-up", warmUp, 0, MAX),
+        Seconds.of("--warm-up", warmUp, 0, MAX_SECONDS),
         warmUpMoves,
         fault == null ? null : Fault.parse(fault));
   }

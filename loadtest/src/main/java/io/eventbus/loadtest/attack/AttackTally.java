@@ -14,7 +14,7 @@ public final class AttackTally {
   private final Map<String, LongAdder> figures = new ConcurrentHashMap<>();
   private final List<Check> checks = new CopyOnWriteArrayList<>();
 
-  /** Makes one of zeros. */
+  /** Creates one of zeros. */
   public AttackTally() {}
 
   /** Returns the counts of all connections. */

@@ -5,7 +5,7 @@ import io.eventbus.loadtest.attack.wire.Wires;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** What one attack has to do with. The thread of the attack. */
+/** Surroundings of an attack. For the thread of the attack. */
 public final class Field {
   private final Wires wires;
   private final Map<String, Long> knobs;
@@ -13,7 +13,7 @@ public final class Field {
   private final long end;
 
   /**
-   * Makes one; the attack begins now.
+   * Creates one; the attack begins now.
    *
    * @param seconds how long it lasts
    */
@@ -48,7 +48,7 @@ public final class Field {
     return Math.toIntExact(value);
   }
 
-  /** Says whether the time has passed. */
+  /** Returns whether the time has passed. */
   public boolean over() {
     return leftMillis() <= 0;
   }

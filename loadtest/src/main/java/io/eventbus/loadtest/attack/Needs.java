@@ -3,7 +3,7 @@ package io.eventbus.loadtest.attack;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What an attack needs beside its own program, and what it may do to others. Immutable. */
+/** Needs of an attack beside its own program, and the harm to others that is allowed. Immutable. */
 public final class Needs {
   /** The default configuration, and nothing else. */
   public static final Needs NOTHING = new Needs();
@@ -76,9 +76,9 @@ public final class Needs {
   }
 
   /** Returns these needs with few descriptors. */
-  public Needs withDescriptors(int most) {
+  public Needs withDescriptors(int max) {
     Needs copy = copy();
-    copy.descriptors = most;
+    copy.descriptors = max;
     return copy;
   }
 
@@ -185,7 +185,7 @@ public final class Needs {
   }
 
   /**
-   * Says whether there are two buses.
+   * Returns whether there are two buses.
    *
    * @return true if there are
    */
@@ -194,7 +194,7 @@ public final class Needs {
   }
 
   /**
-   * Says whether the honest are clients of the attacked bus although there are two.
+   * Returns whether the honest are clients of the attacked bus although there are two.
    *
    * @return true if they are
    */
@@ -226,7 +226,7 @@ public final class Needs {
   }
 
   /**
-   * Says whether the bus speaks TLS.
+   * Returns whether the bus speaks TLS.
    *
    * @return true if it does
    */

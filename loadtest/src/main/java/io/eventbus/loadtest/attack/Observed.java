@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the attackers saw.
+ * Observations of the attackers.
  *
  * @param error what ended the attack early, empty for nothing
  */

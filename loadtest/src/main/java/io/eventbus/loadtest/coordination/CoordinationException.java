@@ -11,13 +11,13 @@ public final class CoordinationException extends DriverException {
 
   private final String kind;
 
-  /** Makes an exception. */
+  /** Creates an exception. */
   public CoordinationException(String kind, Throwable cause) {
     super(kind + ": " + cause.getMessage(), cause);
     this.kind = kind;
   }
 
-  /** Makes an exception. */
+  /** Creates an exception. */
   public CoordinationException(String kind, String message) {
     super(kind + ": " + message);
     this.kind = kind;

@@ -8,7 +8,7 @@ public interface CoordinationSystem {
   /** Returns its name. */
   String name();
 
-  /** Says whether it can be measured here. */
+  /** Returns whether it can be measured here. */
   Availability availability();
 
   /**

@@ -2,13 +2,13 @@ package io.eventbus.loadtest.coordination;
 
 import org.jspecify.annotations.Nullable;
 
-/** One write, which may take several attempts, one after the other. For one thread at a time. */
+/** Write that may take several attempts, one after the other. For one thread at a time. */
 public final class Put {
   private final String register;
   private final String value;
   private volatile @Nullable Object identity;
 
-  /** Makes a write. */
+  /** Creates a write. */
   public Put(String register, String value) {
     this.register = register;
     this.value = value;

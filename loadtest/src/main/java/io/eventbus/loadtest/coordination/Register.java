@@ -15,7 +15,7 @@ public record Register(String name, String value, long version, long writes) {
   }
 
   /**
-   * Says whether the system holds none of that name.
+   * Returns whether the system holds none of that name.
    *
    * @return true if nothing but the name is known
    */

@@ -15,7 +15,7 @@ public final class ServerGroup implements AutoCloseable {
 
   private final List<ServerProcess> processes = new ArrayList<>();
 
-  /** Makes a group with no process. */
+  /** Creates a group with no process. */
   public ServerGroup() {
     // Nothing is there yet.
   }
@@ -44,21 +44,12 @@ public final class ServerGroup implements AutoCloseable {
   }
 
   /**
-   * Says whether a server runs.
+   * Returns whether a server runs.
    *
    * @param server its number from 0
    */
   public boolean isAlive(int server) {
     return processes.get(server).isAlive();
-  }
-
-  /**
-   * Returns the end of what a server has said, for messages.
-   *
-   * @param server its number from 0
-   */
-  public String tail(int server) {
-    return processes.get(server).tail();
   }
 
   /** Returns the processes that run. */

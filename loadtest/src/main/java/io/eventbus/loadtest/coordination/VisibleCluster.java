@@ -3,7 +3,7 @@ package io.eventbus.loadtest.coordination;
 /** Servers that tell when they saw a change, and that more may join. For one thread. */
 public interface VisibleCluster extends CoordinationCluster {
   /**
-   * How long a server took to join.
+   * Times that a server took to join.
    *
    * @param inProcessMillis from when it could be called until it took part
    */

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.driver;
 
 /**
- * Whether a system can be measured here. One that cannot is reported with the reason, never left
+ * Availability of a system on this machine. An absent one is reported with the reason, never left
  * out in silence.
  */
 public record Availability(boolean present, String detail) {

@@ -50,7 +50,7 @@ public final class CallLoop implements DriverCalls {
   }
 
   /**
-   * Makes one that does not call yet.
+   * Creates one that does not call yet.
    *
    * @param payloadBytes of each request and each answer, which begins with the number of the place
    *     and of the call in it: at least 12

@@ -17,13 +17,13 @@ public interface Driver {
   String name();
 
   /**
-   * Says whether the system can be started on this machine. Called before anything else, may look
-   * at files and run {@code --version}, starts nothing that stays.
+   * Returns whether the system can be started on this machine. Called before anything else, may
+   * look at files and run {@code --version}, starts nothing that stays.
    */
   Availability availability();
 
   /**
-   * Says whether several servers of this system can act as one.
+   * Returns whether several servers of this system can act as one.
    *
    * @return false if workloads with a cluster are not for it
    */
@@ -32,7 +32,7 @@ public interface Driver {
   }
 
   /**
-   * Says whether clients of this system can prove who they are as workloads ask for.
+   * Returns whether clients of this system can prove who they are as workloads ask for.
    *
    * @return false if workloads with a login are not for it
    */
@@ -41,7 +41,7 @@ public interface Driver {
   }
 
   /**
-   * Says whether this system has calls of services.
+   * Returns whether this system has calls of services.
    *
    * @return false if workloads with calls are not for it
    */
@@ -50,7 +50,7 @@ public interface Driver {
   }
 
   /**
-   * Says whether this driver publishes and subscribes.
+   * Returns whether this driver publishes and subscribes.
    *
    * @return false if only workloads with calls are for it
    */
@@ -59,7 +59,7 @@ public interface Driver {
   }
 
   /**
-   * Says what a workload needs that is not there.
+   * Returns what a workload needs that is not there.
    *
    * @return in a word, empty for nothing
    */
@@ -113,7 +113,7 @@ public interface Driver {
      */
     Subscriber subscriber(int number, String filter, Receiver receiver);
 
-    /** Says how a connection of this system begins. */
+    /** Returns how a connection of this system begins. */
     IdleHandshake idleHandshake();
 
     /**
@@ -130,7 +130,7 @@ public interface Driver {
     void close();
   }
 
-  /** One connection that publishes. Used by one thread, except for close. */
+  /** Connection that publishes. Used by one thread, except for close. */
   interface Publisher extends AutoCloseable {
     /**
      * Publishes one event in the way that is fastest for the system; may block when the client's
@@ -152,7 +152,7 @@ public interface Driver {
     void close();
   }
 
-  /** One connection that subscribes. */
+  /** Connection that subscribes. */
   interface Subscriber extends AutoCloseable {
     /**
      * Returns how many events the system said that it dropped for this subscriber.

@@ -7,12 +7,12 @@ package io.eventbus.loadtest.driver;
 public class DriverException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Makes one. */
+  /** Creates it. */
   public DriverException(String message) {
     super(message);
   }
 
-  /** Makes one. */
+  /** Creates it. */
   public DriverException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -32,7 +32,7 @@ public final class DriverStopHook implements AutoCloseable {
     this.thread = thread;
   }
 
-  /** What is started together with its hook. */
+  /** Start of a process together with its hook. */
   @FunctionalInterface
   public interface Start<T, E extends Exception> {
     /**
@@ -90,7 +90,7 @@ public final class DriverStopHook implements AutoCloseable {
   }
 
   /**
-   * Says whether the JVM is ending.
+   * Returns whether the JVM is ending.
    *
    * @return true from before the first hook runs: nothing that a hook has ended is mistaken for a
    *     failure by who asks here

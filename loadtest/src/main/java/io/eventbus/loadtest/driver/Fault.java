@@ -9,11 +9,11 @@ import java.util.Locale;
  * @param every it goes wrong once in this many events, at least 2
  */
 public record Fault(Kind kind, long every) {
-  /** What can go wrong. */
+  /** Kinds of faults. */
   public enum Kind {
-    /** One event is left out. */
+    /** An event is left out. */
     DROP,
-    /** One event comes twice. */
+    /** An event comes twice. */
     DOUBLE,
     /** Two events change places. */
     SWAP

@@ -8,7 +8,7 @@ public final class FaultyDriver implements Driver {
   private final Driver driver;
   private final Fault fault;
 
-  /** Makes one. */
+  /** Creates it. */
   public FaultyDriver(Driver driver, Fault fault) {
     this.driver = driver;
     this.fault = fault;

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.IntFunction;
 
 /**
- * How a connection of a system's protocol begins, for connections that then do nothing. The load
+ * Beginning of a connection of a system's protocol, for connections that then do nothing. The load
  * test opens these itself, with the same few lines for every system, so that no client library is
  * measured.
  *
@@ -17,7 +17,7 @@ import java.util.function.IntFunction;
 public record IdleHandshake(
     int port, String path, String subprotocol, IntFunction<ByteBuffer> greetings, Answer answer) {
 
-  /** Makes one for clients that all say the same. */
+  /** Creates one for clients that all say the same. */
   public IdleHandshake(
       int port, String path, String subprotocol, ByteBuffer greeting, Answer answer) {
     this(port, path, subprotocol, number -> greeting, answer);

@@ -44,7 +44,7 @@ public final class Programs {
   }
 
   /**
-   * Says whether a program is there, and which version.
+   * Returns whether a program is there, and which version.
    *
    * @param howToGet it, for whoever reads that it is absent
    */

@@ -85,13 +85,13 @@ public final class ServerProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Says whether the process runs. */
+  /** Returns whether the process runs. */
   public boolean isAlive() {
     return process.isAlive();
   }
 
   /**
-   * Says how the process has ended.
+   * Returns how the process has ended.
    *
    * @return its exit code, -1 while it runs
    */
@@ -139,10 +139,10 @@ public final class ServerProcess implements AutoCloseable {
    *
    * @return false if it still runs then
    */
-  public boolean stop(Duration longest) {
+  public boolean stop(Duration timeout) {
     process.destroy();
     try {
-      return process.waitFor(longest.toMillis(), TimeUnit.MILLISECONDS);
+      return process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

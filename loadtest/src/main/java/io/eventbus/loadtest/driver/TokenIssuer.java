@@ -26,7 +26,7 @@ public final class TokenIssuer {
   private final long issued;
   private final long expires;
 
-  /** Makes one with a fresh key. */
+  /** Creates one with a fresh key. */
   public TokenIssuer(Path directory, long nowSeconds) {
     this.issued = nowSeconds;
     this.expires = nowSeconds + LIFETIME.toSeconds();

@@ -71,7 +71,7 @@ public class CodecBenchmark {
   }
 
   /**
-   * What a publisher does: writes the events and the frame around them.
+   * Does a publisher's part: writes the events and the frame around them.
    *
    * @return bytes written
    */
@@ -93,7 +93,7 @@ public class CodecBenchmark {
     return total + out.position();
   }
 
-  /** What a bus does first: finds the frame and checks all of it. */
+  /** Does the first part of a bus: finds the frame and checks all of it. */
   @Benchmark
   public int publishRead() {
     frames.wrap(publish, 0, publish.limit());
@@ -103,7 +103,7 @@ public class CodecBenchmark {
   }
 
   /**
-   * What a bus does next: a new head and the same events.
+   * Does the next part of a bus: a new head and the same events.
    *
    * @return bytes written
    */
@@ -118,7 +118,7 @@ public class CodecBenchmark {
   }
 
   /**
-   * What a subscriber does: finds the frame and every payload in it.
+   * Does a subscriber's part: finds the frame and every payload in it.
    *
    * @return bytes of payload
    */

@@ -27,8 +27,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What the bus does with a received frame, from its first byte to the offer to each subscriber:
- * check, look up, build the delivery, fan out.
+ * Cost of a received frame in the bus, from its first byte to the offer to each subscriber: check,
+ * look up, build the delivery, fan out.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -42,7 +42,7 @@ public class TopicTableBenchmark {
   @Param({"10", "10000", "1000000"})
   public int subscriptions;
 
-  /** Whether they name a topic or hold a wildcard. */
+  /** Kind of filters: names of topics, or with a wildcard. */
   @Param({"exact", "wildcard"})
   public String kind = "";
 

@@ -3,7 +3,7 @@ package io.eventbus.loadtest.report;
 import java.util.List;
 
 /**
- * What one invocation of any kind found, as a document shows it.
+ * Findings of one invocation, as a document shows them.
  *
  * @param command as it was typed; empty if it is not known
  * @param machine where it ran

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What a second bus may cost, and what many consumers may: workloads of one report compared with
+ * Targets for the cost of a second bus and of many consumers: workloads of one report compared with
  * each other.
  */
 final class FederationTargets {

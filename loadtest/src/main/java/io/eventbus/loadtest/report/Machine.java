@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * Where figures come from; without it they mean nothing.
+ * Machine that figures come from; without it they mean nothing.
  *
  * @param cores how many of them this process may use
  * @param memoryBytes main memory, -1 if unknown

@@ -62,7 +62,7 @@ public final class MarkdownPage {
       return;
     }
     out.append("\n| target | measured | |\n|---|---|---|\n");
-    // What is missed is what a reader wants to know first.
+    // Readers want to know first which targets are missed.
     targets(out, chapters, target -> target.verdict() == SpeedTarget.Verdict.MISSED);
     targets(out, chapters, target -> target.verdict() == SpeedTarget.Verdict.REACHED);
   }

@@ -75,13 +75,13 @@ public record Report(
     return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.registers() != null);
   }
 
-  /** Says whether a workload is one of calls. */
+  /** Returns whether a workload is one of calls. */
   boolean hasCalls(String workload) {
     return workloads.stream().anyMatch(w -> w.name().equals(workload) && w.calls() > 0);
   }
 
   /**
-   * Says what is missing.
+   * Returns what is missing.
    *
    * @return a sentence; empty if every run was made
    */
@@ -92,7 +92,7 @@ public record Report(
   }
 
   /**
-   * Says whether no run lost, doubled or reordered anything.
+   * Returns whether no run lost, doubled or reordered anything.
    *
    * @return true if every event is accounted for
    */
@@ -101,7 +101,7 @@ public record Report(
   }
 
   /**
-   * Says whether every run was made and came to its end.
+   * Returns whether every run was made and came to its end.
    *
    * @return true if none is missing or has a problem
    */

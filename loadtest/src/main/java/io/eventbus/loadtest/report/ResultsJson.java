@@ -87,7 +87,7 @@ public final class ResultsJson {
   }
 
   /**
-   * Makes a report of what {@link #write(Path, Report)} wrote, also in earlier versions.
+   * Creates a report of what {@link #write(Path, Report)} wrote, also in earlier versions.
    *
    * @throws IOException if it is no such report
    */

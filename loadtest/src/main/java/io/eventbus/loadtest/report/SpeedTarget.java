@@ -2,11 +2,11 @@ package io.eventbus.loadtest.report;
 
 /** Something that the event bus is to reach, and what was found. */
 public record SpeedTarget(String goal, String figure, Verdict verdict) {
-  /** Whether a target is reached. */
+  /** Verdict on a target. */
   public enum Verdict {
-    /** It is. */
+    /** Reached. */
     REACHED("reached"),
-    /** It is not. */
+    /** Not reached. */
     MISSED("NOT reached"),
     /** Something that it needs was not part of this invocation. */
     NOT_MEASURED("not measured");
@@ -23,12 +23,12 @@ public record SpeedTarget(String goal, String figure, Verdict verdict) {
     }
   }
 
-  /** Makes one that was measured. */
+  /** Creates one that was measured. */
   public static SpeedTarget of(String goal, String figure, boolean reached) {
     return new SpeedTarget(goal, figure, reached ? Verdict.REACHED : Verdict.MISSED);
   }
 
-  /** Makes one that was not measured. */
+  /** Creates one that was not measured. */
   public static SpeedTarget notMeasured(String goal, String missing) {
     return new SpeedTarget(goal, missing, Verdict.NOT_MEASURED);
   }

@@ -18,7 +18,7 @@ final class SpeedTargets {
   private static final String NATS = "nats";
   private static final String NATS_SHARED = "nats-nio";
 
-  /** Where NATS's ordinary Java client would be what is measured. */
+  /** Workloads in which NATS's ordinary Java client would be measured instead of the server. */
   private static final List<String> SHARED =
       List.of("fan-out/100", "fan-out/1000", "many-topics/subscriber-per-topic");
 

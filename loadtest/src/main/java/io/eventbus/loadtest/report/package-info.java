@@ -1,5 +1,5 @@
 /**
- * What came out, for people and for programs: a table for the terminal, JSON, and a page with plots
+ * Reports of results for people and programs: a table for the terminal, JSON, and a page with plots
  * in one file.
  */
 package io.eventbus.loadtest.report;

@@ -121,7 +121,7 @@ final class Clients {
     }
   }
 
-  /** Says whether a publisher is still at work. */
+  /** Returns whether a publisher is still at work. */
   boolean publishing() {
     return threads.stream().anyMatch(Thread::isAlive);
   }
@@ -142,7 +142,7 @@ final class Clients {
     }
   }
 
-  /** Says whether the last event of each stream has arrived everywhere; publishers must rest. */
+  /** Returns whether the last event of each stream has arrived everywhere; publishers must rest. */
   boolean caughtUp() {
     return receivers.stream().allMatch(receiver -> receiver.caughtUp(sent));
   }

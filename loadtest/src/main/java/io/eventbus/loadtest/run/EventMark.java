@@ -64,7 +64,7 @@ public final class EventMark {
   }
 
   /**
-   * Says what it was sent to.
+   * Returns what it was sent to.
    *
    * @param second word
    * @return the topic's number, from 0

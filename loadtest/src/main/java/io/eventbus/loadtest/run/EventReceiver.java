@@ -11,7 +11,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subscriber's end: checks and counts each event and records its latency.
+ * Subscriber's end: checks and counts each event and records its latency.
  *
  * <p>The driver's thread writes; any thread may read the counts. The histogram may be read by
  * whoever has seen the last count.
@@ -43,7 +43,7 @@ final class EventReceiver implements Driver.Receiver {
   private long lastBusMicros = UNKNOWN;
 
   /**
-   * Makes one.
+   * Creates one.
    *
    * @param payloadBytes what every payload must have
    * @param topics those that this subscriber must get
@@ -117,7 +117,7 @@ final class EventReceiver implements Driver.Receiver {
     }
   }
 
-  /** Says whether this subscriber is to get a topic. */
+  /** Returns whether this subscriber is to get a topic. */
   boolean gets(int topic) {
     return topic < slots.length && slots[topic] != NOT_MINE;
   }
@@ -132,7 +132,7 @@ final class EventReceiver implements Driver.Receiver {
     return (long) RECEIVED.getAcquire(this);
   }
 
-  /** Says whether the last event of every stream has come, even if others are missing. */
+  /** Returns whether the last event of every stream has come, even if others are missing. */
   boolean caughtUp(long[][] sent) {
     return tail(sent) == 0;
   }

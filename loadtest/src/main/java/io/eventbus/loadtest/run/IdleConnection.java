@@ -11,12 +11,12 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection that only says hello: the upgrade, the greeting, the server's answer, and then
- * nothing but answers to WebSocket pings.
+ * Connection that only says hello: the upgrade, the greeting, the server's answer, and then nothing
+ * but answers to WebSocket pings.
  *
  * <p>Masks with zeros, which RFC 6455 lets a client do as any other mask; nothing here is secret.
- * What a server sends is small, so a message that is larger than the buffer is an error. Confined
- * to the thread of {@link IdleConnections}.
+ * Messages of a server are small, so one that is larger than the buffer is an error. Confined to
+ * the thread of {@link IdleConnections}.
  */
 final class IdleConnection {
   private static final int MASKED = 0x80;
@@ -25,7 +25,7 @@ final class IdleConnection {
   private static final int OPCODE = 0x0F;
   private static final int CLOSE = 8;
   private static final int PING = 9;
-  private static final int MAX = 64 * 1024;
+  private static final int MAX_MESSAGE_BYTES = 64 * 1024;
   private static final String HEAD_END = "\r\n\r\n";
 
   private final IdleHandshake handshake;
@@ -163,7 +163,7 @@ final class IdleConnection {
 
   private void keep(ByteBuffer in) {
     if (in.hasRemaining() && !(ready && handshake.path().isEmpty())) {
-      if (in.remaining() > MAX / 2) {
+      if (in.remaining() > MAX_MESSAGE_BYTES / 2) {
         throw new DriverException(in.remaining() + " bytes and no answer in them");
       }
       answer = ByteBuffer.allocate(in.remaining()).put(in).flip();
@@ -190,6 +190,6 @@ final class IdleConnection {
   }
 
   static ByteBuffer readBuffer() {
-    return ByteBuffer.allocateDirect(MAX);
+    return ByteBuffer.allocateDirect(MAX_MESSAGE_BYTES);
   }
 }

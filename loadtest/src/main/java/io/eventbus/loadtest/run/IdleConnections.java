@@ -100,7 +100,7 @@ final class IdleConnections implements AutoCloseable {
     try {
       key.channel().close();
     } catch (IOException e) {
-      // It counts as lost anyway.
+      // The connection counts as lost anyway.
       return;
     }
   }

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.run;
 
 /**
- * What connections cost that do nothing.
+ * Cost of connections that do nothing.
  *
  * @param connectsPerSecond how many of them the server let in each second, when they were opened a
  *     second time

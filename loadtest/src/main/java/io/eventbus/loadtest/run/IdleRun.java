@@ -13,7 +13,7 @@ import java.time.Duration;
 final class IdleRun {
   private static final Duration CONNECT = Duration.ofMinutes(2);
 
-  /** What a process needs beside its connections. */
+  /** File descriptors that a process needs beside its connections. */
   private static final int SPARE_FILES = 200;
 
   private static final int CONNECTS = 0;
@@ -45,7 +45,7 @@ final class IdleRun {
   /** Opens all, holds them, and closes them: connects/s, bytes for each, lost ones. */
   private double[] open(IdleHandshake handshake) throws IOException {
     try (IdleConnections connections = new IdleConnections(handshake)) {
-      // What a server still does from before is not what these connections cost.
+      // Work that a server still has from before is no cost of these connections.
       connections.hold(workload.warmUp());
       long before = server.rssBytes();
       long nanos = connections.open(workload.idle(), CONNECT);

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.run;
 
 /**
- * What went wrong with events, counted one by one over a whole run, warm-up included.
+ * Faults of events, counted one by one over a whole run, warm-up included.
  *
  * @param reordered events that came after a later one of the same publisher and topic
  * @param foreign events that nobody sent to this subscriber, or not with this payload
@@ -11,7 +11,7 @@ public record Integrity(long lost, long doubled, long reordered, long foreign) {
   public static final Integrity WHOLE = new Integrity(0, 0, 0, 0);
 
   /**
-   * Says whether nothing went wrong.
+   * Returns whether nothing went wrong.
    *
    * @return true if every count is 0
    */

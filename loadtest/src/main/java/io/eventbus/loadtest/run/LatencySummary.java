@@ -30,7 +30,7 @@ public record LatencySummary(
   }
 
   /**
-   * One point of a distribution.
+   * Point of a distribution.
    *
    * @param percentile 0 to 100
    * @param micros as many percent took no longer than this

@@ -24,7 +24,7 @@ final class MeasuredSpan {
     to = now;
   }
 
-  /** Says whether the measured part has begun. */
+  /** Returns whether the measured part has begun. */
   boolean opened() {
     return from != Long.MAX_VALUE;
   }

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.run;
 
 /**
- * How long a given number of events took, as the paper tells it.
+ * Times that a given number of events took, as the paper tells them.
  *
  * @param publisherMillis from the first event until the publisher had sent the last
  * @param busMillis from the bus's receipt of the first until that of the last, -1 where the system

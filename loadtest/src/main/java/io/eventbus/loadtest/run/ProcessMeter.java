@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * far as the JDK knows it.
  */
 final class ProcessMeter {
-  /** What is not known. */
+  /** Value of an unknown figure. */
   static final long UNKNOWN = -1;
 
   private static final Pattern RSS = Pattern.compile("(?m)^VmRSS:\\s+(\\d+) kB$");

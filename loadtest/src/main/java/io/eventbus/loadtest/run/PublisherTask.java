@@ -6,7 +6,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** One publisher: makes the events, when they are due and as far as the window allows. */
+/** Publisher: makes the events, when they are due and as far as the window allows. */
 final class PublisherTask {
   private final Ticker ticker;
   private final long origin;
@@ -20,7 +20,7 @@ final class PublisherTask {
   private long count;
 
   /**
-   * Makes one.
+   * Creates one.
    *
    * @param number of this publisher, from 0
    * @param window bounds what is in flight, null for no bound

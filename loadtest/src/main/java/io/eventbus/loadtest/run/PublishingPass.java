@@ -1,13 +1,13 @@
 package io.eventbus.loadtest.run;
 
-/** One stretch of publishing, common to all publishers. Any thread. */
+/** Stretch of publishing, common to all publishers. Any thread. */
 final class PublishingPass {
   private final long start;
   private final long messages;
   private volatile boolean stopped;
 
   /**
-   * Makes one.
+   * Creates one.
    *
    * @param start when the first event is due, if there is a rate
    * @param messages of each publisher, 0 for no bound

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one run of one workload with one driver gave.
+ * Result of a run of a workload with a driver.
  *
  * @param seconds how long the measured part took
  * @param serverCpuMicros CPU time of the server's process in the measured part, -1 if unknown

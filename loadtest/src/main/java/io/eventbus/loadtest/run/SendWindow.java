@@ -31,7 +31,7 @@ final class SendWindow {
   private long inFlight;
 
   /**
-   * Makes one.
+   * Creates one.
    *
    * @param window how many may be in flight, at least 1
    * @param sent how many were sent to each topic; the publisher counts them up before {@link #sent}
@@ -115,20 +115,20 @@ final class SendWindow {
       return sent[topic];
     }
     long known = acknowledged[topic];
-    long least = of[laggards[topic]].highest(publisher, topic);
-    if (least == known) {
+    long min = of[laggards[topic]].highest(publisher, topic);
+    if (min == known) {
       return known;
     }
     for (int i = 0; i < of.length; i++) {
       long highest = of[i].highest(publisher, topic);
-      if (highest < least) {
-        least = highest;
+      if (highest < min) {
+        min = highest;
         laggards[topic] = i;
         if (highest == known) {
           return known;
         }
       }
     }
-    return least;
+    return min;
   }
 }

@@ -30,7 +30,7 @@ public final class SequenceCheck {
   private final AtomicLong reordered = new AtomicLong();
   private int holeCount;
 
-  /** Makes one. */
+  /** Creates it. */
   public SequenceCheck(int streams) {
     this.highest = new long[streams];
   }

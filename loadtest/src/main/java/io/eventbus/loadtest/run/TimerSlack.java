@@ -14,7 +14,7 @@ import java.nio.file.Path;
  */
 public final class TimerSlack {
   private static final Path THREAD = Path.of("/proc/thread-self");
-  private static final String MIN = "1";
+  private static final String MIN_SLACK_NANOS = "1";
 
   private TimerSlack() {}
 
@@ -22,7 +22,7 @@ public final class TimerSlack {
   public static void remove() {
     try {
       Path thread = Files.readSymbolicLink(THREAD).getFileName();
-      Files.writeString(Path.of("/proc", thread.toString(), "timerslack_ns"), MIN);
+      Files.writeString(Path.of("/proc", thread.toString(), "timerslack_ns"), MIN_SLACK_NANOS);
     } catch (IOException | UnsupportedOperationException | SecurityException e) {
       // Not Linux, or not allowed: the waits are less exact, and latency counts from when an event
       // was due all the same.

@@ -19,7 +19,7 @@ public final class UniformRate {
   private long next;
 
   /**
-   * Makes one.
+   * Creates one.
    *
    * @param start when event 0 is due, by {@code ticker}
    * @param perSecond events of all publishers together, at least 1

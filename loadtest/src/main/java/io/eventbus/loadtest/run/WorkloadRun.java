@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One system at work: starts it, connects, warms up, measures, drains, gives the verdict, and ends
+ * Run of one system: starts it, connects, warms up, measures, drains, gives the verdict, and ends
  * the system. It may be measured several times: then it rests in between, and is warm the next
  * time.
  *
@@ -37,7 +37,7 @@ public final class WorkloadRun {
   private @Nullable PassTimes passTimes;
 
   /**
-   * Makes one.
+   * Creates one.
    *
    * @param driver the system under test, which must be present
    */
@@ -47,7 +47,7 @@ public final class WorkloadRun {
     this.progress = progress;
   }
 
-  /** What was used and done so far. */
+  /** Use of resources and counts so far. */
   private record Snapshot(
       long nanos, long published, long received, long serverCpu, long clientCpu) {}
 
@@ -140,8 +140,8 @@ public final class WorkloadRun {
                 measured[1],
                 serverRss,
                 clientRss));
-        // What came after all would be counted in the next round, against what was lost in this
-        // one.
+        // An event that came after all would be counted in the next round, against the lost ones of
+        // this.
         boolean goesOn = clients.failure() == null && clients.caughtUp() && canRepeat(workload);
         run = goesOn ? rounds.next() : 0;
         warmUp = WARM_UP_AGAIN;
@@ -154,7 +154,7 @@ public final class WorkloadRun {
   }
 
   /**
-   * Says whether a workload can be measured several times in the same processes.
+   * Returns whether a workload can be measured several times in the same processes.
    *
    * @return false if it counts what a fresh system takes
    */
@@ -162,7 +162,7 @@ public final class WorkloadRun {
     return workload.idle() == 0 && workload.messages() == 0;
   }
 
-  /** What was found wrong since the start. */
+  /** Faults since the start. */
   private record Verdict(Integrity fast, Integrity slow, long reportedLost) {
     static final Verdict NONE = new Verdict(Integrity.WHOLE, Integrity.WHOLE, 0);
 

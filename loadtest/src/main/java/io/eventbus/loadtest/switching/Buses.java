@@ -31,7 +31,7 @@ public interface Buses extends AutoCloseable {
   void drain(int bus, boolean on);
 
   /** Sends SIGTERM, and waits until the process has ended. */
-  void stop(int bus, Duration longest);
+  void stop(int bus, Duration timeout);
 
   /** Sends SIGKILL. */
   void kill(int bus);

@@ -3,13 +3,13 @@ package io.eventbus.loadtest.switching;
 import io.eventbus.loadtest.driver.Driver;
 import java.util.List;
 
-/** One client, which may be sent from bus to bus. Any thread. */
+/** Client that may be moved from bus to bus. Any thread. */
 public interface Client extends AutoCloseable {
   /** Returns its name. */
   String name();
 
   /**
-   * Says where it is.
+   * Returns where it is.
    *
    * @return the number of the bus, -1 while it has no connection
    */
@@ -30,11 +30,11 @@ public interface Client extends AutoCloseable {
    */
   long arrivedAt();
 
-  /** Says how often it was asked to change and stayed, and why. */
+  /** Returns how often it was asked to change and stayed, and why. */
   List<String> stayed();
 
   /**
-   * Counts how often it lost its connection.
+   * Returns how often it lost its connection.
    *
    * @return 0 or more
    */

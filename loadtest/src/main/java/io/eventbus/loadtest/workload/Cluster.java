@@ -14,10 +14,10 @@ public record Cluster(
   /** The most servers. */
   public static final int MAX_SERVERS = 64;
 
-  /** What the event bus has where nothing is said. */
+  /** Default of the event bus. */
   public static final int DEFAULT_FANOUT = 8;
 
-  /** One server. */
+  /** A single server. */
   public static final Cluster ALONE = new Cluster(1, DEFAULT_FANOUT, List.of(0), List.of(0));
 
   /** Checks the figures. */
@@ -37,7 +37,7 @@ public record Cluster(
   }
 
   /**
-   * Says where a publisher connects.
+   * Returns where a publisher connects.
    *
    * @param publisher its number, from 0
    * @return the number of the server, from 0
@@ -47,7 +47,7 @@ public record Cluster(
   }
 
   /**
-   * Says where a subscriber connects.
+   * Returns where a subscriber connects.
    *
    * @param subscriber its number, from 0
    * @return the number of the server, from 0

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.workload;
 
 /**
- * What a filter selects, worked out without the code under test, so that a mistake there does not
+ * Selection of a filter, worked out without the code under test, so that a mistake there does not
  * hide itself here.
  */
 final class Filters {

@@ -1,6 +1,6 @@
 package io.eventbus.loadtest.workload;
 
-/** How the clients of a workload prove who they are. */
+/** Login of the clients of a workload. */
 public enum Login {
   /** Not at all. */
   NONE,

@@ -55,7 +55,7 @@ public record Registers(
   public enum Placement {
     /** The server that leads when a client connects. */
     LEADER,
-    /** One server after the other, as the systems' own clients do by default. */
+    /** The servers in turn, as the systems' own clients do by default. */
     SPREAD
   }
 

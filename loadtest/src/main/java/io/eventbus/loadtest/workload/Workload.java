@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One piece of work for a system under test.
+ * Work for a system under test.
  *
  * <p>Publisher number p sends to the topics {@code load.0} to {@code load.<topics - 1>} in turn.
  * Every figure applies to each driver alike.
@@ -54,7 +54,7 @@ public record Workload(
     int calls,
     @Nullable Registers registers) {
 
-  /** What identifies an event takes this much of its payload. */
+  /** Bytes of a payload that identify the event. */
   public static final int MIN_PAYLOAD_BYTES = 16;
 
   /** The most publishers: the mark in the payload has 16 bits for them. */
@@ -239,7 +239,7 @@ public record Workload(
   }
 
   /**
-   * Says whether a subscriber is one of the slow ones.
+   * Returns whether a subscriber is one of the slow ones.
    *
    * @param subscriber its number, from 0
    */
@@ -248,7 +248,8 @@ public record Workload(
   }
 
   /**
-   * Says whether this is the short variant, which shows that a workload works and measures nothing.
+   * Returns whether this is the short variant, which shows that a workload works and measures
+   * nothing.
    */
   public boolean isSmoke() {
     return name.endsWith("/" + SMOKE);
@@ -265,17 +266,17 @@ public record Workload(
     return takeTurns ? family() : name;
   }
 
-  static void require(String name, long value, long least, long most) {
-    if (value < least || value > most) {
+  static void require(String name, long value, long min, long max) {
+    if (value < min || value > max) {
       throw new IllegalArgumentException(
-          name + ": " + value + " (expected: " + least + ".." + most + ")");
+          name + ": " + value + " (expected: " + min + ".." + max + ")");
     }
   }
 
-  static void requireDuration(String name, Duration value, Duration most) {
-    if (value.isNegative() || value.compareTo(most) > 0) {
+  static void requireDuration(String name, Duration value, Duration max) {
+    if (value.isNegative() || value.compareTo(max) > 0) {
       throw new IllegalArgumentException(
-          name + ": " + value + " (expected: 0 to " + most.toSeconds() + "s)");
+          name + ": " + value + " (expected: 0 to " + max.toSeconds() + "s)");
     }
   }
 }

@@ -4,12 +4,12 @@ package io.eventbus.loadtest.workload;
 public final class WorkloadException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Makes one. */
+  /** Creates it. */
   public WorkloadException(String message) {
     super(message);
   }
 
-  /** Makes one. */
+  /** Creates it. */
   public WorkloadException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -1,4 +1,2 @@
-/**
- * What a load test does: workloads, read from YAML files and checked. Nothing here runs anything.
- */
+/** Workloads, read from YAML files and checked. Nothing here runs anything. */
 package io.eventbus.loadtest.workload;

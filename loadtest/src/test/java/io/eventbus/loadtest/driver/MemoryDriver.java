@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A system without a network: the publisher's thread calls the receivers. */
 public final class MemoryDriver implements Driver {
-  /** What a publisher's flush does, for tests of failures. */
+  /** Flush of a publisher, for tests of failures. */
   private final Runnable onFlush;
 
   public MemoryDriver() {

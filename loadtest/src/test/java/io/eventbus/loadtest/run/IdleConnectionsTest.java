@@ -32,7 +32,7 @@ class IdleConnectionsTest {
     server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   }
 
-  /** What the server does with one connection. */
+  /** Action of the server for a connection. */
   private interface Conversation {
     void hold(Socket socket, DataInputStream in) throws IOException;
   }

@@ -49,7 +49,7 @@ class SendWindowTest {
     SendWindow window = new SendWindow(ticker, 0, 2, sent, List.of(first, second));
     send(window, 0, first);
     send(window, 1, second);
-    // One of the two is acknowledged: the second topic's, which only one subscriber gets.
+    // Only one of the two is acknowledged: the second topic's, which only one subscriber gets.
     assertThat(window.await(pass)).isTrue();
     send(window, 0, first);
     assertThatThrownBy(() -> window.await(pass)).isInstanceOf(StalledException.class);

@@ -79,7 +79,7 @@ class AttackSystemIT {
     assertThat(missed(result)).as(AttackTable.of(List.of(result))).isEmpty();
   }
 
-  /** What was missed that no slow machine is to blame for. */
+  /** Returns what was missed and no slow machine explains. */
   private static List<String> missed(AttackResult result) {
     return AttackVerdict.missed(result).stream()
         .filter(missed -> SPEED.stream().noneMatch(missed::startsWith))

@@ -24,9 +24,7 @@ final class Gate implements AutoCloseable {
   private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
   private volatile URI bus = URI.create("ws://127.0.0.1:1/bus");
 
-  /**
-   * What to do when so many bytes have come from the bus, and whether further ones are passed on.
-   */
+  /** Action once so many bytes have come from the bus, and whether further ones are passed on. */
   private record Trap(int bytes, boolean cut, Runnable action) {}
 
   Gate() throws IOException {
@@ -35,12 +33,12 @@ final class Gate implements AutoCloseable {
     thread.start();
   }
 
-  /** Where clients come to. */
+  /** Returns the address for clients. */
   URI uri() {
     return URI.create("ws://127.0.0.1:" + server.getLocalPort() + "/bus");
   }
 
-  /** Where they are led to from now on. */
+  /** Leads new connections to another address. */
   void leadTo(URI uri) {
     bus = uri;
   }
@@ -102,7 +100,7 @@ final class Gate implements AutoCloseable {
                   to) {
                 copy(from.getInputStream(), to.getOutputStream(), ofBus);
               } catch (IOException e) {
-                // One side has ended, and so does the other: both are closed.
+                // Either side has ended: both are closed.
                 open.remove(from);
               }
               open.remove(from);

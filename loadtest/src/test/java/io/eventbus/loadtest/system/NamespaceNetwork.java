@@ -132,7 +132,7 @@ final class NamespaceNetwork implements AutoCloseable {
     }
   }
 
-  /** How packets between buses are delayed and lost. */
+  /** Sets delay and loss of packets between buses. */
   String describe() {
     return relay == null ? "netem" : "a relay, since the kernel has no netem";
   }
@@ -226,7 +226,7 @@ final class NamespaceNetwork implements AutoCloseable {
       try {
         run(command);
       } catch (IOException e) {
-        // It was not made, or is gone; the next one may be there.
+        // This interface was not made or is gone; the next may be there.
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

@@ -242,7 +242,7 @@ class NetworkSystemIT {
       SystemBus alone, SystemBus other) {
     long version = alone.get("/api/v1/registry").path("version").asLong();
     assertThat(version).isLessThan(other.get("/api/v1/registry").path("version").asLong());
-    // It reads what is true now, and so needs the majority, too.
+    // A read of the newest state needs the majority, too.
     assertThat(other.answer("GET", "/api/v1/registry/backup").statusCode()).isEqualTo(200);
     assertThat(alone.answer("GET", "/api/v1/registry/backup").statusCode()).isIn(503, 504);
     assertThat(alone.answer("PUT", "/api/v1/registry/leader/" + alone.name()).statusCode())
@@ -251,12 +251,15 @@ class NetworkSystemIT {
     assertThat(alone.registry().path("role").asText()).isNotEqualTo("LEADER");
   }
 
-  /** Where a bus is reached, all is there; returns how much is missing of the other side. */
+  /**
+   * Checks that everything came from buses that are reached; returns how much of the others is
+   * missing.
+   */
   private int assertOnlyTheOtherSideIsMissing(Map<String, Integer> published, SystemBus alone) {
     int missing = 0;
     for (Subscriber subscriber : traffic.subscribers()) {
       if (subscriber.name.startsWith("new ")) {
-        // What was before it is not missing to it; what it got is right all the same.
+        // Earlier events are not missing to it; those that it got are right all the same.
         Faults faults = subscriber.streams.compare(published);
         assertThat(faults.doubled() + faults.disordered()).as(subscriber.name).isZero();
         continue;

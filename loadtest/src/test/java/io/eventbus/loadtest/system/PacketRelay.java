@@ -73,7 +73,7 @@ final class PacketRelay implements AutoCloseable {
     lossPercent = percent;
   }
 
-  /** How many were lost on purpose. */
+  /** Returns the number of packets that were lost on purpose. */
   long lost() {
     return lost.get();
   }

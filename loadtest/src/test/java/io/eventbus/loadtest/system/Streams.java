@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a subscriber has seen, by the numbers that publishers write into their events, and not by
- * those of the buses: the events of a stream, which is a topic, are numbered from 1. Safe for use
- * by several threads.
+ * Events that a subscriber has seen, by the numbers that publishers write into their events, and
+ * not by those of the buses: the events of a stream, which is a topic, are numbered from 1. Safe
+ * for use by several threads.
  */
 final class Streams {
   private final Map<String, Stream> streams = new TreeMap<>();
@@ -24,7 +24,7 @@ final class Streams {
   }
 
   /**
-   * What a subscriber has not seen as it should have.
+   * Events that a subscriber has not seen as it should have.
    *
    * @param missing events that did not come
    * @param disordered events that came after a later one

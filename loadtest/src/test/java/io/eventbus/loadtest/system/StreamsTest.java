@@ -7,7 +7,7 @@ import io.eventbus.loadtest.system.Streams.Faults;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What the tests of whole buses count must be found where it is. */
+/** Tests that the counts of the system tests find each fault. */
 class StreamsTest {
   private final Streams streams = new Streams();
 

@@ -55,7 +55,7 @@ class SwitchingSystemIT {
             "3s",
             "EVENTBUS_LISTEN_EVENT_LOOPS",
             "1",
-            // What moves clients here is the test.
+            // Only the test moves clients here.
             "EVENTBUS_BALANCE_ENABLED",
             "false",
             "EVENTBUS_BALANCE_MAX_MOVES_PER_MINUTE",

@@ -37,7 +37,7 @@ final class SystemBus {
   private static final Pattern LISTENS =
       Pattern.compile("listens on (ws://\\S+), administration on (http://\\S+)");
 
-  /** Where a bus runs. */
+  /** Place where a bus runs. */
   record Place(List<String> prefix, String clients, String links) {
     static final Place HERE = new Place(List.of(), "127.0.0.1", "127.0.0.1");
   }
@@ -104,7 +104,7 @@ final class SystemBus {
     return name;
   }
 
-  /** Where its links listen, as other buses are told. */
+  /** Returns the address of its links that other buses are told. */
   String link() {
     return place.links() + ":" + linkPort;
   }

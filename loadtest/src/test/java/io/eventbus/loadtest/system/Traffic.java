@@ -59,7 +59,7 @@ final class Traffic implements AutoCloseable {
       return bus;
     }
 
-    /** When it was served again after its connection was cut the last time. */
+    /** Time at which it was served again after its connection was last cut. */
     long servedAgainNanos() {
       return goodSince;
     }

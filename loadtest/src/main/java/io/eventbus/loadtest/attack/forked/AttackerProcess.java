@@ -115,7 +115,7 @@ public final class AttackerProcess implements AutoCloseable {
         process.getOutputStream().close();
       }
     } catch (IOException e) {
-      // It has ended in this moment.
+      // The process has ended in this moment.
     }
     if (!process.waitFor(REPORT_SECONDS, TimeUnit.SECONDS)) {
       return Observed.failed("the attackers did not end within " + REPORT_SECONDS + " s");

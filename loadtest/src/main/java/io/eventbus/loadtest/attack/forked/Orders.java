@@ -4,7 +4,7 @@ import io.eventbus.loadtest.attack.wire.BusAddress;
 import java.util.Map;
 
 /**
- * What the process is told, as JSON in one line.
+ * Orders to the process, as JSON in one line.
  *
  * @param seconds how long it attacks
  */

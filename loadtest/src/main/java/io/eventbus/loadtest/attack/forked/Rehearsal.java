@@ -11,7 +11,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Some connections of a well-behaved client before the attack, so that a fresh JVM has loaded and
+ * Connects a well-behaved client a few times before the attack, so that a fresh JVM has loaded and
  * compiled most of what an attack needs when its time begins to run.
  */
 final class Rehearsal {

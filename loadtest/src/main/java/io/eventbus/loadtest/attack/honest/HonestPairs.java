@@ -133,11 +133,11 @@ public final class HonestPairs implements AutoCloseable {
    *
    * @throws InterruptedException if the thread is interrupted
    */
-  public void stop(Duration longest) throws InterruptedException {
+  public void stop(Duration timeout) throws InterruptedException {
     all().forEach(Pair::stop);
     callers.forEach(HonestCaller::stop);
-    long end = System.nanoTime() + longest.toNanos();
-    // One that was sent at this moment is counted a moment later.
+    long end = System.nanoTime() + timeout.toNanos();
+    // An event that was sent at this moment is counted a moment later.
     Thread.sleep(50);
     while (System.nanoTime() < end && !complete()) {
       Thread.sleep(20);

@@ -3,7 +3,7 @@ package io.eventbus.loadtest.attack.honest;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long events took in one phase, from the moment at which each was to be sent.
+ * Latency of events in one phase, from the moment at which each was to be sent.
  *
  * @param p50 half took no longer, in milliseconds
  * @param p99 99 % took no longer, in milliseconds

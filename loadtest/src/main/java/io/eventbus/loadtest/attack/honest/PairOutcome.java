@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What became of the events of honest pairs.
+ * Outcome of the events of honest pairs.
  *
  * @param reordered came after a later one
  */

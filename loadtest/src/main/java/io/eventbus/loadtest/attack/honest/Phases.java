@@ -12,18 +12,18 @@ import org.HdrHistogram.SynchronizedHistogram;
  * one that was due during the attack belongs to it whenever it comes.
  */
 public final class Phases {
-  private static final long MAX = TimeUnit.HOURS.toNanos(1);
+  private static final long MAX_NANOS = TimeUnit.HOURS.toNanos(1);
   private static final int DIGITS = 3;
 
-  private final Histogram quiet = new SynchronizedHistogram(MAX, DIGITS);
-  private final Histogram attack = new SynchronizedHistogram(MAX, DIGITS);
-  private final Histogram after = new SynchronizedHistogram(MAX, DIGITS);
+  private final Histogram quiet = new SynchronizedHistogram(MAX_NANOS, DIGITS);
+  private final Histogram attack = new SynchronizedHistogram(MAX_NANOS, DIGITS);
+  private final Histogram after = new SynchronizedHistogram(MAX_NANOS, DIGITS);
   private volatile long quietFrom = Long.MAX_VALUE;
   private volatile long attackFrom = Long.MAX_VALUE;
   private volatile long attackTo = Long.MAX_VALUE;
   private volatile long end = Long.MAX_VALUE;
 
-  /** Makes one for which nothing counts yet. */
+  /** Creates one for which nothing counts yet. */
   public Phases() {}
 
   /**
@@ -67,7 +67,7 @@ public final class Phases {
       return;
     }
     Histogram phase = received < attackFrom ? quiet : due < attackTo ? attack : after;
-    phase.recordValue(Math.min(Math.max(0, received - due), MAX));
+    phase.recordValue(Math.min(Math.max(0, received - due), MAX_NANOS));
   }
 
   Latency quietLatency() {

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.honest;
 
 /**
- * How long something took in each phase.
+ * Durations in each phase.
  *
  * @param quiet before the attack
  * @param after what was due after it

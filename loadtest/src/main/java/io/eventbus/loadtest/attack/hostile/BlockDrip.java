@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One subscriber of everything under BLOCK that hardly reads, and so holds every publisher.
+ * Subscriber of everything under BLOCK that hardly reads, and so stalls every publisher.
  *
  * @param permitted whether it may, as clients of the same machine may by default; a stranger comes
  *     through a proxy, which says so

@@ -67,7 +67,7 @@ record CalledNames() implements Attack {
         .hold();
   }
 
-  /** Where a connection remembers a name: one name for each place is remembered. */
+  /** Returns the place where a connection remembers a name: each place holds one. */
   private static int place(String name) {
     int hash = 1;
     for (byte b : name.getBytes(StandardCharsets.US_ASCII)) {

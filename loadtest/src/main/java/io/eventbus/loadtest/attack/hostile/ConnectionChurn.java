@@ -15,7 +15,7 @@ import java.util.Map;
 record ConnectionChurn(String name, Kind kind, long conns) implements Attack {
   private static final int DRIP_MILLIS = 500;
 
-  /** What a connection does. */
+  /** Behaviour of a connection. */
   enum Kind {
     /** Asks for a page. */
     HTTP,

@@ -43,7 +43,7 @@ record ForgedResume() implements Attack {
             "a forged resume does not choose the producer number",
             found.welcome == null || found.welcome.getProducer() != made,
             found.welcome == null ? "refused with " + found.code : "number " + made + " given");
-    // One that was issued has to be taken, or refusing proves nothing.
+    // A token that was issued has to be taken, or refusing proves nothing.
     Found first = hello(field, null);
     Found again = first.welcome == null ? first : hello(field, first.welcome.getResume());
     field

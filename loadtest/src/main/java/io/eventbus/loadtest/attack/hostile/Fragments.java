@@ -69,7 +69,7 @@ record Fragments() implements Attack {
       Octets.head(message, at == 0 ? Octets.BINARY : Octets.CONTINUATION, fragment);
       message.writeBytes(part);
     }
-    // One more, which is empty: senders that do not know where a message ends write it so.
+    // A further, empty one: senders that do not know where a message ends write it so.
     Octets.head(message, Octets.FINAL | Octets.CONTINUATION, 0);
     return message;
   }

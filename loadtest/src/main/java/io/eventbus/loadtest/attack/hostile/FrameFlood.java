@@ -18,7 +18,7 @@ record FrameFlood(String name, Kind kind, long conns, boolean early) implements 
   private static final int MESSAGE = 60 * 1024;
   private static final byte UNKNOWN_TYPE = 0x78;
 
-  /** What can be sent. */
+  /** Frames that can be sent. */
   enum Kind {
     /** Pings without a payload. */
     PING,

@@ -15,7 +15,7 @@ import java.util.Map;
  * @param events how many are published, one after the other
  */
 record GroupCopies(String name, long groups, long events, boolean all) implements Attack {
-  /** It ends earlier when all have got everything. */
+  /** Longest time; it ends earlier when all have got everything. */
   private static final int MIN_SECONDS = 30;
 
   private static final int PAYLOAD = 1_000_000;
@@ -88,8 +88,8 @@ record GroupCopies(String name, long groups, long events, boolean all) implement
     }
   }
 
-  private static void await(Field field, String figure, long least) throws InterruptedException {
-    while (!field.over() && field.tally().get(figure) < least) {
+  private static void await(Field field, String figure, long min) throws InterruptedException {
+    while (!field.over() && field.tally().get(figure) < min) {
       field.sleep(20);
     }
   }

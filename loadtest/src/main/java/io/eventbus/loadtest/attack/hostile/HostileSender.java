@@ -71,12 +71,12 @@ final class HostileSender implements AttackPeer {
     return true;
   }
 
-  /** Whether the socket takes more now. */
+  /** Returns whether the socket takes more now. */
   boolean isWritable() {
     return wire.join().isWritable();
   }
 
-  /** How the bus ended it; 0 as long as it has not. */
+  /** Returns the code with which the bus ended it; 0 as long as it has not. */
   int closeCode() {
     return closeCode;
   }

@@ -125,10 +125,10 @@ class HostileServiceClient implements AttackPeer {
   void invoked(AttackWire wire, long call) {}
 
   /** Waits until a figure has come to something. */
-  static boolean await(Field field, String figure, long least) throws InterruptedException {
-    while (!field.over() && field.tally().get(figure) < least) {
+  static boolean await(Field field, String figure, long min) throws InterruptedException {
+    while (!field.over() && field.tally().get(figure) < min) {
       field.sleep(10);
     }
-    return field.tally().get(figure) >= least;
+    return field.tally().get(figure) >= min;
   }
 }

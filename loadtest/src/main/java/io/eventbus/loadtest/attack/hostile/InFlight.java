@@ -16,7 +16,7 @@ record InFlight(String name, End end, long conns, long each) implements Attack {
   private static final int MIN_SECONDS = 25;
   private static final byte[] NOTHING = {};
 
-  /** How they end. */
+  /** Ends of requests. */
   enum End {
     /** Tunnels that nobody accepts: as long as the attack lasts. */
     TUNNELS_WAIT,

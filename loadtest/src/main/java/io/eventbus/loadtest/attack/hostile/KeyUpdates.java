@@ -101,7 +101,7 @@ record KeyUpdates() implements Attack {
         // Nothing in it matters.
       }
     } catch (IOException e) {
-      // It has ended.
+      // The process has ended.
     }
   }
 }

@@ -86,7 +86,7 @@ record NeverRead(
     }
   }
 
-  /** One message full of frames, or with one frame that is as large. */
+  /** Message full of frames, or with one frame that is as large. */
   private static ByteBuf message(int batch, int bytes, boolean colliding) {
     byte[] payload = new byte[1];
     List<byte[]> frames = new ArrayList<>();

@@ -20,7 +20,7 @@ record QuotaFlood() implements Attack {
   private static final int BATCH = 10;
   private static final int PAYLOAD = 200;
 
-  /** What the bus takes is this much more than the quota at most: what a bucket holds at first. */
+  /** Most that the bus accepts above the quota: what a bucket holds at first. */
   private static final double SLACK = 1.3;
 
   @Override

@@ -60,12 +60,12 @@ final class Swarm {
   }
 
   /** Waits until the bus has let in so many, or the time has passed. */
-  boolean awaitWelcomed(int least, long millis) throws InterruptedException {
+  boolean awaitWelcomed(int min, long millis) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    while (welcomed.get() < least && System.nanoTime() < end && !field.over()) {
+    while (welcomed.get() < min && System.nanoTime() < end && !field.over()) {
       field.sleep(5);
     }
-    return welcomed.get() >= least;
+    return welcomed.get() >= min;
   }
 
   int alive() {

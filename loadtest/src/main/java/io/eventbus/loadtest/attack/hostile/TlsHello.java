@@ -16,7 +16,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 
-/** One ClientHello, recorded and sent again and again: it costs the sender nothing. */
+/** ClientHello that is recorded and sent again and again: it costs the sender nothing. */
 record TlsHello() implements Attack {
   private static final int MAX_OPEN = 512;
 

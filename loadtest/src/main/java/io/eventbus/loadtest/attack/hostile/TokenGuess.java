@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** One client that tries tokens as fast as it is answered. */
+/** Client that tries tokens as fast as it is answered. */
 record TokenGuess() implements Attack {
   private static final int MAX_PER_SECOND = 100;
   private static final int LOG_LINES_PER_SECOND = 20;

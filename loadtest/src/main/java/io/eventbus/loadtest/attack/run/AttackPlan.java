@@ -3,7 +3,7 @@ package io.eventbus.loadtest.attack.run;
 import java.util.Map;
 
 /**
- * How attacks are run.
+ * Settings of a run of attacks.
  *
  * @param seconds how long an attack lasts at least
  * @param nice the nice value of the attackers' process, 0 to 19; with 19 it takes processor time

@@ -6,7 +6,7 @@ import io.eventbus.loadtest.attack.honest.HonestOutcome;
 import java.util.Map;
 
 /**
- * What one attack came to.
+ * Result of an attack.
  *
  * @param seconds how long it lasted
  * @param quietHealth its health before the attack

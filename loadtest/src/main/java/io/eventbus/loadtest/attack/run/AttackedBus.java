@@ -203,7 +203,7 @@ final class AttackedBus implements AutoCloseable {
     return processes.get(processes.size() - 1);
   }
 
-  /** Says whether all run. */
+  /** Returns whether all run. */
   boolean isAlive() {
     return processes.stream().allMatch(ServerProcess::isAlive);
   }

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.run;
 
 /**
- * What became of the bus's process.
+ * End of the bus's process.
  *
  * @param exitCode how it ended, -1 if it did not
  * @param afterSeconds from the begin of the attack until it ended, or was seen alive

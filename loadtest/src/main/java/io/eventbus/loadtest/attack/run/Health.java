@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.run;
 
 /**
- * What a probe of the bus's health saw.
+ * Findings of a probe of the bus's health.
  *
  * @param worstMillis the longest that an answer took; one that did not come counts with the time
  *     that was waited

@@ -1,6 +1,6 @@
 package io.eventbus.loadtest.attack.run;
 
-/** When memory counts as given back. */
+/** Rule for memory that counts as given back. */
 public final class Recovery {
   private static final long COUNTED_SLACK = 1 << 20;
   private static final double HEAP_FACTOR = 1.5;

@@ -4,7 +4,7 @@ import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 
 /**
- * How much one connection reads at a time, which can be changed while it is open: a channel asks
+ * Amount that a connection reads at a time, which can be changed while it is open: a channel asks
  * for another allocator only before its first read. Confined to the connection's event loop.
  */
 final class AttackPace extends DefaultMaxMessagesRecvByteBufAllocator {
@@ -18,8 +18,8 @@ final class AttackPace extends DefaultMaxMessagesRecvByteBufAllocator {
   }
 
   /** From now on a read takes at most so much, and is one call to the system. */
-  void atMost(int most) {
-    octets = most;
+  void atMost(int max) {
+    octets = max;
     maxMessagesPerRead(1);
   }
 

@@ -5,8 +5,8 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 
 /**
- * What a program does with one connection. Every method is called on the connection's event loop
- * and must not block.
+ * Behaviour of a program on a connection. Every method is called on the connection's event loop and
+ * must not block.
  */
 public interface AttackPeer {
   /** The code of {@link #closed} for a connection that ended without a Close frame. */
@@ -22,7 +22,7 @@ public interface AttackPeer {
   default void welcomed(AttackWire wire, Welcome welcome) {}
 
   /**
-   * Says whether the messages of the bus are taken apart after {@code Welcome}.
+   * Returns whether the messages of the bus are taken apart after {@code Welcome}.
    *
    * @return false to have them only counted
    */

@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection to a bus. {@link #send}, {@link #after} and the ways to end it may be called by
- * any thread; what a {@link AttackPeer} hears comes on the connection's event loop.
+ * Connection to a bus. {@link #send}, {@link #after} and the ways to end it may be called by any
+ * thread; what a {@link AttackPeer} hears comes on the connection's event loop.
  */
 public final class AttackWire {
   private static final int TICK_MILLIS = 50;
@@ -60,7 +60,7 @@ public final class AttackWire {
   }
 
   /**
-   * Says whether the socket takes more.
+   * Returns whether the socket takes more.
    *
    * @return false while much waits to be sent, and once the connection has ended
    */

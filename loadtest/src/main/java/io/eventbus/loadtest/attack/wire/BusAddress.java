@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.attack.wire;
 
 /**
- * Where a bus is reached.
+ * Address of a bus.
  *
  * @param token what clients have to show, empty for nothing
  */

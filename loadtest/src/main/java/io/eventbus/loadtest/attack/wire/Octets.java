@@ -55,7 +55,7 @@ public final class Octets {
     return frame(FINAL | BINARY, frames);
   }
 
-  /** Makes one frame. */
+  /** Creates one frame. */
   public static ByteBuf frame(int first, byte[]... parts) {
     int length = 0;
     for (byte[] part : parts) {

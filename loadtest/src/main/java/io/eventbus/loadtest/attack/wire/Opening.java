@@ -2,7 +2,7 @@ package io.eventbus.loadtest.attack.wire;
 
 import java.nio.charset.StandardCharsets;
 
-/** How a connection begins. Immutable. */
+/** Beginning of a connection. Immutable. */
 public final class Opening {
   private static final byte[] NOTHING = {};
 

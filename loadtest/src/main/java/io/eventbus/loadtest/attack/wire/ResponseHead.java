@@ -7,10 +7,10 @@ final class ResponseHead {
   /** The head has not ended. */
   static final int MORE = 0;
 
-  /** What comes is no HTTP, or too much. */
+  /** Answer that is no HTTP, or too long. */
   static final int BROKEN = -1;
 
-  private static final int MAX = 16 * 1024;
+  private static final int MAX_BYTES = 16 * 1024;
   private static final String BEGIN = "HTTP/1.1 ";
   private static final int STATUS_DIGITS = 3;
   private static final String END = "\r\n\r\n";
@@ -21,7 +21,7 @@ final class ResponseHead {
   int take(ByteBuf in) {
     while (in.isReadable() && !ends()) {
       head.append((char) in.readUnsignedByte());
-      if (head.length() > MAX) {
+      if (head.length() > MAX_BYTES) {
         return BROKEN;
       }
     }

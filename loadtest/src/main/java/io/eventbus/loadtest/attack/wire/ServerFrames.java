@@ -15,7 +15,7 @@ final class ServerFrames {
 
   /** Takes what was found. */
   interface Sink {
-    /** Says whether it wants the payloads of messages. */
+    /** Returns whether it wants the payloads of messages. */
     boolean wants();
 
     /** A whole frame; the buffer is valid during the call. */
@@ -38,7 +38,7 @@ final class ServerFrames {
     }
     ByteBuf all = joined ? rest : in;
     while (all.isReadable() && one(all)) {
-      // One frame, or a part of one that is skipped.
+      // A frame, or a part of one that is skipped.
     }
     if (joined && rest.isReadable()) {
       rest.discardSomeReadBytes();

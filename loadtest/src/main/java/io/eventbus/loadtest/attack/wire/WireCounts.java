@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What all connections of one program came to. Any thread. */
+/** Counts of all connections of a program. Any thread. */
 public final class WireCounts {
   private final LongAdder connected = new LongAdder();
   private final LongAdder failed = new LongAdder();
@@ -14,7 +14,7 @@ public final class WireCounts {
   private final LongAdder received = new LongAdder();
   private final Map<Integer, LongAdder> closes = new ConcurrentHashMap<>();
 
-  /** Makes one of zeros. */
+  /** Creates one of zeros. */
   public WireCounts() {}
 
   void connected() {

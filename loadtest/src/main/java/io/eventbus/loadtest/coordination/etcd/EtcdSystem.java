@@ -14,7 +14,7 @@ public final class EtcdSystem implements CoordinationSystem {
   private static final String PROGRAM = "etcd";
   private static final Pattern VERSION = Pattern.compile("etcd Version: (\\S+)");
 
-  /** Makes the system; starts nothing. */
+  /** Creates the system; starts nothing. */
   public EtcdSystem() {
     // No options: it is no Java program.
   }

@@ -37,7 +37,7 @@ final class EtcdWriter implements CoordinationClient {
     this.current = new AtomicInteger(first);
   }
 
-  /** It connects at the first call only. */
+  /** Returns a channel, which connects at the first call only. */
   static ManagedChannel channel(int port) {
     return NettyChannelBuilder.forAddress(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), port))

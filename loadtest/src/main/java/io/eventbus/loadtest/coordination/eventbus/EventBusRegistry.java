@@ -10,7 +10,7 @@ import java.util.List;
 public final class EventBusRegistry implements VisibleSystem {
   private final List<String> jvmOptions;
 
-  /** Makes the system; starts nothing. */
+  /** Creates the system; starts nothing. */
   public EventBusRegistry(List<String> jvmOptions) {
     this.jvmOptions = List.copyOf(jvmOptions);
   }

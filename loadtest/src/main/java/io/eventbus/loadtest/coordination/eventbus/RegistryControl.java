@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What the load test asks its own server processes, over a link of its own: how they stand, what
- * they hold, and when they saw a change.
+ * Requests of the load test to its own server processes, over a link: how they stand, what they
+ * hold, and when they saw a change.
  */
 final class RegistryControl {
   /** Far from the numbers of the registry's own services. */
@@ -39,7 +39,7 @@ final class RegistryControl {
 
   private RegistryControl() {}
 
-  /** How a server stands. */
+  /** Status of a server. */
   record Status(boolean leads, int voters, int members, boolean changing, long term, long applied) {
     byte[] encode() {
       return write(

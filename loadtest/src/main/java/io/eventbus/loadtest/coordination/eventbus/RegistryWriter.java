@@ -57,7 +57,7 @@ final class RegistryWriter implements CoordinationClient {
   private final Map<String, Long> revisions = new ConcurrentHashMap<>();
 
   /**
-   * Makes a client.
+   * Creates a client.
    *
    * @param newest the newest version that this process has seen, as a bus knows it from its
    *     snapshot; shared by all clients of the process
@@ -104,7 +104,7 @@ final class RegistryWriter implements CoordinationClient {
     Attempt noted = (Attempt) put.identity();
     Attempt attempt =
         noted == null ? attempt(put, revisions.getOrDefault(put.register(), 0L), false) : noted;
-    // Whoever hears no answer has to repeat it as one that may have been carried out.
+    // Without an answer it is repeated as a write that may have been carried out.
     put.identify(attempt.inDoubt());
     return submit(attempt.id(), attempt.command(), DEADLINE)
         .thenCompose(result -> judge(put, attempt, result));
@@ -194,7 +194,7 @@ final class RegistryWriter implements CoordinationClient {
       return RegistryControl.number(
           RegistryControl.ask(links, server, channel, RegistryControl.REPEATED, register));
     } catch (CoordinationException e) {
-      // It may have been killed; the others have applied the same.
+      // A killed server does not answer; the others have applied the same.
       return 0;
     }
   }

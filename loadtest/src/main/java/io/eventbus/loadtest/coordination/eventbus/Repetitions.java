@@ -19,7 +19,7 @@ final class Repetitions {
     }
   }
 
-  /** How many changes of a register too many this server has applied. */
+  /** Returns the number of changes of a register that this server has applied too many. */
   long of(String register) {
     return repeated.getOrDefault(register, 0L);
   }

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What holds the servers' data. Every write has to reach it before it counts, so it decides a good
+ * Disk with the servers' data. Every write has to reach it before it counts, so it decides a good
  * part of every figure.
  *
  * @param warning why the figures say nothing of a disk; empty if they do
@@ -35,7 +35,7 @@ public record Disk(String store, double fsyncMillis, String warning) {
         store.name() + " (" + store.type() + ")", fsyncMillis(directory), warning(store.type()));
   }
 
-  /** What to say of a type of file system; empty if it is one on a disk. */
+  /** Returns the warning about a type of file system; empty if it is on a disk. */
   static String warning(String type) {
     return NO_DISK.contains(type.toLowerCase(Locale.ROOT))
         ? "the data is on "

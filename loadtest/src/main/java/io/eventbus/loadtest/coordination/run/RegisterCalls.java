@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * system does not hold has failed, one that it holds twice is doubled.
  */
 final class RegisterCalls implements DriverCalls {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration REPEAT_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration END = Duration.ofSeconds(20);
   private static final Duration KILL_STEP = Duration.ofMillis(500);
   private static final long RETRY_MILLIS = 100;
@@ -240,7 +240,7 @@ final class RegisterCalls implements DriverCalls {
   }
 
   private static <T> T repeat(Supplier<T> action) {
-    long end = System.nanoTime() + TIMEOUT.toNanos();
+    long end = System.nanoTime() + REPEAT_TIMEOUT.toNanos();
     while (true) {
       try {
         return action.get();

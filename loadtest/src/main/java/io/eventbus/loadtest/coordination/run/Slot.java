@@ -9,8 +9,8 @@ import io.eventbus.loadtest.run.Integrity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One command in flight of one client: it writes ascending numbers into a register of its own. What
- * has no answer at the end of a phase is repeated in the next one. For one thread at a time.
+ * Command in flight of a client: writes ascending numbers into a register of its own. A write
+ * without an answer at the end of a run is repeated in the next one. For one thread at a time.
  */
 final class Slot {
   private final CoordinationClient client;
@@ -36,10 +36,6 @@ final class Slot {
   Slot create() {
     client.create(register, value(0));
     return this;
-  }
-
-  long acknowledgedCount() {
-    return acknowledged;
   }
 
   /** The write that is due: the one without an answer, or a new one. */

@@ -11,7 +11,7 @@ import java.util.List;
 public final class ZooKeeperSystem implements CoordinationSystem {
   private final List<String> jvmOptions;
 
-  /** Makes the system; starts nothing. */
+  /** Creates the system; starts nothing. */
   public ZooKeeperSystem(List<String> jvmOptions) {
     this.jvmOptions = List.copyOf(jvmOptions);
   }

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What an operator asks of one bus, over its administration port. Any thread. */
+/** Requests of an operator to one bus, over its administration port. Any thread. */
 final class BusAdmin {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -32,14 +32,14 @@ final class BusAdmin {
     this.address = address;
   }
 
-  /** Says whether new clients may be sent there. */
+  /** Returns whether new clients may be sent there. */
   boolean isReady() {
     return ask("GET", "/readyz").statusCode() == OK;
   }
 
   /**
-   * Says whether it is linked with all others, has heard how much they have to do, and none of them
-   * is on its way out.
+   * Returns whether it is linked with all others, has heard how much they have to do, and none of
+   * them is on its way out.
    */
   boolean isLinked(int others) {
     String metrics = ask("GET", "/metrics").body();

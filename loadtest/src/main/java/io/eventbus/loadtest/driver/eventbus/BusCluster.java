@@ -43,7 +43,7 @@ final class BusCluster implements AutoCloseable {
   private BusCluster(Path directory) {
     this.directory = directory;
     this.logins = new Logins(Login.NONE, directory);
-    // Whoever stops the load test is not to find what its buses have kept.
+    // A load test that is stopped leaves no data of its buses.
     this.hook = DriverStopHook.add("buses", this::clear);
   }
 
@@ -110,7 +110,7 @@ final class BusCluster implements AutoCloseable {
     }
   }
 
-  /** One that all have, so that none looks for one in the home of whoever runs the load test. */
+  /** Writes a key for all buses, so that none looks for one in the user's home. */
   private Path resumeKey() {
     byte[] key = new byte[KEY_BYTES];
     new SecureRandom().nextBytes(key);
@@ -196,7 +196,7 @@ final class BusCluster implements AutoCloseable {
     try {
       Directories.delete(directory);
     } catch (IOException e) {
-      // What is left in the system's temporary directory is no reason to lose results.
+      // A file left in the system's temporary directory is no reason to lose results.
       return;
     }
   }

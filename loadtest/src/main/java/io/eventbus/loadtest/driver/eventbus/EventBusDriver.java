@@ -15,13 +15,13 @@ public final class EventBusDriver implements Driver {
   private final @Nullable Path jar;
   private final List<String> jvmOptions;
 
-  /** Makes the driver of the bus on the class path; starts nothing. */
+  /** Creates the driver of the bus on the class path; starts nothing. */
   public EventBusDriver(List<String> jvmOptions) {
     this("eventbus", null, jvmOptions);
   }
 
   /**
-   * Makes the driver of a bus in a jar; starts nothing. The clients are those on the class path.
+   * Creates the driver of a bus in a jar; starts nothing. The clients are those on the class path.
    *
    * @param jar of the bus; null for the one on the class path
    */

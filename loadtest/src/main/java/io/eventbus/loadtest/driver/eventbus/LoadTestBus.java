@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One bus in a process of its own, which can be ended and started again with the same settings. For
- * one thread, but for {@link #killNow}.
+ * Bus in a process of its own, which can be ended and started again with the same settings. For one
+ * thread, but for {@link #killNow}.
  */
 final class LoadTestBus implements AutoCloseable {
   private static final String SERVER = "io.eventbus.cli.Main";
@@ -30,7 +30,7 @@ final class LoadTestBus implements AutoCloseable {
   private String admin = "";
 
   /**
-   * Makes it; starts nothing.
+   * Creates it; starts nothing.
    *
    * @param jar of the bus; null for the one on the class path
    */
@@ -66,10 +66,10 @@ final class LoadTestBus implements AutoCloseable {
   }
 
   /** Sends SIGTERM, and waits until the process has ended. */
-  void stop(Duration longest) {
-    if (!running().stop(longest)) {
+  void stop(Duration timeout) {
+    if (!running().stop(timeout)) {
       throw new DriverException(
-          name + " did not end within " + longest.toSeconds() + " s:\n" + running().tail());
+          name + " did not end within " + timeout.toSeconds() + " s:\n" + running().tail());
     }
     close();
   }

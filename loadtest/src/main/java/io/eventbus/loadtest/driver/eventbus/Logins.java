@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** How the clients of one run prove who they are, and what the buses are told of it. Any thread. */
+/** Credentials of the clients of a run, and the buses' settings for them. Any thread. */
 final class Logins {
   private static final String ROLE = "load";
 

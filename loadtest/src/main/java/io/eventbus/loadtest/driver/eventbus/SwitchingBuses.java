@@ -64,8 +64,8 @@ public final class SwitchingBuses implements Buses {
   }
 
   @Override
-  public void stop(int bus, Duration longest) {
-    buses.get(bus).stop(longest);
+  public void stop(int bus, Duration timeout) {
+    buses.get(bus).stop(timeout);
   }
 
   @Override

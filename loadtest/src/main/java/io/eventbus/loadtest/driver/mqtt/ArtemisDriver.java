@@ -18,7 +18,7 @@ public final class ArtemisDriver implements Driver {
 
   private final List<String> jvmOptions;
 
-  /** Makes the driver; starts nothing. */
+  /** Creates the driver; starts nothing. */
   public ArtemisDriver(List<String> jvmOptions) {
     this.jvmOptions = List.copyOf(jvmOptions);
   }
@@ -41,7 +41,7 @@ public final class ArtemisDriver implements Driver {
   public Session start(Workload workload) {
     int port = FreePorts.find(1).get(0);
     List<String> options = new ArrayList<>(jvmOptions);
-    // What Netty 4.1 does, which this broker is made for; the class path has 4.2.
+    // The default of Netty 4.1, which this broker is made for; the class path has 4.2.
     options.add("-Dio.netty.allocator.type=pooled");
     // Warnings only; without a configuration logback writes several lines for each message.
     options.add("-Dlogback.configurationFile=loadtest-logback.xml");

@@ -43,7 +43,7 @@ public final class MosquittoDriver implements Driver {
       user %s
       """;
 
-  /** Makes the driver; starts nothing. */
+  /** Creates the driver; starts nothing. */
   public MosquittoDriver() {
     // No options: it is no Java program.
   }

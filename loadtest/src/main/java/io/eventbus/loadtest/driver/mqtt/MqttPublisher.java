@@ -68,12 +68,12 @@ final class MqttPublisher implements Driver.Publisher {
     awaitUnsent(0);
   }
 
-  private void awaitUnsent(int most) {
-    if (published - done.get() <= most && failure.get() == null) {
+  private void awaitUnsent(int max) {
+    if (published - done.get() <= max && failure.get() == null) {
       return;
     }
     long end = System.nanoTime() + FLUSH.toNanos();
-    while (published - done.get() > most) {
+    while (published - done.get() > max) {
       @Nullable Throwable failed = failure.get();
       if (failed != null) {
         throw new DriverException("an event was not sent", failed);

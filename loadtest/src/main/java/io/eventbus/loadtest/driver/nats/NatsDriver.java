@@ -21,7 +21,7 @@ public final class NatsDriver implements Driver {
   private static final Pattern TCP_PORT =
       Pattern.compile("client connections on 127\\.0\\.0\\.1:(\\d+)");
 
-  /** How the clients reach the server. */
+  /** Transport between clients and server. */
   public enum Transport {
     /** jnats over WebSocket. */
     WEB_SOCKET("nats", "ws", WEB_SOCKET_PORT, false),
@@ -45,7 +45,7 @@ public final class NatsDriver implements Driver {
 
   private final Transport transport;
 
-  /** Makes the driver; starts nothing. */
+  /** Creates the driver; starts nothing. */
   public NatsDriver(Transport transport) {
     this.transport = transport;
   }

@@ -18,7 +18,7 @@ public final class NatsGoDriver implements Driver {
 
   private final NatsDriver server = new NatsDriver(NatsDriver.Transport.TCP);
 
-  /** Makes the driver; starts nothing. */
+  /** Creates the driver; starts nothing. */
   public NatsGoDriver() {}
 
   @Override

@@ -125,7 +125,7 @@ final class NatsSelector implements AutoCloseable {
       }
       ((NatsStream) key.attachment()).accept(in.flip());
     } catch (IOException e) {
-      // What does not arrive any more is found lost.
+      // Events that do not arrive any more are found lost.
       key.cancel();
       close(channel);
     }
@@ -135,7 +135,7 @@ final class NatsSelector implements AutoCloseable {
     try {
       channel.close();
     } catch (IOException e) {
-      // It is of no use any more.
+      // The connection is of no use any more.
       return;
     }
   }

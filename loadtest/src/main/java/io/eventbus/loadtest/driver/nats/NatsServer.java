@@ -27,7 +27,7 @@ record NatsServer(ServerProcess process, String url, String monitor) implements 
   /** Connections between two servers, by default: three for ordinary accounts and the system's. */
   private static final int ROUTES_EACH = 4;
 
-  /** Says whether all routes to so many others are there. */
+  /** Returns whether all routes to so many others are there. */
   boolean isLinked(int others) {
     return ask("/routez").path("num_routes").asInt() >= others * ROUTES_EACH;
   }

@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One server with its defaults, or several with routes between all of them, also with the defaults
- * of these. For one thread.
+ * A server with its defaults, or several with routes between all of them, also with the defaults of
+ * these. For one thread.
  */
 final class NatsServers implements AutoCloseable {
   private static final Duration START = Duration.ofSeconds(20);

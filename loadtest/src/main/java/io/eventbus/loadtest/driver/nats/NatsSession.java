@@ -203,7 +203,7 @@ final class NatsSession implements Driver.Session {
       implements Driver.Subscriber {
     @Override
     public long reportedLost() {
-      // What the client dropped because its own queue was full.
+      // Events that the client dropped because its own queue was full.
       return dispatcher.getDroppedCount();
     }
 

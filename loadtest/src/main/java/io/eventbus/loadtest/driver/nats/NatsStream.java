@@ -7,13 +7,13 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One subscriber's end of NATS over WebSocket: takes the messages out of the frames, and NATS's
- * {@code MSG} out of the messages. For one thread at a time.
+ * Subscriber's end of NATS over WebSocket: takes the messages out of the frames, and NATS's {@code
+ * MSG} out of the messages. For one thread at a time.
  *
  * @see <a href="https://docs.nats.io/reference/reference-protocols/nats-protocol">the protocol</a>
  */
 final class NatsStream {
-  private static final int MAX = 4 * 1024 * 1024;
+  private static final int MAX_FRAME_BYTES = 4 * 1024 * 1024;
   private static final int OPCODE = 0x0F;
   private static final int CLOSE = 8;
   private static final int MAX_HEAD = 10;
@@ -85,8 +85,8 @@ final class NatsStream {
     if (used + length <= text.capacity()) {
       return;
     }
-    if (used + length > MAX) {
-      throw new IOException("a message of more than " + MAX + " bytes");
+    if (used + length > MAX_FRAME_BYTES) {
+      throw new IOException("a message of more than " + MAX_FRAME_BYTES + " bytes");
     }
     ByteBuffer larger = ByteBuffer.allocate(2 * (used + length));
     text.flip();

@@ -41,7 +41,7 @@ final class PaperSession implements Driver.Session {
     this.client =
         ClientManager.createClient(
             "org.glassfish.tyrus.container.grizzly.client.GrizzlyClientContainer");
-    // One set of threads for all connections instead of one each.
+    // All connections share a set of threads.
     client.getProperties().put(ClientProperties.SHARED_CONTAINER, true);
   }
 
@@ -129,7 +129,7 @@ final class PaperSession implements Driver.Session {
     try {
       session.close();
     } catch (IOException e) {
-      // It is gone already.
+      // The connection is gone already.
       return;
     }
   }

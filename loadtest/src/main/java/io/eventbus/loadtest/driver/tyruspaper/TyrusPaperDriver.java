@@ -19,7 +19,7 @@ public final class TyrusPaperDriver implements Driver {
 
   private final List<String> jvmOptions;
 
-  /** Makes the driver; starts nothing. */
+  /** Creates the driver; starts nothing. */
   public TyrusPaperDriver(List<String> jvmOptions) {
     this.jvmOptions = List.copyOf(jvmOptions);
   }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /** All clients of a bus are sent away together, to the other bus, and then back. */
 final class Drain implements Script {
   private static final int WARM_UP_ROUNDS = 2;
-  private static final Duration MAX = Duration.ofSeconds(90);
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(90);
   private static final Duration STILL = Duration.ofSeconds(1);
 
   private final String name;
@@ -18,7 +18,7 @@ final class Drain implements Script {
   private final int subscribers;
   private final int perSecond;
 
-  /** Makes one. */
+  /** Creates it. */
   Drain(String name, int publishers, int subscribers, int perSecond) {
     this.name = name;
     this.publishers = publishers;
@@ -72,7 +72,7 @@ final class Drain implements Script {
     stage.buses().drain(from, true);
     crowd.await(
         () -> clients.stream().allMatch(client -> client.bus() == 1 - from),
-        MAX,
+        DRAIN_TIMEOUT,
         () -> clients.stream().filter(c -> c.bus() != 1 - from).count() + " clients have not gone");
     long last = clients.stream().mapToLong(Client::arrivedAt).max().orElse(asked);
     // Until an event is due for each, and a moment.

@@ -11,14 +11,14 @@ import java.util.Set;
 import java.util.function.IntPredicate;
 
 /**
- * One of three buses is killed with SIGKILL, again and again, and started again each time. Its
+ * Kills one of three buses with SIGKILL, again and again, and starts it again each time. Its
  * clients have to find another bus by themselves; what it had for them, and what its publishers had
  * just sent, may be lost and is counted. Nothing of what publishers elsewhere send to subscribers
  * elsewhere may be.
  */
 final class Kill implements Script {
   private static final int BUSES = 3;
-  private static final Duration MAX = Duration.ofSeconds(60);
+  private static final Duration SERVE_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration STILL = Duration.ofSeconds(2);
   private static final Duration SETTLE = Duration.ofSeconds(1);
 
@@ -49,7 +49,7 @@ final class Kill implements Script {
     }
   }
 
-  /** What was wrong with a stream before. */
+  /** Faults of a subscriber's streams before the kill. */
   private record Before(MovingMember member, Integrity ofAll, Integrity ofLiving) {}
 
   private static void kill(Stage stage, int kill) {
@@ -66,62 +66,62 @@ final class Kill implements Script {
       }
     }
     IntPredicate living = publisher -> !dead.contains(publisher);
-    List<Before> orphans = new ArrayList<>();
-    List<Before> others = new ArrayList<>();
+    List<Before> members = new ArrayList<>();
+    List<Before> otherMembers = new ArrayList<>();
     for (MovingMember member : crowd.members()) {
       Integrity of = member.watch().integrity(p -> true);
       Before before = new Before(member, of, member.watch().integrity(living));
-      (member.client().bus() == bus ? orphans : others).add(before);
+      (member.client().bus() == bus ? members : otherMembers).add(before);
     }
-    List<Client> homeless = crowd.clients().stream().filter(client -> client.bus() == bus).toList();
+    List<Client> clients = crowd.clients().stream().filter(client -> client.bus() == bus).toList();
     crowd.window(MoveLatencies.Phase.DURING);
     long killed = System.nanoTime();
     stage.buses().kill(bus);
     crowd.await(
-        () -> homeless.stream().allMatch(client -> client.bus() >= 0 && client.bus() != bus),
-        MAX,
+        () -> clients.stream().allMatch(client -> client.bus() >= 0 && client.bus() != bus),
+        SERVE_TIMEOUT,
         () -> "clients of the killed bus " + bus + " have not found another");
     crowd.await(
         () ->
-            orphans.stream()
+            members.stream()
                 .map(Before::member)
                 .allMatch(m -> m.watch().heardSince(m.client().arrivedAt(), living, publishers)),
-        MAX,
+        SERVE_TIMEOUT,
         () -> "subscribers of the killed bus " + bus + " are not served elsewhere");
     crowd.flow(SETTLE);
     List<Double> served = new ArrayList<>();
-    for (Before orphan : orphans) {
+    for (Before orphan : members) {
       Watch watch = orphan.member().watch();
       served.add(Stage.millis(watch.resumedAt(living, publishers) - killed));
       stage.paused(Stage.millis(watch.pause(living, publishers, crowd.intervalNanos())));
     }
     served.forEach(stage::arrived);
     List<Double> unaffected = new ArrayList<>();
-    for (Before other : others) {
+    for (Before other : otherMembers) {
       unaffected.add(
           Stage.millis(other.member().watch().pause(living, publishers, crowd.intervalNanos())));
     }
     unaffected.forEach(stage::otherPaused);
-    stage.moved(homeless.size());
+    stage.moved(clients.size());
     crowd.window(MoveLatencies.Phase.AFTER);
     stage.buses().start(bus);
     crowd.flow(SETTLE);
-    long lost = lost(orphans, others, living);
+    long lost = lost(members, otherMembers, living);
     stage.allow(lost);
     stage.round(Spread.of(served).at(100));
     stage.tell(
         "bus %d killed: %d clients, the last one served after %.0f ms; elsewhere the longest pause"
             + " was %.1f ms; %d events lost with the bus",
-        bus, homeless.size(), Spread.of(served).at(100), Spread.of(unaffected).at(100), lost);
+        bus, clients.size(), Spread.of(served).at(100), Spread.of(unaffected).at(100), lost);
   }
 
   /** Counts what was lost where it may be: not from the living to those elsewhere. */
-  private static long lost(List<Before> orphans, List<Before> others, IntPredicate living) {
+  private static long lost(List<Before> members, List<Before> otherMembers, IntPredicate living) {
     long lost = 0;
-    for (Before orphan : orphans) {
+    for (Before orphan : members) {
       lost += orphan.member().watch().integrity(p -> true).lost() - orphan.ofAll().lost();
     }
-    for (Before other : others) {
+    for (Before other : otherMembers) {
       long all = other.member().watch().integrity(p -> true).lost() - other.ofAll().lost();
       long ofLiving = other.member().watch().integrity(living).lost() - other.ofLiving().lost();
       lost += all - ofLiving;

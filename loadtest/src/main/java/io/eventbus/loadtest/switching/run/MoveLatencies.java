@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 final class MoveLatencies {
   private static final int DIGITS = 3;
 
-  /** What is going on. */
+  /** Phases of an experiment. */
   enum Phase {
     /** Nothing that counts. */
     NONE,

@@ -90,7 +90,7 @@ final class MovingCrowd {
             before.gets(),
             true);
     members.add(next);
-    // What it missed is counted; from here on the other one gets everything.
+    // Its missing events are counted; from here on the other one gets everything.
     before.client().close();
     gone.add(before);
   }
@@ -151,13 +151,13 @@ final class MovingCrowd {
    *
    * @throws DriverException if it does not come about
    */
-  void await(BooleanSupplier condition, Duration longest, Supplier<String> problem) {
-    long end = System.nanoTime() + longest.toNanos();
+  void await(BooleanSupplier condition, Duration timeout, Supplier<String> problem) {
+    long end = System.nanoTime() + timeout.toNanos();
     while (!condition.getAsBoolean()) {
       sources.forEach(Source::check);
       if (System.nanoTime() - end > 0) {
         throw new DriverException(
-            problem.get() + " after " + TimeUnit.NANOSECONDS.toMillis(longest.toNanos()) + " ms");
+            problem.get() + " after " + TimeUnit.NANOSECONDS.toMillis(timeout.toNanos()) + " ms");
       }
       LockSupport.parkNanos(POLL_NANOS);
     }
@@ -169,12 +169,12 @@ final class MovingCrowd {
     for (Source source : sources) {
       source.stop();
     }
-    long least = Long.MAX_VALUE;
+    long min = Long.MAX_VALUE;
     long deadline = System.nanoTime() + NO_PROGRESS.toNanos();
     while (tail() > 0 && System.nanoTime() < deadline) {
       long now = tail();
-      if (now < least) {
-        least = now;
+      if (now < min) {
+        min = now;
         deadline = System.nanoTime() + NO_PROGRESS.toNanos();
       }
       LockSupport.parkNanos(POLL_NANOS);

@@ -6,13 +6,13 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * One client goes from bus to bus and back, again and again, while events flow: the subscriber, or
+ * Moves one client from bus to bus and back, again and again, while events flow: the subscriber, or
  * the publisher whose events the subscriber waits for. Buses and SDK leave a client alone that has
- * moved {@value #MAX} times within a minute; a new one then takes its place.
+ * moved {@value #MAX_MOVES} times within a minute; a new one then takes its place.
  */
 final class OneClient implements Script {
-  private static final int MAX = 8;
-  private static final Duration MAX_WAIT = Duration.ofSeconds(20);
+  private static final int MAX_MOVES = 8;
+  private static final Duration MOVE_TIMEOUT = Duration.ofSeconds(20);
 
   /** As long as a move with what comes after it usually takes, and no shorter than that. */
   private static final Duration STILL = Duration.ofMillis(60);
@@ -56,7 +56,7 @@ final class OneClient implements Script {
     crowd.flow(plan.warmUp());
     int moves = plan.warmUpMoves() + plan.moves();
     for (int i = 0; i < moves; i++) {
-      if (i > 0 && i % MAX == 0) {
+      if (i > 0 && i % MAX_MOVES == 0) {
         replace(crowd);
       }
       boolean counts = i >= plan.warmUpMoves();
@@ -105,7 +105,7 @@ final class OneClient implements Script {
         .crowd()
         .await(
             () -> client.arrivals() > arrivals || client.stayed().size() > stayed,
-            MAX_WAIT,
+            MOVE_TIMEOUT,
             () -> client.name() + " has not moved");
     if (client.arrivals() == arrivals || client.bus() != 1 - from) {
       throw new DriverException(

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class RollingRestart implements Script {
   private static final int BUSES = 3;
-  private static final Duration MAX = Duration.ofSeconds(90);
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(90);
   private static final Duration STILL = Duration.ofSeconds(2);
 
   @Override
@@ -59,11 +59,11 @@ final class RollingRestart implements Script {
     long clients = crowd.clients().stream().filter(client -> client.bus() == bus).count();
     crowd.window(MoveLatencies.Phase.DURING);
     long asked = System.nanoTime();
-    stage.buses().stop(bus, MAX);
+    stage.buses().stop(bus, END_TIMEOUT);
     double ended = Stage.millis(System.nanoTime() - asked);
     crowd.await(
         () -> crowd.clients().stream().map(Client::bus).noneMatch(at -> at == bus || at < 0),
-        MAX,
+        END_TIMEOUT,
         () -> "clients of bus " + bus + " are not at another one");
     stage.buses().start(bus);
     double back = Stage.millis(System.nanoTime() - asked);

@@ -1,11 +1,11 @@
 package io.eventbus.loadtest.switching.run;
 
-/** What is done in an experiment. */
+/** Steps of an experiment. */
 interface Script {
   /** Returns what the experiment is called. */
   String name();
 
-  /** Says what is done, in one sentence. */
+  /** Returns what is done, in one sentence. */
   String description(SwitchPlan plan);
 
   /** Returns how many buses it needs. */

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One publisher: numbered events to a topic of its own, evenly spread, each with the time at which
- * it was due. Sends on a thread of its own; any thread may call its methods.
+ * Publisher of numbered events to a topic of its own, evenly spread, each with the time at which it
+ * was due. Sends on a thread of its own; any thread may call its methods.
  */
 final class Source {
   private static final long JOIN_MILLIS = 30_000;
@@ -30,7 +30,7 @@ final class Source {
   private volatile @Nullable DriverException failure;
 
   /**
-   * Makes one that rests.
+   * Creates one that rests.
    *
    * @param number from 0, of the publisher and of its topic
    */

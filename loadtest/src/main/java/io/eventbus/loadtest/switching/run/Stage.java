@@ -19,7 +19,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What an experiment is played on, and what it finds. For one thread. */
+/** Buses, clients and findings of an experiment. For one thread. */
 final class Stage {
   private final SwitchPlan plan;
   private final Buses buses;

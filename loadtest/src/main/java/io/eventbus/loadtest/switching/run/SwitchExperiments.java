@@ -24,9 +24,9 @@ public final class SwitchExperiments {
   /** A hot topic has so many times the events of another. */
   private static final int HOT = 10;
 
-  /** What can be asked for. */
+  /** Kinds of experiments. */
   public enum Kind {
-    /** One client is moved many times. */
+    /** Moves one client many times. */
     ONE,
     /** A topic with one publisher and many subscribers is moved. */
     HOT_TOPIC,

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much of what the experiments do.
+ * Extent of the experiments.
  *
  * @param rate events per second while one client moves
  * @param members clients while buses are restarted or killed
@@ -47,10 +47,10 @@ public record SwitchPlan(
     }
   }
 
-  private static void require(String name, int value, int least, int most) {
-    if (value < least || value > most) {
+  private static void require(String name, int value, int min, int max) {
+    if (value < min || value > max) {
       throw new IllegalArgumentException(
-          name + ": " + value + " (expected: " + least + ".." + most + ")");
+          name + ": " + value + " (expected: " + min + ".." + max + ")");
     }
   }
 }

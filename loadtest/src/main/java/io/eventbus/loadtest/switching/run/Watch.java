@@ -12,7 +12,8 @@ import java.util.function.IntToLongFunction;
 import java.util.function.LongSupplier;
 
 /**
- * One subscriber: checks every event of every publisher, and finds the longest time without one.
+ * Receiver of a subscriber: checks every event of every publisher, and finds the longest time
+ * without one.
  *
  * <p>A <em>pause</em> of a stream (what one publisher sends to this subscriber) is the longest time
  * between two deliveries that follow each other, in a window of time, less the interval at which
@@ -31,7 +32,7 @@ final class Watch implements Driver.Receiver {
   private long received;
   private long windowBegin;
 
-  /** What one publisher sends. */
+  /** Events of one publisher. */
   private static final class Stream {
     private final SequenceCheck check = new SequenceCheck(1);
     private long last;
@@ -40,7 +41,7 @@ final class Watch implements Driver.Receiver {
   }
 
   /**
-   * Makes one.
+   * Creates one.
    *
    * @param clock the time, as {@link System#nanoTime}
    * @param payloadBytes what every payload must have
@@ -142,7 +143,7 @@ final class Watch implements Driver.Receiver {
   }
 
   /**
-   * Says whether an event of every stream that counts has come since a time.
+   * Returns whether an event of every stream that counts has come since a time.
    *
    * @return false if of one of them nothing has, or has ever, come
    */

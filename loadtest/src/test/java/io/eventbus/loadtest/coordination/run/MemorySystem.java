@@ -68,7 +68,7 @@ final class MemorySystem implements CoordinationSystem, CoordinationCluster {
 
   @Override
   public void awaitWhole() {
-    // It is.
+    // All of its servers always take part.
   }
 
   @Override

@@ -216,7 +216,7 @@ class AdmissionIT {
         .anyMatch(line -> line.getFormattedMessage().contains("is refused with 400: "));
   }
 
-  /** What the proxy hears is in no log of the bus's operator. */
+  /** The bus's operator sees no log of a proxy. */
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -61,7 +61,7 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     }
     if (isWhole(all)) {
       passOn(ctx, all);
-      // What it says may have ended the channel, and with it the pipeline.
+      // The request may have ended the channel, and with it the pipeline.
       if (!ctx.isRemoved()) {
         ctx.pipeline().remove(this);
       }

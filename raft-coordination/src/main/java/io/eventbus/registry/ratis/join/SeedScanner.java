@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Scanner for other buses at the addresses of the seeds, on a thread that may wait. */
 public final class SeedScanner {
-  private static final Duration DEADLINE = Duration.ofSeconds(2);
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2);
 
   /**
    * Decision for a bus.
@@ -42,6 +42,7 @@ public final class SeedScanner {
   private final JoinAdmission.Joiner self;
   private final SeedSource source;
   private final BootstrapElection election;
+  private final Duration timeout;
 
   /** Addresses of members at the last look. */
   private volatile List<InetSocketAddress> members = List.of();
@@ -53,11 +54,22 @@ public final class SeedScanner {
       JoinAdmission.Joiner self,
       SeedSource source,
       BootstrapElection election) {
+    this(links, peers, self, source, election, ANSWER_TIMEOUT);
+  }
+
+  SeedScanner(
+      LinkNode links,
+      PeerBook peers,
+      JoinAdmission.Joiner self,
+      SeedSource source,
+      BootstrapElection election,
+      Duration timeout) {
     this.links = links;
     this.peers = peers;
     this.self = self;
     this.source = source;
     this.election = election;
+    this.timeout = timeout;
   }
 
   /** Returns whether there are no seeds. */
@@ -149,13 +161,13 @@ public final class SeedScanner {
             .encode();
     List<CompletableFuture<byte[]>> asked = new ArrayList<>();
     for (InetSocketAddress target : targets) {
-      asked.add(links.call(target, Services.COMMANDS, Services.PROBE, question, DEADLINE));
+      asked.add(links.call(target, Services.COMMANDS, Services.PROBE, question, timeout));
     }
     List<Reply> replies = new ArrayList<>();
     int i = 0;
     for (InetSocketAddress target : targets) {
       try {
-        byte[] bytes = asked.get(i++).get(2 * DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+        byte[] bytes = asked.get(i++).get(2 * timeout.toMillis(), TimeUnit.MILLISECONDS);
         add(replies, new Reply(target, JoinMessages.Answer.decode(bytes)));
       } catch (ExecutionException e) {
         checkRefusal(target, LeaderRetry.unwrap(e.getCause()));

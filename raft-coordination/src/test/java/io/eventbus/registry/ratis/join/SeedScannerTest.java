@@ -76,7 +76,8 @@ class SeedScannerTest {
   private SeedScanner scanner() {
     JoinAdmission.Joiner joiner =
         new JoinAdmission.Joiner(new BusId("m"), new Endpoint("127.0.0.1", 1));
-    return new SeedScanner(self, new PeerBook(), joiner, () -> seeds, election);
+    return new SeedScanner(
+        self, new PeerBook(), joiner, () -> seeds, election, Duration.ofSeconds(60));
   }
 
   private SeedScanner.Outcome scan() throws Exception {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Operators that log in at the administration port, and revoke clients' credentials. */
 @Timeout(120)
 class RevocationIT {
-  private static final String REVOKED = "what this client proved who it is with was revoked";
+  private static final String REVOKED = "the credential of this client was revoked";
 
   private final Instant now = Instant.now();
   private final HttpClient http = HttpClient.newHttpClient();

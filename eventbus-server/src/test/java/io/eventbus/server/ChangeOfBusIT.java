@@ -278,10 +278,10 @@ class ChangeOfBusIT {
     EventBusClient other = connect(one);
     String token = token(one, two, client, LIFE);
     assertThat(refusal(one, two, other, token)).contains("another client's");
-    assertThat(refusal(one, two, client, token + "A")).contains("none that this bus has issued");
+    assertThat(refusal(one, two, client, token + "A")).contains("not issued by this bus");
     assertThat(refusal(one, two, client, token(two, one, client, LIFE)))
         .as("of another bus")
-        .contains("none that this bus has issued");
+        .contains("not issued by this bus");
     assertThat(refusal(one, two, client, token(one, two, client, Duration.ofNanos(1))))
         .contains("expired");
     assertThat(ask(one, two.uri(), client, token).toCompletableFuture().get(60, TimeUnit.SECONDS))

@@ -85,14 +85,14 @@ public final class BusCalls {
    * Returns the oldest open calls of each loop, oldest first. The future completes on a loop; never
    * if the bus ends.
    *
-   * @param most maximum number of calls of each loop
+   * @param max maximum number of calls of each loop
    */
-  public CompletableFuture<List<OpenCall>> slowest(int most) {
+  public CompletableFuture<List<OpenCall>> slowest(int max) {
     CompletableFuture<List<OpenCall>> all = CompletableFuture.completedFuture(List.of());
     for (int loop = 0; loop < loops.count(); loop++) {
       LoopCalls calls = loop(loop);
       CompletableFuture<List<OpenCall>> one =
-          CompletableFuture.supplyAsync(() -> calls.slowest(most), loops.executor(loop));
+          CompletableFuture.supplyAsync(() -> calls.slowest(max), loops.executor(loop));
       all =
           all.thenCombine(
               one,

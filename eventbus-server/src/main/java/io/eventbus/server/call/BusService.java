@@ -21,7 +21,7 @@ public interface BusService {
   /** Responder of a bus that answers no queries. */
   BusService NONE =
       (account, method, argument, answer) ->
-          answer.fail(FailureCode.UNKNOWN_METHOD, "nothing can be asked of this bus");
+          answer.fail(FailureCode.UNKNOWN_METHOD, "this bus answers no queries");
 
   /** Receiver of the answer to a query. Any thread. */
   interface Answer {

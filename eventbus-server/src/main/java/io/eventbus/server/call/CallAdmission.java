@@ -62,9 +62,9 @@ final class CallAdmission {
       reason = tooMuch;
       return 0;
     }
-    long most = mostNanos(call);
+    long max = maxNanos(call);
     long waited = queue.waited(group, call.priority(), nowNanos);
-    if (Math.min(waited, nowNanos - service.openNanos(call.isLocalOnly())) <= most
+    if (Math.min(waited, nowNanos - service.openNanos(call.isLocalOnly())) <= max
         || !hasPlaces(call, only)) {
       return ADMITTED;
     }
@@ -74,7 +74,7 @@ final class CallAdmission {
 
   /** Returns the retry-after in milliseconds for a call behind calls that have waited too long. */
   long retryAfterMillis(Call call) {
-    return 1 + mostNanos(call) / 1_000_000;
+    return 1 + maxNanos(call) / 1_000_000;
   }
 
   /** Returns the message for a shed call that has waited. */
@@ -95,12 +95,12 @@ final class CallAdmission {
    * @param own whether a call of its own group is refused; else the call's time does not count
    */
   boolean isOverdue(Call call, @Nullable ServiceMember only, boolean own, long nowNanos) {
-    long most = settings.maxWaitNanos();
+    long max = settings.maxWaitNanos();
     if (own) {
-      most = Math.min(most, ownNanos(call));
+      max = Math.min(max, ownNanos(call));
     }
-    return nowNanos - call.queuedNanos > most
-        && nowNanos - call.service().service.openNanos(call.isLocalOnly()) > most
+    return nowNanos - call.queuedNanos > max
+        && nowNanos - call.service().service.openNanos(call.isLocalOnly()) > max
         && hasPlaces(call, only);
   }
 
@@ -126,7 +126,7 @@ final class CallAdmission {
     return (call.deadlineNanos() - call.begunNanos()) / 4 * 3;
   }
 
-  private long mostNanos(Call call) {
+  private long maxNanos(Call call) {
     return Math.min(settings.maxWaitNanos() / divisor(call.priority()), ownNanos(call));
   }
 

@@ -85,11 +85,11 @@ final class CallCompletion {
     if (isOver(call, nowNanos)) {
       return;
     }
-    if (MemberConnection.isRefusal(code, executed) && goesToOther(call, nowNanos)) {
+    if (MemberConnection.isRefusal(code, executed) && canTryAnother(call, nowNanos)) {
       call.stats().retries(RetryReason.REFUSED).add(1);
       call.queuedNanos = nowNanos;
       call.become(CallState.READY);
-      calls.dispatcher().again(call, nowNanos);
+      calls.dispatcher().redispatch(call, nowNanos);
       return;
     }
     CallerConnection client = call.client();
@@ -103,7 +103,7 @@ final class CallCompletion {
     client.end().failure(request, member, code, sure, retryAfterMillis, failure);
   }
 
-  private static boolean goesToOther(Call call, long nowNanos) {
+  private static boolean canTryAnother(Call call, long nowNanos) {
     if (call.pinned() != 0 || call.isLate(nowNanos) || !call.refusals.refused(call.member())) {
       return false;
     }
@@ -134,7 +134,7 @@ final class CallCompletion {
       case UNWRITTEN -> {
         call.stats().retries(RetryReason.UNWRITTEN).add(1);
         call.become(CallState.READY);
-        calls.dispatcher().again(call, nowNanos);
+        calls.dispatcher().redispatch(call, nowNanos);
       }
       case EXPIRED -> {
         call.stats().expired.add(1);
@@ -147,21 +147,21 @@ final class CallCompletion {
         call.stats().retries(RetryReason.BUSY).add(1);
         call.refusals.sentBack(call.member(), call.pinned() != 0);
         call.become(CallState.READY);
-        calls.dispatcher().again(call, nowNanos);
+        calls.dispatcher().redispatch(call, nowNanos);
       }
-      case NOT_THERE -> notThere(call, nowNanos);
+      case NOT_THERE -> peerHasNoMember(call, nowNanos);
     }
   }
 
   /** Handles a call that a peer has returned because it has no member for it. */
-  private void notThere(Call call, long nowNanos) {
+  private void peerHasNoMember(Call call, long nowNanos) {
     boolean others = call.refusals.sentBack(call.member(), call.pinned() != 0);
     call.become(CallState.READY);
     if (call.pinned() != 0) {
-      calls.dispatcher().again(call, nowNanos);
+      calls.dispatcher().redispatch(call, nowNanos);
     } else if (others && (isServedByOther(call) || call.waitNanos() > 0)) {
       call.stats().retries(RetryReason.BUSY).add(1);
-      calls.dispatcher().again(call, nowNanos);
+      calls.dispatcher().redispatch(call, nowNanos);
     } else {
       fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
     }
@@ -173,7 +173,7 @@ final class CallCompletion {
       call.repeat();
       call.queuedNanos = nowNanos;
       call.become(CallState.READY);
-      calls.dispatcher().again(call, nowNanos);
+      calls.dispatcher().redispatch(call, nowNanos);
       return;
     }
     CallerConnection client = call.client();
@@ -256,7 +256,7 @@ final class CallCompletion {
     if (member.loop() == calls.number()) {
       member.client().cancelled(number, timedOut, reason, nowNanos);
     } else {
-      CallHandOverQueue.Note note = calls.tell(member.loop(), CallHandOverQueue.Kind.CANCEL);
+      CallHandOverQueue.Note note = calls.startNote(member.loop(), CallHandOverQueue.Kind.CANCEL);
       note.member = member;
       note.number = number;
       note.timedOut = timedOut;

@@ -23,7 +23,7 @@ final class CallDispatcher {
   static final long SEND_BACK_NANOS = 50_000_000;
 
   /** Queues that take turns: calls for one member, calls for any, and calls of peers. */
-  private static final int SORTS = 3;
+  private static final int KINDS = 3;
 
   private final LoopCalls calls;
   private final PinnedMembers pinnedMembers = new PinnedMembers();
@@ -59,7 +59,7 @@ final class CallDispatcher {
     ServiceQueue queue = queue(call, to);
     ServiceMember member = queue.isEmpty() ? selector.take(to, call, local, nowNanos) : null;
     if (member != null) {
-      give(call, member, nowNanos);
+      dispatch(call, member, nowNanos);
     } else if (call.isFromBus()) {
       // Bounded by the grant that their bus was given.
       enqueue(call, to, false, nowNanos);
@@ -82,7 +82,7 @@ final class CallDispatcher {
     }
     ServiceQueue queue = pinnedQueue(member);
     if (queue.isEmpty() && member.window().tryAcquire()) {
-      give(call, member, nowNanos);
+      dispatch(call, member, nowNanos);
     } else if (admitted(call, queue, member, nowNanos)) {
       enqueuePinned(call, member, queue, false, nowNanos);
     }
@@ -126,8 +126,8 @@ final class CallDispatcher {
       FairnessGroup group,
       CallPriority priority,
       long nowNanos) {
-    long most = calls.settings().maxWaitNanos();
-    Call first = queue.nextToShed(group, priority, most, nowNanos);
+    long max = calls.settings().maxWaitNanos();
+    Call first = queue.nextToShed(group, priority, max, nowNanos);
     if (first == null) {
       return;
     }
@@ -146,7 +146,7 @@ final class CallDispatcher {
   }
 
   /** Dispatches a call again that a member has not executed. */
-  void again(Call call, long nowNanos) {
+  void redispatch(Call call, long nowNanos) {
     LoopService to = calls.services().current(call.service(), nowNanos);
     call.service = to;
     if (call.pinned() != 0) {
@@ -155,7 +155,7 @@ final class CallDispatcher {
     }
     ServiceMember member = selector.take(to, call, call.isLocalOnly(), nowNanos);
     if (member != null) {
-      give(call, member, nowNanos);
+      dispatch(call, member, nowNanos);
     } else if (call.isServed() || call.waitNanos() > 0) {
       call.memberDeadlineNanos = nowNanos + call.waitNanos();
       if (!call.isServed()) {
@@ -175,13 +175,13 @@ final class CallDispatcher {
           .completion()
           .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NOT_THIS_MEMBER, nowNanos);
     } else if (member.window().tryAcquire()) {
-      give(call, member, nowNanos);
+      dispatch(call, member, nowNanos);
     } else {
       enqueuePinned(call, member, pinnedQueue(member), true, nowNanos);
     }
   }
 
-  private void give(Call call, ServiceMember member, long nowNanos) {
+  private void dispatch(Call call, ServiceMember member, long nowNanos) {
     if (call.number == 0) {
       call.stats().queueTime.record(nowNanos - call.begunNanos());
     }
@@ -191,7 +191,7 @@ final class CallDispatcher {
     if (member.loop() == calls.number()) {
       member.client().invoke(call, nowNanos);
     } else {
-      calls.tell(member.loop(), CallHandOverQueue.Kind.INVOKE).call = call;
+      calls.startNote(member.loop(), CallHandOverQueue.Kind.INVOKE).call = call;
       call.client().end().chargeWork(CallHandOverQueue.nanos(call.bytes()));
     }
   }
@@ -229,7 +229,7 @@ final class CallDispatcher {
     wait(call, queue, member.service(), first);
     if (!member.serves()) {
       // The member may not have known of this queue when it notified the loops.
-      gone(member, queue);
+      memberGone(member, queue);
     } else if (queue.size() == 1 && member.window().tryAcquire()) {
       granted(member, nowNanos);
     }
@@ -245,7 +245,7 @@ final class CallDispatcher {
   }
 
   /** Ends the wait of a call. */
-  private void waited(Call call) {
+  private void endWait(Call call) {
     call.service().service.queued().decrementAndGet();
     queuedBytes.addAndGet(-call.bytes());
     call.group().queuedBytes -= call.bytes();
@@ -257,7 +257,7 @@ final class CallDispatcher {
     ServiceQueue queue = call.queue;
     if (queue != null) {
       queue.remove(call);
-      waited(call);
+      endWait(call);
     }
   }
 
@@ -275,9 +275,9 @@ final class CallDispatcher {
         return;
       }
       LoopService service = call.service();
-      waited(call);
+      endWait(call);
       if (!call.client().isClosed()) {
-        give(call, member, nowNanos);
+        dispatch(call, member, nowNanos);
         // The member may have been the last one, and takes no further call.
         calls.services().forgetIdle(service);
         return;
@@ -298,8 +298,8 @@ final class CallDispatcher {
     LoopService known = calls.services().known(member.service());
     ServiceQueue own = pinned.get(member);
     Call call = null;
-    for (int i = 0; call == null && i < SORTS; i++) {
-      queueTurn = (queueTurn + 1) % SORTS;
+    for (int i = 0; call == null && i < KINDS; i++) {
+      queueTurn = (queueTurn + 1) % KINDS;
       call =
           switch (queueTurn) {
             case 0 -> poll(own, nowNanos);
@@ -324,8 +324,8 @@ final class CallDispatcher {
   void offer(ServiceMember member) {
     while (anyWaits(member) && member.window().tryAcquire()) {
       int loop = -1;
-      for (int i = 0; loop < 0 && i < SORTS; i++) {
-        loopTurn = (loopTurn + 1) % SORTS;
+      for (int i = 0; loop < 0 && i < KINDS; i++) {
+        loopTurn = (loopTurn + 1) % KINDS;
         loop =
             switch (loopTurn) {
               case 0 -> member.waiting().next();
@@ -338,7 +338,7 @@ final class CallDispatcher {
       } else if (loop == calls.number()) {
         granted(member, calls.now());
       } else {
-        calls.tell(loop, CallHandOverQueue.Kind.PLACE).member = member;
+        calls.startNote(loop, CallHandOverQueue.Kind.PLACE).member = member;
       }
     }
   }
@@ -433,14 +433,14 @@ final class CallDispatcher {
   }
 
   /** Fails the calls that wait for a member only that takes no more calls. */
-  void gone(ServiceMember member) {
+  void memberGone(ServiceMember member) {
     ServiceQueue queue = pinned.get(member);
     if (queue != null && !member.serves()) {
-      gone(member, queue);
+      memberGone(member, queue);
     }
   }
 
-  private void gone(ServiceMember member, ServiceQueue queue) {
+  private void memberGone(ServiceMember member, ServiceQueue queue) {
     if (!emptying.add(queue)) {
       return;
     }
@@ -462,11 +462,11 @@ final class CallDispatcher {
   }
 
   private void goneFrom(ServiceMember member, Call call, long nowNanos) {
-    waited(call);
+    endWait(call);
     if (member.isPeer() && !call.client().isClosed()) {
       // The member may be at yet another bus.
       call.become(CallState.READY);
-      again(call, nowNanos);
+      redispatch(call, nowNanos);
     } else {
       calls
           .completion()

@@ -192,7 +192,7 @@ final class CallHandOverQueue {
         if (e instanceof OutOfMemoryError endOfHeap) {
           throw endOfHeap;
         }
-        LOG.error("what another loop said of a call could not be done", e);
+        LOG.error("a note of another loop about a call could not be processed", e);
       }
     }
 
@@ -212,7 +212,7 @@ final class CallHandOverQueue {
   private final AtomicInteger unseen = new AtomicInteger();
   private @Nullable Batch open;
   // Subjects of notes in the open batch that are sent only once; null for none.
-  private @Nullable Set<Object> told;
+  private @Nullable Set<Object> notified;
 
   CallHandOverQueue(LoopCalls to, Executor destination) {
     this.to = to;
@@ -253,10 +253,10 @@ final class CallHandOverQueue {
    * add; source loop only.
    */
   boolean isFirst(Object subject) {
-    Set<Object> already = told;
+    Set<Object> already = notified;
     if (already == null) {
       already = Collections.newSetFromMap(new IdentityHashMap<>(4));
-      told = already;
+      notified = already;
     }
     return already.add(subject);
   }
@@ -268,7 +268,7 @@ final class CallHandOverQueue {
       return;
     }
     open = null;
-    told = null;
+    notified = null;
     int flushed = batch.size;
     boolean taken = false;
     unseen.addAndGet(flushed);

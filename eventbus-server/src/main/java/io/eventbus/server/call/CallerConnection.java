@@ -18,7 +18,7 @@ public final class CallerConnection {
   private final CallerInfo info;
   private final FairnessGroup group;
   private final ServiceShare held;
-  private final int most;
+  private final int maxInFlight;
   private final CallStats stats;
   private final String tooMany;
   // Calls that have not ended, by the caller's numbers.
@@ -37,15 +37,15 @@ public final class CallerConnection {
       CallerInfo info,
       FairnessGroup group,
       ServiceShare held,
-      int most,
+      int maxInFlight,
       CallStats stats) {
-    this(calls, end, info, group, held, most, stats, 0);
+    this(calls, end, info, group, held, maxInFlight, stats, 0);
   }
 
   /**
    * Creates the caller of one request's calls.
    *
-   * @param most maximum number of calls in flight
+   * @param maxInFlight maximum number of calls in flight
    * @param stats counters of the calls
    * @param request number of the request for members; 0 for the number of each call
    */
@@ -55,7 +55,7 @@ public final class CallerConnection {
       CallerInfo info,
       FairnessGroup group,
       ServiceShare held,
-      int most,
+      int maxInFlight,
       CallStats stats,
       long request) {
     this.held = held;
@@ -64,11 +64,11 @@ public final class CallerConnection {
     this.end = end;
     this.info = info;
     this.group = group;
-    this.most = most;
+    this.maxInFlight = maxInFlight;
     this.request = request;
     this.tooMany =
         "too many calls of the connection are in flight (expected: at most "
-            + most
+            + maxInFlight
             + ", limits.calls)";
   }
 
@@ -89,7 +89,7 @@ public final class CallerConnection {
       throw new IllegalArgumentException("body: null (expected: method and event)");
     }
     stats.requests.add(1);
-    if (inFlight >= most) {
+    if (inFlight >= maxInFlight) {
       refuse(request, FailureCode.OVERLOADED, tooMany);
       return true;
     }
@@ -253,12 +253,12 @@ public final class CallerConnection {
 
   /** Returns the list of its due calls. */
   TimerWheel.Dues dues() {
-    TimerWheel.Dues made = dues;
-    if (made == null) {
-      made = new TimerWheel.Dues(calls.deadlines(), nanos -> end.chargeWork(nanos));
-      dues = made;
+    TimerWheel.Dues created = dues;
+    if (created == null) {
+      created = new TimerWheel.Dues(calls.deadlines(), nanos -> end.chargeWork(nanos));
+      dues = created;
     }
-    return made;
+    return created;
   }
 
   boolean isClosed() {

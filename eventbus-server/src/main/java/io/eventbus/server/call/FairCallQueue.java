@@ -50,13 +50,13 @@ final class FairCallQueue {
    * Returns the call to shed when a call of a group is refused: the first of that group or, if it
    * has none, the first of the group whose turn it is, if that turn has not come for too long.
    */
-  @Nullable Call nextToShed(FairnessGroup group, long mostNanos, long nowNanos) {
+  @Nullable Call nextToShed(FairnessGroup group, long maxNanos, long nowNanos) {
     CallerQueue queue = queues.get(group);
     if (queue != null) {
       return queue.first();
     }
     queue = current;
-    return queue == null || nowNanos - queue.turnNanos <= mostNanos ? null : queue.first();
+    return queue == null || nowNanos - queue.turnNanos <= maxNanos ? null : queue.first();
   }
 
   /** Passes the turn of a call's group to the next one: the call makes way for another group. */

@@ -39,7 +39,7 @@ final class LocalService {
   private volatile long openNanos;
   private volatile long openHereNanos;
   // Upper bound of the members' windows; may be too large after windows have shrunk.
-  private volatile int widest;
+  private volatile int maxWindow;
   private int serving;
   private int servingHere;
   // Streams to peers that have places there.
@@ -145,15 +145,15 @@ final class LocalService {
     return false;
   }
 
-  int widest() {
-    return widest;
+  int maxWindow() {
+    return maxWindow;
   }
 
   /** Raises the upper bound of windows. */
-  void widened(int window) {
-    if (window > widest) {
+  void raiseMaxWindow(int window) {
+    if (window > maxWindow) {
       // A concurrent update may be lost: the choice is a little less fair until the next one.
-      widest = window;
+      maxWindow = window;
     }
   }
 
@@ -177,15 +177,15 @@ final class LocalService {
     ServiceMember[] before = members;
     ServiceMember[] after = new ServiceMember[before.length - 1];
     int at = 0;
-    int most = 0;
+    int max = 0;
     for (ServiceMember each : before) {
       if (each != member) {
         after[at++] = each;
-        most = Math.max(most, each.window().limit());
+        max = Math.max(max, each.window().limit());
       }
     }
     members = after;
-    widest = most;
+    maxWindow = max;
     return serves ? serves(-1, member, nowNanos) : Loss.NONE;
   }
 

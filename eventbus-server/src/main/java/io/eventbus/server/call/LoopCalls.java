@@ -41,7 +41,7 @@ public final class LoopCalls {
   private final ServiceMemory.OfLoop registrations;
   private long dispatched;
   private boolean flushDue;
-  private @Nullable CallHandOverQueue toldLast;
+  private @Nullable CallHandOverQueue notifiedLast;
 
   LoopCalls(
       BusCalls bus, int number, LoopPort port, CallStats stats, CallStats fromBuses, long seed) {
@@ -110,9 +110,9 @@ public final class LoopCalls {
   }
 
   /** Returns the oldest open calls, oldest first. */
-  List<OpenCall> slowest(int most) {
+  List<OpenCall> slowest(int max) {
     checkLoop();
-    return SlowCalls.of(deadlines, most, now());
+    return SlowCalls.of(deadlines, max, now());
   }
 
   /** Creates the caller of the parts of one request to this many members. */
@@ -132,13 +132,13 @@ public final class LoopCalls {
    *
    * @param share key that the calls of that peer share, compared by {@code equals}: they take turns
    *     with those of others
-   * @param most maximum number of open calls
+   * @param max maximum number of open calls
    */
-  public CallerConnection bus(CallerPort end, Object share, int most) {
+  public CallerConnection bus(CallerPort end, Object share, int max) {
     checkLoop();
     CallerInfo info = new CallerInfo(0, NO_IDENTITY, share);
     return new CallerConnection(
-        this, end, info, joinGroup(info), ServiceShare.ofBus(memory), most, fromBuses);
+        this, end, info, joinGroup(info), ServiceShare.ofBus(memory), max, fromBuses);
   }
 
   /** Creates a member connection for a stream to a peer that serves. */
@@ -208,9 +208,9 @@ public final class LoopCalls {
   }
 
   /** Starts a note to another loop; to be filled in at once. */
-  CallHandOverQueue.Note tell(int loop, CallHandOverQueue.Kind kind) {
+  CallHandOverQueue.Note startNote(int loop, CallHandOverQueue.Kind kind) {
     CallHandOverQueue queue = queue(loop);
-    toldLast = queue;
+    notifiedLast = queue;
     if (!flushDue) {
       flushDue = true;
       port.flushSoon();
@@ -230,7 +230,7 @@ public final class LoopCalls {
 
   /** Returns whether the loop that got the last note is behind with earlier ones. */
   private boolean isOtherBehind() {
-    CallHandOverQueue last = toldLast;
+    CallHandOverQueue last = notifiedLast;
     return last != null && last.isBehind();
   }
 
@@ -250,7 +250,7 @@ public final class LoopCalls {
       case RETURN -> completion.returned(note.call(), note.returned, now);
       case PLACE -> dispatcher.granted(note.member(), now);
       case UNSERVED -> dispatcher.unserved(note.service());
-      case MEMBER_GONE -> dispatcher.gone(note.member());
+      case MEMBER_GONE -> dispatcher.memberGone(note.member());
       case TUNNEL_DATA -> note.tunnel().sendData(note.number, note.last, note.takeBody());
       case TUNNEL_CREDIT -> note.tunnel().sendCredit(note.number, note.received);
       case TUNNEL_END -> note.tunnel().sendEnd(note.ending());
@@ -267,7 +267,7 @@ public final class LoopCalls {
     boolean told = others.length == 1;
     for (int loop = 0; loop < others.length; loop++) {
       if (loop != number && queue(loop).isFirst(service)) {
-        tell(loop, CallHandOverQueue.Kind.UNSERVED).service = service;
+        startNote(loop, CallHandOverQueue.Kind.UNSERVED).service = service;
         told = true;
       }
     }
@@ -276,16 +276,16 @@ public final class LoopCalls {
   }
 
   /** Notifies all loops with calls for a member only that it takes no more calls. */
-  void cannotBeCalled(ServiceMember member) {
+  void notifyMemberGone(ServiceMember member) {
     if (!member.wasPinned()) {
       return;
     }
     for (int loop = 0; loop < others.length; loop++) {
       if (loop != number && queue(loop).isFirst(member)) {
-        tell(loop, CallHandOverQueue.Kind.MEMBER_GONE).member = member;
+        startNote(loop, CallHandOverQueue.Kind.MEMBER_GONE).member = member;
       }
     }
-    dispatcher.gone(member);
+    dispatcher.memberGone(member);
   }
 
   /** Resumes a member of any loop that was paused after failures. */
@@ -293,7 +293,7 @@ public final class LoopCalls {
     if (member.loop() == number) {
       member.resume();
     } else {
-      tell(member.loop(), CallHandOverQueue.Kind.RESUME).member = member;
+      startNote(member.loop(), CallHandOverQueue.Kind.RESUME).member = member;
     }
   }
 

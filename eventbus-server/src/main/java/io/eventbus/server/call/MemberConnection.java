@@ -80,7 +80,7 @@ public final class MemberConnection {
             this, joined, registration, concurrency, false, calls.loops(), calls.now());
     members.put(key, member);
     joined.add(member, concurrency > 0, calls.now());
-    joined.widened(member.window().limit());
+    joined.raiseMaxWindow(member.window().limit());
     calls.dispatcher().offer(member);
     return member;
   }
@@ -127,14 +127,14 @@ public final class MemberConnection {
     }
   }
 
-  private void release(Call call, ReturnReason why, long nowNanos) {
+  private void release(Call call, ReturnReason reason, long nowNanos) {
     LoopCalls owner = call.owner();
     if (owner == calls) {
-      calls.completion().returned(call, why, nowNanos);
+      calls.completion().returned(call, reason, nowNanos);
     } else {
-      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.RETURN);
+      CallHandOverQueue.Note note = calls.startNote(owner.number(), CallHandOverQueue.Kind.RETURN);
       note.call = call;
-      note.returned = why;
+      note.returned = reason;
     }
   }
 
@@ -152,14 +152,14 @@ public final class MemberConnection {
       found.member().timedOut(found, nowNanos);
     }
     end.cancel(call, reason);
-    long most = held.isLastRoom() ? ServiceShare.SMALL_BYTES : held.ownPart() / 2;
-    if (!peer && cancelledBytes > most) {
+    long max = held.isLastRoom() ? ServiceShare.SMALL_BYTES : held.ownPart() / 2;
+    if (!peer && cancelledBytes > max) {
       end.closeUnresponsive(
-          "the member has not answered calls that were cancelled, which take "
+          "unanswered cancelled calls of the member take "
               + cancelledBytes
               + " bytes (expected: at most "
-              + most
-              + "); answer what is cancelled as well, or give up the connection");
+              + max
+              + "); answer cancelled calls, too, or close the connection");
     }
   }
 
@@ -200,7 +200,7 @@ public final class MemberConnection {
       calls.completion().replied(found, handledMicros, tunnel, reply, now);
     } else {
       reply.retain();
-      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.REPLY);
+      CallHandOverQueue.Note note = calls.startNote(owner.number(), CallHandOverQueue.Kind.REPLY);
       note.call = found;
       note.handledMicros = handledMicros;
       note.tunnel = tunnel;
@@ -251,7 +251,7 @@ public final class MemberConnection {
    * Handles a call that a peer has not executed: it goes to others, if that is safe. Returns false
    * if this connection has no such call; then nothing was done.
    */
-  public boolean sentBack(long call, Undone why) {
+  public boolean sentBack(long call, Undone reason) {
     calls.checkLoop();
     Call found = open.remove(call);
     if (found == null) {
@@ -261,7 +261,7 @@ public final class MemberConnection {
     ServiceMember member = found.member();
     member.ended();
     ReturnReason returned =
-        switch (why) {
+        switch (reason) {
           case UNSENT -> ReturnReason.UNWRITTEN;
           case BUSY -> ReturnReason.BUSY;
           case NO_MEMBER -> ReturnReason.NOT_THERE;
@@ -314,7 +314,7 @@ public final class MemberConnection {
       calls.completion().failed(found, code, executed, retryAfterMillis, failure, now);
     } else {
       failure.retain();
-      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.FAILURE);
+      CallHandOverQueue.Note note = calls.startNote(owner.number(), CallHandOverQueue.Kind.FAILURE);
       note.call = found;
       note.code = code;
       note.executed = executed;
@@ -387,21 +387,21 @@ public final class MemberConnection {
       if (call != null) {
         left(call);
         call.member().ended();
-        ReturnReason why = peer ? ReturnReason.BUS_LOST : ReturnReason.LOST;
+        ReturnReason reason = peer ? ReturnReason.BUS_LOST : ReturnReason.LOST;
         MemberConnection.this.release(
-            call, call.place() < written ? why : ReturnReason.UNWRITTEN, nowNanos);
+            call, call.place() < written ? reason : ReturnReason.UNWRITTEN, nowNanos);
       }
     }
   }
 
   /** Returns the list of its members' due pause ends. */
   TimerWheel.Dues dues() {
-    TimerWheel.Dues made = dues;
-    if (made == null) {
-      made = new TimerWheel.Dues(calls.deadlines(), nanos -> end.chargeWork(nanos));
-      dues = made;
+    TimerWheel.Dues created = dues;
+    if (created == null) {
+      created = new TimerWheel.Dues(calls.deadlines(), nanos -> end.chargeWork(nanos));
+      dues = created;
     }
-    return made;
+    return created;
   }
 
   LoopCalls calls() {

@@ -41,7 +41,7 @@ final class MemberSelector {
    */
   @Nullable ServiceMember take(LoopService to, @Nullable Call call, boolean local, long nowNanos) {
     while (true) {
-      ServiceMember here = best(to.service.members(), to.service.widest(), call, nowNanos);
+      ServiceMember here = best(to.service.members(), to.service.maxWindow(), call, nowNanos);
       ServiceMember bus = local ? null : bus(to, call, nowNanos);
       ServiceMember best = first(here, bus, nowNanos);
       // Another loop may have been faster.
@@ -56,24 +56,25 @@ final class MemberSelector {
     if (here == null || bus == null) {
       return here == null ? bus : here;
     }
-    double near = here.expected(loop, 0, nowNanos);
-    return near <= bus.expected(loop, near, nowNanos) ? here : bus;
+    double localNanos = here.expected(loop, 0, nowNanos);
+    return localNanos <= bus.expected(loop, localNanos, nowNanos) ? here : bus;
   }
 
   private @Nullable ServiceMember bus(LoopService to, @Nullable Call call, long nowNanos) {
     ServiceMember[] buses = to.peers;
-    int widest = 0;
+    int maxWindow = 0;
     for (int i = 0; buses.length > FEW && i < buses.length; i++) {
-      widest = Math.max(widest, buses[i].window().limit());
+      maxWindow = Math.max(maxWindow, buses[i].window().limit());
     }
-    return best(buses, widest, call, nowNanos);
+    return best(buses, maxWindow, call, nowNanos);
   }
 
   private @Nullable ServiceMember best(
-      ServiceMember[] members, int widest, @Nullable Call call, long nowNanos) {
+      ServiceMember[] members, int maxWindow, @Nullable Call call, long nowNanos) {
     int count = members.length;
     if (count > FEW) {
-      ServiceMember best = cheaper(draw(members, widest), draw(members, widest), call, nowNanos);
+      ServiceMember best =
+          cheaper(draw(members, maxWindow), draw(members, maxWindow), call, nowNanos);
       return best == null ? any(members, call) : best;
     }
     ServiceMember best = null;
@@ -84,10 +85,10 @@ final class MemberSelector {
     return best;
   }
 
-  private ServiceMember draw(ServiceMember[] members, int widest) {
+  private ServiceMember draw(ServiceMember[] members, int maxWindow) {
     ServiceMember drawn = members[random.nextInt(members.length)];
     for (int i = 1; i < DRAWS; i++) {
-      if (random.nextInt(Math.max(1, widest)) < drawn.window().limit()) {
+      if (random.nextInt(Math.max(1, maxWindow)) < drawn.window().limit()) {
         return drawn;
       }
       drawn = members[random.nextInt(members.length)];

@@ -131,8 +131,8 @@ final class MemberWindow {
     adjustedAt = nowNanos;
     if (!paused && !closed && concurrency > 0) {
       // After a failure the window keeps its size until the member has succeeded.
-      int most = failuresInRow == 0 ? Math.max(1, 2 * limit) : limit;
-      set(Math.min(most, target()));
+      int max = failuresInRow == 0 ? Math.max(1, 2 * limit) : limit;
+      set(Math.min(max, target()));
     }
   }
 

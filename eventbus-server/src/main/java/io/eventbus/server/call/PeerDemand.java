@@ -64,7 +64,7 @@ public final class PeerDemand {
     estimate();
     long all = places + (places + 3L) / 4;
     long asks = Math.max(1L, open + queued);
-    long most = Math.max(FIRST_GRANT, 2 * asks);
+    long max = Math.max(FIRST_GRANT, 2 * asks);
     long asked = taken + service.queued().get() + service.queuedAtPeers().get();
     long part;
     if (asked <= all) {
@@ -73,7 +73,7 @@ public final class PeerDemand {
       int sharers = service.demandStreams().get() + (service.waiting().any() ? 1 : 0);
       part = Math.max(all / Math.max(1, sharers), all * asks / asked);
     }
-    return (int) Math.max(1, Math.min(most, part));
+    return (int) Math.max(1, Math.min(max, part));
   }
 
   private void estimate() {

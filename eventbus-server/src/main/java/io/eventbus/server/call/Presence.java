@@ -82,7 +82,7 @@ public final class Presence {
   private @Nullable Timer timer;
   private long rejoinNanos;
   private final ServiceMemory memory;
-  private final long mostAwayBytes;
+  private final long maxAwayBytes;
   private long losses;
   // Bytes of members whose connections were lost, of each account and of all.
   private final Map<String, Long> awayOfAccounts = new HashMap<>();
@@ -90,7 +90,7 @@ public final class Presence {
 
   Presence(ServiceMemory memory) {
     this.memory = memory;
-    this.mostAwayBytes = memory.limit() / AWAY_PART;
+    this.maxAwayBytes = memory.limit() / AWAY_PART;
   }
 
   /**
@@ -113,7 +113,7 @@ public final class Presence {
     Entry entry = services.get(service);
     if (entry == null) {
       services.put(service, new Entry(member));
-      tell(fromPeer ? Change.MOVED : Change.JOINED, service, member);
+      report(fromPeer ? Change.MOVED : Change.JOINED, service, member);
       return;
     }
     // With the bytes it was counted for.
@@ -137,7 +137,7 @@ public final class Presence {
     String account = entry.member.account();
     long bytes = CallHeap.ofAway(service, entry.member);
     long own = awayOfAccounts.getOrDefault(account, 0L);
-    if (own + bytes > mostAwayBytes - awayBytes) {
+    if (own + bytes > maxAwayBytes - awayBytes) {
       return false;
     }
     entry.away = ++losses;
@@ -153,22 +153,23 @@ public final class Presence {
   }
 
   /** Reports a connection that no longer serves. */
-  public synchronized void left(String service, long number, Departure how) {
+  public synchronized void left(String service, long number, Departure departure) {
     Map<String, Entry> services = members.get(number);
     Entry entry = services == null ? null : services.get(service);
     if (entry == null || --entry.connections > 0) {
       return;
     }
     Timer waits = timer;
-    boolean goesOn = how == Departure.MOVED_AWAY || (how == Departure.LOST && entry.leaves);
-    if (how == Departure.LOST && !goesOn && waits != null && keep(service, entry)) {
+    boolean goesOn =
+        departure == Departure.MOVED_AWAY || (departure == Departure.LOST && entry.leaves);
+    if (departure == Departure.LOST && !goesOn && waits != null && keep(service, entry)) {
       long loss = entry.away;
       waits.later(() -> over(service, number, loss), rejoinNanos);
       return;
     }
     remove(service, number);
     if (!goesOn) {
-      tell(Change.LEFT, service, entry.member);
+      report(Change.LEFT, service, entry.member);
     }
   }
 
@@ -178,7 +179,7 @@ public final class Presence {
     if (entry != null && entry.away == loss) {
       isBack(entry);
       remove(service, number);
-      tell(Change.LEFT, service, entry.member);
+      report(Change.LEFT, service, entry.member);
     }
   }
 
@@ -215,7 +216,7 @@ public final class Presence {
     }
   }
 
-  private void tell(Change change, String service, Member member) {
+  private void report(Change change, String service, Member member) {
     listener.accept(new PresenceEvent(change, service, member));
   }
 }

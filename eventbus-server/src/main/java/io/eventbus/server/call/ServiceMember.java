@@ -61,7 +61,7 @@ public final class ServiceMember {
     boolean serves = calls > 0;
     concurrency = calls;
     window.capacity(calls);
-    service.widened(window.limit());
+    service.raiseMaxWindow(window.limit());
     if (serves != served) {
       LocalService.Loss loss = service.serves(serves ? 1 : -1, this, client.calls().now());
       if (!serves) {
@@ -112,7 +112,7 @@ public final class ServiceMember {
   /** Handles the loss of the service with this member. */
   private void lost(LocalService.Loss loss) {
     LoopCalls calls = client.calls();
-    calls.cannotBeCalled(this);
+    calls.notifyMemberGone(this);
     if (loss != LocalService.Loss.NONE) {
       client.end().chargeWork(calls.unserved(service));
     }
@@ -204,7 +204,7 @@ public final class ServiceMember {
       return;
     }
     window.completed(nowNanos);
-    service.widened(window.limit());
+    service.raiseMaxWindow(window.limit());
   }
 
   /**

@@ -77,12 +77,12 @@ final class ServiceQueue {
   /**
    * Returns the call to shed when a call of a group and priority is refused; null for none.
    *
-   * @param mostNanos maximum time until the turn of another group should come
+   * @param maxNanos maximum time until the turn of another group should come
    */
   @Nullable Call nextToShed(
-      FairnessGroup group, CallPriority priority, long mostNanos, long nowNanos) {
+      FairnessGroup group, CallPriority priority, long maxNanos, long nowNanos) {
     Band band = bands[index(priority)];
-    return band == null ? null : band.turns.nextToShed(group, mostNanos, nowNanos);
+    return band == null ? null : band.turns.nextToShed(group, maxNanos, nowNanos);
   }
 
   /** Passes the turn of a queued call's group to the next group. */

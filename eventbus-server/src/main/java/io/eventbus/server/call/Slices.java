@@ -43,7 +43,7 @@ final class Slices {
   private final Runnable onTurn = this::turn;
   private final Queue<Work> waiting = new ArrayDeque<>();
   private boolean running;
-  private boolean asked;
+  private boolean scheduled;
   // Work done at once lately, without a turn: many small pieces are a slice, too.
   private long windowBegan;
   private long used;
@@ -62,7 +62,7 @@ final class Slices {
   /** Does some work, now or in later turns. */
   void add(Work work) {
     waiting.add(work);
-    if (!running && !asked) {
+    if (!running && !scheduled) {
       long now = port.nanoTime();
       if (now - windowBegan >= 2 * SLICE_NANOS) {
         windowBegan = now;
@@ -73,7 +73,7 @@ final class Slices {
   }
 
   private void turn() {
-    asked = false;
+    scheduled = false;
     windowBegan = port.nanoTime();
     used = 0;
     run(windowBegan);
@@ -101,7 +101,7 @@ final class Slices {
     } finally {
       running = false;
       if (!waiting.isEmpty()) {
-        asked = true;
+        scheduled = true;
         port.later(onTurn, behind ? BEHIND_NANOS : 1);
       }
     }
@@ -112,7 +112,7 @@ final class Slices {
       return work.step(nowNanos);
     } catch (RuntimeException e) {
       // A step must not throw; if it does, other work is not affected.
-      LOG.error("what was due on this loop could not be done", e);
+      LOG.error("work that was due on this loop failed", e);
       return true;
     }
   }

@@ -17,13 +17,13 @@ final class SlowCalls {
   private SlowCalls() {}
 
   /** Returns the oldest calls, oldest first. */
-  static List<OpenCall> of(TimerWheel deadlines, int most, long nowNanos) {
+  static List<OpenCall> of(TimerWheel deadlines, int max, long nowNanos) {
     PriorityQueue<Call> oldest = new PriorityQueue<>(BY_AGE);
     deadlines.forEach(
         entry -> {
           if (entry instanceof Call call && !call.isLocalOnly()) {
             oldest.add(call);
-            if (oldest.size() > most) {
+            if (oldest.size() > max) {
               // The youngest.
               oldest.poll();
             }

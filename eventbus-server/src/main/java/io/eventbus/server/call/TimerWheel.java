@@ -82,7 +82,7 @@ final class TimerWheel {
   private final long origin;
   private long doneTick;
   private int size;
-  private boolean asked;
+  private boolean scheduled;
 
   TimerWheel(LoopPort port, Slices slices) {
     this.port = port;
@@ -102,7 +102,7 @@ final class TimerWheel {
     long tick = Math.floorDiv(atNanos - origin + TICK_NANOS - 1, TICK_NANOS);
     link(entry, wheel[(int) (Math.max(tick, doneTick + 1) & (SLOTS - 1))]);
     size++;
-    ask();
+    schedule();
   }
 
   /** Clears a deadline, also one that is not set. */
@@ -127,15 +127,15 @@ final class TimerWheel {
     }
   }
 
-  private void ask() {
-    if (!asked) {
-      asked = true;
+  private void schedule() {
+    if (!scheduled) {
+      scheduled = true;
       port.later(onTick, TICK_NANOS);
     }
   }
 
   private void tick() {
-    asked = false;
+    scheduled = false;
     long now = port.nanoTime();
     long nowTick = Math.floorDiv(now - origin, TICK_NANOS);
     long first = Math.max(doneTick + 1, nowTick - SLOTS + 1);
@@ -148,7 +148,7 @@ final class TimerWheel {
       slices.add(next);
     }
     if (size > 0) {
-      ask();
+      schedule();
     }
   }
 

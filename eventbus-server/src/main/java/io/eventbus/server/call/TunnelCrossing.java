@@ -53,7 +53,7 @@ final class TunnelCrossing implements TunnelLoop {
   }
 
   private CallHandOverQueue.Note note(TunnelHalf to, CallHandOverQueue.Kind kind) {
-    CallHandOverQueue.Note note = calls.tell(to.loop(), kind);
+    CallHandOverQueue.Note note = calls.startNote(to.loop(), kind);
     note.tunnel = to;
     return note;
   }

@@ -224,7 +224,7 @@ public final class Federation implements ClusterGuarantees {
 
   /** Called under a lock of the index, by any thread. */
   private void interestChanged() {
-    lanes.loop(0).execute(exchange::tellSoon);
+    lanes.loop(0).execute(exchange::announceSoon);
   }
 
   @Override
@@ -267,7 +267,7 @@ public final class Federation implements ClusterGuarantees {
   }
 
   /** Asks on the first loop, and returns the answer to the caller's loop. */
-  private void onFirst(int loop, Consumer<Boolean> done, Consumer<Consumer<Boolean>> question) {
+  private void onFirst(int loop, Consumer<Boolean> done, Consumer<Consumer<Boolean>> query) {
     if (isAlone()) {
       done.accept(true);
       return;
@@ -280,7 +280,7 @@ public final class Federation implements ClusterGuarantees {
           }
           asking.execute(() -> done.accept(kept));
         };
-    lanes.loop(0).execute(() -> question.accept(answer));
+    lanes.loop(0).execute(() -> query.accept(answer));
   }
 
   @Override
@@ -330,13 +330,13 @@ public final class Federation implements ClusterGuarantees {
     }
     CountDownLatch arrived = new CountDownLatch(1);
     lanes.acknowledgement().ofAll(null, arrived::countDown);
-    await(arrived, deadline, "what was forwarded is not acknowledged by all buses");
+    await(arrived, deadline, "not all buses have acknowledged the forwarded events");
     listening.close();
     CountDownLatch ended = new CountDownLatch(lanes.loops().size());
     for (LaneLoop loop : lanes.loops()) {
       loop.execute(() -> loop.end(ended::countDown));
     }
-    await(ended, System.nanoTime() + GOODBYE_NANOS, "not all others have heard of it");
+    await(ended, System.nanoTime() + GOODBYE_NANOS, "not all peers were notified");
   }
 
   private static void await(CountDownLatch latch, long deadline, String otherwise) {

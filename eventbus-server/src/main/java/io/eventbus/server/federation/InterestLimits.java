@@ -17,10 +17,10 @@ final class InterestLimits {
 
   private static final String ADVICE = "; use fewer or wider filters, or another bus";
 
-  private final int most;
+  private final int max;
 
-  InterestLimits(int most) {
-    this.most = most;
+  InterestLimits(int max) {
+    this.max = max;
   }
 
   /**
@@ -30,15 +30,15 @@ final class InterestLimits {
    * @return null if so; else the reason for the client
    */
   @Nullable String problem(int all, int own, boolean addressFull) {
-    if (all >= most) {
+    if (all >= max) {
       return "the other buses are told of "
           + all
           + " filters and services of this bus's clients (expected: at most "
-          + most
+          + max
           + ", federation.filters)"
           + ADVICE;
     }
-    int part = Math.max(MIN_FILTERS, most / CONNECTION_PART);
+    int part = Math.max(MIN_FILTERS, max / CONNECTION_PART);
     if (own >= part) {
       return "the connection has "
           + own
@@ -47,20 +47,20 @@ final class InterestLimits {
           + " together, an eighth of federation.filters)"
           + ADVICE;
     }
-    if (all >= most / 2 && addressFull) {
+    if (all >= max / 2 && addressFull) {
       return "the connections from the client's address have all the subscriptions and services"
           + " that other buses may be told of while there are more than "
-          + most / 2
+          + max / 2
           + " (expected: at most limits.address-memory-percent of federation.filters)"
           + ADVICE;
     }
-    if (all >= most - most / 4 && own >= MIN_FILTERS) {
+    if (all >= max - max / 4 && own >= MIN_FILTERS) {
       return "the connection has "
           + own
           + " subscriptions and services, of which other buses are told (expected: less than "
           + MIN_FILTERS
           + " for one more while those of all are over three quarters of "
-          + most
+          + max
           + ", federation.filters)"
           + ADVICE;
     }

@@ -106,7 +106,7 @@ final class PeerTracker {
       if (peer.upLanes() > 0) {
         lastSeen.put(peer, now);
       } else if (seen != null && now - seen > MEMORY_NANOS && !exchange.isMember(peer)) {
-        LOG.info("Bus {} is looked for no longer", peer.id());
+        LOG.info("Bus {} is no longer looked for", peer.id());
         lastSeen.remove(peer);
         lanes.peers().remove(peer);
         exchange.onForgotten(peer);

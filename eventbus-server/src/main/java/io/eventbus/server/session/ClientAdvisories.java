@@ -10,13 +10,13 @@ final class ClientAdvisories {
   private ClientAdvisories() {}
 
   static Advisory connected(Session session) {
-    ClientInfo who = session.identity();
+    ClientInfo client = session.identity();
     return new Advisory.ClientConnected(
-        who.number(),
+        client.number(),
         session.link().remoteAddress(),
-        who.id(),
-        who.client(),
-        who.agent(),
+        client.id(),
+        client.client(),
+        client.agent(),
         session.principal().account(),
         session.principal().subject(),
         session.principal().method().name().toLowerCase(Locale.ROOT));
@@ -55,14 +55,14 @@ final class ClientAdvisories {
   }
 
   static Advisory disconnected(Session session) {
-    ClientInfo who = session.identity();
+    ClientInfo client = session.identity();
     return new Advisory.ClientDisconnected(
-        who.number(),
+        client.number(),
         session.link().remoteAddress(),
-        who.id(),
-        who.client(),
+        client.id(),
+        client.client(),
         session.principal().account(),
-        who.since(),
+        client.since(),
         session.published(),
         session.link().delivered());
   }

@@ -19,5 +19,5 @@ public interface MoveListener {
   void left();
 
   /** Called when the client stays here. */
-  void declined(String why);
+  void declined(String reason);
 }

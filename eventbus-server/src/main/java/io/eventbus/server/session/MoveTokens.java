@@ -52,8 +52,8 @@ public final class MoveTokens {
    * null.
    */
   public record Redeemed(@Nullable Grant grant, @Nullable String refusal) {
-    private static Redeemed refused(String why) {
-      return new Redeemed(null, why);
+    private static Redeemed refused(String reason) {
+      return new Redeemed(null, reason);
     }
   }
 
@@ -110,7 +110,7 @@ public final class MoveTokens {
         || !MessageDigest.isEqual(
             sign(bytes, signed), Arrays.copyOfRange(bytes, signed, bytes.length))) {
       return Redeemed.refused(
-          "Hello.change is none that this bus has issued (expected: ChangeBus.token, unchanged)");
+          "Hello.change was not issued by this bus (expected: ChangeBus.token, unchanged)");
     }
     ByteBuffer token = ByteBuffer.wrap(bytes, 1, signed - 1);
     long number = token.getLong();

@@ -62,11 +62,11 @@ final class PendingMove {
   }
 
   /** Called when the client declines the move; ignored for another request. */
-  void failed(String requestToken, String why) {
+  void failed(String requestToken, String reason) {
     MoveListener current = listener;
     if (current != null && isFor(requestToken)) {
       clear();
-      current.declined(why);
+      current.declined(reason);
     }
   }
 

@@ -43,12 +43,12 @@ final class Resume {
    * Returns the producer number: 63 bits of SHA-256, never 0. The hash of a client with a name
    * includes the name, so that the resume is worthless to others.
    */
-  static long producer(String resume, Principal who) {
+  static long producer(String resume, Principal principal) {
     // The separator keeps the parts apart: none of them contains this character.
     String hashed =
-        who.account().isEmpty() && who.subject().isEmpty()
+        principal.account().isEmpty() && principal.subject().isEmpty()
             ? resume
-            : resume + '\0' + who.account() + '\0' + who.subject();
+            : resume + '\0' + principal.account() + '\0' + principal.subject();
     try {
       byte[] hash =
           MessageDigest.getInstance("SHA-256").digest(hashed.getBytes(StandardCharsets.UTF_8));

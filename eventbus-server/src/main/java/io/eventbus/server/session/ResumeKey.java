@@ -77,13 +77,13 @@ public final class ResumeKey {
    * @param fitting prefers producer numbers; the search is bounded, because a number that does not
    *     fit only costs speed
    */
-  String create(SecureRandom random, Principal who, LongPredicate fitting) {
+  String create(SecureRandom random, Principal principal, LongPredicate fitting) {
     Mac mac = mac(key);
     byte[] drawn = new byte[RANDOM_BYTES];
     random.nextBytes(drawn);
     ByteBuffer counter = ByteBuffer.wrap(drawn);
     String resume = sign(mac, drawn);
-    for (int i = 1; i < MAX_DRAWS && !fitting.test(Resume.producer(resume, who)); i++) {
+    for (int i = 1; i < MAX_DRAWS && !fitting.test(Resume.producer(resume, principal)); i++) {
       // The next number is unpredictable without the key, so that more randomness is not needed.
       counter.putLong(0, counter.getLong(0) + 1);
       resume = sign(mac, drawn);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class ServiceBroadcasts {
   /** Error text for a client that tries to. */
   static final String FOR_MEMBERS =
-      "what is broadcast to a service is for its members (expected: Register)";
+      "broadcasts of a service are for its members (expected: Register)";
 
   private static final TopicFilter ALL = TopicFilter.parse(ServiceName.TOPICS + ">");
 

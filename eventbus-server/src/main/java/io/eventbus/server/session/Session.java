@@ -264,12 +264,13 @@ public final class Session {
     if (!usesCalls()) {
       return retry;
     }
-    PublishBacklog made = backlog;
-    if (made == null) {
-      made = new PublishBacklog(callShare, loop.bus.limits().messageBytes(), this::resumeBacklog);
-      backlog = made;
+    PublishBacklog created = backlog;
+    if (created == null) {
+      created =
+          new PublishBacklog(callShare, loop.bus.limits().messageBytes(), this::resumeBacklog);
+      backlog = created;
     }
-    return made.resume();
+    return created.resume();
   }
 
   private void onMalformed(MalformedFrameException e, int typeCode) {
@@ -388,11 +389,11 @@ public final class Session {
   }
 
   private SessionCalls getOrCreateCalls() {
-    SessionCalls made = calls;
-    if (made == null) {
+    SessionCalls created = calls;
+    if (created == null) {
       String subject = principal.subject();
       Object share = subject.isEmpty() ? this : new User(principal.account(), subject);
-      made =
+      created =
           new SessionCalls(
               loop,
               link,
@@ -402,19 +403,19 @@ public final class Session {
               principal.permissions(),
               this::denied,
               this::getOrCreateTunnels);
-      made.share(quotas);
-      calls = made;
+      created.share(quotas);
+      calls = created;
     }
-    return made;
+    return created;
   }
 
   private SessionTunnels getOrCreateTunnels() {
-    SessionTunnels made = tunnels;
-    if (made == null) {
-      made = new SessionTunnels(loop, link, callShare);
-      tunnels = made;
+    SessionTunnels created = tunnels;
+    if (created == null) {
+      created = new SessionTunnels(loop, link, callShare);
+      tunnels = created;
     }
-    return made;
+    return created;
   }
 
   /** Closes a client that sends too many wrong stream and tunnel frames. */
@@ -459,9 +460,9 @@ public final class Session {
 
   /** Returns the services of the client, created on first use. */
   SessionServices getOrCreateServices() {
-    SessionServices made = services;
-    if (made == null) {
-      made =
+    SessionServices created = services;
+    if (created == null) {
+      created =
           new SessionServices(
               loop,
               link,
@@ -482,9 +483,9 @@ public final class Session {
                   () -> saidGoodbye),
               () -> moveGrant != null && !moveComplete,
               this::getOrCreateTunnels);
-      services = made;
+      services = created;
     }
-    return made;
+    return created;
   }
 
   /**
@@ -565,26 +566,26 @@ public final class Session {
   }
 
   /** Welcomes an authenticated client if the rest of its {@code Hello} is valid. */
-  private void admit(Hello hello, Principal who) {
+  private void admit(Hello hello, Principal proven) {
     String resume = hello.getResume();
     String refusal =
         resume == null || Resume.isWellFormed(resume)
             ? null
-            : "Hello.resume is not one that a bus gave (expected: Welcome.resume, unchanged)";
+            : "Hello.resume was not issued by a bus (expected: Welcome.resume, unchanged)";
     String token = hello.getChange();
     if (refusal == null && token != null) {
-      refusal = acceptMove(token, resume, who);
+      refusal = acceptMove(token, resume, proven);
     }
     if (refusal != null) {
       reject(refusal);
       return;
     }
-    SubscriptionIndex account = enter(who);
+    SubscriptionIndex account = enter(proven);
     if (account == null) {
       return;
     }
     QuotaAccounts.Entry entry =
-        loop.bus.quotas().enter(who, loop.bus.sessions().wouldReplace(resume, who));
+        loop.bus.quotas().enter(proven, loop.bus.sessions().wouldReplace(resume, proven));
     if (entry instanceof QuotaAccounts.Entry.Full full) {
       account.accounts().leave(account);
       rejectRetryable(ErrorCode.LIMIT_EXCEEDED, full.message());
@@ -595,12 +596,14 @@ public final class Session {
     subscriptions.enter(account);
     share(((QuotaAccounts.Entry.Open) entry).share());
     authentication.close();
-    applyPrincipal(who);
+    applyPrincipal(proven);
     identity =
         loop.bus
             .sessions()
             .identify(
-                hello, who, number -> loop.bus.cluster().isLaneLocal(loop.router.loop(), number));
+                hello,
+                proven,
+                number -> loop.bus.cluster().isLaneLocal(loop.router.loop(), number));
     if (resume != null && !resume.equals(identity.resume())) {
       loop.bus.stats().resumesRejected.increment();
     }
@@ -631,9 +634,9 @@ public final class Session {
    * Returns the index of a client's account; rejects the client and returns null if there is no
    * room for the account.
    */
-  private @Nullable SubscriptionIndex enter(Principal who) {
+  private @Nullable SubscriptionIndex enter(Principal proven) {
     int max = loop.bus.limits().accounts();
-    SubscriptionIndex account = loop.bus.index().accounts().enter(who.account(), max);
+    SubscriptionIndex account = loop.bus.index().accounts().enter(proven.account(), max);
     if (account == null) {
       rejectRetryable(
           ErrorCode.LIMIT_EXCEEDED,
@@ -658,35 +661,35 @@ public final class Session {
   }
 
   /** Applies a principal with its permissions and expiry. */
-  void applyPrincipal(Principal who) {
-    principal = who;
-    Instant expires = who.expiresAt();
+  void applyPrincipal(Principal proven) {
+    principal = proven;
+    Instant expires = proven.expiresAt();
     expiresAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(EXPIRY_GRACE).toEpochMilli();
-    Instant issued = who.issuedAt();
+    Instant issued = proven.issuedAt();
     // The time of the check's start, not its end: what was revoked meanwhile is revoked.
     issuedAt = issued == null ? authentication.begunAt() : issued;
     checkedRevocations = null;
-    publishing.permit(who.permissions());
-    subscriptions.permit(who.permissions());
+    publishing.permit(proven.permissions());
+    subscriptions.permit(proven.permissions());
     if (calls != null) {
-      calls.permit(who.permissions());
+      calls.permit(proven.permissions());
     }
     SessionServices serves = services;
     if (serves != null) {
-      serves.permit(who.permissions());
+      serves.permit(proven.permissions());
     }
   }
 
   /** Applies the quotas of a principal, charging what the client uses already. */
-  void renewQuotas(Principal who) {
+  void renewQuotas(Principal proven) {
     ConnectionQuota share = quotas;
-    if (who.quotas().areNone()) {
+    if (proven.quotas().areNone()) {
       closeShare();
       share(null);
     } else if (share != null) {
-      share.renew(who.quotas());
+      share.renew(proven.quotas());
     } else {
-      ConnectionQuota joined = loop.bus.quotas().join(who);
+      ConnectionQuota joined = loop.bus.quotas().join(proven);
       joined.hasSubscriptions(subscriptions.held());
       share(joined);
     }
@@ -712,8 +715,7 @@ public final class Session {
   }
 
   private void expire() {
-    String message =
-        "what this client proved who it is with has expired; reconnect with a new token";
+    String message = "the credential of this client has expired; reconnect with a new token";
     loop.bus.advisories().tell(ClientAdvisories.expired(this));
     sendProblem(
         new Problem(ErrorCode.UNAUTHENTICATED, message, true, 0L, TypeCode.HELLO.code(), ""));
@@ -721,7 +723,7 @@ public final class Session {
   }
 
   private void revoke() {
-    String message = "what this client proved who it is with was revoked";
+    String message = "the credential of this client was revoked";
     loop.bus.advisories().tell(ClientAdvisories.revoked(this));
     sendProblem(
         new Problem(ErrorCode.UNAUTHENTICATED, message, false, 0L, TypeCode.HELLO.code(), ""));
@@ -729,8 +731,8 @@ public final class Session {
   }
 
   private boolean isRevoked(RevocationList list) {
-    Principal who = principal;
-    return !who.subject().isEmpty() && list.covers(who.account(), who.subject(), issuedAt);
+    Principal proven = principal;
+    return !proven.subject().isEmpty() && list.covers(proven.account(), proven.subject(), issuedAt);
   }
 
   /** Returns the client's name for operators; the name that it gives itself is not verified. */
@@ -763,7 +765,7 @@ public final class Session {
   }
 
   /** Admits a moving client; returns null, or the reason for a refusal. */
-  private @Nullable String acceptMove(String token, @Nullable String resume, Principal who) {
+  private @Nullable String acceptMove(String token, @Nullable String resume, Principal proven) {
     if (resume == null) {
       return "Hello.change without Hello.resume (expected: both, or none)";
     }
@@ -773,7 +775,7 @@ public final class Session {
           + " of a bus with the same key; see auth.resume-key-file)";
     }
     MoveTokens.Redeemed redeemed =
-        loop.bus.sessions().tokens().redeem(token, Resume.producer(resume, who));
+        loop.bus.sessions().tokens().redeem(token, Resume.producer(resume, proven));
     moveGrant = redeemed.grant();
     return redeemed.refusal();
   }
@@ -812,7 +814,7 @@ public final class Session {
             // Its time starts when the client has read the request: much may be queued before.
             link.whenRead(() -> move.read(request.getToken()));
           } else {
-            listener.declined("it was asked before, and has not answered");
+            listener.declined("an earlier request to move is unanswered");
           }
         });
   }
@@ -969,8 +971,8 @@ public final class Session {
    * for a client without a name. Any thread.
    */
   public @Nullable String identityKey() {
-    Principal who = principal;
-    return who.subject().isEmpty() ? null : who.account() + '\n' + who.subject();
+    Principal proven = principal;
+    return proven.subject().isEmpty() ? null : proven.account() + '\n' + proven.subject();
   }
 
   /**
@@ -1020,12 +1022,12 @@ public final class Session {
   }
 
   SessionBarriers barriers() {
-    SessionBarriers made = barriers;
-    if (made == null) {
-      made = new SessionBarriers(loop, this);
-      barriers = made;
+    SessionBarriers created = barriers;
+    if (created == null) {
+      created = new SessionBarriers(loop, this);
+      barriers = created;
     }
-    return made;
+    return created;
   }
 
   PendingMove move() {

@@ -69,13 +69,13 @@ final class SessionAuthentication {
    * @param retry called once, by any thread, if the session has to wait
    */
   @Nullable Authentication answer(Runnable retry) {
-    PendingAuthentication question = pending;
-    if (question == null) {
+    PendingAuthentication check = pending;
+    if (check == null) {
       throw new IllegalStateException("answer without begin");
     }
-    Authentication answer = question.answer();
+    Authentication answer = check.answer();
     if (answer == null) {
-      question.whenAnswered(retry);
+      check.whenAnswered(retry);
       return null;
     }
     return answer instanceof Authentication.Refused refused && refusalMustWait(refused.why(), retry)

@@ -69,7 +69,7 @@ final class SessionBarriers {
         session.link().send(ControlFrames.encode(TypeCode.BARRIER, barrier));
         session.move().flushed();
       } else {
-        refuse(barrier, "another bus did not say in time that it has all that was sent before");
+        refuse(barrier, "another bus did not confirm in time that it has all that was sent before");
       }
     }
     if (!later.isEmpty()) {

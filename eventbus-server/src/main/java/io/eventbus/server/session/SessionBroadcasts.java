@@ -71,13 +71,13 @@ final class SessionBroadcasts {
     if (allowed.allowEverything()) {
       return true;
     }
-    PublishDecisions made = decisions;
-    if (made == null) {
-      made = new PublishDecisions(allowed, ServiceName.TOPICS.length());
-      decisions = made;
+    PublishDecisions created = decisions;
+    if (created == null) {
+      created = new PublishDecisions(allowed, ServiceName.TOPICS.length());
+      decisions = created;
     }
-    boolean may = made.allow(loop.router.selectedNumber(), loop.router.selectedTopic());
-    loop.budget().spend(made.takeWork());
+    boolean may = created.allow(loop.router.selectedNumber(), loop.router.selectedTopic());
+    loop.budget().spend(created.takeWork());
     return may;
   }
 

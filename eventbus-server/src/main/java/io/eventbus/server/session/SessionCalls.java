@@ -187,11 +187,11 @@ final class SessionCalls implements CallerPort, GatherPort {
     ConnectionQuota share = quotas;
     if (share != null) {
       GatheringClient all = gathers;
-      SessionTunnels made = open;
+      SessionTunnels created = open;
       share.callsInFlight(
           calls.inFlight()
               + (all == null ? 0 : all.inFlight())
-              + (made == null ? 0 : made.tunnels().opened()));
+              + (created == null ? 0 : created.tunnels().opened()));
     }
   }
 
@@ -200,14 +200,14 @@ final class SessionCalls implements CallerPort, GatherPort {
     if (kind == CallKind.REPLY) {
       return begin(in, request, priority, (TunnelHalf) null, receivedAt);
     }
-    SessionTunnels made = tunnels.get();
+    SessionTunnels created = tunnels.get();
     if (open == null) {
-      open = made;
-      made.onOpenedOrLeft(this::left);
+      open = created;
+      created.onOpenedOrLeft(this::left);
     }
     TunnelHalf tunnel =
-        made.tunnels().request(request.call(), kind == CallKind.STREAM, request.limit());
-    String full = made.tunnels().refusal();
+        created.tunnels().request(request.call(), kind == CallKind.STREAM, request.limit());
+    String full = created.tunnels().refusal();
     if (full != null) {
       refuse(request.call(), FailureCode.OVERLOADED, full);
       return true;
@@ -363,7 +363,7 @@ final class SessionCalls implements CallerPort, GatherPort {
           Execution.YES,
           0,
           more,
-          "the reply has no room behind what this client has not read yet; read faster");
+          "there is no room for the reply behind unread frames of this client; read faster");
       return;
     }
     try {
@@ -442,16 +442,17 @@ final class SessionCalls implements CallerPort, GatherPort {
 
   /** Drops the tunnel of a refused call, if it was to be one. */
   private void refused(long call) {
-    SessionTunnels made = open;
-    if (made != null) {
-      made.tunnels().refused(call);
+    SessionTunnels created = open;
+    if (created != null) {
+      created.tunnels().refused(call);
     }
   }
 
   private void endTunnel(long call) {
-    SessionTunnels made = open;
-    if (made != null) {
-      made.tunnels()
+    SessionTunnels created = open;
+    if (created != null) {
+      created
+          .tunnels()
           .reset(
               call,
               TunnelEnding.of(FailureCode.OVERLOADED, "the caller does not read its answers"));

@@ -61,7 +61,7 @@ final class SessionPresence {
         saidGoodbye.getAsBoolean() ? Presence.Departure.FINAL : Presence.Departure.LOST);
   }
 
-  private void left(SessionServices.Registration registration, Presence.Departure how) {
-    presence.left(registration.service(), client.get().producer(), how);
+  private void left(SessionServices.Registration registration, Presence.Departure departure) {
+    presence.left(registration.service(), client.get().producer(), departure);
   }
 }

@@ -156,13 +156,13 @@ final class SessionPublishing {
 
   /** Returns whether the client may publish to the selected topic. */
   private boolean mayPublishSelected() {
-    PublishDecisions made = decisions;
-    if (made == null) {
-      made = new PublishDecisions(allowed);
-      decisions = made;
+    PublishDecisions created = decisions;
+    if (created == null) {
+      created = new PublishDecisions(allowed);
+      decisions = created;
     }
-    boolean may = made.allow(loop.router.selectedNumber(), loop.router.selectedTopic());
-    loop.budget().spend(made.takeWork());
+    boolean may = created.allow(loop.router.selectedNumber(), loop.router.selectedTopic());
+    loop.budget().spend(created.takeWork());
     return may;
   }
 
@@ -186,12 +186,12 @@ final class SessionPublishing {
   }
 
   private PublisherStall stall() {
-    PublisherStall made = stall;
-    if (made == null) {
-      made = new PublisherStall();
-      stall = made;
+    PublisherStall created = stall;
+    if (created == null) {
+      created = new PublisherStall();
+      stall = created;
     }
-    return made;
+    return created;
   }
 
   /** Charges the subscribers that stall this publisher. */

@@ -251,8 +251,7 @@ public final class SessionServices implements MemberPort {
     }
     refuse(
         ErrorCode.OVERLOADED,
-        "another bus did not say in time that it knows the service; stay at your bus, or register"
-            + " again",
+        "another bus did not confirm the service in time; stay at your bus, or register" + " again",
         id,
         TypeCode.REGISTER);
     leave(served);
@@ -505,16 +504,16 @@ public final class SessionServices implements MemberPort {
 
   @Override
   public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
-    SessionTunnels made = tunnels.get();
-    accepting = made;
-    return made.tunnels().accept(call, limit, caller);
+    SessionTunnels created = tunnels.get();
+    accepting = created;
+    return created.tunnels().accept(call, limit, caller);
   }
 
   @Override
   public void cancelTunnel(long call, String reason) {
-    SessionTunnels made = accepting;
-    if (made != null) {
-      boolean unused = made.cancel(call, reason);
+    SessionTunnels created = accepting;
+    if (created != null) {
+      boolean unused = created.cancel(call, reason);
     }
   }
 

@@ -254,8 +254,8 @@ public final class SessionSubscriptions {
   }
 
   /** Returns the refusal for the client, which names no rule. */
-  private String forbidden(String what, TopicFilter filter, Action action, String expected) {
-    return what
+  private String forbidden(String verb, TopicFilter filter, Action action, String expected) {
+    return verb
         + " '"
         + filter
         + "' is not allowed to this client ("
@@ -270,15 +270,15 @@ public final class SessionSubscriptions {
    * have sent already are not delivered: they are not allowed either. Returns false if the rest is
    * left for a later tick.
    *
-   * @param some iterator of {@link #list}; subscriptions that have ended meanwhile are ignored
+   * @param remaining iterator of {@link #list}; subscriptions that have ended meanwhile are ignored
    */
-  boolean endForbidden(Iterator<RoutedSubscription> some) {
-    while (some.hasNext()) {
+  boolean endForbidden(Iterator<RoutedSubscription> remaining) {
+    while (remaining.hasNext()) {
       if (!loop.budget().hasReviewLeft()) {
         return false;
       }
       long began = loop.budget().now();
-      RoutedSubscription subscription = some.next();
+      RoutedSubscription subscription = remaining.next();
       if (byId.get(subscription.id()) == subscription) {
         String forbidden = forbidden(subscription.filter(), subscription.overflow());
         if (forbidden != null) {
@@ -320,7 +320,7 @@ public final class SessionSubscriptions {
     Problem problem =
         new Problem(
             code,
-            "another bus did not say in time that it knows the subscription; stay at your bus, or"
+            "another bus did not confirm the subscription in time; stay at your bus, or"
                 + " subscribe again",
             true,
             subscription.id(),
@@ -479,8 +479,8 @@ public final class SessionSubscriptions {
 
   /** Returns the set with one more element. Most sessions have an empty set most of the time. */
   private static Set<RoutedSubscription> with(
-      Set<RoutedSubscription> some, RoutedSubscription more) {
-    Set<RoutedSubscription> all = some.isEmpty() ? new HashSet<>(4) : some;
+      Set<RoutedSubscription> set, RoutedSubscription more) {
+    Set<RoutedSubscription> all = set.isEmpty() ? new HashSet<>(4) : set;
     all.add(more);
     return all;
   }

@@ -228,9 +228,10 @@ final class SessionTunnels implements TunnelEnds {
       return;
     }
     try {
-      Delivery made = Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.BULK, frame, 0);
+      Delivery created =
+          Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.BULK, frame, 0);
       tunnels.sentEnding(frame.length);
-      link.send(made);
+      link.send(created);
     } catch (OutOfMemoryError e) {
       end(e);
     }

@@ -140,10 +140,10 @@ public final class Sessions {
   }
 
   /** Returns whether a client with this resume would replace a session. */
-  boolean wouldReplace(@Nullable String resume, Principal who) {
+  boolean wouldReplace(@Nullable String resume, Principal principal) {
     return resume != null
         && isValid(resume)
-        && byProducer.containsKey(Resume.producer(resume, who));
+        && byProducer.containsKey(Resume.producer(resume, principal));
   }
 
   /** Returns whether a resume is valid here. */
@@ -155,9 +155,10 @@ public final class Sessions {
    * Assigns an identity to an admitted client. A resume with an invalid signature counts as none:
    * otherwise a client could choose its number.
    */
-  ClientInfo identify(Hello hello, Principal who, LongPredicate fitting) {
+  ClientInfo identify(Hello hello, Principal principal, LongPredicate fitting) {
     String given = hello.getResume();
-    String resume = given != null && isValid(given) ? given : key.create(random, who, fitting);
+    String resume =
+        given != null && isValid(given) ? given : key.create(random, principal, fitting);
     long number = lastNumber.incrementAndGet();
     return new ClientInfo(
         number,
@@ -165,7 +166,7 @@ public final class Sessions {
         hello.getClient(),
         hello.getAgent(),
         hello.getAttributes(),
-        Resume.producer(resume, who),
+        Resume.producer(resume, principal),
         resume,
         clock.instant());
   }

@@ -84,7 +84,7 @@ final class TokenRenewal {
     } else if (answer instanceof Authentication.Unavailable) {
       refuse(
           ErrorCode.OVERLOADED,
-          "the bus cannot check the token now; what was proved before goes on; try again",
+          "the bus cannot check the token now; the earlier credential stays valid; try again",
           true);
     } else {
       refuse(

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.CallFixture.Dispatched;
 import io.eventbus.server.call.CallFixture.FakeCaller;
 import io.eventbus.server.call.CallFixture.FakeMember;
-import io.eventbus.server.call.CallFixture.Given;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -48,7 +48,7 @@ class BalancingTest {
   private final class Server {
     private final FakeMember member;
     private final long serviceNanos;
-    private final Queue<Given> waiting = new ArrayDeque<>();
+    private final Queue<Dispatched> waiting = new ArrayDeque<>();
     private int idle;
     private long done;
     private boolean stalled;
@@ -62,7 +62,7 @@ class BalancingTest {
       servers.add(this);
     }
 
-    private void arrived(Given call) {
+    private void arrived(Dispatched call) {
       member.given.clear();
       waiting.add(call);
       work();
@@ -71,12 +71,12 @@ class BalancingTest {
     private void work() {
       while (idle > 0 && !stalled && !waiting.isEmpty()) {
         idle--;
-        Given call = waiting.remove();
+        Dispatched call = waiting.remove();
         kit.schedule(member.loop, fails ? 1 : serviceNanos, () -> finish(call));
       }
     }
 
-    private void finish(Given call) {
+    private void finish(Dispatched call) {
       idle++;
       done++;
       kit.schedule(
@@ -208,7 +208,7 @@ class BalancingTest {
   }
 
   @Test
-  void aServiceWhoseMembersAllFailIsNotStopped() {
+  void doesNotPauseAllMembers() {
     for (int i = 0; i < 4; i++) {
       new Server(0, 2, MILLIS).fails = true;
     }

@@ -164,9 +164,9 @@ class CallAllocationTest {
     request.body = body;
     // The compiler adds or removes a few objects while it warms up: a measurement without any has
     // to occur, and soon.
-    long least = Long.MAX_VALUE;
+    long minimum = Long.MAX_VALUE;
     long calls = 0;
-    for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS && minimum > 0; attempt++) {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < CALLS; i++) {
@@ -184,9 +184,9 @@ class CallAllocationTest {
           }
         }
       }
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      minimum = Math.min(minimum, threads.getCurrentThreadAllocatedBytes() - before);
     }
-    assertThat(least).as("bytes allocated in %d rounds", ROUNDS).isZero();
+    assertThat(minimum).as("bytes allocated in %d rounds", ROUNDS).isZero();
     body.release();
     assertThat(memory.used()).isZero();
   }

@@ -332,7 +332,7 @@ final class CallFixture {
   }
 
   /** Call as its member got it. */
-  record Given(long call, long caller, long request, int attempt, int timeoutMillis) {
+  record Dispatched(long call, long caller, long request, int attempt, int timeoutMillis) {
     /** Returns the identity of the request, however often it is dispatched. */
     String id() {
       return caller + "/" + request;
@@ -344,14 +344,14 @@ final class CallFixture {
     final int loop;
     final long number;
     final MemberConnection client;
-    final List<Given> given = new ArrayList<>();
+    final List<Dispatched> given = new ArrayList<>();
     // All invocations since the start.
-    final List<Given> invocations = new ArrayList<>();
+    final List<Dispatched> invocations = new ArrayList<>();
     final Map<Long, String> cancelled = new HashMap<>();
     @Nullable ServiceMember member;
     long invoked;
     long chargedNanos;
-    private Consumer<Given> handler = g -> {};
+    private Consumer<Dispatched> handler = g -> {};
     @Nullable String owes;
 
     FakeMember(int loop, String account, long number, int concurrency) {
@@ -382,7 +382,7 @@ final class CallFixture {
       chargedNanos += nanos;
     }
 
-    void onInvoke(Consumer<Given> action) {
+    void onInvoke(Consumer<Dispatched> action) {
       handler = action;
     }
 
@@ -395,8 +395,9 @@ final class CallFixture {
         throw new AssertionError(text(i.body()));
       }
       invoked++;
-      Given g =
-          new Given(i.call(), i.caller().producer(), i.request(), i.attempt(), i.timeoutMillis());
+      Dispatched g =
+          new Dispatched(
+              i.call(), i.caller().producer(), i.request(), i.attempt(), i.timeoutMillis());
       given.add(g);
       invocations.add(g);
       handler.accept(g);

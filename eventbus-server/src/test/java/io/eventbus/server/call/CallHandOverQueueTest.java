@@ -26,7 +26,7 @@ class CallHandOverQueueTest {
   }
 
   @Test
-  void whatCannotBeHandedOverGoesWithTheNextFlush() {
+  void keepsAFailedBatchForTheNextFlush() {
     add();
     fails = true;
     assertThatExceptionOfType(IllegalStateException.class).isThrownBy(queue::flush);
@@ -40,7 +40,7 @@ class CallHandOverQueueTest {
   }
 
   @Test
-  void anErrorOfOneNoteTakesNoOtherWithIt() {
+  void anErrorInANoteDoesNotAffectOthers() {
     for (int i = 0; i < 200; i++) {
       add();
     }
@@ -54,7 +54,7 @@ class CallHandOverQueueTest {
   }
 
   @Test
-  void oneBatchTellsOfAThingOnce() {
+  void notifiesOncePerBatch() {
     Object subject = new Object();
     assertThat(queue.isFirst(subject)).isTrue();
     add();

@@ -73,7 +73,7 @@ class CallMemoryTest {
   }
 
   @Test
-  void whoHoldsLittleCallsWhileTheMemoryIsALittleOverItsLimit() {
+  void aSmallCallerGoesOnSlightlyOverTheMemoryLimit() {
     kit.member(0, 9, 1_000);
     FakeCaller much = kit.caller(0);
     while (much.client.held().bytes() < ServiceShare.SMALL_BYTES) {
@@ -178,7 +178,7 @@ class CallMemoryTest {
       cancelled++;
     }
     assertThat(cancelled).isEqualTo((int) (MEMORY / 16 / CallHeap.CALL) + 1);
-    assertThat(member.owes).contains("has not answered calls that were cancelled");
+    assertThat(member.owes).contains("unanswered cancelled calls of the member");
     caller.close();
   }
 
@@ -189,7 +189,7 @@ class CallMemoryTest {
   }
 
   @Test
-  void whoHasLittleCallsWhileOthersHaveAllThatTheyMay() {
+  void aSmallCallerGoesOnWhileOthersUseAllTheyMay() {
     for (int i = 0; i < 100; i++) {
       kit.member(0, 9 + i, 4);
     }

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.CallFixture.Dispatched;
 import io.eventbus.server.call.CallFixture.FakeCaller;
 import io.eventbus.server.call.CallFixture.FakeMember;
-import io.eventbus.server.call.CallFixture.Given;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -125,7 +125,7 @@ class CallProperties {
       }
     }
 
-    private void perhaps(Given given) {
+    private void perhaps(Dispatched given) {
       perhapsExecuted.merge(given.id(), 1, Integer::sum);
     }
 
@@ -193,7 +193,7 @@ class CallProperties {
   }
 
   @Property(tries = 150)
-  void everyCallEndsOnceAndIsToldTheTruth(@ForAll long seed) {
+  void everyCallEndsOnceWithATrueExecution(@ForAll long seed) {
     endsOnce(new Run(seed));
   }
 
@@ -201,7 +201,7 @@ class CallProperties {
    * Ends a slice after a few steps, so that other things happen before a closed client's calls end.
    */
   @Property(tries = 150)
-  void theSameWhereWhatClientsLeaveEndsInManySlices(@ForAll long seed) {
+  void everyCallEndsOnceWhenClosedClientsEndInSlices(@ForAll long seed) {
     Run run = new Run(seed);
     run.kit.cost = Slices.SLICE_NANOS / 2;
     endsOnce(run);

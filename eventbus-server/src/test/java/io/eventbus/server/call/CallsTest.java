@@ -60,7 +60,7 @@ class CallsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void whatAnotherLoopHasToDoIsChargedToWhoHasSentIt(int loop) {
+  void chargesTheSenderForWorkOfAnotherLoop(int loop) {
     FakeMember member = member(loop, 9);
     FakeCaller caller = caller();
     caller.call();
@@ -112,7 +112,7 @@ class CallsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void theLastMemberThatLeavesEndsWhatWaits(int loop) {
+  void theLastLeaveFailsWaitingCalls(int loop) {
     FakeMember member = member(loop, 9);
     FakeCaller caller = caller();
     long given = caller.call();
@@ -178,7 +178,7 @@ class CallsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void aRefusedCallGoesToThreeOthersAtMost(int loop) {
+  void aRefusedCallTriesThreeOthersAtMost(int loop) {
     FakeCaller caller = caller();
     for (int i = 1; i <= 5; i++) {
       FakeMember member = member(loop, i);
@@ -205,7 +205,7 @@ class CallsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void whatAMemberHasBegunGoesToNoOther(int loop) {
+  void doesNotRepeatAStartedCall(int loop) {
     FakeMember member = member(loop, 9);
     FakeCaller caller = caller();
     long call = caller.call(r -> r.idempotent = true);
@@ -220,7 +220,7 @@ class CallsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void whatWasNotWrittenGoesToAnotherMember(int loop) {
+  void redispatchesUnwrittenCalls(int loop) {
     FakeMember member = kit.member(loop, 9, 2);
     FakeCaller caller = caller();
     long written = caller.call();
@@ -259,7 +259,7 @@ class CallsTest {
   }
 
   @Test
-  void whatWasPerhapsExecutedIsNeverSaidNotToBe() {
+  void neverReportsAPerhapsExecutedCallAsNotExecuted() {
     FakeCaller caller = caller();
     FakeMember first = member(0, 1);
     long refused = caller.call(r -> r.idempotent = true);
@@ -428,7 +428,7 @@ class CallsTest {
   }
 
   @Test
-  void oneShareHasHalfOfTheRoomAndTheNextFindsSome() {
+  void aFloodingGroupUsesHalfOfTheRoomAndTheNextFindsSome() {
     CallSettings s = CallFixture.SETTINGS;
     kit =
         new CallFixture(
@@ -512,7 +512,7 @@ class CallsTest {
   }
 
   @Test
-  void whileOthersHaveWaitedTooLongACallIsRefused() {
+  void refusesACallWhileOthersHaveWaitedTooLong() {
     FakeMember member = member(0, 9);
     FakeCaller caller = caller();
     for (int i = 0; i < 3; i++) {
@@ -542,7 +542,7 @@ class CallsTest {
   }
 
   @Test
-  void withARefusalTheOneThatHasWaitedTheLongestGoesAsWell() {
+  void shedsTheOldestCallWithARefusal() {
     FakeMember member = member(0, 9);
     FakeCaller caller = caller();
     caller.call();
@@ -561,7 +561,7 @@ class CallsTest {
   }
 
   @Test
-  void callsForAMemberThatIsStoppedHaveNotWaitedTooLong() {
+  void waitingForAPausedMemberDoesNotCount() {
     FakeMember member = member(0, 9);
     FakeMember other = member(0, 10);
     FakeCaller caller = caller();
@@ -586,7 +586,7 @@ class CallsTest {
   }
 
   @Test
-  void whatWasNotSentComesBackInOrderAndHasWaitedAllTheTime() {
+  void unsentCallsComeBackInOrderWithTheirWaitingTime() {
     FakeMember member = member(0, 9);
     FakeCaller caller = caller();
     caller.call();
@@ -602,7 +602,7 @@ class CallsTest {
       member.reply();
     }
     assertThat(member.invocations)
-        .extracting(CallFixture.Given::request)
+        .extracting(CallFixture.Dispatched::request)
         .containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
     member.close(0);
   }
@@ -616,7 +616,7 @@ class CallsTest {
     public void cancel(long call, String reason) {}
   }
 
-  private ServiceMember far(int grant) {
+  private ServiceMember peer(int grant) {
     ServiceMember[] made = new ServiceMember[1];
     kit.on(
         0,
@@ -627,17 +627,17 @@ class CallsTest {
     return made[0];
   }
 
-  private void grant(ServiceMember far, int calls) {
-    kit.on(0, () -> far.grant(calls));
+  private void grant(ServiceMember peer, int calls) {
+    kit.on(0, () -> peer.grant(calls));
   }
 
-  private void closeFar(ServiceMember far) {
-    kit.on(0, () -> far.client().close(Long.MAX_VALUE));
+  private void closeFar(ServiceMember peer) {
+    kit.on(0, () -> peer.client().close(Long.MAX_VALUE));
   }
 
   @Test
-  void whoTogglesDoesNotMakeCallsWaitAnewWhileAnotherBusHasPlaces() {
-    ServiceMember busy = far(1);
+  void aTogglingMemberDoesNotRestartTheWaitWhileAPeerHasPlaces() {
+    ServiceMember busy = peer(1);
     FakeMember toggles = kit.member(0, 9, 0);
     FakeCaller caller = caller();
     for (int i = 0; i < 4; i++) {
@@ -655,8 +655,8 @@ class CallsTest {
 
   @Test
   void aStreamThatFlapsDoesNotMakeCallsWaitAnewWhileAnotherBusHasPlaces() {
-    ServiceMember busy = far(1);
-    ServiceMember flaps = far(0);
+    ServiceMember busy = peer(1);
+    ServiceMember flaps = peer(0);
     FakeCaller caller = caller();
     for (int i = 0; i < 4; i++) {
       caller.call();
@@ -680,7 +680,7 @@ class CallsTest {
   }
 
   @Test
-  void whileNobodyServesNoCallHasWaitedTooLong() {
+  void waitingWithoutMembersDoesNotCount() {
     FakeCaller caller = caller();
     for (int i = 0; i < 3; i++) {
       caller.call(r -> r.waitMillis = 20_000);
@@ -697,7 +697,7 @@ class CallsTest {
   }
 
   @Test
-  void oneSlowAnswerIsNoReasonToRefuse() {
+  void aSlowAnswerCausesNoRefusal() {
     FakeMember member = kit.member(0, 9, 4);
     FakeCaller caller = caller();
     caller.call();
@@ -712,7 +712,7 @@ class CallsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void stoppedMembersGoOnWhenTheOthersTakeNoCalls(int loop) {
+  void pausedMembersResumeWhenOthersTakeNoCalls(int loop) {
     FakeMember member = member(loop, 9);
     FakeMember other = member(0, 8);
     FakeCaller caller = caller();
@@ -779,7 +779,7 @@ class CallsTest {
 
   @ParameterizedTest
   @CsvSource({"0, 20, false", "1, 20, false", "0, 150, true", "1, 150, true"})
-  void timeOutsStopAMemberOnlyIfTheyAreItsFault(int loop, int millis, boolean stopped) {
+  void timeoutsPauseAMemberOnlyIfItIsToBlame(int loop, int millis, boolean stopped) {
     FakeMember member = kit.member(loop, 9, 4);
     FakeMember other = kit.member(loop, 8, 1);
     FakeCaller caller = caller();
@@ -813,7 +813,7 @@ class CallsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void aStoppedMemberThatLeavesHasNoDeadlineAnyMore(int loop) {
+  void aPausedMemberThatLeavesHasNoDeadline(int loop) {
     FakeMember member = member(loop, 9);
     FakeMember other = member(loop, 8);
     FakeCaller caller = caller();
@@ -907,7 +907,7 @@ class CallsTest {
   }
 
   @Test
-  void oneConnectionIsAMemberOnce() {
+  void aConnectionIsAMemberOfAServiceOnce() {
     FakeMember member = member(0, 9);
     assertThat(member.client.register(6, "s", 1)).isNull();
     ServiceMember other = member.client.register(6, "t", 1);
@@ -923,42 +923,42 @@ class CallsTest {
   @Test
   void loopsThatWaitTakeTurns() {
     FakeMember member = member(0, 9);
-    FakeCaller near = kit.caller(0);
-    FakeCaller far = kit.caller(1);
-    near.call();
+    FakeCaller local = kit.caller(0);
+    FakeCaller peer = kit.caller(1);
+    local.call();
     for (int i = 0; i < 10; i++) {
-      near.call();
-      far.call();
+      local.call();
+      peer.call();
     }
     for (int i = 0; i < 9; i++) {
       kit.advance(MILLIS);
       member.reply();
     }
-    assertThat(near.outcomes).hasSize(5);
-    assertThat(far.outcomes).hasSize(4);
-    near.close();
-    far.close();
+    assertThat(local.outcomes).hasSize(5);
+    assertThat(peer.outcomes).hasSize(4);
+    local.close();
+    peer.close();
   }
 
   @Test
   void aPlaceThatIsNotNeededAnyMoreGoesToAnotherLoop() {
     FakeMember member = member(0, 9);
-    FakeCaller near = kit.caller(0);
-    FakeCaller far = kit.caller(1);
-    near.call();
-    long goes = far.call();
+    FakeCaller local = kit.caller(0);
+    FakeCaller peer = kit.caller(1);
+    local.call();
+    long goes = peer.call();
     kit.advance(MILLIS);
     kit.slow(true);
     // The place is on its way to the other loop, where the call is cancelled meanwhile.
     member.reply();
-    far.cancel(goes);
+    peer.cancel(goes);
     kit.slow(false);
     kit.drain();
-    assertThat(far.outcome(goes)).isEqualTo("CANCELLED NO");
+    assertThat(peer.outcome(goes)).isEqualTo("CANCELLED NO");
     assertThat(member.window().outstanding()).isZero();
-    long last = near.call();
+    long last = local.call();
     member.reply();
-    assertThat(near.outcome(last)).startsWith("reply");
+    assertThat(local.outcome(last)).startsWith("reply");
   }
 
   @Test

@@ -48,7 +48,7 @@ class ClosingTest {
   }
 
   @Test
-  void whatACallerLeavesEndsInSlices() {
+  void endsCallsOfAClosedCallerInSlices() {
     FakeCaller caller = callerThatWaits(2_000);
     assertThat(closeAll(List.of(caller.client::close))).isLessThan(3 * MILLIS);
     assertThat(kit.sum(s -> s.queued.get())).isBetween(1_000L, 1_999L);
@@ -130,7 +130,7 @@ class ClosingTest {
   }
 
   @Test
-  void whatMembersLeaveEndsInSlicesAndTheyGetNothingMeanwhile() {
+  void endsCallsOfClosedMembersInSlicesWithoutNewCalls() {
     FakeCaller caller = kit.caller(0);
     List<Runnable> closings = new ArrayList<>();
     List<FakeMember> members = new ArrayList<>();

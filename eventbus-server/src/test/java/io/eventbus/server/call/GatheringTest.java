@@ -159,7 +159,7 @@ class GatheringTest {
   }
 
   @Test
-  void aCancelledRequestEndsAtOnceAndItsMembersAreTold() {
+  void aCancelledRequestEndsAtOnceAndNotifiesItsMembers() {
     FakeMember here = kit.member(0, 10, 4);
     FakeMember there = kit.member(1, 20, 4);
     caller.ask(9, 0);

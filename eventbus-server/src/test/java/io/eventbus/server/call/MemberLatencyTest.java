@@ -9,7 +9,7 @@ class MemberLatencyTest {
   private final MemberLatency latency = new MemberLatency();
 
   @Test
-  void itRisesAtOnceAndDecaysOverASecond() {
+  void risesAtOnceAndDecaysOverASecond() {
     latency.answered(MILLIS, 0);
     latency.answered(80 * MILLIS, MILLIS);
     assertThat(latency.peak(0, MILLIS)).isEqualTo(80 * MILLIS);
@@ -22,7 +22,7 @@ class MemberLatencyTest {
   }
 
   @Test
-  void whoFailsFastDoesNotLookFast() {
+  void fastFailuresDoNotLookFast() {
     latency.answered(MILLIS / 10, 0);
     latency.failed(0);
     assertThat(latency.peak(0, 0)).isEqualTo(100 * MILLIS);
@@ -36,7 +36,7 @@ class MemberLatencyTest {
   }
 
   @Test
-  void whoOwesAnswersAndIsQuietBecomesSlow() {
+  void aSilentMemberBecomesSlow() {
     latency.answered(MILLIS, 0);
     latency.began(true, 1_000 * MILLIS);
     latency.began(false, 1_400 * MILLIS);

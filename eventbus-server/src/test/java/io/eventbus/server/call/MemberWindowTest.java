@@ -24,7 +24,7 @@ class MemberWindowTest {
   }
 
   @Test
-  void itBeginsWithWhatTheMemberDeclares() {
+  void startsWithTheDeclaredConcurrency() {
     assertThat(new MemberWindow(1, now).limit()).isEqualTo(1);
     assertThat(new MemberWindow(64, now).limit()).isEqualTo(64);
     assertThat(new MemberWindow(256, now).limit()).isEqualTo(64);
@@ -45,7 +45,7 @@ class MemberWindowTest {
   }
 
   @Test
-  void itHoldsWhatTheMemberDoesInAMillisecondBesides() {
+  void theWindowIncludesTheCompletionsOfAMillisecond() {
     MemberWindow window = new MemberWindow(16, now);
     complete(window, 800_000, 10_000);
     assertThat(window.limit()).isEqualTo(116);
@@ -57,7 +57,7 @@ class MemberWindowTest {
   }
 
   @Test
-  void placesAreTakenAndGivenBack() {
+  void placesAreAcquiredAndReleased() {
     MemberWindow window = new MemberWindow(2, now);
     assertThat(window.tryAcquire()).isTrue();
     assertThat(window.hasFree()).isTrue();
@@ -69,7 +69,7 @@ class MemberWindowTest {
   }
 
   @Test
-  void aWindowThatShrinksTakesBackWhatIsFree() {
+  void aShrinkingWindowRevokesFreePlaces() {
     MemberWindow window = new MemberWindow(4, now);
     window.tryAcquire();
     window.tryAcquire();
@@ -84,7 +84,7 @@ class MemberWindowTest {
   }
 
   @Test
-  void itIsStoppedAfterFiveFailuresInARow() {
+  void pausesAfterFiveFailuresInARow() {
     MemberWindow window = new MemberWindow(4, now);
     fail(window, 4);
     window.succeeded();
@@ -98,7 +98,7 @@ class MemberWindowTest {
   }
 
   @Test
-  void eachPauseIsTwiceAsLongAndOneCallFollowsIt() {
+  void eachPauseDoublesAndOneCallFollows() {
     MemberWindow window = new MemberWindow(4, now);
     fail(window, 4);
     long[] seconds = {1, 2, 4, 8, 16, 30, 30};
@@ -116,7 +116,7 @@ class MemberWindowTest {
   }
 
   @Test
-  void itDoesNotGrowByFailures() {
+  void failuresDoNotGrowTheWindow() {
     MemberWindow window = new MemberWindow(40, now);
     assertThat(window.failed()).isFalse();
     now += 200 * MILLIS;

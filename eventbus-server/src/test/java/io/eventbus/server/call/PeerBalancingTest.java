@@ -59,7 +59,7 @@ class PeerBalancingTest {
   }
 
   @Test
-  void sharesAreProportionalToSpeedAcrossBuses() {
+  void callsAreProportionalToSpeedAcrossBuses() {
     Bus asking = kit.bus();
     long[] times = {4 * MILLIS, 2 * MILLIS, MILLIS};
     for (long time : times) {
@@ -93,7 +93,7 @@ class PeerBalancingTest {
     long[] done = doneIn(20 * SECOND);
     assertThat(done[0]).isGreaterThan((long) (0.97 * 20_000));
     // Its window is its bound, whoever calls.
-    assertThat(server.most).isLessThanOrEqualTo(3);
+    assertThat(server.maximum).isLessThanOrEqualTo(3);
     for (int i = 0; i < callers.size(); i++) {
       assertThat(callers.get(i).nanos.size()).as("bus %s", i).isGreaterThan(200);
     }
@@ -152,7 +152,7 @@ class PeerBalancingTest {
     kit.advance(2 * SECOND);
     long[] done = doneIn(5 * SECOND);
     assertThat(done[1] / (double) (done[0] + done[1])).isLessThan(0.02);
-    assertThat(toSlow.mostOpen).isLessThanOrEqualTo(8);
+    assertThat(toSlow.maxOpen).isLessThanOrEqualTo(8);
   }
 
   @Test
@@ -169,11 +169,11 @@ class PeerBalancingTest {
     int open = all.stream().mapToInt(link -> link.asker.open()).sum();
     assertThat(open).as("one for each, and about twice the places").isLessThan(100 + 3 * 10);
     assertThat(doneIn(5 * SECOND)[0]).isGreaterThan((long) (0.95 * 20_000));
-    assertThat(server.most).isLessThanOrEqualTo(10);
+    assertThat(server.maximum).isLessThanOrEqualTo(10);
   }
 
   @Test
-  void noMemberIsToldOnlyWhenNobodyIsLeft() {
+  void failsWithoutMembersOnlyWhenNobodyIsLeft() {
     Bus asking = kit.bus();
     Bus one = kit.bus();
     Bus two = kit.bus();

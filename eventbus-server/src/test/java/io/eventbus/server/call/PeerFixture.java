@@ -138,7 +138,7 @@ final class PeerFixture {
     private final CallRequest request = new CallRequest();
     long sent;
     long back;
-    int mostOpen;
+    int maxOpen;
 
     Link(Bus from, Bus to) {
       calling = to.calls.bus(this, "bus " + order++, 65_536);
@@ -167,7 +167,7 @@ final class PeerFixture {
           NETWORK,
           () -> {
             asker.began(queued);
-            mostOpen = Math.max(mostOpen, asker.open());
+            maxOpen = Math.max(maxOpen, asker.open());
             request.service = ByteBuffer.wrap("s".getBytes(StandardCharsets.UTF_8));
             request.serviceLength = 1;
             request.call = call;
@@ -273,7 +273,7 @@ final class PeerFixture {
     private final Queue<Long> waiting = new ArrayDeque<>();
     private int idle;
     long done;
-    int most;
+    int maximum;
 
     Server(Bus at, int concurrency, long serviceNanos) {
       this.serviceNanos = serviceNanos;
@@ -289,7 +289,7 @@ final class PeerFixture {
     @Override
     public void invoke(MemberInvocation i) {
       long call = i.call();
-      most = Math.max(most, member.window().outstanding());
+      maximum = Math.max(maximum, member.window().outstanding());
       schedule(
           NETWORK,
           () -> {

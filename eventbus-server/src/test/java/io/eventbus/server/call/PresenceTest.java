@@ -17,13 +17,13 @@ class PresenceTest {
 
   private final BusMemory memory = new BusMemory(MEMORY);
   private final Presence presence = new Presence(memory.registrations());
-  private final List<String> told = new ArrayList<>();
+  private final List<String> events = new ArrayList<>();
   private final List<Runnable> due = new ArrayList<>();
 
   @BeforeEach
   void listen() {
     presence.listen(
-        t -> told.add(t.change() + " " + t.service() + " " + t.member().number()),
+        t -> events.add(t.change() + " " + t.service() + " " + t.member().number()),
         (task, nanos) -> {
           assertThat(nanos).isEqualTo(REJOIN);
           due.add(task);
@@ -42,13 +42,13 @@ class PresenceTest {
   }
 
   @Test
-  void whoComesAndGoesIsTold() {
+  void reportsJoinsAndLeaves() {
     join("a", 1, false);
     join("b", 1, false);
     presence.left("a", 1, Departure.FINAL);
     presence.left("a", 1, Departure.FINAL);
     presence.left("b", 2, Departure.FINAL);
-    assertThat(told).containsExactly("JOINED a 1", "JOINED b 1", "LEFT a 1");
+    assertThat(events).containsExactly("JOINED a 1", "JOINED b 1", "LEFT a 1");
     assertThat(due).isEmpty();
   }
 
@@ -58,12 +58,12 @@ class PresenceTest {
     presence.left("a", 1, Departure.LOST);
     join("a", 1, false);
     pass();
-    assertThat(told).containsExactly("JOINED a 1");
+    assertThat(events).containsExactly("JOINED a 1");
     presence.left("a", 1, Departure.LOST);
     pass();
-    assertThat(told).containsExactly("JOINED a 1", "LEFT a 1");
+    assertThat(events).containsExactly("JOINED a 1", "LEFT a 1");
     join("a", 1, false);
-    assertThat(told).endsWith("JOINED a 1");
+    assertThat(events).endsWith("JOINED a 1");
   }
 
   @Test
@@ -73,11 +73,11 @@ class PresenceTest {
     presence.left("a", 1, Departure.LOST);
     assertThat(due).isEmpty();
     presence.left("a", 1, Departure.FINAL);
-    assertThat(told).containsExactly("JOINED a 1", "LEFT a 1");
+    assertThat(events).containsExactly("JOINED a 1", "LEFT a 1");
   }
 
   @Test
-  void oneThatGoesOnAtAnotherBusIsToldThere() {
+  void reportsNoLeaveOfAMovedMember() {
     join("a", 1, false);
     presence.left("a", 1, Departure.MOVED_AWAY);
     join("b", 2, false);
@@ -88,18 +88,18 @@ class PresenceTest {
     presence.left("c", 3, Departure.LOST);
     pass();
     join("d", 4, true);
-    assertThat(told).containsExactly("JOINED a 1", "JOINED b 2", "JOINED c 3", "MOVED d 4");
+    assertThat(events).containsExactly("JOINED a 1", "JOINED b 2", "JOINED c 3", "MOVED d 4");
   }
 
   @Test
-  void oneThatHasComeBackIsHereAgain() {
+  void aReturnedMemberCountsHereAgain() {
     join("a", 1, false);
     presence.movedAway(1);
     join("a", 1, true);
     presence.left("a", 1, Departure.LOST);
     presence.left("a", 1, Departure.LOST);
     pass();
-    assertThat(told).containsExactly("JOINED a 1", "LEFT a 1");
+    assertThat(events).containsExactly("JOINED a 1", "LEFT a 1");
   }
 
   @Test
@@ -109,18 +109,18 @@ class PresenceTest {
     join("a", 1, false);
     presence.left("a", 1, Departure.LOST);
     due.remove(0).run();
-    assertThat(told).as("the time of the first").containsExactly("JOINED a 1");
+    assertThat(events).as("the time of the first").containsExactly("JOINED a 1");
     pass();
-    assertThat(told).containsExactly("JOINED a 1", "LEFT a 1");
+    assertThat(events).containsExactly("JOINED a 1", "LEFT a 1");
   }
 
   @Test
   void aCrowdThatIsLostIsNotWaitedForBeyondABound() {
     long first = firstThatIsNotWaitedFor("a", 0);
-    assertThat(told).hasSize((int) first + 2).endsWith("LEFT a " + first);
+    assertThat(events).hasSize((int) first + 2).endsWith("LEFT a " + first);
     assertThat(memory.registrations().used()).isBetween(MEMORY / 16 - 1_000, MEMORY / 16 + 1_000);
     pass();
-    assertThat(told).hasSize(2 * ((int) first + 1));
+    assertThat(events).hasSize(2 * ((int) first + 1));
     assertThat(memory.used()).isZero();
   }
 
@@ -134,7 +134,7 @@ class PresenceTest {
       presence.joined("a", member(account, next), false);
       presence.left("a", next, Departure.LOST);
       next++;
-    } while (!told.get(told.size() - 1).startsWith("LEFT"));
+    } while (!events.get(events.size() - 1).startsWith("LEFT"));
     return next - 1;
   }
 
@@ -147,9 +147,9 @@ class PresenceTest {
     long first = firstThatIsNotWaitedFor("crowd", 0);
     presence.joined("a", member("other", first + 1), false);
     presence.left("a", first + 1, Departure.LOST);
-    assertThat(told).endsWith("JOINED a " + (first + 1));
+    assertThat(events).endsWith("JOINED a " + (first + 1));
     presence.joined("a", member("other", first + 1), false);
-    assertThat(told).as("is back").endsWith("JOINED a " + (first + 1));
+    assertThat(events).as("is back").endsWith("JOINED a " + (first + 1));
     pass();
     presence.left("a", first + 1, Departure.FINAL);
     assertThat(memory.used()).isZero();

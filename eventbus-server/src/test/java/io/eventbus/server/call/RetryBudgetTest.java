@@ -15,7 +15,7 @@ class RetryBudgetTest {
   }
 
   @Test
-  void thereIsAReserveThatComesBack() {
+  void theReserveRecovers() {
     RetryBudget budget = new RetryBudget(10, 0);
     assertThat(takeAll(budget, 0)).isEqualTo(100);
     // Ten a second, as long as it is nearly empty.

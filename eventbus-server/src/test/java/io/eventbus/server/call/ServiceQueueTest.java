@@ -63,7 +63,7 @@ class ServiceQueueTest {
   }
 
   @Test
-  void whatIsAloneIsNotSlowedDown() {
+  void aSingleMemberIsNotSlowedDown() {
     for (int i = 0; i < 5; i++) {
       add(a, 3, CallPriority.LOW);
     }
@@ -72,7 +72,7 @@ class ServiceQueueTest {
   }
 
   @Test
-  void sharesTakeTurns() {
+  void groupsTakeTurns() {
     for (int i = 1; i <= 4; i++) {
       add(a, i, CallPriority.NORMAL);
     }
@@ -83,7 +83,7 @@ class ServiceQueueTest {
   }
 
   @Test
-  void aShareThatComesBackIsLast() {
+  void aReturningGroupIsLast() {
     add(a, 1, CallPriority.NORMAL);
     add(b, 10, CallPriority.NORMAL);
     add(b, 11, CallPriority.NORMAL);
@@ -93,7 +93,7 @@ class ServiceQueueTest {
   }
 
   @Test
-  void callsAreTakenOutAndPutFirst() {
+  void callsAreRemovedAndAddedFirst() {
     Call first = add(a, 1, CallPriority.NORMAL);
     Call second = add(a, 2, CallPriority.NORMAL);
     Call third = add(a, 3, CallPriority.NORMAL);
@@ -107,7 +107,7 @@ class ServiceQueueTest {
   }
 
   @Test
-  void itSaysThatItsLoopWaits() {
+  void marksItsLoopAsWaiting() {
     assertThat(waiting.any()).isFalse();
     Call call = add(a, 1, CallPriority.LOW);
     assertThat(waiting.next()).isEqualTo(2);
@@ -126,7 +126,7 @@ class ServiceQueueTest {
   }
 
   @Test
-  void itKnowsHowLongOthersHaveWaited() {
+  void reportsTheWaitingTimeOfOthers() {
     assertThat(waited(a)).isZero();
     for (int i = 0; i < 90; i++) {
       add(a, i, CallPriority.NORMAL);

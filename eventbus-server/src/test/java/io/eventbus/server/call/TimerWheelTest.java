@@ -60,7 +60,7 @@ class TimerWheelTest {
   private final Slices slices = new Slices(loop, () -> false);
   private final TimerWheel deadlines = new TimerWheel(loop, slices);
   private final TimerWheel.Dues dues = new TimerWheel.Dues(deadlines, nanos -> {});
-  private final List<String> told = new ArrayList<>();
+  private final List<String> expired = new ArrayList<>();
 
   private abstract class Entry extends TimerWheel.Entry {
     @Override
@@ -82,25 +82,25 @@ class TimerWheelTest {
     @Override
     void due(long nowNanos) {
       assertThat(nowNanos - at).as(name).isBetween(0L, 2 * TimerWheel.TICK_NANOS);
-      told.add(name);
+      expired.add(name);
     }
   }
 
   @Test
-  void eachIsToldAtItsTime() {
+  void eachEntryIsDueAtItsTime() {
     // Across the overflow of nanoseconds, and over more than a turn of the wheel.
     for (int millis : new int[] {0, 1, 10, 11, 999, 5_119, 5_120, 5_121, 30_000, 600_000}) {
       var unused = new Named(millis + "", millis * MILLIS);
     }
-    assertThat(told).isEmpty();
+    assertThat(expired).isEmpty();
     loop.advance(601_000 * MILLIS);
-    assertThat(told)
+    assertThat(expired)
         .containsExactly("0", "1", "10", "11", "999", "5119", "5120", "5121", "30000", "600000");
     assertThat(deadlines.size()).isZero();
   }
 
   @Test
-  void itSleepsWhileThereIsNone() {
+  void sleepsWithoutEntries() {
     loop.advance(7_000 * MILLIS);
     assertThat(loop.asked).isZero();
     Named entry = new Named("a", 30 * MILLIS);
@@ -108,10 +108,10 @@ class TimerWheelTest {
     deadlines.disarm(entry);
     loop.advance(1_000 * MILLIS);
     assertThat(loop.asked).isEqualTo(1);
-    assertThat(told).isEmpty();
+    assertThat(expired).isEmpty();
     var unused = new Named("b", 30 * MILLIS);
     loop.advance(40 * MILLIS);
-    assertThat(told).containsExactly("b");
+    assertThat(expired).containsExactly("b");
     loop.advance(60_000 * MILLIS);
     assertThat(loop.asked).isLessThan(8);
   }
@@ -123,21 +123,21 @@ class TimerWheelTest {
         new Entry() {
           @Override
           void due(long nowNanos) {
-            told.add("moved");
+            expired.add("moved");
           }
         };
     deadlines.arm(later, loop.now + 10 * MILLIS, loop.now);
     deadlines.arm(later, loop.now + 500 * MILLIS, loop.now);
     assertThat(deadlines.size()).isEqualTo(2);
     loop.advance(490 * MILLIS);
-    assertThat(told).isEmpty();
+    assertThat(expired).isEmpty();
     loop.advance(30 * MILLIS);
-    assertThat(told).containsExactly("moved");
+    assertThat(expired).containsExactly("moved");
     deadlines.disarm(entry);
   }
 
   @Test
-  void whoIsToldMaySetAndTakeBackOthers() {
+  void aDueEntryMayArmAndDisarmOthers() {
     List<TimerWheel.Entry> victims = new ArrayList<>();
     victims.add(new Named("first", 20 * MILLIS));
     deadlines.arm(
@@ -152,17 +152,17 @@ class TimerWheelTest {
         loop.now);
     victims.add(new Named("second", 20 * MILLIS));
     loop.advance(100 * MILLIS);
-    assertThat(told).hasSize(2).endsWith("next");
+    assertThat(expired).hasSize(2).endsWith("next");
   }
 
   @Test
-  void aLoopThatWasBusyTellsAllAtOnce() {
+  void aDelayedLoopProcessesAllAtOnce() {
     for (int i = 0; i < 100; i++) {
       deadlines.arm(
           new Entry() {
             @Override
             void due(long nowNanos) {
-              told.add("late");
+              expired.add("late");
             }
           },
           loop.now + i * (400L * MILLIS),
@@ -170,7 +170,7 @@ class TimerWheelTest {
     }
     loop.at = loop.now + 50_000 * MILLIS;
     loop.advance(50_000 * MILLIS);
-    assertThat(told).filteredOn("late"::equals).hasSize(100);
+    assertThat(expired).filteredOn("late"::equals).hasSize(100);
   }
 
   /** Entry that records its expiry, and how long that took by the clock of the loop. */
@@ -191,12 +191,12 @@ class TimerWheelTest {
 
     @Override
     void due(long nowNanos) {
-      told.add(name);
+      expired.add(name);
     }
   }
 
   @Test
-  void aGreatManyThatAreDueTogetherAreToldInSlices() {
+  void processesMassesInSlices() {
     for (int i = 0; i < 5_000; i++) {
       var unused = new Slow(dues, "one of many");
     }
@@ -211,7 +211,7 @@ class TimerWheelTest {
       longest = Math.max(longest, loop.now - began);
       slices++;
     }
-    assertThat(told).hasSize(5_000);
+    assertThat(expired).hasSize(5_000);
     assertThat(slices).isGreaterThan(20);
     assertThat(longest).isLessThan(3 * MILLIS);
     assertThat(deadlines.size()).isZero();
@@ -232,7 +232,7 @@ class TimerWheelTest {
       loop.slice = null;
       next.run();
     }
-    assertThat(told).contains("few").hasSizeLessThan(1_000);
+    assertThat(expired).contains("few").hasSizeLessThan(1_000);
     assertThat(paid[0]).as("what its client pays").isBetween(1L, MILLIS);
   }
 }

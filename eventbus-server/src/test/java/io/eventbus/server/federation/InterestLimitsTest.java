@@ -12,14 +12,14 @@ class InterestLimitsTest {
   }
 
   @Test
-  void oneConnectionMayBringAnEighth() {
+  void limitsAConnectionToAnEighth() {
     assertThat(problem(124, 124, false)).isEqualTo("null");
     assertThat(problem(125, 125, false))
         .contains("the connection has 125 ", "at most 125 together", "federation.filters");
   }
 
   @Test
-  void oneAddressMayBringItsShareOnceHalfIsTaken() {
+  void limitsAnAddressToItsShareOnceHalfIsUsed() {
     assertThat(problem(499, 60, true)).isEqualTo("null");
     assertThat(problem(500, 60, true)).contains("address", "limits.address-memory-percent");
     assertThat(problem(500, 60, false)).isEqualTo("null");

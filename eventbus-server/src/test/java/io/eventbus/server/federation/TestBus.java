@@ -261,10 +261,10 @@ public final class TestBus {
     }
   }
 
-  public RoutedSubscription subscribe(Subscriber who, String filter) {
+  public RoutedSubscription subscribe(Subscriber linkPeer, String filter) {
     RoutedSubscription s =
         new RoutedSubscription(
-            who, nextSubscription++, TopicFilter.parse(filter), null, Overflow.BLOCK);
+            linkPeer, nextSubscription++, TopicFilter.parse(filter), null, Overflow.BLOCK);
     index.add(s);
     return s;
   }

@@ -82,7 +82,7 @@ class ExpiringCrowdTest {
   }
 
   @Test
-  void thoseWithNewTokensStayAndTheOthersEndAFewAtATime() {
+  void closesExpiredClientsAFewAtATimeAndKeepsRenewedOnes() {
     byte[] hello =
         ControlFrames.encode(
             TypeCode.HELLO, new Hello("c", "a/1", "t", null, Map.of(), null, null, null));

@@ -44,7 +44,7 @@ final class FakeLink implements ClientLink {
   /** Subscription bytes of the client's address: maximum and current. */
   long addressRoom = Long.MAX_VALUE;
 
-  long addressTaken;
+  long addressBytes;
 
   /** Filters and services that peers are told of because of the connection. */
   int interest;
@@ -220,10 +220,10 @@ final class FakeLink implements ClientLink {
 
   @Override
   public boolean acquireSubscriptionBytes(long bytes) {
-    if (bytes <= 0 || addressTaken + bytes > addressRoom) {
+    if (bytes <= 0 || addressBytes + bytes > addressRoom) {
       return false;
     }
-    addressTaken += bytes;
+    addressBytes += bytes;
     return true;
   }
 
@@ -234,10 +234,10 @@ final class FakeLink implements ClientLink {
 
   @Override
   public void releaseSubscriptionBytes(long bytes) {
-    if (bytes <= 0 || bytes > addressTaken) {
-      throw new AssertionError("gives back " + bytes + " of " + addressTaken);
+    if (bytes <= 0 || bytes > addressBytes) {
+      throw new AssertionError("gives back " + bytes + " of " + addressBytes);
     }
-    addressTaken -= bytes;
+    addressBytes -= bytes;
   }
 
   @Override

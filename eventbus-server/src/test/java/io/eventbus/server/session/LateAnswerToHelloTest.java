@@ -155,7 +155,7 @@ class LateAnswerToHelloTest {
   }
 
   @Test
-  void whatIsBehindHelloWaitsWithIt() {
+  void framesBehindHelloWaitWithIt() {
     byte[] publish = SampleFrames.publish("a", 1, true, "x");
     byte[] both =
         ByteBuffer.allocate(hello.length + publish.length).put(hello).put(publish).array();
@@ -208,7 +208,7 @@ class LateAnswerToHelloTest {
   }
 
   @Test
-  void whatFailsLetsNobodyIn() {
+  void aFailingCheckAdmitsNobody() {
     park();
     authenticator.last().completeExceptionally(new IllegalStateException("secret detail"));
     handleAll(hello);
@@ -275,7 +275,7 @@ class LateAnswerToHelloTest {
   }
 
   @Test
-  void theSystemsTopicsAreAskedForByThemselves() {
+  void systemTopicsNeedTheirOwnPermission() {
     admit(
         Map.of(
             Action.SUBSCRIBE,
@@ -289,7 +289,7 @@ class LateAnswerToHelloTest {
   }
 
   @Test
-  void whoMayNotHoldPublishersBackMayNotForSomeTopics() {
+  void refusesABlockPolicyOutsideTheAllowedTopics() {
     admit(Map.of(Action.BLOCK, rules("mine.>", "mine.not")));
     assertThat(subscribe("other", Overflow.BLOCK)).containsExactly(ErrorCode.FORBIDDEN);
     assertThat(subscribe("mine.>", Overflow.BLOCK)).containsExactly(ErrorCode.FORBIDDEN);

@@ -47,7 +47,7 @@ class MoveTokensTest {
   }
 
   @Test
-  void itExpires() {
+  void aTokenExpires() {
     String token = issue(77, "one", 1);
     now.addAndGet(LIFE.toNanos());
     assertThat(refusal(token, 77)).contains("expired");
@@ -62,28 +62,28 @@ class MoveTokensTest {
       byte[] forged = bytes.clone();
       forged[bit / 8] ^= (byte) (1 << (bit % 8));
       String text = Base64.getUrlEncoder().withoutPadding().encodeToString(forged);
-      assertThat(refusal(text, 77)).as("bit %d", bit).contains("none that this bus has issued");
+      assertThat(refusal(text, 77)).as("bit %d", bit).contains("not issued by this bus");
     }
     assertThat(tokens.redeem(token, 77).grant()).isNotNull();
   }
 
   @Test
-  void whatIsNoTokenIsRefused() {
+  void refusesMalformedTokens() {
     for (String text :
         new String[] {"", "A", "not base64 at all", "A".repeat(80), "A".repeat(5000)}) {
-      assertThat(refusal(text, 77)).contains("none that this bus has issued");
+      assertThat(refusal(text, 77)).contains("not issued by this bus");
     }
   }
 
   @Test
-  void itHoldsAtOneBusOfOneRunOnly() {
+  void aTokenIsValidAtOneBusOfOneRunOnly() {
     String token = issue(77, "one", 1);
     MoveTokens other = new MoveTokens("two", new SecureRandom(), now::get);
     assertThat(other.redeem(token, 77).grant()).isNull();
   }
 
   @Test
-  void thereIsABoundAndItIsGivenBack() {
+  void boundsOutstandingTokensAndReleasesThem() {
     for (int i = 0; i < MoveTokens.MAX_OUTSTANDING; i++) {
       issue(i + 1, "one", 1);
     }

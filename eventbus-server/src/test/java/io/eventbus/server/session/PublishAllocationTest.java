@@ -111,19 +111,19 @@ class PublishAllocationTest {
     ByteBuffer message = ByteBuffer.wrap(frames.toByteArray());
     // The compiler adds or removes a few objects while it warms up: a measurement without any has
     // to occur, and soon.
-    long least = Long.MAX_VALUE;
+    long minimum = Long.MAX_VALUE;
     long events = 0;
-    for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS && minimum > 0; attempt++) {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int round = 0; round < ROUNDS; round++) {
         budget.renew();
         session.onMessage(message, 0, message.limit(), 1, never);
         events += 2 * TOPICS;
       }
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      minimum = Math.min(minimum, threads.getCurrentThreadAllocatedBytes() - before);
     }
     assertThat(session.published()).isEqualTo(events);
-    assertThat(least).as("bytes allocated in %d messages", ROUNDS).isZero();
+    assertThat(minimum).as("bytes allocated in %d messages", ROUNDS).isZero();
     session.onClosed();
     assertThat(memory.used()).isZero();
   }

@@ -56,7 +56,7 @@ class ResumeKeyTest {
   }
 
   @Test
-  void whatItMakesIsWellFormedAndItsOwn() {
+  void createsWellFormedAndSignedResumes() {
     Set<String> made = new HashSet<>();
     for (int i = 0; i < 200; i++) {
       String resume = create();
@@ -88,7 +88,7 @@ class ResumeKeyTest {
   }
 
   @Test
-  void oneResumeHasOneText() {
+  void acceptsASingleTextForAResume() {
     String resume = create();
     // The last character has two spare bits, which a lenient decoder ignores; each of the texts
     // would be another number.
@@ -110,7 +110,7 @@ class ResumeKeyTest {
         "___________________________________________",
         "0000000000000000000000000000000000000000001"
       })
-  void whatSomebodyChoseIsForeign(String resume) {
+  void rejectsAnUnsignedResume(String resume) {
     assertThat(Resume.isWellFormed(resume)).isTrue();
     assertThat(key.hasSigned(resume)).isFalse();
   }
@@ -130,7 +130,7 @@ class ResumeKeyTest {
   }
 
   @Test
-  void whatIsNotWellFormedIsForeign() {
+  void rejectsMalformedResumes() {
     String resume = create();
     for (int length = 0; length < resume.length(); length++) {
       assertThat(key.hasSigned(resume.substring(0, length))).isFalse();

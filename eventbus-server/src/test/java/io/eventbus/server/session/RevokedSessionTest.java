@@ -147,7 +147,7 @@ class RevokedSessionTest {
         .containsExactly(
             new Problem(
                 ErrorCode.UNAUTHENTICATED,
-                "what this client proved who it is with was revoked",
+                "the credential of this client was revoked",
                 false,
                 0L,
                 TypeCode.HELLO.code(),
@@ -190,7 +190,7 @@ class RevokedSessionTest {
   }
 
   @Test
-  void whatWasRevokedBeforeAClientCameIsLookedAtToo() {
+  void checksEarlierRevocationsForANewClient() {
     Instant now = clock.instant();
     revoke("", "u1", now);
     // Its token was checked just before that.

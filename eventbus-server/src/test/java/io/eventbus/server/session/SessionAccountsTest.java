@@ -159,7 +159,7 @@ class SessionAccountsTest {
   }
 
   @Test
-  void oneAccountTooManyIsTurnedAwayUntilAnotherHasGone() {
+  void rejectsAnAccountTooManyUntilAnotherHasGone() {
     new Client("");
     Client first = new Client("a");
     new Client("b");
@@ -180,7 +180,7 @@ class SessionAccountsTest {
   }
 
   @Test
-  void whoFindsNoRoomInItsQuotaKeepsNoAccount() {
+  void aClientRefusedByItsQuotaKeepsNoAccount() {
     quotas = new ClientQuotas(Quotas.NONE, new Quotas(Map.of(Quota.CONNECTIONS, 1L)));
     Client only = new Client("a");
     Client more = new Client("a");

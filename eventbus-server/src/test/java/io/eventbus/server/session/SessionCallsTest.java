@@ -248,7 +248,7 @@ class SessionCallsTest {
   }
 
   @Test
-  void whatIsWrongWithARequestIsAFailureAndNothingIsClosed() {
+  void anInvalidRequestFailsAndClosesNothing() {
     serve("orders");
     say(caller, SampleCalls.request(1, "nobody", ""));
     assertFailed(1, FailureCode.NO_MEMBER, Execution.NO);
@@ -418,7 +418,7 @@ class SessionCallsTest {
   }
 
   @Test
-  void whatAMemberHadWhenItWentIsLostOrGivenToAnother() {
+  void losesOrRepeatsTheCallsOfALostMember() {
     serve("orders");
     membersLink.invokesWritten = 1;
     say(caller, SampleCalls.request(1, "orders", ""), SampleCalls.request(2, "orders", ""));
@@ -440,7 +440,7 @@ class SessionCallsTest {
   }
 
   @Test
-  void whoMayNotIsToldSo() {
+  void refusesForbiddenCallsAndRegistrations() {
     FakeLink link = new FakeLink();
     Session limited = new Session(context, link);
     Rule rule =
@@ -545,7 +545,7 @@ class SessionCallsTest {
   }
 
   @Test
-  void whatWaitsBehindAnEventIsBounded() {
+  void boundsTheBacklogBehindAnEvent() {
     serve("orders");
     say(caller, new Subscribe(1L, "t", null, Overflow.BLOCK));
     callersLink.subscriber.full(true);
@@ -577,7 +577,7 @@ class SessionCallsTest {
   }
 
   @Test
-  void prioritiesAreTaken() {
+  void acceptsPriorities() {
     serve("orders");
     Request request = SampleCalls.request(1, "orders", "");
     request.setPriority(CallPriority.HIGH);

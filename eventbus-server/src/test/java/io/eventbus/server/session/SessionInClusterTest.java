@@ -50,47 +50,47 @@ import org.junit.jupiter.api.Test;
 /** Answers of a session that depend on peers. */
 class SessionInClusterTest {
   private final FakeLoops loops = new FakeLoops(1);
-  private final List<String> toldToOthers = new ArrayList<>();
+  private final List<String> announcedToPeers = new ArrayList<>();
   private final SubscriptionIndex index = new SubscriptionIndex(1);
   private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
   private final BusMemory memory = new BusMemory(1 << 30);
   private final BusCounters counters = new BusCounters(1);
-  private final Others others = new Others();
+  private final FakePeers peers = new FakePeers();
   private final Sessions sessions =
       new Sessions("bus", Clock.systemUTC(), List::of, TestResumes.KEY);
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context(), link);
 
   /** Interest that peers would be told of. */
-  private final class Told implements LocalSubscriptions {
+  private final class AnnouncedInterest implements LocalSubscriptions {
     @Override
     public void added(RoutedSubscription s) {
-      toldToOthers.add("added " + s.id());
+      announcedToPeers.add("added " + s.id());
     }
 
     @Override
     public void withdrawn(RoutedSubscription s) {
-      toldToOthers.add("withdrawn " + s.id());
+      announcedToPeers.add("withdrawn " + s.id());
     }
 
     @Override
     public void removed(RoutedSubscription s) {
-      toldToOthers.add("removed " + s.id());
+      announcedToPeers.add("removed " + s.id());
     }
   }
 
   /** Peers that answer under control of the test. */
-  private static final class Others implements ClusterGuarantees {
+  private static final class FakePeers implements ClusterGuarantees {
     final Deque<Consumer<Boolean>> known = new ArrayDeque<>();
     final Deque<Consumer<Boolean>> arrived = new ArrayDeque<>();
     final Deque<Consumer<Boolean>> reached = new ArrayDeque<>();
     @Nullable String refusal;
     @Nullable InterestShare interest;
-    LongPredicate leavesHere = producer -> true;
+    LongPredicate isLaneLocal = producer -> true;
 
     @Override
     public boolean isLaneLocal(int loop, long producer) {
-      return leavesHere.test(producer);
+      return isLaneLocal.test(producer);
     }
 
     @Override
@@ -138,7 +138,7 @@ class SessionInClusterTest {
             new LoopBarrier(loops),
             counters,
             Clock.systemUTC(),
-            others,
+            peers,
             new Advisories(),
             new QuotaAccounts(new Advisories(), System::nanoTime),
             new Revocations(),
@@ -148,7 +148,7 @@ class SessionInClusterTest {
 
   @BeforeEach
   void welcome() {
-    index.onLocalChange(new Told());
+    index.onLocalChange(new AnnouncedInterest());
     handle(
         ControlFrames.encode(
             TypeCode.HELLO,
@@ -178,15 +178,15 @@ class SessionInClusterTest {
   }
 
   @Test
-  void whatOtherBusesAreToldOfCountsForTheConnectionAndItsAddress() {
+  void countsInterestForTheConnectionAndItsAddress() {
     subscribe(1);
     subscribe(2);
-    InterestShare share = others.interest;
+    InterestShare share = peers.interest;
     assertThat(share).isNotNull();
     assertThat(share.filters()).isEqualTo(2);
-    others.refusal = "too many";
+    peers.refusal = "too many";
     subscribe(3);
-    others.refusal = null;
+    peers.refusal = null;
     assertThat(share.filters()).as("a refused one").isEqualTo(2);
     handle(
         ControlFrames.encode(
@@ -196,7 +196,7 @@ class SessionInClusterTest {
     assertThat(link.interest).isEqualTo(4);
 
     unsubscribe(1);
-    others.arrived.forEach(done -> done.accept(true));
+    peers.arrived.forEach(done -> done.accept(true));
     assertThat(share.filters()).isEqualTo(3);
     session.onClosed();
     assertThat(share.filters()).isZero();
@@ -208,28 +208,28 @@ class SessionInClusterTest {
     subscribe(1);
     assertThat(index.size()).as("in force here").isEqualTo(1);
     assertThat(link.taken()).isEmpty();
-    others.known.remove().accept(true);
+    peers.known.remove().accept(true);
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
   }
 
   @Test
-  void itIsConfirmedAlsoWhenSomebodyDoesNotAnswer() {
+  void confirmsASubscriptionAlsoWithoutAnAnswerOfAPeer() {
     subscribe(1);
-    others.known.remove().accept(false);
+    peers.known.remove().accept(false);
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
   }
 
   @Test
   void aSubscriptionStaysUntilWhatOthersHaveSentIsHere() {
     subscribe(1);
-    others.known.remove().accept(true);
+    peers.known.remove().accept(true);
     link.taken();
     unsubscribe(1);
     assertThat(link.taken()).containsExactly(confirm(TypeCode.UNSUBSCRIBE, 1));
     loops.runAll();
     assertThat(index.size()).as("still in force").isEqualTo(1);
     assertThat(link.taken()).isEmpty();
-    others.arrived.remove().accept(true);
+    peers.arrived.remove().accept(true);
     assertThat(index.size()).isZero();
     loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
@@ -242,15 +242,15 @@ class SessionInClusterTest {
   @Test
   void aMemberOfAGroupStaysUntilNobodyChoosesIt() {
     join(1);
-    others.known.remove().accept(true);
+    peers.known.remove().accept(true);
     unsubscribe(1);
-    assertThat(others.arrived).as("others may still choose it").isEmpty();
-    assertThat(toldToOthers).containsExactly("added 1", "withdrawn 1");
-    others.known.remove().accept(true);
+    assertThat(peers.arrived).as("others may still choose it").isEmpty();
+    assertThat(announcedToPeers).containsExactly("added 1", "withdrawn 1");
+    peers.known.remove().accept(true);
     assertThat(index.size()).as("still in force").isEqualTo(1);
-    others.arrived.remove().accept(true);
+    peers.arrived.remove().accept(true);
     assertThat(index.size()).isZero();
-    assertThat(toldToOthers).containsExactly("added 1", "withdrawn 1", "removed 1");
+    assertThat(announcedToPeers).containsExactly("added 1", "withdrawn 1", "removed 1");
   }
 
   @Test
@@ -258,46 +258,46 @@ class SessionInClusterTest {
     join(1);
     join(2);
     unsubscribe(1);
-    assertThat(toldToOthers).containsExactly("added 1");
+    assertThat(announcedToPeers).containsExactly("added 1");
     unsubscribe(2);
-    assertThat(toldToOthers).containsExactly("added 1", "withdrawn 1");
+    assertThat(announcedToPeers).containsExactly("added 1", "withdrawn 1");
     join(3);
-    assertThat(toldToOthers).containsExactly("added 1", "withdrawn 1", "added 3", "removed 1");
-    others.known.forEach(known -> known.accept(true));
-    others.arrived.forEach(arrived -> arrived.accept(true));
+    assertThat(announcedToPeers).containsExactly("added 1", "withdrawn 1", "added 3", "removed 1");
+    peers.known.forEach(known -> known.accept(true));
+    peers.arrived.forEach(arrived -> arrived.accept(true));
     assertThat(index.size()).isEqualTo(1);
-    assertThat(toldToOthers).hasSize(4);
+    assertThat(announcedToPeers).hasSize(4);
   }
 
   @Test
-  void theLastOfEqualMembersIsNotToldAgain() {
+  void theLastOfEqualMembersIsNotAnnouncedAgain() {
     join(1);
     join(2);
     unsubscribe(1);
     unsubscribe(2);
-    others.known.forEach(known -> known.accept(true));
-    others.arrived.remove().accept(true);
-    assertThat(toldToOthers)
+    peers.known.forEach(known -> known.accept(true));
+    peers.arrived.remove().accept(true);
+    assertThat(announcedToPeers)
         .containsExactly("added 1", "withdrawn 1", "added 2", "withdrawn 2", "removed 1");
-    others.arrived.remove().accept(true);
+    peers.arrived.remove().accept(true);
     assertThat(index.size()).isZero();
   }
 
   @Test
-  void theConfirmationComesBeforeTheEnd() {
+  void confirmsBeforeTheEnd() {
     subscribe(1);
     unsubscribe(1);
     assertThat(link.taken())
         .containsExactly(confirm(TypeCode.SUBSCRIBE, 1), confirm(TypeCode.UNSUBSCRIBE, 1));
-    others.known.remove().accept(true);
+    peers.known.remove().accept(true);
     assertThat(link.taken()).as("once").isEmpty();
     // The number may be used again at once.
     subscribe(1);
-    others.arrived.remove().accept(true);
+    peers.arrived.remove().accept(true);
     loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
     assertThat(index.size()).isEqualTo(1);
-    others.known.remove().accept(true);
+    peers.known.remove().accept(true);
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
   }
 
@@ -305,14 +305,14 @@ class SessionInClusterTest {
   void answersToASessionThatHasEndedGoNowhere() {
     subscribe(1);
     subscribe(2);
-    others.known.getLast().accept(true);
+    peers.known.getLast().accept(true);
     unsubscribe(2);
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(5L)));
     link.taken();
     session.onClosed();
-    others.known.getFirst().accept(true);
-    others.arrived.remove().accept(true);
-    others.reached.remove().accept(true);
+    peers.known.getFirst().accept(true);
+    peers.arrived.remove().accept(true);
+    peers.reached.remove().accept(true);
     loops.runAll();
     assertThat(link.taken()).isEmpty();
     assertThat(index.size()).isZero();
@@ -332,14 +332,14 @@ class SessionInClusterTest {
   }
 
   @Test
-  void aNewClientGetsANumberWhoseEventsLeaveOnItsOwnLoop() {
+  void aNewClientGetsALaneLocalNumber() {
     // A quarter of the producers, as with four loops.
-    others.leavesHere = producer -> producer % 4 == 3;
+    peers.isLaneLocal = producer -> producer % 4 == 3;
     for (int i = 0; i < 20; i++) {
       assertThat(hello(null).getProducer() % 4).isEqualTo(3);
     }
     String resume = TestResumes.of(1);
-    others.leavesHere = producer -> false;
+    peers.isLaneLocal = producer -> false;
     assertThat(hello(resume).getProducer()).isEqualTo(Resume.producer(resume, Principal.UNKNOWN));
     assertThat(hello(null).getResume()).as("one all the same").hasSize(43);
   }
@@ -349,9 +349,9 @@ class SessionInClusterTest {
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(5L)));
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(6L)));
     assertThat(link.taken()).isEmpty();
-    others.reached.remove().accept(true);
+    peers.reached.remove().accept(true);
     assertThat(link.taken()).containsExactly(new Barrier(5L));
-    others.reached.remove().accept(false);
+    peers.reached.remove().accept(false);
     Problem problem = (Problem) link.taken().get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.OVERLOADED);
     assertThat(problem.getRetryable()).isTrue();
@@ -360,20 +360,20 @@ class SessionInClusterTest {
   }
 
   @Test
-  void barriersThatComeWhileOneIsUnderWayShareTheNextQuestion() {
+  void barriersDuringAQueryShareTheNext() {
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(2L)));
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(3L)));
-    assertThat(others.reached).hasSize(1);
-    others.reached.remove().accept(true);
+    assertThat(peers.reached).hasSize(1);
+    peers.reached.remove().accept(true);
     assertThat(link.taken()).containsExactly(new Barrier(1L));
-    assertThat(others.reached).hasSize(1);
+    assertThat(peers.reached).hasSize(1);
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(4L)));
-    others.reached.remove().accept(true);
+    peers.reached.remove().accept(true);
     assertThat(link.taken()).containsExactly(new Barrier(2L), new Barrier(3L));
-    others.reached.remove().accept(true);
+    peers.reached.remove().accept(true);
     assertThat(link.taken()).containsExactly(new Barrier(4L));
-    assertThat(others.reached).isEmpty();
+    assertThat(peers.reached).isEmpty();
   }
 
   @Test
@@ -384,16 +384,16 @@ class SessionInClusterTest {
     Problem problem = (Problem) link.taken().get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.OVERLOADED);
     assertThat(problem.getAbout()).isEqualTo(SessionBarriers.MAX_WAITING + 1);
-    others.reached.remove().accept(true);
-    others.reached.remove().accept(true);
+    peers.reached.remove().accept(true);
+    peers.reached.remove().accept(true);
     assertThat(link.taken()).hasSize(SessionBarriers.MAX_WAITING);
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(9L)));
-    others.reached.remove().accept(true);
+    peers.reached.remove().accept(true);
     assertThat(link.taken()).containsExactly(new Barrier(9L));
   }
 
   @Test
-  void aClientThatComesFromAnotherBusIsSentBackWhenSomebodyDoesNotKnowWhatItWants() {
+  void sendsAMovingClientBackWhenAPeerDoesNotKnowItsSubscriptions() {
     String resume = TestResumes.of(1);
     String token =
         sessions
@@ -413,7 +413,7 @@ class SessionInClusterTest {
     handle(isMovingHere, ControlFrames.encode(TypeCode.CREDIT, new Credit(0L, 9L, 0L)));
     Subscribe request = new Subscribe(1L, "t", null, Overflow.BLOCK);
     handle(isMovingHere, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
-    others.known.remove().accept(false);
+    peers.known.remove().accept(false);
     assertThat(index.size()).isZero();
     loops.runAll();
     Problem problem = (Problem) there.taken().get(0);
@@ -425,12 +425,12 @@ class SessionInClusterTest {
     // Once the move is complete it prefers events to a refusal, as any other client.
     handle(isMovingHere, ControlFrames.encode(TypeCode.BARRIER, new Barrier(5L)));
     handle(isMovingHere, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
-    others.known.remove().accept(false);
+    peers.known.remove().accept(false);
     assertThat(there.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
   }
 
   /** Listener that ignores the outcome of a move. */
-  private static final class Unheard implements MoveListener {
+  private static final class IgnoringListener implements MoveListener {
     @Override
     public void progresses() {}
 
@@ -444,21 +444,21 @@ class SessionInClusterTest {
   private void askToMove() {
     session.askToMove(
         new ChangeBus(List.of("ws://two/bus"), ChangeReason.OVERLOAD, 1_000L, "tok", 1),
-        new Unheard());
+        new IgnoringListener());
     link.taken();
   }
 
   @Test
-  void aClientThatChangesTheBusDoesNotLeaveBeforeEverythingIsHere() {
+  void aMovingClientDoesNotLeaveBeforeEverythingIsHere() {
     subscribe(1);
     askToMove();
     unsubscribe(1);
     link.taken();
-    others.arrived.remove().accept(false);
+    peers.arrived.remove().accept(false);
     loops.runAll();
     assertThat(link.taken()).isEmpty();
     assertThat(index.size()).as("still in force").isEqualTo(1);
-    others.arrived.remove().accept(true);
+    peers.arrived.remove().accept(true);
     loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
   }
@@ -487,7 +487,7 @@ class SessionInClusterTest {
 
   @Test
   void aFilterTooManyIsRefused() {
-    others.refusal = "too many";
+    peers.refusal = "too many";
     subscribe(1);
     Problem problem = (Problem) link.taken().get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);

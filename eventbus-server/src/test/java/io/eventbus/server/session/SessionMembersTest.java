@@ -165,7 +165,7 @@ class SessionMembersTest {
   }
 
   @Test
-  void nobodySubscribesToBroadcastsWithoutServing() {
+  void onlyMembersSubscribeToBroadcasts() {
     for (String filter : List.of("$SRV.room.1", "$SRV.>", "$SRV.*", "$SRV.room.*")) {
       say(caller, new Subscribe(1L, filter, null, Overflow.DROP_OLDEST));
       Problem problem = (Problem) only(callersLink);
@@ -180,7 +180,7 @@ class SessionMembersTest {
   }
 
   @Test
-  void whoMayNotBroadcastIsToldSo() {
+  void refusesAForbiddenBroadcast() {
     FakeLink link = new FakeLink();
     Session limited = new Session(context, link);
     Rule rule =
@@ -211,7 +211,7 @@ class SessionMembersTest {
   }
 
   @Test
-  void aMemberThatMayNotHoldPublishersBackIsRefused() {
+  void refusesAMemberThatMayNotStallPublishers() {
     FakeLink link = new FakeLink();
     Session limited = new Session(context, link);
     welcome(limited, link, Map.of(Action.BLOCK, FilterRules.nothing("role r")));
@@ -301,7 +301,7 @@ class SessionMembersTest {
   }
 
   @Test
-  void whatAllCannotBeAskedIsToldAtOnce() {
+  void refusesAnInvalidRequestToAllAtOnce() {
     say(caller, toAll(1));
     assertThat(((Failure) only(callersLink)).getCode()).isEqualTo(FailureCode.NO_MEMBER);
     serve();
@@ -312,7 +312,7 @@ class SessionMembersTest {
   }
 
   @Test
-  void theBusIsAskedByThoseWhoMayObserve() {
+  void answersQueriesOfObserversOnly() {
     List<String> asked = new java.util.ArrayList<>();
     say(caller, SampleCalls.request(1, "$bus", "room.1"));
     assertThat(((Failure) only(callersLink)).getCode()).isEqualTo(FailureCode.UNKNOWN_METHOD);

@@ -160,7 +160,7 @@ class SessionQuotaTest {
   }
 
   @Test
-  void tooManyConnectionsAreToldAndClosedForNow() {
+  void closesTooManyConnectionsWithARetryableError() {
     given = limited(Quota.CONNECTIONS, 1);
     Client first = new Client().hello(null);
     Welcome welcome = (Welcome) first.link.taken().get(0);
@@ -178,7 +178,7 @@ class SessionQuotaTest {
   }
 
   @Test
-  void whoPublishesTooMuchIsNotReadAndLosesNothing() {
+  void stopsReadingAnExcessivePublisherWithoutLoss() {
     given = limited(Quota.PUBLISH_EVENTS, 2);
     Client client = new Client().hello(null);
     client.link.taken();
@@ -254,7 +254,7 @@ class SessionQuotaTest {
   }
 
   @Test
-  void whereOnlyEventsAreCountedRequestsGoOn() {
+  void requestsGoOnWithAQuotaOfEventsOnly() {
     given = limited(Quota.PUBLISH_EVENTS, 1);
     Client client = new Client().hello(null);
     client.say(publish("1", "2", "3"));
@@ -361,7 +361,7 @@ class SessionQuotaTest {
   }
 
   @Test
-  void tooManyRequestsAreRefusedAndHearWhenToTryAgain() {
+  void refusesTooManyRequestsWithARetryAfter() {
     given = limited(Quota.REQUESTS, 2);
     Client client = new Client().hello(null);
     client.link.taken();
@@ -381,7 +381,7 @@ class SessionQuotaTest {
   }
 
   @Test
-  void questionsToTheBusAreRequestsAsWell() {
+  void queriesToTheBusCountAsRequests() {
     given = limited(Quota.REQUESTS, 2);
     Client client = new Client().hello(null);
     client.link.taken();
@@ -535,7 +535,7 @@ class SessionQuotaTest {
   }
 
   @Test
-  void aPageMayNotHoldPublishersBack() {
+  void aPageMayNotStallPublishers() {
     Client client = new Client().hello(null);
     client.link.taken();
     client.link.mayBlock = false;

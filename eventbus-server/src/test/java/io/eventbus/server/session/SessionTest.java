@@ -136,7 +136,7 @@ class SessionTest {
     assertThat(index.size()).isZero();
     assertThat(index.bytes()).isZero();
     assertThat(sessions.find(1)).isNull();
-    assertThat(link.addressTaken).isZero();
+    assertThat(link.addressBytes).isZero();
   }
 
   private static byte[] hello(@Nullable String token, @Nullable String resume) {
@@ -158,7 +158,7 @@ class SessionTest {
   }
 
   @Test
-  void whoShowsAWrongTokenTooOftenHearsSoLater() {
+  void delaysTheRefusalOfFrequentWrongTokens() {
     link.late = true;
     byte[] wrong = hello("wrong", null);
     assertThat(handle(session, wrong, 0)).as("nothing was handled").isZero();
@@ -173,7 +173,7 @@ class SessionTest {
   }
 
   @Test
-  void whoShowsTheRightTokenIsNoFailure() {
+  void aRightTokenIsNoFailure() {
     link.late = true;
     handle(session, hello("s3cret", null), 0);
     assertThat(link.failures).isEmpty();
@@ -285,7 +285,7 @@ class SessionTest {
   }
 
   @Test
-  void theBusThatAClientComesFromIsAskedToEndItsSession() {
+  void asksThePreviousBusToCloseItsSession() {
     List<String> asked = new ArrayList<>();
     sessions.setStaleSessions((id, producer) -> asked.add(id + " " + producer));
     handle(hello("s3cret", null));
@@ -384,8 +384,8 @@ class SessionTest {
   }
 
   /** Listener that records the outcome of a move. */
-  private static final class Hearer implements MoveListener {
-    final List<String> heard = new ArrayList<>();
+  private static final class RecordingListener implements MoveListener {
+    final List<String> outcomes = new ArrayList<>();
     int steps;
 
     @Override
@@ -395,17 +395,17 @@ class SessionTest {
 
     @Override
     public void trails() {
-      heard.add("trails");
+      outcomes.add("trails");
     }
 
     @Override
     public void left() {
-      heard.add("gone");
+      outcomes.add("gone");
     }
 
     @Override
     public void declined(String why) {
-      heard.add(why);
+      outcomes.add(why);
     }
   }
 
@@ -418,30 +418,30 @@ class SessionTest {
   }
 
   @Test
-  void aClientIsAskedToGoAndGoes() {
+  void aClientMovesWhenAsked() {
     welcome();
-    Hearer hearer = new Hearer();
+    RecordingListener hearer = new RecordingListener();
     session.askToMove(request("tok"), hearer);
     assertThat(link.taken()).containsExactly(request("tok"));
-    assertThat(hearer.heard).isEmpty();
+    assertThat(hearer.outcomes).isEmpty();
     session.onClosed();
-    assertThat(hearer.heard).containsExactly("gone");
+    assertThat(hearer.outcomes).containsExactly("gone");
     session.endMove("tok", "ws://two/bus");
     session.askToMove(request("late"), hearer);
-    assertThat(hearer.heard).containsExactly("gone", "gone");
+    assertThat(hearer.outcomes).containsExactly("gone", "gone");
     assertThat(link.closed).isEmpty();
   }
 
   @Test
-  void aClientThatStaysSaysSo() {
+  void aClientMayDeclineAMove() {
     welcome();
-    Hearer hearer = new Hearer();
+    RecordingListener hearer = new RecordingListener();
     session.askToMove(request("tok"), hearer);
     link.taken();
     handle(failed("another", "x"));
-    assertThat(hearer.heard).isEmpty();
+    assertThat(hearer.outcomes).isEmpty();
     handle(failed("tok", "no connection"), failed("tok", "twice"));
-    assertThat(hearer.heard).containsExactly("no connection");
+    assertThat(hearer.outcomes).containsExactly("no connection");
     assertThat(link.taken()).as("one that nobody asked for is ignored").isEmpty();
     session.endMove("tok", "ws://two/bus");
     assertThat(link.closed).as("it has answered").isEmpty();
@@ -452,7 +452,7 @@ class SessionTest {
   @Test
   void aClientThatReadsTheRequestAndBeginsToLeaveGetsOn() {
     welcome();
-    Hearer hearer = new Hearer();
+    RecordingListener hearer = new RecordingListener();
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
     session.askToMove(request("tok"), hearer);
     assertThat(hearer.steps).isZero();
@@ -471,39 +471,39 @@ class SessionTest {
   }
 
   @Test
-  void aClientOfWhichOnlyCallsAreLeftIsToldOnce() {
+  void notifiesOnceWhenOnlyCallsAreLeft() {
     welcome();
-    Hearer hearer = new Hearer();
+    RecordingListener hearer = new RecordingListener();
     handle(subscribe(1, "a", null));
     session.askToMove(request("tok"), hearer);
     session.onTick(1);
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
     session.onTick(2);
-    assertThat(hearer.heard).as("it is subscribed").isEmpty();
+    assertThat(hearer.outcomes).as("it is subscribed").isEmpty();
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     session.onTick(3);
     session.onTick(4);
-    assertThat(hearer.heard).containsExactly("trails");
+    assertThat(hearer.outcomes).containsExactly("trails");
     session.onClosed();
-    assertThat(hearer.heard).containsExactly("trails", "gone");
+    assertThat(hearer.outcomes).containsExactly("trails", "gone");
   }
 
   @Test
-  void aClientIsAskedForOneChangeAtATime() {
+  void asksAClientForOneMoveAtATime() {
     welcome();
-    Hearer first = new Hearer();
-    Hearer second = new Hearer();
+    RecordingListener first = new RecordingListener();
+    RecordingListener second = new RecordingListener();
     session.askToMove(request("tok"), first);
     session.askToMove(request("tok2"), second);
     assertThat(link.taken()).containsExactly(request("tok"));
-    assertThat(second.heard).hasSize(1).first().asString().contains("was asked before");
-    assertThat(first.heard).isEmpty();
+    assertThat(second.outcomes).hasSize(1).first().asString().contains("earlier request to move");
+    assertThat(first.outcomes).isEmpty();
   }
 
   @Test
-  void whoDoesNotGoIsClosedWithTheAddress() {
+  void closesAClientThatDoesNotMoveWithTheAddress() {
     welcome();
-    Hearer hearer = new Hearer();
+    RecordingListener hearer = new RecordingListener();
     session.askToMove(request("tok"), hearer);
     session.endMove("another", "ws://two/bus");
     assertThat(link.closed).isEmpty();
@@ -511,7 +511,7 @@ class SessionTest {
     assertClosed(CloseReason.CHANGE_BUS);
     assertThat(link.closed.get(0).message()).isEqualTo("go on at ws://two/bus");
     assertThat(link.closedWhenWritten).as("it gets what is queued").isTrue();
-    assertThat(hearer.heard).containsExactly("gone");
+    assertThat(hearer.outcomes).containsExactly("gone");
   }
 
   @Test
@@ -803,7 +803,7 @@ class SessionTest {
   }
 
   @Test
-  void whateverIsTooLongAfterHelloIsRefusedAlone() {
+  void refusesASingleFrameThatIsTooLong() {
     welcome();
     String longest = "t".repeat(255);
     handle(
@@ -941,7 +941,7 @@ class SessionTest {
   }
 
   @Test
-  void whoeverWatchesTheBusIsToldWhoComesAndGoes() {
+  void reportsConnectsAndDisconnectsToObservers() {
     List<Advisory> told = new ArrayList<>();
     context.bus().advisories().listen(told::add);
     handle(hello("wrong", null));
@@ -1182,7 +1182,7 @@ class SessionTest {
   }
 
   @Test
-  void whoDoesNotReadItsAnswersIsNotServed() {
+  void doesNotServeAClientWithUnreadAnswers() {
     welcome();
     byte[] message = message(subscribe(1, "a", null), subscribe(2, "b", null));
     link.full = true;

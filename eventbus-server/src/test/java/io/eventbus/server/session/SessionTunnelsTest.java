@@ -228,7 +228,7 @@ class SessionTunnelsTest {
   }
 
   @Test
-  void whatIsNotWrittenKeepsTheSenderFromSendingWhateverTheReceiverSays() {
+  void unwrittenDataLimitsTheSenderWhateverTheCredit() {
     say(caller, request(5, CallKind.TUNNEL, LIMIT));
     number = ((Invoke) only(membersLink)).getCall();
     Reply accept = SampleCalls.reply(number, "yes");
@@ -254,7 +254,7 @@ class SessionTunnelsTest {
   }
 
   @Test
-  void whatIsWrongEndsTheTunnelAndNothingElse() {
+  void anInvalidFrameEndsItsTunnelOnly() {
     open(5, CallKind.TUNNEL);
     open(6, CallKind.TUNNEL);
     long other = number;
@@ -262,12 +262,12 @@ class SessionTunnelsTest {
     assertFailed(callersLink, 6, FailureCode.INTERNAL, "Data.offset: 1 (expected: 0");
     assertFailed(membersLink, other, FailureCode.INTERNAL, "Data.offset");
     open(6 + 1, CallKind.TUNNEL);
-    int most = TunnelFrames.MAX_PAYLOAD;
-    say(caller, data(7, 0, most), data(7, TunnelFrames.cost(most), most));
+    int maximum = TunnelFrames.MAX_PAYLOAD;
+    say(caller, data(7, 0, maximum), data(7, TunnelFrames.cost(maximum), maximum));
     assertThat(membersLink.taken()).hasSize(2);
     assertFailed(callersLink, 7, FailureCode.INTERNAL, "Data.payload: 65536 bytes at 65600");
     open(8, CallKind.TUNNEL);
-    say(caller, data(8, 0, most + 1));
+    say(caller, data(8, 0, maximum + 1));
     assertFailed(callersLink, 8, FailureCode.TOO_BIG, "Data.payload length: 65537");
     assertThat(((Failure) only(membersLink)).getCode()).isEqualTo(FailureCode.TOO_BIG);
     open(9, CallKind.TUNNEL);
@@ -297,7 +297,7 @@ class SessionTunnelsTest {
   }
 
   @Test
-  void whatWasOnItsWayWhenTheOtherEndWentIsLetPass() {
+  void toleratesLateFramesAfterTheOtherEndHasGone() {
     open(5, CallKind.TUNNEL);
     say(member, failure(number, "gone"));
     assertThat(((Failure) only(callersLink)).getType()).isEqualTo("gone");
@@ -395,7 +395,7 @@ class SessionTunnelsTest {
   }
 
   @Test
-  void whatWaitsOfTunnelsThatHaveEndedCountsUntilItIsWritten() {
+  void countsFramesOfEndedTunnelsUntilTheyAreWritten() {
     for (int call = 1; call <= 3; call++) {
       open(call, CallKind.TUNNEL);
       say(caller, data(call, 0, 60_000), failure(call, "x"));

@@ -73,7 +73,7 @@ class SubscriptionHeapTest {
     "sixteen plain tokens, 800",
     "sixteen tokens of their own, 3200"
   })
-  void theCountIsWhatTheHeapGrowsBy(String kind, long most) {
+  void theCountIsWhatTheHeapGrowsBy(String kind, long maximum) {
     IntFunction<String> filter = filters(kind);
     long before = ReachableHeap.bytes(index, sessions);
     for (int i = 0; i < MANY; i++) {
@@ -82,7 +82,7 @@ class SubscriptionHeapTest {
     long measured = (ReachableHeap.bytes(index, sessions) - before) / MANY;
     long counted = index.bytes() / MANY;
     System.out.println(kind + ": " + measured + " bytes of heap, counted as " + counted);
-    assertThat(measured).isLessThan(most);
+    assertThat(measured).isLessThan(maximum);
     assertThat(counted).isBetween((long) (measured * 0.9), measured * 2);
     for (var session : sessions) {
       var left = session.equal.leave();
@@ -95,7 +95,7 @@ class SubscriptionHeapTest {
   }
 
   @Test
-  void whatIsNotThereIsNotUncounted() {
+  void doesNotUncountAMissingService() {
     subscribe(0, "a.*.b");
     subscribe(1, "a.*.c");
     long both = index.bytes();

@@ -139,10 +139,10 @@ class SubscriptionShareTest {
   }
 
   @AfterEach
-  void everythingIsGivenBack() {
+  void everythingIsReleased() {
     for (Client client : clients) {
       client.session.onClosed();
-      assertThat(client.link.addressTaken).isZero();
+      assertThat(client.link.addressBytes).isZero();
     }
     assertThat(index.bytes()).isZero();
     assertThat(index.patterns()).isZero();
@@ -169,7 +169,7 @@ class SubscriptionShareTest {
   }
 
   @Test
-  void whereRoutesOfManyAreMadeAnewTooOftenChangesWait() {
+  void changesWaitWhenLargeRoutesAreRebuiltTooOften() {
     List<RoutedSubscription> crowd = IntStream.range(0, 1_000).mapToObj(i -> other("a.*")).toList();
     crowd.forEach(index::add);
     Client client = new Client();
@@ -217,7 +217,7 @@ class SubscriptionShareTest {
   }
 
   @Test
-  void oneConnectionHoldsAnEighthAtMost() {
+  void limitsAConnectionToAnEighthOfTheBytes() {
     Client client = new Client();
     assertThat(client.fill())
         .contains("the subscriptions of the connection")
@@ -245,7 +245,7 @@ class SubscriptionShareTest {
   }
 
   @Test
-  void whoWantsLittleGetsItWhileOthersSitOnTheirShares() {
+  void aSmallConnectionGoesOnWhileOthersUseTheirShares() {
     List<Client> greedy = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       greedy.add(new Client());
@@ -265,7 +265,7 @@ class SubscriptionShareTest {
   }
 
   @Test
-  void theBusIsFullWhenManyHaveTakenIt() {
+  void theBusIsFullWhenManyUseTheirShares() {
     String refusal = "";
     while (!refusal.contains("the bus has all")) {
       assertThat(clients).hasSizeLessThan(20);
@@ -281,15 +281,13 @@ class SubscriptionShareTest {
   void anAddressHasAShareOfItsOwn() {
     Client client = new Client();
     client.link.addressRoom = 2000;
-    assertThat(client.fill())
-        .contains("address")
-        .contains("limits.address-memory-percent of " + POT);
-    assertThat(client.link.addressTaken).isBetween(1500L, 2000L);
-    long full = client.link.addressTaken;
+    assertThat(client.fill()).contains("address").contains("limits.address-memory-percent of " + POT);
+    assertThat(client.link.addressBytes).isBetween(1500L, 2000L);
+    long full = client.link.addressBytes;
     client.unsubscribe(1);
-    assertThat(client.link.addressTaken).isLessThan(full);
+    assertThat(client.link.addressBytes).isLessThan(full);
     assertThat(client.subscribe("client0.topic.0")).isEmpty();
-    assertThat(client.link.addressTaken).isEqualTo(full);
+    assertThat(client.link.addressBytes).isEqualTo(full);
   }
 
   /** Returns a filter of eight tokens with wildcards where the bits are set. */
@@ -302,7 +300,7 @@ class SubscriptionShareTest {
   }
 
   @Test
-  void oneConnectionBringsInASixteenthOfThePatterns() {
+  void limitsAConnectionToASixteenthOfThePatterns() {
     Client client = new Client();
     for (int bits = 1; bits <= OWN_PATTERNS; bits++) {
       assertThat(client.subscribe(filter(bits))).isEmpty();

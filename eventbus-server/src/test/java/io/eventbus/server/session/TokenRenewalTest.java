@@ -197,7 +197,7 @@ class TokenRenewalTest {
   }
 
   @Test
-  void oneTokenIsCheckedAtATime() {
+  void checksTokensOneAtATime() {
     admit(client(Map.of()));
     renew();
     renew();
@@ -222,7 +222,7 @@ class TokenRenewalTest {
   }
 
   @Test
-  void whoGuessesHearsLateAndMayNotTryMeanwhile() {
+  void delaysTheRefusalOfAGuesser() {
     admit(client(Map.of()));
     link.late = true;
     renew(new Authentication.Refused("no", "is on the list"));
@@ -247,7 +247,7 @@ class TokenRenewalTest {
   }
 
   @Test
-  void whereNewCredentialsComeFromIsKnownAsWithHello() {
+  void knowsTheOriginOfNewCredentials() {
     admit(client(Map.of()));
     link.address = "203.0.113.7";
     link.late = true;
@@ -258,7 +258,7 @@ class TokenRenewalTest {
   }
 
   @Test
-  void anotherClientsTokenIsNone() {
+  void refusesAnotherClientsToken() {
     Authentication.Accepted first = client(Map.of());
     Permissions all = first.principal().permissions();
     admit(first);
@@ -277,7 +277,7 @@ class TokenRenewalTest {
   }
 
   @Test
-  void whoTriesTokensOfOthersHearsLate() {
+  void delaysTheRefusalOfForeignTokens() {
     admit(client(Map.of()));
     link.late = true;
     renew(client("acme", "u2", AuthenticationMethod.JWT, session.principal().permissions()));
@@ -291,7 +291,7 @@ class TokenRenewalTest {
   }
 
   @Test
-  void whatIsNotAllowedAnyMoreEnds() {
+  void endsWhatNewPermissionsForbid() {
     admit(client(Map.of()));
     subscribe(1, "user.one", Overflow.DROP_OLDEST);
     subscribe(2, "other", Overflow.DROP_OLDEST);
@@ -331,7 +331,7 @@ class TokenRenewalTest {
   }
 
   @Test
-  void manySubscriptionsAreLookedAtInSeveralTicks() {
+  void reviewsManySubscriptionsInSeveralTicks() {
     admit(client(Map.of()));
     for (int i = 0; i < 50; i++) {
       subscribe(i, "a" + i, Overflow.DROP_OLDEST);
@@ -356,7 +356,7 @@ class TokenRenewalTest {
   }
 
   @Test
-  void whoseTokenExpiresIsClosedAlthoughOthersShowNewOnes() {
+  void closesAnExpiredClientAlthoughOthersRenew() {
     FakeLink other = new FakeLink();
     Session expires = new Session(context, other);
     admit(expires, client(Map.of()));

@@ -24,7 +24,7 @@ class WorkBudgetTest {
   }
 
   @Test
-  void whoeverCausesMuchYieldsWhenTheTurnIsUsedUp() {
+  void aHeavyClientYieldsWhenTheTurnIsUsedUp() {
     WorkBudget.Share heavy = new WorkBudget.Share();
     work(heavy, 8_191);
     assertThat(mustYield(heavy)).isFalse();
@@ -35,7 +35,7 @@ class WorkBudgetTest {
   }
 
   @Test
-  void whoeverCausesLittleGoesOn() {
+  void aLightClientGoesOn() {
     WorkBudget.Share heavy = new WorkBudget.Share();
     WorkBudget.Share light = new WorkBudget.Share();
     work(heavy, 10_000);
@@ -52,7 +52,7 @@ class WorkBudgetTest {
   }
 
   @Test
-  void whatAClientIsJustDoingCountsAsWell() {
+  void countsTheWorkInProgress() {
     WorkBudget.Share light = new WorkBudget.Share();
     budget.enter(light);
     budget.spend(10_000);
@@ -61,7 +61,7 @@ class WorkBudgetTest {
   }
 
   @Test
-  void aCrowdOfSmallOnesIsNotLetThroughForEver() {
+  void boundsACrowdOfLightClients() {
     work(new WorkBudget.Share(), 8_192);
     int through = 0;
     while (!mustYield(new WorkBudget.Share())) {
@@ -74,7 +74,7 @@ class WorkBudgetTest {
   }
 
   @Test
-  void whatTakesLongIsCountedByTheClock() {
+  void countsLongWorkByTheClock() {
     WorkBudget.Share slow = new WorkBudget.Share();
     budget.enter(slow);
     long began = budget.now();
@@ -99,7 +99,7 @@ class WorkBudgetTest {
   }
 
   @Test
-  void whereNobodyWasEnteredOnlyTheTurnCounts() {
+  void countsTheTurnOnlyWithoutAnEnteredClient() {
     budget.spend(8_191);
     assertThat(budget.mustYield()).isFalse();
     budget.spend(1);

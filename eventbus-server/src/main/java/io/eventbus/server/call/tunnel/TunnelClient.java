@@ -111,7 +111,7 @@ public final class TunnelClient {
     refusal = excess(1);
     if (refusal == null && endingBytes > settings.shared()) {
       refusal =
-          "how others have ended waits to be read: "
+          "unread ends of tunnels take "
               + endingBytes
               + " bytes (expected: at most "
               + settings.shared()

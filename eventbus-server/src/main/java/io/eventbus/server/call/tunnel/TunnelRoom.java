@@ -20,19 +20,19 @@ final class TunnelRoom {
     this.shortOfMemory = shortOfMemory;
   }
 
-  long least() {
-    return settings.least();
+  long minBytes() {
+    return settings.minBytes();
   }
 
   /** Returns how far a tunnel may be ahead, given its wanted and current distance. */
   long fit(long wanted, long ahead) {
-    long least = settings.least();
+    long minBytes = settings.minBytes();
     if (shortOfMemory.getAsBoolean()) {
-      return least;
+      return minBytes;
     }
-    long own = Math.max(0, ahead - least);
+    long own = Math.max(0, ahead - minBytes);
     long free = settings.shared() - held + own;
-    return Math.min(Math.min(wanted, settings.windowBytes()), least + free / 2);
+    return Math.min(Math.min(wanted, settings.windowBytes()), minBytes + free / 2);
   }
 
   /** Changes the reservation of one tunnel. */

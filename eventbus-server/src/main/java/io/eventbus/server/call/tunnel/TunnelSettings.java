@@ -22,12 +22,12 @@ public record TunnelSettings(int perConnection, long bulkBytes, int windowBytes)
   }
 
   /** Returns the minimum of each tunnel, so that none waits for others. */
-  long least() {
+  long minBytes() {
     return bulkBytes / 2 / perConnection;
   }
 
   /** Returns the bytes that all together may use in addition. */
   long shared() {
-    return bulkBytes - least() * perConnection;
+    return bulkBytes - minBytes() * perConnection;
   }
 }

@@ -36,7 +36,7 @@ final class TunnelWindow {
   TunnelWindow(TunnelRoom room, long limit) {
     this.room = room;
     this.limit = limit;
-    this.window = room.least();
+    this.window = room.minBytes();
     this.granted = Math.min(limit, window);
     check();
   }
@@ -96,7 +96,7 @@ final class TunnelWindow {
   long grant() {
     long before = granted;
     long quarter = window / 4;
-    window = Math.max(room.least(), size());
+    window = Math.max(room.minBytes(), size());
     move(Math.max(granted, Math.min(limit, written + window)), written);
     smallRaises += granted - before < quarter ? 1 : 0;
     return granted;
@@ -114,8 +114,8 @@ final class TunnelWindow {
 
   private void move(long toldNow, long writtenNow) {
     room.change(
-        Math.max(0, granted - written - room.least()),
-        Math.max(0, toldNow - writtenNow - room.least()));
+        Math.max(0, granted - written - room.minBytes()),
+        Math.max(0, toldNow - writtenNow - room.minBytes()));
     granted = toldNow;
     written = writtenNow;
     check();

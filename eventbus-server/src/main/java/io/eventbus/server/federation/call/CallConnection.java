@@ -61,29 +61,29 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
   }
 
   private final LoopStreams loop;
-  private final LinkPeer who;
+  private final LinkPeer linkPeer;
   private final End end;
   private final Keepalive keepalive;
   private @Nullable Channel channel;
   private boolean ending;
 
-  CallConnection(LoopStreams loop, LinkPeer who, End end) {
+  CallConnection(LoopStreams loop, LinkPeer linkPeer, End end) {
     super(loop.lanes().maxFrameBytes());
     this.loop = loop;
-    this.who = who;
+    this.linkPeer = linkPeer;
     this.end = end;
     this.keepalive = new Keepalive(loop.lanes().config(), loop.now());
   }
 
-  LinkPeer who() {
-    return who;
+  LinkPeer linkPeer() {
+    return linkPeer;
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     Channel opened = ctx.channel();
     channel = opened;
-    keepalive.heard(loop.now());
+    keepalive.received(loop.now());
     opened
         .config()
         .setWriteBufferWaterMark(new WriteBufferWaterMark(256 * 1024, 1024 * 1024))
@@ -110,7 +110,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
   }
 
   void flush() {
-    keepalive.said(loop.now());
+    keepalive.sent(loop.now());
     channel().flush();
   }
 
@@ -178,7 +178,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
 
   @Override
   protected void onReadEnd() {
-    keepalive.heard(loop.now());
+    keepalive.received(loop.now());
     if (!ending) {
       end.onReadEnd(this);
     }
@@ -191,7 +191,7 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
 
   void onTick(long now) {
     if (keepalive.isSilent(now)) {
-      LOG.info("The stream of calls {} with bus {} is silent", who.channel(), who.bus());
+      LOG.info("The stream of calls {} with bus {} is silent", linkPeer.channel(), linkPeer.bus());
       close();
     }
   }
@@ -241,13 +241,13 @@ final class CallConnection extends LaneDecoder implements StreamEndpoint {
   /** Closes the connection after an internal error; recovery is that of a lost one. */
   void fail(Throwable cause) {
     if (cause instanceof java.io.IOException) {
-      LOG.debug("The stream of calls with bus {} failed", who.bus(), cause);
+      LOG.debug("The stream of calls with bus {} failed", linkPeer.bus(), cause);
     } else if (cause instanceof MalformedFrameException
         || cause.getCause() instanceof MalformedFrameException
         || cause instanceof CorruptedFrameException) {
-      LOG.warn("Bus {} sent a malformed frame of calls: {}", who.bus(), cause.toString());
+      LOG.warn("Bus {} sent a malformed frame of calls: {}", linkPeer.bus(), cause.toString());
     } else {
-      LOG.error("The stream of calls with bus {} failed", who.bus(), cause);
+      LOG.error("The stream of calls with bus {} failed", linkPeer.bus(), cause);
     }
     close();
   }

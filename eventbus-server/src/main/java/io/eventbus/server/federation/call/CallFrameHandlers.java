@@ -14,20 +14,20 @@ final class CallFrameHandlers {
       new LaneFrameTable<InboundCallStream>()
           .with(
               PeerFrames.CALL,
-              (intake, in, from, to) -> {
-                intake.onCall(in, from, to);
+              (stream, in, from, to) -> {
+                stream.onCall(in, from, to);
                 return true;
               })
           .with(
               PeerFrames.STOP,
-              (intake, in, from, to) -> {
-                intake.onStop(BusCallFrames.stop(in, from, to));
+              (stream, in, from, to) -> {
+                stream.onStop(BusCallFrames.stop(in, from, to));
                 return true;
               })
           .with(
               PeerFrames.DEMAND,
-              (intake, in, from, to) -> {
-                intake.onDemand(BusCallFrames.demand(in, from, to));
+              (stream, in, from, to) -> {
+                stream.onDemand(BusCallFrames.demand(in, from, to));
                 return true;
               });
 
@@ -36,26 +36,26 @@ final class CallFrameHandlers {
       new LaneFrameTable<PeerReplies>()
           .with(
               PeerFrames.RETURN,
-              (answers, in, from, to) -> {
-                answers.onReturn(in, from, to);
+              (replies, in, from, to) -> {
+                replies.onReturn(in, from, to);
                 return true;
               })
           .with(
               PeerFrames.FAIL,
-              (answers, in, from, to) -> {
-                answers.onFail(in, from, to);
+              (replies, in, from, to) -> {
+                replies.onFail(in, from, to);
                 return true;
               })
           .with(
               PeerFrames.BUSY,
-              (answers, in, from, to) -> {
-                answers.onBusy(in, from, to);
+              (replies, in, from, to) -> {
+                replies.onBusy(in, from, to);
                 return true;
               })
           .with(
               PeerFrames.GRANT,
-              (answers, in, from, to) -> {
-                answers.onGrant(BusCallFrames.grant(in, from, to));
+              (replies, in, from, to) -> {
+                replies.onGrant(BusCallFrames.grant(in, from, to));
                 return true;
               });
 

@@ -139,7 +139,7 @@ final class InboundCallStream implements CallerPort {
 
   void onTick(long now) {
     if (isWaiting() && now - downSince > loop.lanes().config().peerTimeout().toNanos()) {
-      LOG.info("Bus {} has not come back; its calls are given up", bus);
+      LOG.info("Bus {} has not come back; its calls are cancelled", bus);
       drop();
     }
   }
@@ -256,7 +256,7 @@ final class InboundCallStream implements CallerPort {
           FailureCode.OVERLOADED,
           Execution.YES,
           0,
-          "the reply has no room behind what the caller's bus has not taken yet");
+          "there is no room for the reply behind unreceived frames of the caller's bus");
       return;
     }
     byte[] start =

@@ -130,17 +130,17 @@ final class LoopStreams implements AttachedStreams {
   }
 
   /** Returns the handler of a stream that a peer has opened. */
-  CallConnection receiver(LinkPeer who) {
-    return new CallConnection(this, who, new Accepted(who));
+  CallConnection receiver(LinkPeer linkPeer) {
+    return new CallConnection(this, linkPeer, new Accepted(linkPeer));
   }
 
   /** Accepted connection whose stream is unknown until its first frame. */
   private final class Accepted implements CallConnection.End {
-    private final LinkPeer who;
+    private final LinkPeer linkPeer;
     private @Nullable InboundCallStream inbound;
 
-    Accepted(LinkPeer who) {
-      this.who = who;
+    Accepted(LinkPeer linkPeer) {
+      this.linkPeer = linkPeer;
     }
 
     @Override
@@ -158,13 +158,13 @@ final class LoopStreams implements AttachedStreams {
       if (typeCode != PeerFrames.CALL_HELLO) {
         throw new CorruptedFrameException("typeCode: " + typeCode + " (expected: CallHello)");
       }
-      if (lanes.peers().of(who) == null) {
+      if (lanes.peers().of(linkPeer) == null) {
         throw new CorruptedFrameException("a stream to itself, or too many buses");
       }
-      int number = LaneLoop.numberOf(PeerServices.KIND, who);
+      int number = LaneLoop.numberOf(PeerServices.KIND, linkPeer);
       InboundCallStream entered =
           inboundStreams.computeIfAbsent(
-              new Incoming(who.bus(), number),
+              new Incoming(linkPeer.bus(), number),
               i -> new InboundCallStream(LoopStreams.this, i.bus(), number));
       inbound = entered;
       entered.onHello(from, BusCallFrames.hello(in, begin, end));

@@ -144,7 +144,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
         .open(
             PeerServices.KIND,
             address,
-            who -> new CallConnection(loop, who, this),
+            linkPeer -> new CallConnection(loop, linkPeer, this),
             error -> {
               if (state == LaneState.CONNECTING && connecting == null) {
                 LOG.debug("The stream of calls to bus {} cannot be opened", peer.id(), error);
@@ -152,7 +152,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
                 refusals = PortProbe.isRefusal(error) ? refusals + 1 : 0;
                 if (refusals >= ENDED_REFUSALS && hasSession()) {
                   LOG.info("Nobody listens at the address of bus {}: it has ended", peer.id());
-                  lose();
+                  failAll();
                 }
               }
             });
@@ -160,9 +160,9 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   @Override
   public void onOpen(CallConnection opened) {
-    LinkPeer who = opened.who();
+    LinkPeer linkPeer = opened.linkPeer();
     refusals = 0;
-    if (state != LaneState.CONNECTING || !who.bus().equals(peer.id().value())) {
+    if (state != LaneState.CONNECTING || !linkPeer.bus().equals(peer.id().value())) {
       opened.close();
       if (state == LaneState.CONNECTING && connecting == null) {
         down();
@@ -198,7 +198,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     reconnect.succeeded();
     if (taken < 0) {
       LOG.info("Bus {} does not know the calls that were sent to it any more", peer.id());
-      lose();
+      failAll();
       // With another session.
       from.close();
       return;
@@ -211,7 +211,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   }
 
   /** Fails all calls that are there; unsent calls go elsewhere. */
-  private void lose() {
+  private void failAll() {
     MemberConnection before = serving;
     long written = stream.out().callsWritten();
     serving = loop.calls().bus(this);
@@ -241,7 +241,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   public void onGoodbye(CallConnection from) {
     if (from == connecting) {
       down();
-      lose();
+      failAll();
     }
   }
 
@@ -263,7 +263,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     stream.down();
     reconnect.failed(loop.now());
     byKey.values().forEach(served -> granted(served, served.grant));
-    List<Long> unsent = stream.out().takeUnsent();
+    List<Long> unsent = stream.out().removeUnsent();
     // Each goes before those that wait.
     for (int i = unsent.size() - 1; i >= 0; i--) {
       unsent(unsent.get(i));
@@ -290,7 +290,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
       down();
       greeted.close();
     }
-    lose();
+    failAll();
   }
 
   /** Returns whether the peer may have calls. */
@@ -412,7 +412,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   void close() {
     CallConnection open = connecting;
     byKey.clear();
-    lose();
+    failAll();
     serving.close(0);
     if (state != LaneState.DOWN) {
       state = state.to(LaneState.DOWN);

@@ -39,13 +39,13 @@ public final class PeerServices implements BusServices {
 
   /** Starts to make and accept calls; once, before any lane. */
   public void start(List<LoopCalls> calls) {
-    List<LoopStreams> made = new ArrayList<>();
+    List<LoopStreams> created = new ArrayList<>();
     for (LaneLoop loop : lanes.loops()) {
       LoopStreams streams = new LoopStreams(loop, calls.get(loop.number()));
-      made.add(streams);
+      created.add(streams);
       loop.execute(() -> loop.with(streams));
     }
-    loops = List.copyOf(made);
+    loops = List.copyOf(created);
   }
 
   /** Returns the loop that owns a stream that a peer has opened; any thread. */

@@ -109,7 +109,7 @@ final class ReliableStream {
         to.write(out);
         wrote = true;
       }
-      out.takeLate().forEach(late::accept);
+      out.removeLate().forEach(late::accept);
       if (taken > acknowledged) {
         // An acknowledgement now costs no extra write.
         wrote |= writeAcknowledgement(to);

@@ -127,7 +127,7 @@ final class RetransmitQueue {
   }
 
   /** Returns the numbers of the calls left out since the last call. */
-  List<Long> takeLate() {
+  List<Long> removeLate() {
     if (late.isEmpty()) {
       return List.of();
     }
@@ -137,7 +137,7 @@ final class RetransmitQueue {
   }
 
   /** Removes the calls that were never sent, and returns their numbers. */
-  List<Long> takeUnsent() {
+  List<Long> removeUnsent() {
     List<Long> unsent = new ArrayList<>();
     frames.removeIf(
         frame -> {

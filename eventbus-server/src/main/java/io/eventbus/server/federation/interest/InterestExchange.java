@@ -40,7 +40,7 @@ public final class InterestExchange implements PeerListener {
   private final ArrivalRounds rounds = new ArrivalRounds();
   private final LongAdder mismatches = new LongAdder();
   private boolean registered;
-  private boolean telling;
+  private boolean announcing;
 
   /**
    * Creates the exchange of a bus.
@@ -128,7 +128,7 @@ public final class InterestExchange implements PeerListener {
 
   private void sendWhole(PeerStatus status, LaneSender sender) {
     // Changes first: peers have not heard of them, and no later increment may precede the whole.
-    tellChanges();
+    announceChanges();
     status.wholeSent = true;
     local.whole().forEach(sender::write);
     sender.flush();
@@ -187,7 +187,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   /** Announces changes of the local interest to all peers that know the whole. */
-  void tellChanges() {
+  void announceChanges() {
     List<byte[]> frames = local.increment();
     if (frames.isEmpty()) {
       return;
@@ -202,26 +202,26 @@ public final class InterestExchange implements PeerListener {
         });
   }
 
-  /** Schedules {@link #tellChanges} once for all calls in this turn of the loop. */
-  public void tellSoon() {
-    if (!telling) {
-      telling = true;
-      lanes.loop(0).execute(this::tell);
+  /** Schedules {@link #announceChanges} once for all calls in this turn of the loop. */
+  public void announceSoon() {
+    if (!announcing) {
+      announcing = true;
+      lanes.loop(0).execute(this::announce);
     }
   }
 
-  private void tell() {
-    telling = false;
-    tellChanges();
+  private void announce() {
+    announcing = false;
+    announceChanges();
   }
 
   @Override
   public void onOpened(Peer peer, LaneReceiver receiver, int registryNumber) {
     PeerStatus status = of(peer);
     status.receiver = receiver;
-    if (status.instance != receiver.who().instance()) {
+    if (status.instance != receiver.linkPeer().instance()) {
       // Another process, with other clients.
-      status.instance = receiver.who().instance();
+      status.instance = receiver.linkPeer().instance();
       status.interest.clear();
       status.deferredApplied = -1;
     }
@@ -253,7 +253,7 @@ public final class InterestExchange implements PeerListener {
       }
       case MISMATCH -> {
         mismatches.increment();
-        LOG.warn("What bus {} says of its subscriptions does not add up; asking again", peer.id());
+        LOG.warn("The interest of bus {} is inconsistent; requesting it again", peer.id());
         from.write(PeerFrames.encode(PeerFrames.INTEREST_WANTED, interest.getVersion()));
         from.flush();
       }
@@ -261,7 +261,7 @@ public final class InterestExchange implements PeerListener {
   }
 
   @Override
-  public void onWanted(Peer peer, LaneSender sender) {
+  public void onInterestRequested(Peer peer, LaneSender sender) {
     sendWhole(of(peer), sender);
   }
 
@@ -305,7 +305,7 @@ public final class InterestExchange implements PeerListener {
    * @param done called on this loop; gets false if the wait was given up
    */
   public void whenInterestPropagated(long version, Consumer<Boolean> done) {
-    tellSoon();
+    announceSoon();
     if (knownToAll() >= version) {
       done.accept(true);
     } else {
@@ -319,13 +319,13 @@ public final class InterestExchange implements PeerListener {
     if (!startLatch.isOpen()) {
       return -1;
     }
-    long least = Long.MAX_VALUE;
+    long min = Long.MAX_VALUE;
     for (Map.Entry<Peer, PeerStatus> s : statuses.entrySet()) {
       if (s.getValue().isAwaited(s.getKey())) {
-        least = Math.min(least, s.getValue().applied);
+        min = Math.min(min, s.getValue().applied);
       }
     }
-    return least;
+    return min;
   }
 
   private long deadline() {

@@ -80,17 +80,17 @@ final class PeerInterest {
       implements Entry {
     @Override
     public void begin() {
-      tell(true);
+      announce(true);
     }
 
     @Override
     public void end(boolean replaced) {
       if (!replaced) {
-        tell(false);
+        announce(false);
       }
     }
 
-    private void tell(boolean serves) {
+    private void announce(boolean serves) {
       if (ServiceName.problem(service) == null) {
         services.serves(account, service, serves);
       }
@@ -105,7 +105,7 @@ final class PeerInterest {
   private final Services services;
   // The peer enforces the limit, except for filters that exceed it at the same time on several
   // loops, and while the whole replaces earlier entries.
-  private final int most;
+  private final int maxEntries;
   private final Map<LocalInterest.Key, Entry> entries = new HashMap<>();
   private Set<LocalInterest.Key> stale = new HashSet<>();
   private boolean replacing;
@@ -124,7 +124,7 @@ final class PeerInterest {
     this.bus = bus;
     this.accounts = accounts;
     this.services = services;
-    this.most = (int) Math.min(Integer.MAX_VALUE, 2L * limit);
+    this.maxEntries = (int) Math.min(Integer.MAX_VALUE, 2L * limit);
   }
 
   /** Returns whether the whole has arrived once. */
@@ -157,7 +157,7 @@ final class PeerInterest {
       known = true;
     }
     // Asking for the whole again helps only if there is room for it now.
-    boolean tooMany = ignored > 0 && entries.size() + ignored > most;
+    boolean tooMany = ignored > 0 && entries.size() + ignored > maxEntries;
     boolean addsUp = digest == interest.getDigest() && accountDigest == interest.getAccountDigest();
     return tooMany || addsUp ? Outcome.APPLIED : Outcome.MISMATCH;
   }
@@ -205,7 +205,7 @@ final class PeerInterest {
       if (problem != null) {
         throw new IllegalArgumentException(problem);
       }
-      if (before == null && entries.size() >= most) {
+      if (before == null && entries.size() >= maxEntries) {
         ignore();
         return;
       }
@@ -244,10 +244,10 @@ final class PeerInterest {
   private void ignore() {
     if (ignored++ == 0) {
       LOG.error(
-          "{} has told of more than {} filters, twice as many as it may (federation.filters,"
+          "{} has announced more than {} filters, twice its limit (federation.filters,"
               + " expected: the same at all buses); it does not get the events of the others",
           bus,
-          most);
+          maxEntries);
     }
   }
 

@@ -14,7 +14,7 @@ final class InterestTurns {
   /** Duration of the pause. */
   static final int PAUSE_MILLIS = 1;
 
-  private long taken;
+  private long spentNanos;
   private long goesOnAt;
   private boolean pausing;
 
@@ -25,10 +25,10 @@ final class InterestTurns {
   }
 
   /** Counts the time that it took to apply a frame. */
-  void took(long beganNanos, long nowNanos) {
-    taken += nowNanos - beganNanos;
-    if (taken >= TURN_NANOS) {
-      taken = 0;
+  void spent(long beganNanos, long nowNanos) {
+    spentNanos += nowNanos - beganNanos;
+    if (spentNanos >= TURN_NANOS) {
+      spentNanos = 0;
       pausing = true;
       goesOnAt = nowNanos + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS);
     }

@@ -6,32 +6,32 @@ import io.eventbus.server.config.FederationConfig;
 public final class Keepalive {
   private final long heartbeat;
   private final long silence;
-  private long heardAt;
-  private long saidAt;
+  private long receivedAt;
+  private long sentAt;
 
   public Keepalive(FederationConfig config, long now) {
     this.heartbeat = config.heartbeat().toNanos();
     this.silence = config.keepaliveTimeout().toNanos();
-    this.heardAt = now;
-    this.saidAt = now;
+    this.receivedAt = now;
+    this.sentAt = now;
   }
 
-  public void heard(long now) {
-    heardAt = now;
+  public void received(long now) {
+    receivedAt = now;
   }
 
-  public void said(long now) {
-    saidAt = now;
+  public void sent(long now) {
+    sentAt = now;
   }
 
   /** Returns whether the other end has been silent for too long. */
   public boolean isSilent(long now) {
-    return now - heardAt > silence;
+    return now - receivedAt > silence;
   }
 
   /** Returns the time until a keepalive from here is due. */
   long untilDue(long now) {
-    return heartbeat - (now - saidAt);
+    return heartbeat - (now - sentAt);
   }
 
   /**
@@ -44,6 +44,6 @@ public final class Keepalive {
 
   /** Returns the time until the silence of the other end has to be checked. */
   long untilSilent(long now) {
-    return silence - (now - heardAt);
+    return silence - (now - receivedAt);
   }
 }

@@ -139,7 +139,7 @@ public final class Lane {
         return delivery.copy(loop.allocator(), loop.memory());
       } catch (OutOfMemoryError e) {
         RefusedMemory.rethrowOthers(e);
-        LOG.debug("no memory for a copy; what it is a part of is kept", e);
+        LOG.debug("no memory for a copy; the original buffer is kept", e);
       }
     }
     delivery.retain();
@@ -194,10 +194,10 @@ public final class Lane {
       return;
     }
     boolean wrote = false;
-    long most = bypass.writable(last());
-    while (sent < most && to.isWritable()) {
+    long max = bypass.writable(last());
+    while (sent < max && to.isWritable()) {
       int from = (int) (sent + 1 - first);
-      int count = to.write(ring, from, (int) (most + 1 - first), loop.counters());
+      int count = to.write(ring, from, (int) (max + 1 - first), loop.counters());
       sent += count;
       wrote = true;
     }
@@ -293,7 +293,7 @@ public final class Lane {
     state = state.to(LaneState.CONNECTING);
     loop.open(
         address,
-        who -> new LaneSender(loop, this, who),
+        linkPeer -> new LaneSender(loop, this, linkPeer),
         error -> {
           if (state == LaneState.CONNECTING && sender == null) {
             LOG.debug("Lane {} to bus {} cannot be opened", number(), peer.id(), error);
@@ -310,24 +310,24 @@ public final class Lane {
    * Called when the connection is open and authenticated, before the welcome. Returns false if it
    * is of no use and is closed.
    */
-  boolean onOpen(LaneSender opened, LinkPeer who) {
+  boolean onOpen(LaneSender opened, LinkPeer linkPeer) {
     if (state != LaneState.CONNECTING) {
       opened.close();
       return false;
     }
-    if (!who.bus().equals(peer.id().value())) {
+    if (!linkPeer.bus().equals(peer.id().value())) {
       // The address belongs to another bus now, which has lanes of its own.
-      LOG.debug("Lane {} to bus {} led to bus \"{}\"", number(), peer.id(), who.bus());
+      LOG.debug("Lane {} to bus {} led to bus \"{}\"", number(), peer.id(), linkPeer.bus());
       opened.close();
       down();
       return false;
     }
     sender = opened;
     Long before = instance;
-    if (before != null && before != who.instance()) {
+    if (before != null && before != linkPeer.instance()) {
       restarted();
     }
-    instance = who.instance();
+    instance = linkPeer.instance();
     return true;
   }
 
@@ -409,20 +409,20 @@ public final class Lane {
   }
 
   /** Stops keeping frames for a peer, which may still need them. */
-  public void abandon(String why) {
+  public void abandon(String reason) {
     if (abandoned == null) {
-      abandon(Abandoned.GIVEN_UP, why);
+      abandon(Abandoned.GIVEN_UP, reason);
     }
   }
 
-  private void abandon(Abandoned as, String why) {
+  private void abandon(Abandoned as, String reason) {
     abandoned = as;
     // Buses behind it are still there.
     bypass.resendDirectly();
-    dropAll(why);
+    dropAll(reason);
   }
 
-  private void dropAll(String why) {
+  private void dropAll(String reason) {
     LaneSender greeted = sender;
     if (greeted != null && state == LaneState.CONNECTING) {
       // Its first number is no longer valid.
@@ -448,13 +448,13 @@ public final class Lane {
     freed(freed);
     room.open();
     if (lost > 0) {
-      LOG.warn("Bus {} is given up: {}; {} events were for it", peer.id(), why, lost);
+      LOG.warn("Bus {} is given up: {}; {} events were for it", peer.id(), reason, lost);
     }
     if (notNeeded > 0) {
       LOG.info(
           "Bus {}: {}; {} events that were on their way to it are not needed any more",
           peer.id(),
-          why,
+          reason,
           notNeeded);
     }
     peer.onAbandoned(this);

@@ -119,7 +119,7 @@ final class LaneDeadlines {
     try {
       receiver.onTick(now);
     } catch (RuntimeException | Error e) {
-      LaneLoop.failed("a lane of bus " + receiver.who().bus() + " could not be checked", e);
+      LaneLoop.failed("a lane of bus " + receiver.linkPeer().bus() + " could not be checked", e);
       receiver.close();
     }
   }
@@ -144,7 +144,7 @@ final class LaneDeadlines {
     try {
       end.sendKeepalive();
     } catch (RuntimeException | Error e) {
-      LaneLoop.failed("a sign of life could not be sent", e);
+      LaneLoop.failed("a keepalive could not be sent", e);
       end.close();
     }
   }

@@ -60,7 +60,7 @@ final class LaneFrameHandlers {
               PeerFrames.INTEREST_WANTED,
               (sender, in, from, to) -> {
                 Lane lane = sender.lane();
-                lane.peer().onWanted(lane, sender);
+                lane.peer().onInterestRequested(lane, sender);
                 return true;
               })
           .with(

@@ -64,8 +64,8 @@ public final class LaneLoop {
   }
 
   /** Completes the circular dependency with the router, before any lane. */
-  public void start(Router made, ForwardHandler handler) {
-    router = made;
+  public void start(Router newRouter, ForwardHandler handler) {
+    router = newRouter;
     forwards = handler;
     execute(deadlines::start);
   }
@@ -209,8 +209,8 @@ public final class LaneLoop {
    *
    * @throws IllegalArgumentException if a peer has given it an invalid name
    */
-  static int laneOf(LinkPeer who) {
-    return numberOf(Lanes.KIND, who);
+  static int laneOf(LinkPeer linkPeer) {
+    return numberOf(Lanes.KIND, linkPeer);
   }
 
   /**
@@ -218,8 +218,8 @@ public final class LaneLoop {
    *
    * @throws IllegalArgumentException if a peer has given it an invalid name
    */
-  public static int numberOf(String kind, LinkPeer who) {
-    String channel = who.channel();
+  public static int numberOf(String kind, LinkPeer linkPeer) {
+    String channel = linkPeer.channel();
     String number = channel.substring(channel.indexOf('.') + 1);
     int lane = -1;
     try {
@@ -230,7 +230,7 @@ public final class LaneLoop {
     if (lane < 0 || lane >= Peer.MAX_INCOMING) {
       throw new IllegalArgumentException(
           "channel of bus "
-              + who.bus()
+              + linkPeer.bus()
               + ": \""
               + channel
               + "\" (expected: "
@@ -276,7 +276,7 @@ public final class LaneLoop {
       opening = CompletableFuture.failedFuture(e);
     }
     opening.whenComplete(
-        (who, error) -> {
+        (linkPeer, error) -> {
           if (error != null) {
             execute(() -> failed.accept(error));
           }
@@ -315,12 +315,12 @@ public final class LaneLoop {
   }
 
   /** Logs the failure of one lane; all others go on. */
-  static void failed(String what, Throwable e) {
+  static void failed(String context, Throwable e) {
     if (RefusedMemory.isRefused(e)) {
       // Many lanes may fail for the same reason, again and again.
-      LOG.warn("{}; its connection ends: {}", what, e.toString());
+      LOG.warn("{}; its connection ends: {}", context, e.toString());
     } else {
-      LOG.error("{}; its connection ends", what, e);
+      LOG.error("{}; its connection ends", context, e);
     }
   }
 

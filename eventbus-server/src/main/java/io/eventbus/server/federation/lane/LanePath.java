@@ -148,7 +148,7 @@ public final class LanePath implements Subscriber {
   }
 
   /** Returns the maximum bytes of {@link #writeHead}, whatever the delivery. */
-  int mostHeadBytes() {
+  int maxHeadBytes() {
     return head.length + MAX_NUMBERS;
   }
 

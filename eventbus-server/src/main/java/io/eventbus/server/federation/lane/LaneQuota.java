@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class LaneQuota {
   private final LaneLoop loop;
-  private final long most;
+  private final long maxBytes;
   private final SingleWriterCounter held = new SingleWriterCounter();
   // A publisher that waits for several lanes comes again to those that were not the first to have
   // room: a set keeps each of them once.
@@ -20,11 +20,11 @@ final class LaneQuota {
 
   LaneQuota(LaneLoop loop) {
     this.loop = loop;
-    this.most = loop.config().queueBytes();
+    this.maxBytes = loop.config().queueBytes();
   }
 
   private long bound() {
-    return loop.laneMemory().isScarce() ? Math.min(most, loop.lanePart()) : most;
+    return loop.laneMemory().isScarce() ? Math.min(maxBytes, loop.lanePart()) : maxBytes;
   }
 
   void add(long bytes) {
@@ -58,7 +58,7 @@ final class LaneQuota {
   }
 
   boolean isCrowded() {
-    return full || held.get() > most / 2;
+    return full || held.get() > maxBytes / 2;
   }
 
   void whenNotFull(Runnable retry) {

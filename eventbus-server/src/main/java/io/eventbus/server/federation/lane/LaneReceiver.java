@@ -26,7 +26,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(LaneReceiver.class);
 
   private final LaneLoop loop;
-  private final LinkPeer who;
+  private final LinkPeer linkPeer;
   private final Runnable retry = this::retry;
   private @Nullable ChannelHandlerContext context;
   private final Keepalive keepalive;
@@ -36,10 +36,10 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   private boolean ending;
 
   /** Creates the handler of a connection. */
-  public LaneReceiver(LaneLoop loop, LinkPeer who, ForwardHandler forwards) {
+  public LaneReceiver(LaneLoop loop, LinkPeer linkPeer, ForwardHandler forwards) {
     super(loop.maxFrameBytes());
     this.loop = loop;
-    this.who = who;
+    this.linkPeer = linkPeer;
     this.forwards = forwards;
     this.keepalive = new Keepalive(loop.config(), loop.nanoTime());
   }
@@ -47,7 +47,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     context = ctx;
-    keepalive.heard(loop.nanoTime());
+    keepalive.received(loop.nanoTime());
     if (!loop.add(this)) {
       close();
       return;
@@ -60,8 +60,8 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
                 .maxMessagesPerRead(2));
   }
 
-  public LinkPeer who() {
-    return who;
+  public LinkPeer linkPeer() {
+    return linkPeer;
   }
 
   private Channel channel() {
@@ -77,7 +77,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   }
 
   public void flush() {
-    keepalive.said(loop.nanoTime());
+    keepalive.sent(loop.nanoTime());
     channel().flush();
   }
 
@@ -126,7 +126,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
     }
     Interest interest = PeerFrames.interest(in, from, to);
     firstLane().peer().onInterest(this, interest);
-    turns.took(began, loop.nanoTime());
+    turns.spent(began, loop.nanoTime());
     return true;
   }
 
@@ -139,7 +139,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   }
 
   void onGoodbye() {
-    lane().peer().onGoodbye(who.instance());
+    lane().peer().onGoodbye(linkPeer.instance());
     close();
   }
 
@@ -152,19 +152,19 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   }
 
   private void onHello(LaneHello hello) {
-    int number = LaneLoop.laneOf(who);
+    int number = LaneLoop.laneOf(linkPeer);
     if (hello.getLane() != number || hello.getNext() < 1) {
       throw new CorruptedFrameException(
           "lane " + hello.getLane() + ", next " + hello.getNext() + " on lane " + number);
     }
-    Peer peer = loop.peers().of(who);
+    Peer peer = loop.peers().of(linkPeer);
     if (peer == null) {
       throw new CorruptedFrameException("a lane to itself, or too many buses");
     }
     IncomingLane entered = peer.incoming(number, loop);
     lane = entered;
-    LOG.debug("Bus {} has opened its lane {}", who.bus(), number);
-    entered.onHello(this, who.instance(), hello);
+    LOG.debug("Bus {} has opened its lane {}", linkPeer.bus(), number);
+    entered.onHello(this, linkPeer.instance(), hello);
     if (number == 0) {
       peer.onOpened(this, hello.getNumber());
     }
@@ -172,7 +172,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
 
   @Override
   protected void onReadEnd() {
-    keepalive.heard(loop.nanoTime());
+    keepalive.received(loop.nanoTime());
     IncomingLane known = lane;
     if (known != null) {
       known.onReadEnd();
@@ -203,11 +203,11 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   void onTick(long now) {
     if (isPaused()) {
       // Nothing is read, so nothing is heard.
-      keepalive.heard(now);
+      keepalive.received(now);
       forwards.onTick(hold, now);
     }
     if (keepalive.isSilent(now)) {
-      LOG.info("The lane of bus {} is silent", who.bus());
+      LOG.info("The lane of bus {} is silent", linkPeer.bus());
       close();
     }
   }
@@ -259,12 +259,12 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     if (cause instanceof java.io.IOException) {
-      LOG.debug("The lane of bus {} failed", who.bus(), cause);
+      LOG.debug("The lane of bus {} failed", linkPeer.bus(), cause);
     } else if (cause instanceof MalformedFrameException
         || cause instanceof io.netty.handler.codec.DecoderException) {
-      LOG.warn("Bus {} sent a malformed frame: {}", who.bus(), cause.toString());
+      LOG.warn("Bus {} sent a malformed frame: {}", linkPeer.bus(), cause.toString());
     } else {
-      LOG.error("The lane of bus {} failed", who.bus(), cause);
+      LOG.error("The lane of bus {} failed", linkPeer.bus(), cause);
     }
     ctx.close();
   }

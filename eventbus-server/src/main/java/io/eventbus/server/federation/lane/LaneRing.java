@@ -15,7 +15,7 @@ final class LaneRing {
   private @Nullable Object[] ring = new Object[MIN_CAPACITY];
   private int head;
   private int size;
-  private int passing;
+  private int relayed;
 
   int size() {
     return size;
@@ -23,7 +23,7 @@ final class LaneRing {
 
   /** Returns whether any of the frames is to be passed on to further buses. */
   boolean hasRelayed() {
-    return passing > 0;
+    return relayed > 0;
   }
 
   private int index(int i) {
@@ -38,10 +38,10 @@ final class LaneRing {
     ring[at] = delivery;
     ring[at + 1] = path;
     ring[at + 2] = token;
-    passing += passes(path);
+    relayed += relayedFrames(path);
   }
 
-  private static int passes(LanePath path) {
+  private static int relayedFrames(LanePath path) {
     return path.behind().isEmpty() ? 0 : 1;
   }
 
@@ -71,13 +71,13 @@ final class LaneRing {
   }
 
   void setPath(int i, LanePath path) {
-    passing += passes(path) - passes(path(i));
+    relayed += relayedFrames(path) - relayedFrames(path(i));
     ring[index(i) + 1] = path;
   }
 
   /** Removes the first frame; earlier readers keep their reference. */
   void removeFirst() {
-    passing -= passes(path(0));
+    relayed -= relayedFrames(path(0));
     ring[head] = null;
     ring[head + 1] = null;
     ring[head + 2] = null;

@@ -34,26 +34,26 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
 
   private final LaneLoop loop;
   private final Lane lane;
-  private final LinkPeer who;
+  private final LinkPeer linkPeer;
   private final Keepalive keepalive;
   private @Nullable Channel channel;
 
-  LaneSender(LaneLoop loop, Lane lane, LinkPeer who) {
+  LaneSender(LaneLoop loop, Lane lane, LinkPeer linkPeer) {
     super(MAX_ANSWER);
     this.loop = loop;
     this.lane = lane;
-    this.who = who;
+    this.linkPeer = linkPeer;
     this.keepalive = new Keepalive(loop.config(), loop.nanoTime());
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     channel = ctx.channel();
-    keepalive.heard(loop.nanoTime());
+    keepalive.received(loop.nanoTime());
     ctx.channel()
         .config()
         .setWriteBufferWaterMark(new WriteBufferWaterMark(256 * 1024, 1024 * 1024));
-    if (lane.onOpen(this, who)) {
+    if (lane.onOpen(this, linkPeer)) {
       write(
           PeerFrames.encode(
               PeerFrames.LANE_HELLO,
@@ -77,7 +77,7 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
   public void flush() {
     Channel c = channel;
     if (c != null) {
-      keepalive.said(loop.nanoTime());
+      keepalive.sent(loop.nanoTime());
       c.flush();
     }
   }
@@ -123,7 +123,7 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
   }
 
   private void writeHead(ByteBuf out, LanePath path, Delivery delivery) {
-    ByteBuffer scratch = loop.scratch(path.mostHeadBytes());
+    ByteBuffer scratch = loop.scratch(path.maxHeadBytes());
     path.writeHead(scratch, delivery);
     out.writeBytes(scratch.flip());
   }
@@ -153,13 +153,13 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
   }
 
   void onGoodbye() {
-    lane.peer().onGoodbye(who.instance());
+    lane.peer().onGoodbye(linkPeer.instance());
     close();
   }
 
   @Override
   protected void onReadEnd() {
-    keepalive.heard(loop.nanoTime());
+    keepalive.received(loop.nanoTime());
   }
 
   @Override
@@ -169,7 +169,7 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
 
   void onTick(long now) {
     if (keepalive.isSilent(now)) {
-      LOG.info("Lane {} to bus {} is silent", lane.number(), who.bus());
+      LOG.info("Lane {} to bus {} is silent", lane.number(), linkPeer.bus());
       close();
     }
   }
@@ -217,12 +217,12 @@ public final class LaneSender extends LaneDecoder implements StreamEndpoint {
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     boolean expected = cause instanceof java.io.IOException;
     if (expected) {
-      LOG.debug("Lane {} to bus {} failed", lane.number(), who.bus(), cause);
+      LOG.debug("Lane {} to bus {} failed", lane.number(), linkPeer.bus(), cause);
     } else if (cause instanceof CorruptedFrameException
         || cause.getCause() instanceof MalformedFrameException) {
-      LOG.warn("Bus {} sent a malformed frame: {}", who.bus(), cause.toString());
+      LOG.warn("Bus {} sent a malformed frame: {}", linkPeer.bus(), cause.toString());
     } else {
-      LOG.error("Lane {} to bus {} failed", lane.number(), who.bus(), cause);
+      LOG.error("Lane {} to bus {} failed", lane.number(), linkPeer.bus(), cause);
     }
     ctx.close();
   }

@@ -117,9 +117,9 @@ public final class Peer implements RemoteBus {
     }
   }
 
-  void onWanted(Lane lane, LaneSender sender) {
+  void onInterestRequested(Lane lane, LaneSender sender) {
     if (lane.number() == 0) {
-      all.listener().onWanted(this, sender);
+      all.listener().onInterestRequested(this, sender);
     }
   }
 
@@ -130,13 +130,13 @@ public final class Peer implements RemoteBus {
   }
 
   /** Gives up the frames kept for it, on all lanes that do not lead there. Any thread. */
-  public void giveUp(String why) {
+  public void giveUp(String reason) {
     for (LaneLoop loop : all.loops()) {
       loop.execute(
           () -> {
             Lane lane = lane(loop.number());
             if (!lane.isUp()) {
-              lane.abandon(why);
+              lane.abandon(reason);
             }
           });
     }

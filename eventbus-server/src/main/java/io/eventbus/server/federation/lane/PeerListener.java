@@ -21,7 +21,7 @@ public interface PeerListener {
   void onApplied(Peer peer, long version);
 
   /** Called when the peer asks for all of this bus's interest again. */
-  void onWanted(Peer peer, LaneSender sender);
+  void onInterestRequested(Peer peer, LaneSender sender);
 
   /** Called when everything that the peer had sent when it was asked has arrived. */
   void onSynced(Peer peer, long round);

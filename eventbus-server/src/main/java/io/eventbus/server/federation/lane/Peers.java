@@ -76,8 +76,8 @@ public final class Peers {
   }
 
   /** Returns the peer at the other end of a link; null for this bus, and if there are too many. */
-  public @Nullable Peer of(LinkPeer who) {
-    return who.bus().isEmpty() ? null : of(new BusId(who.bus()));
+  public @Nullable Peer of(LinkPeer linkPeer) {
+    return linkPeer.bus().isEmpty() ? null : of(new BusId(linkPeer.bus()));
   }
 
   public @Nullable Peer of(BusId id) {

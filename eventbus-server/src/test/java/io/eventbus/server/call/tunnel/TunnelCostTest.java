@@ -34,19 +34,21 @@ class TunnelCostTest {
   @Test
   void aFrameAllocatesNothing() throws Exception {
     ThreadMXBean threads = threads();
-    CompletableFuture<Long> least = new CompletableFuture<>();
+    CompletableFuture<Long> minBytes = new CompletableFuture<>();
     // Thread like an event loop's: other threads get no cache from the allocator.
     Thread thread =
         new FastThreadLocalThread(
             () -> {
               try {
-                least.complete(measure(threads));
+                minBytes.complete(measure(threads));
               } catch (Throwable e) {
-                least.completeExceptionally(e);
+                minBytes.completeExceptionally(e);
               }
             });
     thread.start();
-    assertThat(least.get(60, TimeUnit.SECONDS)).as("bytes allocated in %d rounds", ROUNDS).isZero();
+    assertThat(minBytes.get(60, TimeUnit.SECONDS))
+        .as("bytes allocated in %d rounds", ROUNDS)
+        .isZero();
   }
 
   private static long measure(ThreadMXBean threads) {
@@ -62,8 +64,8 @@ class TunnelCostTest {
     long offset = 0;
     long limit = 4_096;
     // As with calls: a measurement without any allocation has to occur, and soon.
-    long least = Long.MAX_VALUE;
-    for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
+    long minBytes = Long.MAX_VALUE;
+    for (int attempt = 0; attempt < ATTEMPTS && minBytes > 0; attempt++) {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < 3 && offset + cost <= limit; i++) {
@@ -75,11 +77,11 @@ class TunnelCostTest {
         }
         limit = Math.max(limit, caller.lastLimit);
       }
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      minBytes = Math.min(minBytes, threads.getCurrentThreadAllocatedBytes() - before);
     }
     assertThat(caller.endings).isEmpty();
     assertThat(caller.lastLimit).isGreaterThan(offset);
-    return least;
+    return minBytes;
   }
 
   @Test

@@ -45,14 +45,15 @@ class TunnelEndingsTest {
   }
 
   @Test
-  void whoDoesNotReadHowTunnelsEndBeginsNoMore() {
+  void refusesTunnelsToAClientThatDoesNotReadTheirEnds() {
     long call = 1;
     long waiting = 0;
     while (waiting <= BULK_BYTES / 2) {
       waiting += endedDetails(call++) + FRAME_BYTES;
     }
     assertThat(caller.tunnels.request(call, false, 1_000)).isNull();
-    assertThat(caller.tunnels.refusal()).contains("waits to be read: " + waiting + " bytes");
+    assertThat(caller.tunnels.refusal())
+        .contains("unread ends of tunnels take " + waiting + " bytes");
     caller.tunnels.written(1);
     assertThat(caller.tunnels.request(call, false, 1_000)).isNotNull();
   }

@@ -52,8 +52,8 @@ class TunnelProperties {
       if (isLast || left < 0) {
         return;
       }
-      int most = (int) Math.min(Math.min(left, BYTES - at), TunnelFrames.MAX_PAYLOAD);
-      int length = random.nextInt(4) == 0 ? most : random.nextInt(Math.min(most, 500) + 1);
+      int maximum = (int) Math.min(Math.min(left, BYTES - at), TunnelFrames.MAX_PAYLOAD);
+      int length = random.nextInt(4) == 0 ? maximum : random.nextInt(Math.min(maximum, 500) + 1);
       isLast = at + length == BYTES;
       ByteBuffer payload = ByteBuffer.wrap(sent, at, length);
       boolean more = !isLast && random.nextBoolean();
@@ -75,7 +75,7 @@ class TunnelProperties {
   }
 
   @Property(tries = 60)
-  void whatArrivesIsWhatWasSentAndLittleWaits(
+  void dataArrivesUnchangedAndWaitingBytesAreBounded(
       @ForAll long seed,
       @ForAll @IntRange(min = 1, max = 4) int tunnels,
       @ForAll @IntRange(min = 130, max = 100_000) int window) {

@@ -258,7 +258,7 @@ class StreamsTest {
   }
 
   @Test
-  void whatWasNotTakenIsSentAgainAfterACut() {
+  void resendsUnreceivedFramesAfterACut() {
     EmbeddedChannel first = serve("b", 1);
     CallHello before = hello(read(first).get(0));
     assertThat(before.getBegins()).isTrue();
@@ -311,7 +311,7 @@ class StreamsTest {
   }
 
   @Test
-  void callsWaitWhereTheyCanGoElsewhereWhileABusCannotBeReached() {
+  void callsStayDispatchableWhileAPeerIsUnreachable() {
     EmbeddedChannel b = serve("b", 1);
     // Never welcomed, and the only one.
     caller.call(false);
@@ -354,7 +354,7 @@ class StreamsTest {
   }
 
   @Test
-  void whatWasNotSentGoesElsewhereWhenAConnectionIsLost() {
+  void redispatchesUnsentCallsAfterALostConnection() {
     EmbeddedChannel b = serve("b", 1);
     in(b, welcome(0));
     caller.call(false);
@@ -376,7 +376,7 @@ class StreamsTest {
   }
 
   @Test
-  void whatWasNotSentIsSentInOrder() {
+  void sendsUnsentCallsInOrder() {
     EmbeddedChannel b = serve("b", 1);
     in(b, welcome(0));
     read(b);
@@ -406,7 +406,7 @@ class StreamsTest {
   }
 
   @Test
-  void aCallWhoseTimeIsOverIsNotSent() {
+  void doesNotSendATimedOutCall() {
     EmbeddedChannel b = serve("b", 1);
     in(b, welcome(0));
     read(b);

@@ -74,7 +74,7 @@ class ArrivalRoundsTest {
   }
 
   @Test
-  void whatIsAskedWhileRoundsAreUnderWaySharesTheNext() {
+  void callersDuringRoundsShareTheNextRound() {
     for (int i = 0; i < 4; i++) {
       ask();
       begin();

@@ -27,7 +27,7 @@ class InterestExchangeTest {
   private final List<Boolean> answers = new ArrayList<>();
 
   @Test
-  void aBusThatStartsDoesNotTakeItselfForAlone() {
+  void aStartingBusIsNotAlone() {
     assertThat(bus.federation.isAlone()).isFalse();
     bus.federation.whenInterestPropagated(0, answers::add);
     bus.federation.whenInboundDelivered(0, answers::add);
@@ -41,9 +41,9 @@ class InterestExchangeTest {
   }
 
   /** Lets a peer ask whether everything sent to it has arrived. */
-  private EmbeddedChannel asks(String who) {
+  private EmbeddedChannel asks(String linkPeer) {
     EmbeddedChannel channel =
-        new EmbeddedChannel(bus.receiver(new LinkPeer("", "", who, 7, "lane.0")));
+        new EmbeddedChannel(bus.receiver(new LinkPeer("", "", linkPeer, 7, "lane.0")));
     channel.writeInbound(
         LaneFrames.of(LaneFrames.hello(0, 1), LaneFrames.number(PeerFrames.SYNC, 5)));
     bus.run();
@@ -51,7 +51,7 @@ class InterestExchangeTest {
   }
 
   @Test
-  void whatOthersAreToPassOnIsWaitedForHoweverManyBusesThereAre() {
+  void waitsForRelayedFramesWhateverTheNumberOfPeers() {
     Peer b = bus.peer("b", 2);
     Peer c = bus.peer("c", 3);
     b.lane(0).connect();
@@ -69,7 +69,7 @@ class InterestExchangeTest {
   }
 
   @Test
-  void whatComesOfABusThatIsForgottenDoesNotMakeItKnownAgain() {
+  void lateEventsDoNotMakeAForgottenPeerKnownAgain() {
     Peer b = bus.peer("b", 2);
     InterestExchange exchange = bus.exchange();
     exchange.onMembers(Set.of(b), true);
@@ -83,7 +83,7 @@ class InterestExchangeTest {
   }
 
   @Test
-  void whatAnotherBusSaysOfThousandsOfFiltersIsTakenInByAndBy() {
+  void appliesThousandsOfFiltersInTurns() {
     EmbeddedChannel fromB =
         new EmbeddedChannel(bus.receiver(new LinkPeer("", "", "b", 7, "lane.0")));
     fromB.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));
@@ -113,7 +113,7 @@ class InterestExchangeTest {
   }
 
   @Test
-  void whatIsForOthersAloneIsNotWaitedFor() {
+  void doesNotWaitForFramesToOtherPeers() {
     Peer b = bus.peer("b", 2);
     bus.peer("c", 3);
     bus.offer(b.lane(0), 1);
@@ -121,7 +121,7 @@ class InterestExchangeTest {
   }
 
   @Test
-  void whatChangesInATurnIsToldAtOnce() {
+  void announcesTheChangesOfATurnTogether() {
     Peer b = bus.peer("b", 2);
     InterestExchange exchange = bus.exchange();
     exchange.onMembers(Set.of(b), true);

@@ -51,7 +51,7 @@ class InterestTest {
     return PeerFrames.interest(ByteBuffer.wrap(frame), cursor.bodyStart(), cursor.bodyEnd());
   }
 
-  private @Nullable Outcome tell(List<byte[]> frames) {
+  private @Nullable Outcome announce(List<byte[]> frames) {
     Outcome last = null;
     for (byte[] frame : frames) {
       last = peer.take(read(frame));
@@ -60,25 +60,25 @@ class InterestTest {
   }
 
   @Test
-  void onlyTheFirstAndTheLastOfAFilterAreTold() {
+  void announcesOnlyTheFirstAndTheLastOfAFilter() {
     RoutedSubscription one = subscription("a.b", null, Overflow.DROP_OLDEST);
     RoutedSubscription two = subscription("a.b", null, Overflow.DROP_OLDEST);
     local.added(one);
     local.added(two);
     assertThat(changes).hasValue(1);
     assertThat(local.version()).isEqualTo(1);
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
-    assertThat(tell(local.increment())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.increment())).isEqualTo(Outcome.APPLIED);
     local.removed(one);
     assertThat(local.increment()).isEmpty();
     local.removed(two);
-    assertThat(tell(local.increment())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.increment())).isEqualTo(Outcome.APPLIED);
     assertThat(peer.size()).isZero();
     assertThat(local.size()).isZero();
   }
 
   @Test
-  void whatIsWithdrawnIsNotKnownAndNotTakenOffTwice() {
+  void aWithdrawnMemberIsRemovedOnce() {
     RoutedSubscription leaving = subscription("a.b", "g", Overflow.BLOCK);
     RoutedSubscription staying = subscription("a.b", "g", Overflow.BLOCK);
     local.added(leaving);
@@ -93,68 +93,68 @@ class InterestTest {
   }
 
   @Test
-  void theStrictestPolicyIsTold() {
+  void announcesTheStrictestPolicy() {
     RoutedSubscription dropping = subscription("a.b", null, Overflow.DROP_OLDEST);
     local.added(dropping);
     local.added(subscription("a.b", null, Overflow.BLOCK));
-    Interest told = read(local.whole().get(0));
-    assertThat(told.getEntries())
+    Interest announced = read(local.whole().get(0));
+    assertThat(announced.getEntries())
         .containsExactly(new InterestEntry("a.b", null, PolicyCode.of(Overflow.BLOCK)));
   }
 
   @Test
   void aMismatchIsFoundAndRepairedByTheWhole() {
     local.added(subscription("a", null, Overflow.BLOCK));
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
     local.increment();
     local.added(subscription("lost", null, Overflow.BLOCK));
     // This one never arrives.
     local.increment();
     local.added(subscription("b", "g", Overflow.BLOCK));
-    assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.increment())).isEqualTo(Outcome.MISMATCH);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
     assertThat(peer.size()).isEqualTo(3);
   }
 
   @Test
-  void whatOtherAccountsSubscribeToAddsUpByItself() {
+  void keepsASeparateDigestForAccounts() {
     LocalSubscriptions acme = local.ofAccount("acme");
     RoutedSubscription gone = subscription("a", null, Overflow.BLOCK);
     local.added(subscription("a", null, Overflow.BLOCK));
     acme.added(gone);
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
     local.increment();
     acme.added(subscription("lost", null, Overflow.BLOCK));
     // This one never arrives.
     local.increment();
     acme.added(subscription("b", "g", Overflow.BLOCK));
-    assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.increment())).isEqualTo(Outcome.MISMATCH);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
     assertThat(peer.size()).isEqualTo(4);
     acme.removed(gone);
-    assertThat(tell(local.increment())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.increment())).isEqualTo(Outcome.APPLIED);
     assertThat(local.contains("", "a", null)).as("of the default account").isTrue();
     assertThat(peer.size()).isEqualTo(3);
   }
 
   @Test
-  void busesThatDoNotKnowAccountsAreToldWhatTheyAlwaysWere() {
+  void announcesTheDefaultAccountUnchangedToOldBuses() {
     LocalInterest alone = new LocalInterest(() -> {});
     for (LocalInterest each : List.of(alone, local)) {
       each.added(subscription("a.>", null, Overflow.BLOCK));
       each.added(subscription("b", "g", Overflow.CONFLATE));
     }
     local.ofAccount("acme").added(subscription("a.>", null, Overflow.BLOCK));
-    Interest told = read(local.whole().get(0));
-    assertThat(told.getEntries())
+    Interest announced = read(local.whole().get(0));
+    assertThat(announced.getEntries())
         .containsExactlyInAnyOrderElementsOf(read(alone.whole().get(0)).getEntries());
-    assertThat(told.getDigest()).isEqualTo(read(alone.whole().get(0)).getDigest());
-    assertThat(told.getAccountEntries())
+    assertThat(announced.getDigest()).isEqualTo(read(alone.whole().get(0)).getDigest());
+    assertThat(announced.getAccountEntries())
         .containsExactly(new AccountEntry("acme", "a.>", null, PolicyCode.of(Overflow.BLOCK)));
   }
 
   @Test
-  void whoServesAndWhatIsBroadcastToThemAreToldApartAndByAccount() {
+  void separatesServicesBroadcastsAndAccounts() {
     List<String> served = new ArrayList<>();
     PeerInterest listening =
         new PeerInterest(
@@ -168,12 +168,12 @@ class InterestTest {
     local.serves("acme", "s", true);
     local.serves("", "s", true);
     assertThat(local.serves("other", "s")).isFalse();
-    Interest told = read(local.whole().get(0));
-    assertThat(told.getEntries()).extracting(InterestEntry::getGroup).containsExactly("+");
-    assertThat(told.getAccountEntries())
+    Interest announced = read(local.whole().get(0));
+    assertThat(announced.getEntries()).extracting(InterestEntry::getGroup).containsExactly("+");
+    assertThat(announced.getAccountEntries())
         .extracting(AccountEntry::getGroup)
         .containsExactlyInAnyOrder(null, "+");
-    assertThat(listening.take(told)).isEqualTo(Outcome.APPLIED);
+    assertThat(listening.take(announced)).isEqualTo(Outcome.APPLIED);
     assertThat(served).containsExactlyInAnyOrder("acme/s true", "/s true");
     local.increment();
     served.clear();
@@ -189,7 +189,7 @@ class InterestTest {
   @Test
   void anIncrementBeforeTheWholeIsRefused() {
     local.added(subscription("a", null, Overflow.BLOCK));
-    assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
+    assertThat(announce(local.increment())).isEqualTo(Outcome.MISMATCH);
     assertThat(peer.isKnown()).isFalse();
   }
 
@@ -197,7 +197,7 @@ class InterestTest {
   void anyHistoryEndsInTheSame() {
     Random random = new Random(11);
     List<RoutedSubscription> open = new ArrayList<>();
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
     for (int step = 0; step < 20_000; step++) {
       if (!open.isEmpty() && random.nextInt(100) < 48) {
         local.removed(open.remove(random.nextInt(open.size())));
@@ -211,12 +211,12 @@ class InterestTest {
         local.added(s);
       }
       if (random.nextInt(5) == 0) {
-        assertThat(tell(local.increment())).isIn(Outcome.APPLIED, null);
+        assertThat(announce(local.increment())).isIn(Outcome.APPLIED, null);
         assertThat(peer.size()).isEqualTo(local.size());
       }
       if (random.nextInt(100) == 0) {
         peer.clear();
-        assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+        assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
         assertThat(peer.size()).isEqualTo(local.size());
       }
     }
@@ -228,7 +228,7 @@ class InterestTest {
       local.added(subscription("many." + i + ".aaaaaaaaaaaa", null, Overflow.BLOCK));
     }
     local.added(subscription("one.more", null, Overflow.BLOCK));
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
     assertThat(peer.size()).isEqualTo(1_000);
   }
 
@@ -239,21 +239,21 @@ class InterestTest {
       all.add(subscription("many." + i, null, Overflow.BLOCK));
       local.added(all.get(i));
     }
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
     assertThat(peer.size()).isEqualTo(2_000);
     local.increment();
     // The new filter precedes, in the increment, the removal that makes room.
     local.added(subscription("new", null, Overflow.BLOCK));
     local.removed(all.get(0));
     local.removed(all.get(1));
-    assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
-    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(announce(local.increment())).isEqualTo(Outcome.MISMATCH);
+    assertThat(announce(local.whole())).isEqualTo(Outcome.APPLIED);
     assertThat(peer.size()).isEqualTo(2_000);
     assertThat(peer.size()).isEqualTo(local.size());
   }
 
   @Test
-  void whatIsSuspendedComesBack() {
+  void resumesASuspendedPeer() {
     SubscriptionIndex index = new SubscriptionIndex(1);
     PeerInterest suspended =
         new PeerInterest(BUS, index.accounts(), 10, (account, service, serves) -> {});

@@ -68,7 +68,7 @@ class BypassTest {
   }
 
   @Test
-  void aDetourEndsUnderLoadThatNeverCeases() {
+  void aBypassEndsUnderConstantLoad() {
     Lane busy = bus.peer("d", 4).lane(0);
     bus.offer(busy, 1);
     reconnect(0);
@@ -90,7 +90,7 @@ class BypassTest {
   }
 
   @Test
-  void whatHadArrivedBeforeHoldsNothingBack() {
+  void arrivedFramesHoldNothingBack() {
     var unused = fromB.close();
     bus.run();
     offer();
@@ -105,7 +105,7 @@ class BypassTest {
   }
 
   @Test
-  void whatIsHeldBackForTooLongGoesPastTheBusInOrderAndItIsTriedAgainLater() {
+  void bypassesTheRelayInOrderAfterAHoldThatIsTooLong() {
     reconnect(0);
     LaneFrames.written(fromB);
     LaneFrames.written(fromC);
@@ -124,7 +124,7 @@ class BypassTest {
   }
 
   @Test
-  void whatIsHeldBackWhenTheLaneBreaksAgainGoesPastTheBus() {
+  void bypassesTheRelayWithHeldFramesWhenTheLaneBreaksAgain() {
     reconnect(0);
     LaneFrames.written(fromC);
     offer();
@@ -135,7 +135,7 @@ class BypassTest {
   }
 
   @Test
-  void thoseBehindABusThatEndsGetWhatItHasNotAcknowledged() {
+  void sendsUnacknowledgedFramesPastAnEndedRelay() {
     offer();
     assertThat(forwards(fromC)).isZero();
     toB.onGoodbye(7);
@@ -144,18 +144,18 @@ class BypassTest {
   }
 
   @Test
-  void aLaneThatIsOnlyADetourForWeakPoliciesKeepsItsBound() {
+  void aBypassForWeakPoliciesKeepsItsBound() {
     var unused = fromB.close();
     bus.run();
-    long most = 0;
+    long maximum = 0;
     for (int i = 0; i < 3_000; i++) {
       Delivery delivery = bus.delivery("t", 1, ++sequence, "x".repeat(50));
       LanePath.of(toB, "", 1, true, List.of(), List.of(c), List.of(), Overflow.DROP_OLDEST, null)
           .offer(delivery, Overflow.DROP_OLDEST);
-      most = Math.max(most, delivery.size());
+      maximum = Math.max(maximum, delivery.size());
       delivery.release();
     }
-    long bound = bus.config().queueBytes() + most;
+    long bound = bus.config().queueBytes() + maximum;
     assertThat(toC.bytes()).isPositive().isLessThanOrEqualTo(bound);
     assertThat(toB.bytes()).isPositive().isLessThanOrEqualTo(bound);
     assertThat(bus.loop(0).counters().lostQueueFull.get()).as("told").isPositive();

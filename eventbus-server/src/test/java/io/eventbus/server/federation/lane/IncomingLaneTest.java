@@ -48,7 +48,7 @@ class IncomingLaneTest {
   }
 
   @Test
-  void whatComesAloneIsAcknowledgedTogether() {
+  void acknowledgesSingleFramesTogether() {
     EmbeddedChannel b = new EmbeddedChannel(bus.receiver(new LinkPeer("", "", "b", 7, "lane.0")));
     b.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));
     for (int i = 1; i <= 3; i++) {
@@ -61,14 +61,14 @@ class IncomingLaneTest {
   }
 
   @Test
-  void whatWasAcknowledgedIsSaidAgainOnANewConnection() {
+  void repeatsAcknowledgementsOnANewConnection() {
     EmbeddedChannel first = from(7, bus.forward("t", 1, "x", 3), bus.forward("t", 2, "x"));
     assertThat(LaneFrames.written(first)).containsExactly("welcome 0", "ack 2 to 2");
     assertThat(LaneFrames.written(from(7))).containsExactly("welcome 2", "ack 2 to 2");
   }
 
   @Test
-  void whatAnotherProcessHadSentIsNotMistakenForWhatThisOneHas() {
+  void restartsTheCountForAnotherProcess() {
     var unused = from(7, bus.forward("t", 1, "x", 3));
     EmbeddedChannel b = from(8, bus.forward("t", 1, "x", 4));
     assertThat(LaneFrames.written(b)).containsExactly("welcome 0");

@@ -56,7 +56,7 @@ class LaneDecoderTest {
   }
 
   @Test
-  void whatCameBeforeABadFrameIsTakenOnce() {
+  void handlesFramesBeforeABadFrameOnce() {
     EmbeddedChannel channel = new EmbeddedChannel(new Decoder());
     assertThatThrownBy(
             () ->

@@ -65,7 +65,7 @@ class LaneFailureTest {
   }
 
   @Test
-  void whatALaneCouldNotWriteGoesByTheNextConnection() {
+  void resendsUnwrittenFramesOnTheNextConnection() {
     b.config().setAllocator(new RefusingAllocator(UnpooledByteBufAllocator.DEFAULT));
     bus.offer(toB, 1);
     bus.run();

@@ -83,7 +83,7 @@ class LaneHeartbeatTest {
   }
 
   @Test
-  void theOtherEndHearsASignOnceInAHeartbeatWhateverElseIsSaid() {
+  void sendsAKeepalivePerHeartbeatWhateverElseIsSent() {
     EmbeddedChannel lane = up("b", 2);
     bus.pass(Duration.ofMillis(700));
     bus.offer(bus.peer("b", 2).lane(0), 1);
@@ -110,7 +110,7 @@ class LaneHeartbeatTest {
   }
 
   @Test
-  void aLaneThatBreaksWhileAllIsQuietIsOpenedAnewAtOnce() {
+  void reconnectsAnIdleLaneAtOnce() {
     EmbeddedChannel lane = up("b", 2);
     bus.pass(Duration.ofMillis(300));
     var unused = lane.close();
@@ -119,7 +119,7 @@ class LaneHeartbeatTest {
   }
 
   @Test
-  void aBusThatIsToldOfWhileAllIsQuietIsConnectedToAtOnce() {
+  void connectsToANewPeerAtOnce() {
     up("b", 2);
     bus.pass(Duration.ofMillis(1_300));
     bus.peer("c", 3).address(InetSocketAddress.createUnresolved("127.0.0.1", 10));
@@ -128,7 +128,7 @@ class LaneHeartbeatTest {
   }
 
   @Test
-  void whoWaitsForABusThatDoesNotAnswerIsToldInTime() {
+  void waitsForASilentPeerTimeOut() {
     FederationConfig defaults = ServerConfig.defaults().federation();
     Duration confirm = Duration.ofMillis(200);
     bus =

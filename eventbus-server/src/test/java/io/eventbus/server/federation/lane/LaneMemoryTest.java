@@ -74,7 +74,7 @@ class LaneMemoryTest {
   }
 
   @Test
-  void theFullestBusThatCannotBeReachedIsGivenUpFirst() {
+  void dropsTheLargestBacklogOfUnreachablePeersFirst() {
     up(lanes.get(0));
     for (int i = 0; i < 5; i++) {
       fill(lanes.get(i));
@@ -93,7 +93,7 @@ class LaneMemoryTest {
   }
 
   @Test
-  void whoIsOutOfMemoryGetsBackWhatWaitsForABusThatCannotBeReached() {
+  void freesTheBacklogOfAnUnreachablePeer() {
     up(lanes.get(0));
     offer(lanes.get(0));
     assertThat(bus.federation.dropLargestBacklog()).as("only what is on its way").isFalse();

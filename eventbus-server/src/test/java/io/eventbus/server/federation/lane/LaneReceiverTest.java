@@ -41,7 +41,7 @@ class LaneReceiverTest {
   }
 
   @Test
-  void whatCameBeforeAMalformedFrameIsRoutedOnce() {
+  void routesFramesBeforeAMalformedFrameOnce() {
     bus.subscribe(subscriber, "t");
     EmbeddedChannel channel = new EmbeddedChannel(receiver());
     channel.writeInbound(

@@ -39,7 +39,7 @@ class LaneTest {
   }
 
   @Test
-  void whoIsNotThatBusGetsNothing() {
+  void sendsNothingToAnotherBusAtTheAddress() {
     bus.offer(lane, 1);
     lane.connect();
     EmbeddedChannel channel = bus.opening().answer("c", 7);
@@ -55,7 +55,7 @@ class LaneTest {
   }
 
   @Test
-  void whatIsGivenUpWhileTheOtherSideGreetsDoesNotShiftTheNumbers() {
+  void givingUpDuringTheHandshakeKeepsTheNumbers() {
     bus.offer(lane, 1);
     bus.offer(lane, 2);
     lane.connect();
@@ -79,7 +79,7 @@ class LaneTest {
   }
 
   @Test
-  void whatABusThatHasEndedInOrderDidNotNeedIsNotLost() {
+  void countsNoLossForAPeerThatEndedInOrder() {
     up(lane, "b");
     bus.offer(lane, 1);
     lane.onGoodbye(7);
@@ -109,7 +109,7 @@ class LaneTest {
   }
 
   @Test
-  void whatWasForAMemberOfAGroupThereIsLostForTheOthers() {
+  void countsALossForTheRemainingMembersOfAGroup() {
     up(lane, "b");
     Delivery delivery = bus.delivery("t", 1, 1, "x");
     LanePath.of(lane, "", 1, true, List.of("workers"), List.of(), List.of(), Overflow.BLOCK, null)
@@ -122,7 +122,7 @@ class LaneTest {
   }
 
   @Test
-  void aWayAroundABusIsAsFullAsThoseThatItTakes() {
+  void aBypassIsAsFullAsItsLanes() {
     Peer c = bus.peer("c", 3);
     EmbeddedChannel toB = up(lane, "b");
     LanePath path =

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class OneShotLatchTest {
   @Test
-  void keepsBackUntilItIsOpened() {
+  void makesCallersWaitUntilItOpens() {
     OneShotLatch gate = new OneShotLatch();
     AtomicInteger retries = new AtomicInteger();
     assertThat(gate.mustWait(retries::incrementAndGet)).isTrue();

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class RelayTokenTest {
   /** The loops count independently: an end on one loop must not wait for a turn of the other. */
   @Test
-  void whatAnotherLoopEndsCountsAtOnce() {
+  void countsTheEndOnAnotherLoopAtOnce() {
     TestBus bus = new TestBus(2, TestBus.fanout(8));
     IncomingLane lane = bus.peer("b", 2).incoming(0, bus.loop(0));
     RelayToken token = new RelayToken(lane, 1, 2);

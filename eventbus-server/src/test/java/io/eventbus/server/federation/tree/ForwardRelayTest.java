@@ -56,7 +56,7 @@ class ForwardRelayTest {
   }
 
   @Test
-  void fullSubscribersAreChargedForTheTimeThatTheyHoldALane() {
+  void chargesFullSubscribersForHoldingALane() {
     subscriber.full(true);
     fromB.writeInbound(LaneFrames.of(bus.forward("t", 1, "x")));
     bus.pass(Duration.ofSeconds(1));
@@ -78,7 +78,7 @@ class ForwardRelayTest {
   }
 
   @Test
-  void nobodyIsChargedForTheMemoryOfTheBus() {
+  void chargesNobodyForTheMemoryOfTheBus() {
     Lane toC = bus.peer("c", 3).lane(0);
     for (int i = 1; toC.bytes() <= MEMORY; i++) {
       bus.offer(toC, i);

@@ -61,7 +61,7 @@ class TopicPlanMemoryTest {
     "64, 10, true, 800"
   })
   void topicsThatTheSameBusesWantShareTheirTrees(
-      int buses, int producers, boolean group, long most) {
+      int buses, int producers, boolean group, long maximum) {
     int topics = 4_000;
     TestBus bus = new TestBus(2, TestBus.fanout(FANOUT));
     Map<RemoteBus, Overflow> wanted = wanted(bus, buses);
@@ -73,7 +73,7 @@ class TopicPlanMemoryTest {
       use(bus, plan, producers);
       plans.add(plan);
     }
-    compare(plans, ReachableHeap.bytes(bus, wanted, plans) - before, most);
+    compare(plans, ReachableHeap.bytes(bus, wanted, plans) - before, maximum);
     plans.subList(1, topics).forEach(RemotePlan::close);
     assertThat(plans.get(0).heapBytes()).as("all that they shared").isGreaterThan(1_000);
     bus.close();
@@ -87,7 +87,7 @@ class TopicPlanMemoryTest {
     "40, 1, false, 20000",
     "40, 100, true, 400000"
   })
-  void whatIsNotSharedIsCounted(int buses, int producers, boolean group, long most) {
+  void countsUnsharedPlans(int buses, int producers, boolean group, long maximum) {
     int each = producers > 1 ? 20 : 200;
     TestBus bus = new TestBus(2, TestBus.fanout(FANOUT));
     List<RemotePlan> plans = new ArrayList<>();
@@ -109,15 +109,15 @@ class TopicPlanMemoryTest {
       use(bus, plan, producers);
       plans.add(plan);
     }
-    compare(plans, ReachableHeap.bytes(bus, all, plans) - before, most);
+    compare(plans, ReachableHeap.bytes(bus, all, plans) - before, maximum);
     bus.close();
   }
 
-  private static void compare(List<RemotePlan> plans, long grown, long most) {
+  private static void compare(List<RemotePlan> plans, long grown, long maximum) {
     long measured = grown / plans.size();
     long counted = plans.stream().mapToLong(RemotePlan::heapBytes).sum() / plans.size();
     System.out.println("a plan: " + measured + " bytes of heap, counted as " + counted);
-    assertThat(measured).isLessThan(most);
+    assertThat(measured).isLessThan(maximum);
     assertThat(counted).isBetween((long) (measured * 0.8), (long) (measured * 1.6));
   }
 
@@ -146,7 +146,7 @@ class TopicPlanMemoryTest {
   }
 
   @Test
-  void topicsOfWhichEachIsWantedElsewhereTakeNoMoreThanTheyMay() {
+  void boundsThePlansOfTopicsWithDistinctBuses() {
     long limit = 1 << 20;
     SubscriptionIndex index = new SubscriptionIndex(1, limit);
     TestBus bus = new TestBus(1, TestBus.fanout(FANOUT), 1 << 30, index);

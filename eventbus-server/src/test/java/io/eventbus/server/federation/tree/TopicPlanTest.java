@@ -59,7 +59,7 @@ class TopicPlanTest {
   }
 
   @Test
-  void aPlanWithTheSameWaysWaitsForNothing() {
+  void aPlanWithTheSamePathsWaitsForNothing() {
     RemotePlan first = plan(null, b, c);
     assertThat(mustWait(first)).isFalse();
     sent(b);
@@ -68,7 +68,7 @@ class TopicPlanTest {
   }
 
   @Test
-  void otherWaysWaitForThoseThatTheOldOnesLedTo() {
+  void aPlanWithOtherPathsWaitsForTheOldPaths() {
     RemotePlan first = plan(null, b, c);
     assertThat(mustWait(first)).isFalse();
     sent(c);
@@ -97,7 +97,7 @@ class TopicPlanTest {
   }
 
   @Test
-  void nobodyKnowsWhatWentBeforeTheFirstPlan() {
+  void theFirstPlanWaitsForEarlierFrames() {
     sent(c);
     RemotePlan first = plan(null, b, c);
     assertThat(mustWait(first)).isTrue();
@@ -137,7 +137,7 @@ class TopicPlanTest {
   }
 
   @Test
-  void whoWaitsForAGroupIsWokenByAnyBusWithAMember() {
+  void aWaitForAGroupIsEndedByAnyBusWithAMember() {
     for (String first : List.of("b", "c", "d")) {
       TestBus flat = new TestBus(1, TestBus.fanout(8));
       List<Peer> all = List.of(flat.peer("b", 2), flat.peer("c", 3), flat.peer("d", 4));
@@ -157,7 +157,7 @@ class TopicPlanTest {
   }
 
   @Test
-  void whoWaitsForAGroupAgainAndAgainWaitsOnceInEachLane() {
+  void aRepeatedWaitForAGroupWaitsOnceInEachLane() {
     TestBus flat = new TestBus(1, TestBus.fanout(8));
     Peer slow = flat.peer("b", 2);
     Peer quick = flat.peer("c", 3);

@@ -40,7 +40,7 @@ class TreeTest {
   }
 
   @Test
-  void everyBusIsReachedOnceAlsoWithTheGreatestTurn() {
+  void everyBusIsReachedOnceWithTheLargestRotation() {
     List<Integer> buses = IntStream.range(0, 10).boxed().toList();
     for (int turn : new int[] {Integer.MAX_VALUE, Integer.MAX_VALUE - 5, Integer.MIN_VALUE}) {
       List<Integer> reached = new ArrayList<>();
@@ -67,7 +67,7 @@ class TreeTest {
   }
 
   @Test
-  void theTurnSaysWhoPassesOn() {
+  void theRotationSelectsTheRelays() {
     List<Integer> buses = List.of(1, 2, 3);
     assertThat(Tree.split(buses, 1, 0)).containsExactly(new Tree.Branch<>(1, List.of(2, 3)));
     assertThat(Tree.split(buses, 1, 1)).containsExactly(new Tree.Branch<>(2, List.of(3, 1)));

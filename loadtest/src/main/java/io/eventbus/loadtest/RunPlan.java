@@ -58,12 +58,18 @@ final class RunPlan {
   /** Returns in a line each what cannot be run with which system. */
   List<String> leftOut() {
     List<String> lines = new ArrayList<>();
-    for (Workload workload : workloads.keySet()) {
-      for (String driver : versions.keySet()) {
+    for (String driver : versions.keySet()) {
+      List<String> ofDriver = new ArrayList<>();
+      for (Workload workload : workloads.keySet()) {
         String lack = lacks.apply(driver, workload);
         if (!lack.isEmpty()) {
-          lines.add(workload.name() + ": " + driver + " has no " + lack + ": left out");
+          ofDriver.add(workload.name() + ": " + driver + " has no " + lack + ": left out");
         }
+      }
+      if (ofDriver.size() > 1 && ofDriver.size() == workloads.size()) {
+        lines.add(driver + ": no workload is for it: left out");
+      } else {
+        lines.addAll(ofDriver);
       }
     }
     return lines;

@@ -385,4 +385,16 @@ class LoadTestTest {
     assertThat(out.toString())
         .contains("1 of 1: f/one, memory, run 1", "f/two: memory has no clusters");
   }
+
+  @Test
+  void aSystemWithoutAnyWorkloadIsLeftOutInOneLine() throws Exception {
+    Files.writeString(
+        workload,
+        "{name: f, warmUp: 10ms, duration: 20ms, runs: 1, variants:"
+            + " [{name: a, calls: 1}, {name: b, calls: 2}]}");
+    assertThat(run("failing")).isEqualTo(LoadTestExitCode.ABSENT);
+    assertThat(out.toString())
+        .contains("failing: no workload is for it: left out")
+        .doesNotContain("f/a: failing");
+  }
 }

@@ -14,7 +14,6 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -115,18 +114,14 @@ final class RegistryControl {
     return parse(bytes, in -> in.readLong());
   }
 
-  /** Asks a server. */
-  static CompletableFuture<byte[]> askLater(
-      LinkNode links, InetSocketAddress server, String channel, int service, String argument) {
-    byte[] request = write(out -> out.writeUTF(argument));
-    return links.call(server, channel, service, request, ANSWER).toCompletableFuture();
-  }
-
   /** Asks a server and waits for its answer. */
   static byte[] ask(
       LinkNode links, InetSocketAddress server, String channel, int service, String argument) {
+    byte[] request = write(out -> out.writeUTF(argument));
     try {
-      return askLater(links, server, channel, service, argument)
+      return links
+          .call(server, channel, service, request, ANSWER)
+          .toCompletableFuture()
           .get(ANSWER.plusSeconds(1).toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -78,12 +77,8 @@ final class RegistryWriter implements CoordinationClient {
   @Override
   public void create(String register, String value) {
     CommandResult result =
-        await(
-            submit(
-                CommandId.random(newest.get()),
-                new TopicCommand.Create(spec(register, value)),
-                CREATE),
-            CREATE);
+        submit(
+            CommandId.random(newest.get()), new TopicCommand.Create(spec(register, value)), CREATE);
     if (result instanceof CommandResult.TopicCreated created) {
       revisions.put(register, created.version());
     } else if (result instanceof CommandResult.Refused refused
@@ -97,17 +92,26 @@ final class RegistryWriter implements CoordinationClient {
 
   @Override
   public void write(Put put) {
-    await(writeLater(put), DEADLINE);
-  }
-
-  private CompletableFuture<Void> writeLater(Put put) {
     Attempt noted = (Attempt) put.identity();
     Attempt attempt =
         noted == null ? attempt(put, revisions.getOrDefault(put.register(), 0L), false) : noted;
     // Without an answer it is repeated as a write that may have been carried out.
     put.identify(attempt.inDoubt());
-    return submit(attempt.id(), attempt.command(), DEADLINE)
-        .thenCompose(result -> judge(put, attempt, result));
+    CommandResult result = submit(attempt.id(), attempt.command(), DEADLINE);
+    if (result instanceof CommandResult.TopicChanged changed) {
+      revisions.put(put.register(), changed.version());
+      return;
+    }
+    if (result instanceof CommandResult.Refused refused) {
+      if (refused.reason() == RegistryRefusalReason.ID_FORGOTTEN) {
+        // With a new id; the revision keeps it from being applied twice.
+        put.identify(new Attempt(CommandId.random(newest.get()), attempt.command(), true));
+      } else if (refused.reason() == RegistryRefusalReason.STALE_REVISION) {
+        stale(put, attempt, result);
+        return;
+      }
+    }
+    throw new CoordinationException("refused", result.toString());
   }
 
   private Attempt attempt(Put put, long revision, boolean doubtful) {
@@ -117,58 +121,24 @@ final class RegistryWriter implements CoordinationClient {
         doubtful);
   }
 
-  private CompletableFuture<Void> judge(Put put, Attempt attempt, CommandResult result) {
-    if (result instanceof CommandResult.TopicChanged changed) {
-      revisions.put(put.register(), changed.version());
-      return CompletableFuture.completedFuture(null);
+  /** Finds out who has changed the register: this client, if an attempt is in doubt; or a fault. */
+  private void stale(Put put, Attempt attempt, CommandResult result) {
+    Register read = read(RegistryControl.READ_NEWEST, put.register());
+    revisions.put(put.register(), read.version());
+    if (attempt.doubtful() && read.value().equals(put.value())) {
+      return;
     }
-    if (result instanceof CommandResult.Refused refused) {
-      if (refused.reason() == RegistryRefusalReason.ID_FORGOTTEN) {
-        // With a new id; the revision keeps it from being applied twice.
-        put.identify(new Attempt(CommandId.random(newest.get()), attempt.command(), true));
-      } else if (refused.reason() == RegistryRefusalReason.STALE_REVISION) {
-        return stale(put, attempt, result);
-      }
-    }
-    return CompletableFuture.failedFuture(new CoordinationException("refused", result.toString()));
+    put.identify(attempt(put, read.version(), attempt.doubtful()));
+    throw new CoordinationException(
+        attempt.doubtful() ? "refused" : CoordinationException.FOREIGN,
+        result + ", found revision " + read.version());
   }
 
-  /** Somebody has changed the register: this client before, if there is a doubt; or a fault. */
-  private CompletableFuture<Void> stale(Put put, Attempt attempt, CommandResult result) {
-    int server = near.get();
-    return RegistryControl.askLater(
-            links, servers.get(server), channel, RegistryControl.READ_NEWEST, put.register())
-        .handle(
-            (bytes, error) -> {
-              if (error != null) {
-                near.compareAndSet(server, (server + 1) % servers.size());
-                throw told(error);
-              }
-              Register read = RegistryControl.register(bytes);
-              revisions.put(put.register(), read.version());
-              if (attempt.doubtful() && read.value().equals(put.value())) {
-                return null;
-              }
-              put.identify(attempt(put, read.version(), attempt.doubtful()));
-              throw new CoordinationException(
-                  attempt.doubtful() ? "refused" : CoordinationException.FOREIGN,
-                  result + ", found revision " + read.version());
-            });
-  }
-
-  private CompletableFuture<CommandResult> submit(
-      CommandId id, RegistryCommand command, Duration deadline) {
-    return client
-        .submit(id, command, deadline)
-        .handle(
-            (result, error) -> {
-              if (error != null) {
-                throw told(error);
-              }
-              newest.accumulateAndGet(result.version(), Math::max);
-              return result;
-            })
-        .toCompletableFuture();
+  private CommandResult submit(CommandId id, RegistryCommand command, Duration deadline) {
+    CommandResult result =
+        await(client.submit(id, command, deadline).toCompletableFuture(), deadline);
+    newest.accumulateAndGet(result.version(), Math::max);
+    return result;
   }
 
   @Override
@@ -215,11 +185,9 @@ final class RegistryWriter implements CoordinationClient {
   public boolean replace(Register read, String value) {
     newest.accumulateAndGet(read.version(), Math::max);
     CommandResult result =
-        await(
-            submit(
-                CommandId.random(newest.get()),
-                new TopicCommand.Change(spec(read.name(), value), read.version()),
-                DEADLINE),
+        submit(
+            CommandId.random(newest.get()),
+            new TopicCommand.Change(spec(read.name(), value), read.version()),
             DEADLINE);
     if (result instanceof CommandResult.TopicChanged) {
       return true;
@@ -233,7 +201,7 @@ final class RegistryWriter implements CoordinationClient {
 
   private static <T> T await(CompletableFuture<T> future, Duration deadline) {
     try {
-      // The future ends by itself; reading after a refusal takes another answer's time.
+      // The future ends by itself within the deadline.
       return future.get(2 * deadline.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -245,12 +213,7 @@ final class RegistryWriter implements CoordinationClient {
     }
   }
 
-  private static CoordinationException told(Throwable error) {
-    Throwable cause =
-        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-    if (cause instanceof CoordinationException known) {
-      return known;
-    }
+  private static CoordinationException told(Throwable cause) {
     return new CoordinationException(
         cause instanceof RegistryException ? cause.getClass().getSimpleName() : "other", cause);
   }

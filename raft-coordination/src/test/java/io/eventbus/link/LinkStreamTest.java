@@ -161,7 +161,7 @@ class LinkStreamTest {
                 b.openStream(address, "echo.3", here, peer -> new Caller())
                     .get(60, TimeUnit.SECONDS))
         .hasRootCauseInstanceOf(LinkException.class)
-        .hasMessageContaining("takes no streams on channel echo.3 yet");
+        .hasMessageContaining("accepts no streams on channel echo.3 yet");
     assertThat(b.peer(address, "other.1").get(60, TimeUnit.SECONDS).bus()).isEqualTo("a");
     acceptEcho(a);
     b.openStream(address, "echo.3", here, peer -> new Caller()).get(60, TimeUnit.SECONDS);

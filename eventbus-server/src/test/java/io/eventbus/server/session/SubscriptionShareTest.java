@@ -281,7 +281,9 @@ class SubscriptionShareTest {
   void anAddressHasAShareOfItsOwn() {
     Client client = new Client();
     client.link.addressRoom = 2000;
-    assertThat(client.fill()).contains("address").contains("limits.address-memory-percent of " + POT);
+    assertThat(client.fill())
+        .contains("address")
+        .contains("limits.address-memory-percent of " + POT);
     assertThat(client.link.addressBytes).isBetween(1500L, 2000L);
     long full = client.link.addressBytes;
     client.unsubscribe(1);

@@ -7,7 +7,7 @@
 #   loadtest/peers/install.sh etcd       etcd only (likewise)
 #
 # Go programs go to peers/bin beside this script, which Git ignores. Mosquitto and etcd go where the system's packages go.
-# What cannot be had is told; the load test then reports that system as absent.
+# A program that cannot be had is named; the load test then reports its system as absent.
 set -uo pipefail
 
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"

@@ -116,6 +116,9 @@ final class CoordinationCommand implements Callable<Integer> {
       out.println("WARNING: " + disk.warning());
     }
     out.flush();
+    variants.forEach(
+        variant ->
+            variant.merge("description", ", data on " + disk, (own, more) -> "" + own + more));
     Path file = options.output().resolve("coordination.yaml");
     Map<String, Object> family = new LinkedHashMap<>();
     family.put("name", "coordination");

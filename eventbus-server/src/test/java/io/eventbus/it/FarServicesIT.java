@@ -244,7 +244,7 @@ class FarServicesIT {
     assertThatThrownBy(() -> get(gather(caller, "far.all")))
         .cause()
         .isInstanceOf(CallFailed.NoMember.class)
-        .hasMessageContaining("at this bus");
+        .hasMessageContaining("at the caller's bus");
     serve(shared.client(0), "far.all", named("here"));
     assertThat(get(gather(caller, "far.all")))
         .extracting(answer -> ((Answer.Replied) answer).response().text())

@@ -49,6 +49,7 @@ test('a page publishes, subscribes, is limited by credit, and closes', { skip },
     globalThis.client = client;
     globalThis.got = [];
     globalThis.waits = new Promise(resolve => { globalThis.go = resolve; });
+    globalThis.gap = new Promise(resolve => client.on('gap', resolve));
     await client.subscribe('page.>', {}, event => { globalThis.got.push([event.sequence, event.text()]); }).ready;
     await client.subscribe('slow', { overflow: 'DROP_OLDEST' }, () => globalThis.waits).ready;
   }, bus.url);
@@ -71,9 +72,8 @@ test('a page publishes, subscribes, is limited by credit, and closes', { skip },
   const { held, missing } = await page.evaluate(async () => {
     await client.flush();
     const held = client.counters().unhandledBytes;
-    const told = new Promise(resolve => client.on('gap', resolve));
     globalThis.go();
-    await told;
+    await globalThis.gap;
     return { held, missing: client.counters().missing };
   });
   assert.ok(held >= 100_000 && held < 250_000, `${held}`);

@@ -258,7 +258,7 @@ public abstract sealed class EventBusException extends RuntimeException {
       return retryAfter;
     }
 
-    /** Absence of members: nobody serves the service, or the member that was asked for does not. */
+    /** Absence of members: no member serves the service, or the requested member does not. */
     public static final class NoMember extends CallFailed {
       private static final long serialVersionUID = 1L;
 

@@ -62,8 +62,8 @@ public interface Invocation {
   Duration remaining();
 
   /**
-   * Returns whether nobody waits for the answer any more: the caller has cancelled the request. The
-   * handler may stop; it should still complete its stage, because its slot is free only then.
+   * Returns whether the caller has cancelled the request and waits for no answer. The handler may
+   * stop; it should still complete its stage, because its slot is free only then.
    *
    * @return true from then on
    */

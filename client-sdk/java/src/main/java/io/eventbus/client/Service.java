@@ -22,8 +22,8 @@ public interface Service {
   /**
    * Returns a stage that completes when the bus has confirmed the member for the first time:
    * requests from anywhere in the cluster reach it from then on. If that fails, the service is
-   * ended, also at the bus, but for a bus that has no services: the next one may serve it. If
-   * nobody calls this method, {@link ConnectionListener#problem} is told of the failure.
+   * ended, also at the bus, but for a bus that has no services: the next one may serve it. Without
+   * a call of this method, {@link ConnectionListener#problem} reports the failure.
    *
    * @return a stage that completes with this service, or with {@link EventBusException.Refused},
    *     {@link EventBusException.TimedOut} or {@link EventBusException.Closed}; never on an I/O

@@ -79,8 +79,8 @@ public interface ServiceClient {
    * a cluster those at other buses are not asked. Each subscriber of the returned publisher makes a
    * request of its own, and gets an answer of each member, a failure if there is no reply: exactly
    * as many as there were members, in any order. Then it is complete. An error says that there are
-   * no further answers: {@link EventBusException.CallFailed.NoMember}, if nobody at the bus serves
-   * it.
+   * no further answers: {@link EventBusException.CallFailed.NoMember}, if no member at the bus
+   * serves it.
    *
    * <p>The request is sent once, so that {@link RequestOptions#idempotent}, {@code retry}, {@code
    * waitFor} and {@code member} mean nothing. Cancelling the subscription cancels it. Answers that

@@ -23,7 +23,7 @@ public interface Subscription {
   /**
    * Returns a stage that completes when the bus has confirmed the subscription for the first time:
    * every event that it receives after that is delivered. If that fails, the subscription is ended,
-   * also at the bus; if nobody calls this method, {@link ConnectionListener#problem} is told of the
+   * also at the bus; without a call of this method, {@link ConnectionListener#problem} reports the
    * failure.
    *
    * @return a stage that completes with this subscription, or with {@link

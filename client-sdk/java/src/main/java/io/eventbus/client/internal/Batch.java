@@ -19,7 +19,7 @@ final class Batch {
   static final long NO_BARRIER = -1;
 
   final List<PublishFrame> frames;
-  // Events that nobody waits for, and their share of the outbound buffer.
+  // Events without a waiting caller, and their share of the outbound buffer.
   final int plainEvents;
   final long plainCost;
   final long barrier;

@@ -76,7 +76,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   private Duration waited = Duration.ZERO;
   // Time at which the bus closes a client that has not moved.
   private long closesAt;
-  // Set if the new bus delivers events to this client that it delivers to nobody else.
+  // Set if the new bus delivers events to this client only.
   private boolean exclusive;
   private boolean grouped;
   private final PingFence fence;
@@ -464,8 +464,8 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   }
 
   /**
-   * Undoes the subscriptions at the new bus. Nothing was given up at the old bus; what the new one
-   * has delivered for groups nobody else has got.
+   * Undoes the subscriptions at the new bus. The old bus still has its own. Events of groups that
+   * the new bus has delivered have reached no other member.
    */
   private void undo() {
     parts.outbox().cancelMove();

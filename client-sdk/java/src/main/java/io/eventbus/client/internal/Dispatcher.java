@@ -345,7 +345,7 @@ final class Dispatcher {
    * Hands on what was held, without duplicates.
    *
    * @param moved whether the new connection is the one that stays; if not, only its events of
-   *     groups are handed on, because nobody else got them
+   *     groups are handed on, because no other member got them
    */
   void release(boolean moved) {
     HeldDeliveries holding = held;

@@ -16,7 +16,7 @@ interface Registration {
   /** Returns the frame that tells the bus that it is not wanted any more. */
   byte[] endFrame();
 
-  /** Returns whether the bus gives to nobody else what it has given to one connection for it. */
+  /** Returns whether the bus gives an event or call of it to one connection only. */
   boolean isExclusive();
 
   boolean isConfirmed();

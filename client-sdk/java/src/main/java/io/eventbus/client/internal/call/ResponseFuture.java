@@ -13,7 +13,7 @@ final class ResponseFuture extends CompletableFuture<Response> implements CallRe
     this.host = host;
   }
 
-  /** Sets the task that runs when nobody waits for the answer any more. */
+  /** Sets the task that runs when the caller abandons the answer. */
   void onAbandon(Runnable task) {
     abandon = task;
   }

@@ -3,7 +3,6 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.protocol.DurationText;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,14 +71,16 @@ final class OpenClients {
     return List.copyOf(open.values());
   }
 
+  private synchronized boolean isOpen(Client client) {
+    return open.containsKey(client.outbox());
+  }
+
   /** Waits for the published events of all clients at once, and logs what is not delivered. */
-  static void finish(List<Client> clients) {
+  void finish(List<Client> clients) {
     long begun = System.nanoTime();
-    List<CompletableFuture<Void>> flushes = new ArrayList<>();
-    clients.forEach(client -> flushes.add(flush(client)));
+    List<CompletableFuture<Void>> flushes = clients.stream().map(OpenClients::flush).toList();
     for (int i = 0; i < clients.size(); i++) {
-      long left = begun + clients.get(i).timeout().toNanos() - System.nanoTime();
-      finish(clients.get(i), flushes.get(i), Math.max(0, left));
+      finish(clients.get(i), flushes.get(i), begun + clients.get(i).timeout().toNanos());
     }
   }
 
@@ -89,16 +90,21 @@ final class OpenClients {
         : client.barriers().ask(client.timeout(), client.clock().nanoTime());
   }
 
-  private static void finish(Client client, CompletableFuture<Void> flush, long timeoutNanos) {
+  private void finish(Client client, CompletableFuture<Void> flush, long deadline) {
     try {
-      flush.get(timeoutNanos, TimeUnit.NANOSECONDS);
+      flush.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+      // The application's own hook may still publish, and closes the client only then.
+      while (isOpen(client) && client.outbox().unsettled() > 0) {
+        flush(client).get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {
       LOG.debug("{}: not everything was delivered at the end of the process", client.name(), e);
     }
     long left = client.outbox().unsettled();
-    if (left > 0) {
+    // close() tells its caller what is left.
+    if (left > 0 && isOpen(client)) {
       LOG.error(
           "{}: the process ends without close(), and {} published events are lost, or may be"
               + " (waited for {})",

@@ -53,14 +53,15 @@ class OpenClientsTest {
   }
 
   private static void exit(ClientParts parts) {
-    OpenClients.finish(
-        List.of(
-            new OpenClients.Client(
-                "app", parts.outbox(), parts.barriers(), parts.options(), parts.clock())));
+    OpenClients.ALL.finish(clients(parts));
+  }
+
+  private static List<OpenClients.Client> clients(ClientParts parts) {
+    return OpenClients.ALL.all().stream().filter(c -> c.outbox() == parts.outbox()).toList();
   }
 
   private static boolean isOpen(ClientParts parts) {
-    return OpenClients.ALL.all().stream().anyMatch(c -> c.outbox() == parts.outbox());
+    return !clients(parts).isEmpty();
   }
 
   @Test
@@ -105,6 +106,42 @@ class OpenClientsTest {
       assertThat(parts.outbox().unsettled()).isZero();
       assertThat(lines.list).isEmpty();
     }
+  }
+
+  @Test
+  void deliversEventsThatArePublishedWhileItWaits() throws Exception {
+    bus.answersBarriers = false;
+    ClientParts parts = parts(Duration.ofMinutes(1));
+    try (EventBusClient client = parts.start().get(60, TimeUnit.SECONDS)) {
+      client.send("a", "1");
+      CompletableFuture<Void> exit = CompletableFuture.runAsync(() -> exit(parts));
+      long first = (Long) bus.next(TypeCode.BARRIER).content();
+      client.send("a", "2");
+      bus.awaitPayload("2");
+      bus.answersBarriers = true;
+      bus.connection().frame(TypeCode.BARRIER, new Barrier(first));
+      assertThat(exit).succeedsWithin(Duration.ofSeconds(60));
+      assertThat(lines.list).isEmpty();
+      assertThat(parts.outbox().unsettled()).isZero();
+    }
+  }
+
+  @Test
+  void saysNothingOfAClientThatIsBeingClosed() throws Exception {
+    bus.answersBarriers = false;
+    ClientParts parts = parts(Duration.ofMillis(1));
+    EventBusClient client = parts.start().get(60, TimeUnit.SECONDS);
+    client.send("a", "1");
+    bus.awaitPayload("1");
+    List<OpenClients.Client> open = clients(parts);
+    CompletableFuture<Boolean> closing =
+        CompletableFuture.supplyAsync(() -> client.close(Duration.ofSeconds(60)));
+    long barrier = (Long) bus.next(TypeCode.BARRIER).content();
+    OpenClients.ALL.finish(open);
+    assertThat(parts.outbox().unsettled()).isEqualTo(1);
+    assertThat(lines.list).isEmpty();
+    bus.connection().frame(TypeCode.BARRIER, new Barrier(barrier));
+    assertThat(closing).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(true);
   }
 
   @Test

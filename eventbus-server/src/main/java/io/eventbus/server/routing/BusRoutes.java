@@ -32,6 +32,21 @@ final class BusRoutes {
     this.nobody = Route.ofNobody(loops);
   }
 
+  /** Returns the route of a topic without subscribers. */
+  public Route nobody() {
+    return nobody;
+  }
+
+  /** Counts topics that a loop remembers, or no longer does. */
+  public void countTopics(int by) {
+    topicCount.add(by);
+  }
+
+  /** Counts the heap of topics that a loop remembers. */
+  public void countTopicBytes(long by) {
+    topicBytes.add(by);
+  }
+
   /** Returns a stamp that no set of subscriptions of any account has had. */
   long nextStamp() {
     return stamps.incrementAndGet();

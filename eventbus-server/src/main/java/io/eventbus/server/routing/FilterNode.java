@@ -13,11 +13,19 @@ import org.jspecify.annotations.Nullable;
  * created when there are any.
  */
 final class FilterNode {
+  /** Heap of a node and its place in its parent's map, without its token. */
+  private static final int HEAP_BYTES = 80;
+
   private @Nullable String onlyToken;
   private @Nullable FilterNode onlyChild;
   private @Nullable Map<String, FilterNode> children;
   private @Nullable SubscriptionSet here;
   private @Nullable SubscriptionSet tail;
+
+  /** Estimates the heap of a node with its token, in bytes. */
+  static long heapBytes(String token) {
+    return HEAP_BYTES + HeapBytes.ofString(token);
+  }
 
   /** Adds a subscription below this node; returns the bytes of the nodes created for it. */
   long add(RoutedSubscription subscription, long changedAt) {
@@ -28,7 +36,7 @@ final class FilterNode {
       if (next == null) {
         next = new FilterNode();
         node.put(token, next);
-        bytes += HeapBytes.ofNode(token);
+        bytes += heapBytes(token);
       }
       node = next;
     }
@@ -68,7 +76,7 @@ final class FilterNode {
     long freed = child == null ? -1 : child.remove(subscription, tokens, depth + 1, changedAt);
     if (child != null && freed >= 0 && child.isEmpty()) {
       drop(token);
-      freed += HeapBytes.ofNode(token);
+      freed += heapBytes(token);
     }
     return freed;
   }

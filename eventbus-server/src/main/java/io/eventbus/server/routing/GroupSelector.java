@@ -52,14 +52,14 @@ final class GroupSelector {
   void choose(Route route, int roundRobin) {
     // An error may have kept the last frame's choice from being cleared.
     clear();
-    for (int g = 0; g < route.groups.size(); g++) {
+    for (int g = 0; g < route.groups().size(); g++) {
       choose(route, g, roundRobin);
     }
   }
 
   /** Chooses a member of one group. */
   void choose(Route route, int group, int roundRobin) {
-    RoutedSubscription s = pick(route.groups, group, roundRobin);
+    RoutedSubscription s = pick(route.groups(), group, roundRobin);
     Chosen c = byMember.get(s.subscriber());
     if (c == null) {
       c = new Chosen(s.subscriber(), s.overflow());

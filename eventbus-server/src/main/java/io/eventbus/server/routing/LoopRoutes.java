@@ -40,7 +40,7 @@ final class LoopRoutes {
 
   /** Returns the position of a named group in a topic's route; -1 if it has no member there. */
   int group(RouteCache.Entry entry, String name) {
-    return entry.index.group(entry.route, name);
+    return entry.index.group(entry.route(), name);
   }
 
   /** Returns whether a topic's route is what a look-up would find. */
@@ -74,17 +74,17 @@ final class LoopRoutes {
 
   /** Looks up a topic again. */
   void refresh(RouteCache.Entry entry) {
-    Route before = entry.route;
-    long invalidations = entry.invalidations;
+    Route before = entry.route();
+    long invalidations = entry.invalidations();
     entry.index.refresh(entry, matches);
-    if (!entry.route.isShared()) {
+    if (!entry.route().isShared()) {
       makeRoomFor(entry);
     }
     // A route that was taken from its topic has left its plan behind.
     boolean planned = entry.remote != null;
-    if (entry.route != before
-        || entry.invalidations != invalidations
-        || planned != entry.route.leavesTheBus()) {
+    if (entry.route() != before
+        || entry.invalidations() != invalidations
+        || planned != entry.route().leavesTheBus()) {
       plan(entry);
     }
   }
@@ -94,7 +94,7 @@ final class LoopRoutes {
    * this one goes soon.
    */
   private void makeRoomFor(RouteCache.Entry entry) {
-    for (int i = 0; i < ROUTES_FOR_ONE && !entry.route.isShared(); i++) {
+    for (int i = 0; i < ROUTES_FOR_ONE && !entry.route().isShared(); i++) {
       RouteCache.Entry other = cache.someWithRoute(entry);
       if (other == null) {
         break;
@@ -102,7 +102,7 @@ final class LoopRoutes {
       other.index.forget(other);
       entry.index.share(entry);
     }
-    if (!entry.route.isShared() && unshared != entry) {
+    if (!entry.route().isShared() && unshared != entry) {
       forgetUnshared();
       unshared = entry;
     }
@@ -112,18 +112,18 @@ final class LoopRoutes {
   private void forgetUnshared() {
     RouteCache.Entry entry = unshared;
     unshared = null;
-    if (entry != null && !entry.route.isShared()) {
+    if (entry != null && !entry.route().isShared()) {
       entry.index.forget(entry);
     }
   }
 
   private void plan(RouteCache.Entry entry) {
-    Route route = entry.route;
+    Route route = entry.route();
     RemotePlan before = entry.remote;
     entry.remote =
         route.leavesTheBus()
             ? remote.plan(
-                before, entry.index.account(), entry.topic, route.remotePlain, route.remoteGroups)
+                before, entry.index.account(), entry.topic(), route.remotePlain(), route.remoteGroups())
             : null;
     if (before != null) {
       before.close();

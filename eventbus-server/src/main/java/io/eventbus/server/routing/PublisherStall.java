@@ -57,17 +57,17 @@ public final class PublisherStall {
       chargedUntil = nowNanos;
     } else if (someoneStarves(topic)) {
       // With the time in which they still had something to read, and could not be seen to starve.
-      charge(topic.route, nowNanos - chargedUntil);
+      charge(topic.route(), nowNanos - chargedUntil);
       chargedUntil = nowNanos;
     }
   }
 
   private boolean someoneStarves(RouteCache.Entry topic) {
-    if (starves(topic.route)) {
+    if (starves(topic.route())) {
       return true;
     }
     for (RouteCache.Entry other : recent) {
-      if (other != null && starves(other.route)) {
+      if (other != null && starves(other.route())) {
         return true;
       }
     }
@@ -76,16 +76,16 @@ public final class PublisherStall {
 
   static boolean starves(Route route) {
     int left = ASKED;
-    for (RouteTarget[] targets : route.byLoop) {
+    for (RouteTarget[] targets : route.byLoop()) {
       for (int i = 0; i < targets.length && left > 0; i++, left--) {
         if (targets[i].subscriber().isStarving()) {
           return true;
         }
       }
     }
-    for (int g = 0; g < route.groups.size() && left > 0; g++) {
-      for (int i = 0; i < route.groups.size(g) && left > 0; i++, left--) {
-        if (route.groups.member(g, i).subscriber().isStarving()) {
+    for (int g = 0; g < route.groups().size() && left > 0; g++) {
+      for (int i = 0; i < route.groups().size(g) && left > 0; i++, left--) {
+        if (route.groups().member(g, i).subscriber().isStarving()) {
           return true;
         }
       }
@@ -94,15 +94,15 @@ public final class PublisherStall {
   }
 
   static void charge(Route route, long nanos) {
-    for (Subscriber subscriber : route.blocking) {
+    for (Subscriber subscriber : route.blocking()) {
       if (subscriber.isFull()) {
         subscriber.chargeStall(nanos);
       }
     }
-    for (int g = 0; g < route.groups.blocking(); g++) {
-      if (route.groups.isFull(g)) {
-        for (int i = 0; i < route.groups.size(g); i++) {
-          route.groups.member(g, i).subscriber().chargeStall(nanos);
+    for (int g = 0; g < route.groups().blocking(); g++) {
+      if (route.groups().isFull(g)) {
+        for (int i = 0; i < route.groups().size(g); i++) {
+          route.groups().member(g, i).subscriber().chargeStall(nanos);
         }
       }
     }

@@ -18,27 +18,25 @@ final class Route {
   private static final Subscriber[] NO_SUBSCRIBERS = {};
   private static final long[] NO_STAMPS = {};
 
+  /** Heap of a route and its place among those that are remembered, without its parts. */
+  private static final int HEAP_BYTES = 136;
+
   /** Stamps of the sets that it was built of; see {@link SubscriptionSet#stamp}. */
   final long[] stamps;
 
-  /** Subscribers without a group: for each loop those that it owns, perhaps none. */
-  final RouteTarget[][] byLoop;
+  private final RouteTarget[][] byLoop;
 
-  final int targetCount;
+  private final int targetCount;
 
   private final boolean isPlain;
 
-  /** Subscribers in {@link #byLoop} that publishers have to wait for. */
-  final Subscriber[] blocking;
+  private final Subscriber[] blocking;
 
-  /** Groups: one member of each gets each frame. */
-  final RouteGroups groups;
+  private final RouteGroups groups;
 
-  /** Peers with subscribers without a group, and the strictest of their policies. */
-  final Map<RemoteBus, Overflow> remotePlain;
+  private final Map<RemoteBus, Overflow> remotePlain;
 
-  /** Groups with members at peers only: a member here comes first. */
-  final Map<String, List<RemoteBus>> remoteGroups;
+  private final Map<String, List<RemoteBus>> remoteGroups;
 
   /** Estimated heap, with its place in the table. */
   final long bytes;
@@ -90,7 +88,21 @@ final class Route {
     blocking = single.blocking();
     isPlain = blocking.length == targetCount;
     plainMembers = single.among(groups);
-    bytes = HeapBytes.ofRoute(this, plainMembers.size());
+    bytes = heapBytes();
+  }
+
+  private long heapBytes() {
+    long sum = HEAP_BYTES + HeapBytes.ofLongs(stamps.length) + HeapBytes.ofMap(plainMembers.size());
+    sum += HeapBytes.ofSlots(byLoop.length) + HeapBytes.ofSlots(blocking.length);
+    for (RouteTarget[] targets : byLoop) {
+      sum += targets.length == 0 ? 0 : HeapBytes.ofSlots(targets.length);
+    }
+    sum += groups.bytes();
+    sum += HeapBytes.ofMap(remotePlain.size()) + HeapBytes.ofMap(remoteGroups.size());
+    for (List<RemoteBus> buses : remoteGroups.values()) {
+      sum += 24 + HeapBytes.ofSlots(buses.size() + buses.size() / 2);
+    }
+    return sum;
   }
 
   /** Returns the route of a topic without subscribers; it takes part in no count. */
@@ -98,6 +110,36 @@ final class Route {
     Route nobody = new Route(loops, NO_STAMPS);
     nobody.shared = true;
     return nobody;
+  }
+
+  /** Returns the subscribers without a group: for each loop those that it owns, perhaps none. */
+  public RouteTarget[][] byLoop() {
+    return byLoop;
+  }
+
+  /** Returns the number of subscribers without a group. */
+  public int targetCount() {
+    return targetCount;
+  }
+
+  /** Returns the subscribers in {@link #byLoop} that publishers have to wait for. */
+  public Subscriber[] blocking() {
+    return blocking;
+  }
+
+  /** Returns the groups: one member of each gets each frame. */
+  public RouteGroups groups() {
+    return groups;
+  }
+
+  /** Returns the peers with subscribers without a group, and the strictest of their policies. */
+  public Map<RemoteBus, Overflow> remotePlain() {
+    return remotePlain;
+  }
+
+  /** Returns the groups with members at peers only: a member here comes first. */
+  public Map<String, List<RemoteBus>> remoteGroups() {
+    return remoteGroups;
   }
 
   /** Acquires the first holder's share. */

@@ -29,6 +29,9 @@ final class RouteCache {
 
   /** Topic that this loop has seen. */
   static final class Entry extends TopicRoute {
+    /** Heap of a topic, without its name. */
+    private static final int HEAP_BYTES = 128;
+
     /** Index of the topic's account. */
     final SubscriptionIndex index;
 
@@ -61,6 +64,12 @@ final class RouteCache {
      */
     void keep() {
       eventsSwept = -1;
+    }
+
+    /** Estimates the heap of the topic with its plan and without its route, in bytes. */
+    int heapBytes() {
+      long sum = HEAP_BYTES + HeapBytes.ofString(topic()) + HeapBytes.ofBytes(bytes.length);
+      return (int) (remote == null ? sum : sum + remote.heapBytes());
     }
 
     Entry(SubscriptionIndex index, long number, int hash, byte[] bytes, String topic) {
@@ -103,7 +112,7 @@ final class RouteCache {
 
   /** Finds the entry of a topic published in an account; null when there is none. */
   @Nullable Entry find(SubscriptionIndex index, ByteBuffer in, int start, int length) {
-    int hash = SecretHash.of(in, start, length) ^ index.salt;
+    int hash = SecretHash.of(in, start, length) ^ index.salt();
     @Nullable Entry[] table = slots;
     int mask = table.length - 1;
     for (int i = 0; i < NEIGHBOURHOOD; i++) {
@@ -122,7 +131,7 @@ final class RouteCache {
   Entry add(SubscriptionIndex index, ByteBuffer in, int start, int length, String topic) {
     byte[] bytes = new byte[length];
     in.get(start, bytes);
-    int hash = SecretHash.of(in, start, length) ^ index.salt;
+    int hash = SecretHash.of(in, start, length) ^ index.salt();
     Entry entry = new Entry(index, ++lastNumber, hash, bytes, topic);
     while (slots.length < maxSlots
         && cost < maxBytes
@@ -130,7 +139,7 @@ final class RouteCache {
       grow();
     }
     put(entry);
-    shared.topicCount.increment();
+    shared.countTopics(1);
     recount(entry);
     makeRoom(entry);
     return entry;
@@ -178,7 +187,7 @@ final class RouteCache {
   private void remove(int slot, Entry entry) {
     slots[slot] = null;
     size--;
-    shared.topicCount.decrement();
+    shared.countTopics(-1);
     entry.index.forget(entry);
     RemotePlan plan = entry.remote;
     if (plan != null) {
@@ -189,14 +198,14 @@ final class RouteCache {
 
   /** Counts what a topic takes, again when its plan is another one or has grown. */
   void recount(Entry entry) {
-    int now = HeapBytes.ofTopicEntry(entry);
+    int now = entry.heapBytes();
     count(now - entry.cost);
     entry.cost = now;
   }
 
   private void count(long bytes) {
     cost += bytes;
-    shared.topicBytes.add(bytes);
+    shared.countTopicBytes(bytes);
   }
 
   private void grow() {
@@ -223,7 +232,7 @@ final class RouteCache {
   @Nullable Entry someWithRoute(Entry but) {
     for (int i = 0; i < LOOK; i++) {
       Entry entry = next();
-      if (entry != null && entry != but && entry.route != shared.nobody) {
+      if (entry != null && entry != but && entry.route() != shared.nobody()) {
         return entry;
       }
     }
@@ -251,7 +260,7 @@ final class RouteCache {
       if (entry != null && entry.index.isDropped()) {
         remove(swept, entry);
       } else if (entry != null) {
-        if (entry.route != shared.nobody
+        if (entry.route() != shared.nobody()
             && (entry.events == entry.eventsSwept || !entry.index.isCurrent(entry))) {
           entry.index.forget(entry);
         }

@@ -10,6 +10,12 @@ import org.jspecify.annotations.Nullable;
  * @see SubscriptionIndex
  */
 public final class RoutedSubscription {
+  /**
+   * Heap of a subscription, its filter, and its places in a set of the index and its copy, in its
+   * session's map, and among those that are equal to it.
+   */
+  private static final int HEAP_BYTES = 300;
+
   // Holds the subscriber and the policy: the routes of all topics share it.
   private final RouteTarget target;
   private final long id;
@@ -67,6 +73,33 @@ public final class RoutedSubscription {
   /** Notes that it is in an index now, where its group has a number. */
   void joined(long number) {
     groupNumber = number;
+  }
+
+  /** Estimates the heap of the subscription, in bytes. */
+  long heapBytes() {
+    long bytes = HEAP_BYTES + HeapBytes.ofString(filter.toString());
+    if (!filter.isExact()) {
+      bytes += HeapBytes.ofSlots(filter.tokens().size());
+      for (String token : filter.tokens()) {
+        bytes += HeapBytes.ofString(token);
+      }
+    }
+    return group == null ? bytes : bytes + HeapBytes.ofString(group);
+  }
+
+  /**
+   * Estimates the heap of the subscription with all that is kept because of it alone, in bytes; it
+   * adds no more to {@link SubscriptionIndex#bytes}.
+   */
+  public long heapBytesAlone() {
+    long bytes = heapBytes();
+    if (filter.isExact()) {
+      return bytes + SubscriptionIndex.TOPIC_HEAP_BYTES;
+    }
+    for (String token : filter.tokens()) {
+      bytes += FilterNode.heapBytes(token);
+    }
+    return bytes;
   }
 
   /** Returns the subscriber with the policy, for a route. */

@@ -139,7 +139,7 @@ public final class Router {
 
   /** Returns the topic that was looked up last. */
   public String selectedTopic() {
-    return selected().topic;
+    return selected().topic();
   }
 
   /**
@@ -203,12 +203,12 @@ public final class Router {
   }
 
   private boolean isAnyFull(RouteCache.Entry entry, long producer, Runnable retry) {
-    Route route = entry.route;
-    if (anyFull(route.blocking, retry)) {
+    Route route = entry.route();
+    if (anyFull(route.blocking(), retry)) {
       return true;
     }
-    for (int g = 0; g < route.groups.blocking(); g++) {
-      if (isFull(route.groups, g, retry)) {
+    for (int g = 0; g < route.groups().blocking(); g++) {
+      if (isFull(route.groups(), g, retry)) {
         return true;
       }
     }
@@ -245,8 +245,8 @@ public final class Router {
     byte[] bytes = topic.getBytes(StandardCharsets.UTF_8);
     RouteCache.Entry entry =
         routes.current(routes.unnamed().accounts().findOrNobody(account), bytes);
-    if (entry != null && PublisherStall.starves(entry.route)) {
-      PublisherStall.charge(entry.route, nanos);
+    if (entry != null && PublisherStall.starves(entry.route())) {
+      PublisherStall.charge(entry.route(), nanos);
     }
   }
 
@@ -267,13 +267,13 @@ public final class Router {
       return true;
     }
     RouteCache.Entry entry = selected();
-    Route route = entry.route;
-    if (ungrouped && anyFull(route.blocking, retry)) {
+    Route route = entry.route();
+    if (ungrouped && anyFull(route.blocking(), retry)) {
       return true;
     }
     for (int i = 0; i < groups.size(); i++) {
       int group = routes.group(entry, groups.get(i));
-      if (group >= 0 && isFull(route.groups, group, retry)) {
+      if (group >= 0 && isFull(route.groups(), group, retry)) {
         return true;
       }
     }
@@ -328,16 +328,16 @@ public final class Router {
   public int deliver(
       ByteBuffer in, PublishView publish, long producer, long receivedAt, long nowNanos) {
     RouteCache.Entry entry = selected();
-    Route route = entry.route;
+    Route route = entry.route();
     int events = publish.eventCount();
     RemotePlan plan = entry.remote;
     int far = 0;
     int buses = 0;
     int grouped = 0;
-    if (route.targetCount > 0 || route.groups.size() > 0 || plan != null) {
+    if (route.targetCount() > 0 || route.groups().size() > 0 || plan != null) {
       choice.choose(route, entry.roundRobin++);
       grouped = choice.ofGroupsOnly();
-      boolean ungrouped = route.targetCount > 0 || plan != null;
+      boolean ungrouped = route.targetCount() > 0 || plan != null;
       Delivery shared =
           ungrouped || (choice.size() > 0 && DeliveryAllocator.isShared(publish.eventsSize()))
               ? build(in, publish, producer, receivedAt, nowNanos, NO_GROUPS, 0)
@@ -347,8 +347,8 @@ public final class Router {
           enqueueOne(i, forGroups(shared, i, in, publish, producer, receivedAt, nowNanos));
         }
         if (shared != null) {
-          for (int to = 0; to < route.byLoop.length; to++) {
-            enqueue(shared, to, choice.without(route.byLoop[to]));
+          for (int to = 0; to < route.byLoop().length; to++) {
+            enqueue(shared, to, choice.without(route.byLoop()[to]));
           }
           if (plan != null) {
             RouteTarget[] paths = plan.targets(producer, entry.roundRobin);
@@ -365,9 +365,9 @@ public final class Router {
     }
     // Last: where memory is refused nothing was published.
     entry.events += events;
-    entry.deliveries += (long) events * (route.targetCount + route.groups.size());
+    entry.deliveries += (long) events * (route.targetCount() + route.groups().size());
     stats.eventsIn.add(events);
-    receivers = route.targetCount + grouped + buses;
+    receivers = route.targetCount() + grouped + buses;
     return route.work(events) + far;
   }
 
@@ -389,10 +389,10 @@ public final class Router {
       int relayLoop,
       RouteTarget[] relays) {
     RouteCache.Entry entry = selected();
-    Route route = entry.route;
+    Route route = entry.route();
     int events = deliver.eventCount();
     int missing = choose(entry, groups);
-    int here = ungrouped ? route.targetCount : 0;
+    int here = ungrouped ? route.targetCount() : 0;
     int chosen = choice.size();
     boolean sharing =
         choice.size() > 0
@@ -408,8 +408,8 @@ public final class Router {
         enqueueOne(i, forGroups(sharing ? shared : null, i, in, from, deliver, nowNanos));
       }
       if (shared != null) {
-        for (int i = 0; here > 0 && i < route.byLoop.length; i++) {
-          enqueue(shared, i, choice.without(route.byLoop[i]));
+        for (int i = 0; here > 0 && i < route.byLoop().length; i++) {
+          enqueue(shared, i, choice.without(route.byLoop()[i]));
         }
         enqueue(shared, relayLoop, relays);
       }
@@ -432,7 +432,7 @@ public final class Router {
       if (group < 0) {
         missing++;
       } else {
-        choice.choose(entry.route, group, roundRobin);
+        choice.choose(entry.route(), group, roundRobin);
       }
     }
     return missing;
@@ -576,7 +576,7 @@ public final class Router {
         continue;
       }
       counts.add(
-          new TopicCount(entry.index.account(), entry.topic, entry.events, entry.deliveries));
+          new TopicCount(entry.index.account(), entry.topic(), entry.events, entry.deliveries));
     }
     return counts;
   }

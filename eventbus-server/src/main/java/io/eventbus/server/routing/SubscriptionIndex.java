@@ -28,6 +28,9 @@ public final class SubscriptionIndex {
   /** Divisor of the heap for routes and the topics that loops remember. */
   private static final int ROUTE_SHARE = 16;
 
+  /** Heap of the set of a plain topic and its place in the map of topics. */
+  static final int TOPIC_HEAP_BYTES = 72;
+
   private static final int FEW_STRIPES = 64;
 
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
@@ -45,8 +48,7 @@ public final class SubscriptionIndex {
   private volatile LocalSubscriptions local = LocalSubscriptions.NOBODY;
   private volatile boolean dropped;
 
-  /** Per-account hash salt; 0 for the default account. */
-  final int salt;
+  private final int salt;
 
   /** Number of the account's connections, and of peers' subscriptions; guarded by Accounts. */
   int clients;
@@ -91,6 +93,12 @@ public final class SubscriptionIndex {
     return account;
   }
 
+  /** Returns the account's hash salt; 0 for the default account. */
+  public int salt() {
+    return salt;
+  }
+
+  /** Returns the state that the indexes of all accounts share. */
   BusRoutes shared() {
     return shared;
   }
@@ -257,7 +265,7 @@ public final class SubscriptionIndex {
     all = new SubscriptionSet();
     all.add(subscription, shared.nextStamp());
     exact.put(topic, all);
-    return HeapBytes.ofTopic();
+    return TOPIC_HEAP_BYTES;
   }
 
   /** Returns the bytes of what went with it, -1 if it was not there. */
@@ -271,7 +279,7 @@ public final class SubscriptionIndex {
       return 0;
     }
     exact.remove(topic);
-    return HeapBytes.ofTopic();
+    return TOPIC_HEAP_BYTES;
   }
 
   /** Returns the stripe of changes that concern topics with these first characters. */
@@ -347,9 +355,10 @@ public final class SubscriptionIndex {
 
   /** Returns the position of a named group in a route; -1 if it has no member there. */
   int group(Route route, String name) {
-    return route.groups.find(groups.number(name));
+    return route.groups().find(groups.number(name));
   }
 
+  /** Returns the route of a topic without subscribers. */
   Route nobody() {
     return shared.nobody;
   }
@@ -477,12 +486,12 @@ public final class SubscriptionIndex {
    * @param subscription not counted yet
    */
   public void keep(RoutedSubscription subscription) {
-    shared.subscriptionBytes.addAndGet(HeapBytes.ofSubscription(subscription));
+    shared.subscriptionBytes.addAndGet(subscription.heapBytes());
   }
 
   /** Stops counting a subscription. */
   public void release(RoutedSubscription subscription) {
-    shared.subscriptionBytes.addAndGet(-HeapBytes.ofSubscription(subscription));
+    shared.subscriptionBytes.addAndGet(-subscription.heapBytes());
   }
 
   /**

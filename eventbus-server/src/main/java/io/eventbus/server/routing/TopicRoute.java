@@ -35,4 +35,19 @@ class TopicRoute {
     this.stripe = index.stripe(topic, topic.length());
     this.firstTokenStripe = index.stripe(topic, dot < 0 ? topic.length() : dot);
   }
+
+  /** Returns the topic. */
+  public String topic() {
+    return topic;
+  }
+
+  /** Returns the route as of the last look-up. */
+  public Route route() {
+    return route;
+  }
+
+  /** Returns the count of {@link SubscriptionIndex#invalidate} as of the last look-up. */
+  public long invalidations() {
+    return invalidations;
+  }
 }

@@ -2,7 +2,6 @@ package io.eventbus.server.session;
 
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.config.LimitsConfig;
-import io.eventbus.server.routing.HeapBytes;
 import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.routing.WildcardPattern;
@@ -59,7 +58,7 @@ final class SubscriptionShare {
     if (problem == null && subscription.group() != null) {
       problem = problem(subscription.filter(), subscription.group(), groups);
     }
-    long cost = HeapBytes.ofAlone(subscription);
+    long cost = subscription.heapBytesAlone();
     if (problem == null) {
       problem = problem(cost);
     }
@@ -168,7 +167,7 @@ final class SubscriptionShare {
 
   /** Releases the resources of a subscription. */
   void release(RoutedSubscription subscription) {
-    long cost = HeapBytes.ofAlone(subscription);
+    long cost = subscription.heapBytesAlone();
     bytes -= cost;
     link.releaseSubscriptionBytes(cost);
     WildcardPattern pattern = bounded(subscription);

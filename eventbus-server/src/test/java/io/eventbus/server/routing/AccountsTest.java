@@ -130,7 +130,7 @@ class AccountsTest {
   void aTopicIsToldApartFromThatOfAnotherAccountEvenWithTheSameSalt() {
     RouteCache cache = new RouteCache(unnamed.shared(), 1 << 20);
     SubscriptionIndex twin =
-        new SubscriptionIndex(accounts, unnamed.shared(), "twin", unnamed.salt);
+        new SubscriptionIndex(accounts, unnamed.shared(), "twin", unnamed.salt());
     RouteCache.Entry here = add(cache, unnamed);
     RouteCache.Entry there = add(cache, twin);
     ByteBuffer topic = ByteBuffer.wrap(new byte[] {'t'});

@@ -43,7 +43,7 @@ class RouteCacheTest {
   void findsWhatWasAddedAndNothingElse() {
     RouteCache.Entry ab = add(cache, "a.b");
     assertThat(find(cache, "a.b")).isSameAs(ab);
-    assertThat(ab.topic).isEqualTo("a.b");
+    assertThat(ab.topic()).isEqualTo("a.b");
     assertThat(find(cache, "a.c")).isNull();
     assertThat(find(cache, "a.b.c")).isNull();
     assertThat(find(cache, "a")).isNull();
@@ -81,7 +81,7 @@ class RouteCacheTest {
     for (int i = 0; i < MANY; i += 7) {
       RouteCache.Entry entry = find(cache, "topic." + i);
       if (entry != null) {
-        assertThat(entry.topic).isEqualTo("topic." + i);
+        assertThat(entry.topic()).isEqualTo("topic." + i);
       }
     }
   }

@@ -10,8 +10,8 @@ public final class Routes {
   /** Returns the peers that get events of a topic, groups left out. */
   public static Set<String> remote(SubscriptionIndex index, String topic) {
     Set<String> buses = new HashSet<>();
-    Route route = lookup(index, topic).route;
-    route.remotePlain.keySet().forEach(bus -> buses.add(bus.toString()));
+    Route route = lookup(index, topic).route();
+    route.remotePlain().keySet().forEach(bus -> buses.add(bus.toString()));
     return buses;
   }
 

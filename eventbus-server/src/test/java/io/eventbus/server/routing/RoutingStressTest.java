@@ -282,7 +282,7 @@ class RoutingStressTest {
                 index.refresh(routes[t], matches);
               }
               if (stamp % 2 == 0 && topic.stamp().get() == stamp) {
-                assertThat(routes[t].route.targetCount).isEqualTo(subscribed ? 1 : 0);
+                assertThat(routes[t].route().targetCount()).isEqualTo(subscribed ? 1 : 0);
                 judged.incrementAndGet();
               }
             }

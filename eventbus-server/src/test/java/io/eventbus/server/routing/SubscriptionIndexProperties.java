@@ -150,29 +150,29 @@ class SubscriptionIndexProperties {
       }
     }
     Map<Subscriber, Overflow> found = new LinkedHashMap<>();
-    assertThat(route.byLoop).hasNumberOfRows(LOOPS);
+    assertThat(route.byLoop()).hasNumberOfRows(LOOPS);
     for (int loop = 0; loop < LOOPS; loop++) {
-      for (RouteTarget target : route.byLoop[loop]) {
+      for (RouteTarget target : route.byLoop()[loop]) {
         assertThat(target.subscriber().loop()).isEqualTo(loop);
         assertThat(found.put(target.subscriber(), target.overflow())).as("once").isNull();
       }
     }
     assertThat(found).isEqualTo(plain);
     assertThat(index.subscribers(topic)).isEqualTo(plain.size() + groups.size());
-    assertThat(route.targetCount).isEqualTo(plain.size());
-    assertThat(route.blocking)
+    assertThat(route.targetCount()).isEqualTo(plain.size());
+    assertThat(route.blocking())
         .containsExactlyInAnyOrder(
             plain.entrySet().stream()
                 .filter(e -> e.getValue() == Overflow.BLOCK)
                 .map(Map.Entry::getKey)
                 .toArray(Subscriber[]::new));
     List<Set<Subscriber>> foundGroups = new ArrayList<>();
-    for (int g = 0; g < route.groups.size(); g++) {
+    for (int g = 0; g < route.groups().size(); g++) {
       Set<Subscriber> once = new LinkedHashSet<>();
-      String name = route.groups.member(g, 0).group();
+      String name = route.groups().member(g, 0).group();
       assertThat(index.group(route, String.valueOf(name))).isEqualTo(g);
-      for (int i = 0; i < route.groups.size(g); i++) {
-        RoutedSubscription s = route.groups.member(g, i);
+      for (int i = 0; i < route.groups().size(g); i++) {
+        RoutedSubscription s = route.groups().member(g, i);
         assertThat(once.add(s.subscriber())).as("once in a group").isTrue();
         assertThat(s.filter().matches(topic)).isTrue();
         assertThat(s.group()).isEqualTo(name);
@@ -180,10 +180,10 @@ class SubscriptionIndexProperties {
       foundGroups.add(once);
       assertThat(groups.get(name)).isEqualTo(once);
       int group = g;
-      assertThat(g < route.groups.blocking())
+      assertThat(g < route.groups().blocking())
           .isEqualTo(
-              IntStream.range(0, route.groups.size(g))
-                  .allMatch(i -> route.groups.member(group, i).overflow() == Overflow.BLOCK));
+              IntStream.range(0, route.groups().size(g))
+                  .allMatch(i -> route.groups().member(group, i).overflow() == Overflow.BLOCK));
     }
     assertThat(foundGroups).containsExactlyInAnyOrderElementsOf(groups.values());
     assertThat(route.isEmpty()).isEqualTo(plain.isEmpty() && groups.isEmpty());

@@ -5,6 +5,7 @@ import io.eventbus.server.config.AuthConfig;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.secret.SecretFiles;
 import io.eventbus.server.security.jwt.JwtLogin;
 import io.eventbus.server.security.roles.RolesFile;
 import io.eventbus.server.security.users.Users;

@@ -24,6 +24,7 @@ class ArchitectureTest {
   private static final String TRANSPORT = "io.eventbus.server.transport..";
   private static final String FEDERATION = "io.eventbus.server.federation..";
   private static final String ADMIN = "io.eventbus.server.admin";
+  private static final String VIEW = "io.eventbus.server.view";
   private static final String SERVER = "io.eventbus.server";
   private static final String COMMANDS = "io.eventbus.cli..";
   private static final String NETTY_COLLECTIONS = "io.netty.util.collection";
@@ -54,7 +55,7 @@ class ArchitectureTest {
   static final ArchRule only_mixed_numbers_are_keys_of_netty =
       noClasses()
           .that()
-          .doNotHaveFullyQualifiedName("io.eventbus.server.routing.NumberMap")
+          .doNotHaveFullyQualifiedName("io.eventbus.server.memory.NumberMap")
           .should()
           .dependOnClassesThat()
           .resideInAPackage(NETTY_COLLECTIONS);
@@ -73,10 +74,10 @@ class ArchitectureTest {
               "io.netty.resolver..");
 
   @ArchTest
-  static final ArchRule only_administration_and_command_line_use_jackson_and_meters =
+  static final ArchRule only_administration_views_and_command_line_use_jackson_and_meters =
       noClasses()
           .that()
-          .resideOutsideOfPackages(ADMIN, COMMANDS)
+          .resideOutsideOfPackages(ADMIN, VIEW, COMMANDS)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("com.fasterxml.jackson..", "io.micrometer..", "io.prometheus..");

@@ -74,8 +74,8 @@ class HashKeysTest {
           Map.entry(
               "io/eventbus/server/federation/tree/TreeTable$Key",
               "of buses, by identity, and the accounts that operators give"),
-          Map.entry("io/eventbus/server/routing/RemoteBus", "an interface; by identity"),
-          Map.entry("io/eventbus/server/routing/Subscriber", "an interface; by identity"),
+          Map.entry("io/eventbus/server/subscription/RemoteBus", "an interface; by identity"),
+          Map.entry("io/eventbus/server/delivery/Subscriber", "an interface; by identity"),
           Map.entry("io/eventbus/server/security/roles/Role", "of the operator's file"),
           Map.entry(
               "io/eventbus/server/transport/ConnectionLoop$Ticking", "an interface; by identity"),

@@ -1,8 +1,8 @@
 package io.eventbus.simulation;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.Subscriber;
 import io.eventbus.server.samples.SampleFrames;
 import java.util.HashMap;
 import java.util.Map;

@@ -5,7 +5,7 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.routing.Routes;
+import io.eventbus.server.subscription.Routes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,6 +1,13 @@
 package io.eventbus.server.admin;
 
 import io.eventbus.server.security.Identity;
+import io.eventbus.server.view.AccountInfo;
+import io.eventbus.server.view.BusHealth;
+import io.eventbus.server.view.BusView;
+import io.eventbus.server.view.QuotaInfo;
+import io.eventbus.server.view.ServiceInfo;
+import io.eventbus.server.view.SubscriptionKey;
+import io.eventbus.server.view.TopicInfo;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

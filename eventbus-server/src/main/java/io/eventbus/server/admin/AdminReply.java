@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.view.Json;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;

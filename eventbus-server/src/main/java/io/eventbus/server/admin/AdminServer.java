@@ -7,6 +7,8 @@ import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.tls.TlsFiles;
 import io.eventbus.server.tls.TlsSource;
+import io.eventbus.server.view.BusHealth;
+import io.eventbus.server.view.BusView;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;

@@ -2,6 +2,7 @@ package io.eventbus.server.admin;
 
 import io.eventbus.server.admin.AdminApi.Page;
 import io.eventbus.server.admin.AdminApi.Route;
+import io.eventbus.server.view.BusView;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -1,6 +1,7 @@
 package io.eventbus.server.admin;
 
 import io.eventbus.server.balance.BalanceStatus;
+import io.eventbus.server.view.BusStats;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;

@@ -1,5 +1,8 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.view.BusHealth;
+import io.eventbus.server.view.BusStats;
+import io.eventbus.server.view.BusView;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;

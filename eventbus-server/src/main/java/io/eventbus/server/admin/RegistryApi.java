@@ -7,6 +7,7 @@ import io.eventbus.registry.RegistryAdministration;
 import io.eventbus.server.admin.AdminApi.Page;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.admin.RegistryReport.Member;
+import io.eventbus.server.view.BusView;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

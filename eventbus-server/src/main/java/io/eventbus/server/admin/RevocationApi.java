@@ -9,6 +9,7 @@ import io.eventbus.registry.RevocationCommand;
 import io.eventbus.server.admin.AdminApi.Route;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Identity;
+import io.eventbus.server.view.BusView;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Duration;

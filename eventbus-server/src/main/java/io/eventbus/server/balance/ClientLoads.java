@@ -2,11 +2,11 @@ package io.eventbus.server.balance;
 
 import io.eventbus.server.balance.decision.ClientLoad;
 import io.eventbus.server.balance.decision.MoveHistory;
-import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.session.Acknowledgements;
 import io.eventbus.server.session.MoveTokens;
 import io.eventbus.server.session.Session;
 import io.eventbus.server.session.Sessions;
+import io.eventbus.server.subscription.RoutedSubscription;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.eventbus.server.call;
 
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.Loops;
+import io.eventbus.server.delivery.Loops;
+import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.eventbus.server.call;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.server.call.tunnel.TunnelHalf;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.stats.CallStats;
 import org.jspecify.annotations.Nullable;
 

@@ -4,7 +4,7 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.tunnel.TunnelEnding;
 import io.eventbus.server.call.tunnel.TunnelHalf;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;

@@ -1,6 +1,6 @@
 package io.eventbus.server.call;
 
-import io.eventbus.server.routing.HeapBytes;
+import io.eventbus.server.memory.HeapBytes;
 import java.util.Map;
 
 /**

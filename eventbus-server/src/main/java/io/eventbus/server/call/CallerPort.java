@@ -2,7 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 
 /**
  * Connection of a caller as calls see it.

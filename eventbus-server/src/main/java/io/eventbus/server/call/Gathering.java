@@ -2,7 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 
 /**
  * Request to all members of a service: one call for each of them, which waits for a place in that

@@ -2,8 +2,8 @@ package io.eventbus.server.call;
 
 import io.eventbus.server.call.tunnel.TunnelClient;
 import io.eventbus.server.call.tunnel.TunnelEnds;
-import io.eventbus.server.routing.ServiceMemory;
-import io.eventbus.server.routing.ServiceShare;
+import io.eventbus.server.memory.ServiceMemory;
+import io.eventbus.server.memory.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -2,7 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.CallPriority;
 import io.eventbus.server.call.tunnel.TunnelHalf;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import org.jspecify.annotations.Nullable;
 
 /** Call on its way to a member. Valid on the member's loop while {@link MemberPort#invoke} runs. */

@@ -1,6 +1,6 @@
 package io.eventbus.server.call;
 
-import io.eventbus.server.routing.SecretHash;
+import io.eventbus.server.memory.SecretHash;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

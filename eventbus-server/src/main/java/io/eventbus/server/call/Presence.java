@@ -1,6 +1,6 @@
 package io.eventbus.server.call;
 
-import io.eventbus.server.routing.ServiceMemory;
+import io.eventbus.server.memory.ServiceMemory;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;

@@ -1,6 +1,6 @@
 package io.eventbus.server.call;
 
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

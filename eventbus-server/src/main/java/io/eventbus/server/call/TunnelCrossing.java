@@ -3,7 +3,7 @@ package io.eventbus.server.call;
 import io.eventbus.server.call.tunnel.TunnelEnding;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.call.tunnel.TunnelLoop;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import java.util.function.BooleanSupplier;
 
 /**

@@ -1,9 +1,9 @@
 package io.eventbus.server.queue;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.DeliveryAllocator;
-import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryAllocator;
+import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.session.LoopContext;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package io.eventbus.server.queue;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryKind;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 

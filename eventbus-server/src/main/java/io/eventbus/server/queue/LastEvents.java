@@ -4,7 +4,7 @@ import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;

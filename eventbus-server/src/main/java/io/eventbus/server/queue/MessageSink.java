@@ -1,6 +1,6 @@
 package io.eventbus.server.queue;
 
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import io.netty.buffer.ByteBuf;
 
 /**

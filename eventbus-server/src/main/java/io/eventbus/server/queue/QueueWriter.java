@@ -1,7 +1,7 @@
 package io.eventbus.server.queue;
 
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.session.LoopContext;
 import io.netty.buffer.ByteBuf;
 

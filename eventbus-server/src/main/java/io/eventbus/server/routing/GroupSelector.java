@@ -1,6 +1,11 @@
 package io.eventbus.server.routing;
 
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.delivery.RouteTarget;
+import io.eventbus.server.delivery.Subscriber;
+import io.eventbus.server.subscription.Route;
+import io.eventbus.server.subscription.RouteGroups;
+import io.eventbus.server.subscription.RoutedSubscription;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;

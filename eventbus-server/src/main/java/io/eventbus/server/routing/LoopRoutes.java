@@ -1,5 +1,8 @@
 package io.eventbus.server.routing;
 
+import io.eventbus.server.subscription.MatchResult;
+import io.eventbus.server.subscription.Route;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -123,7 +126,11 @@ final class LoopRoutes {
     entry.remote =
         route.leavesTheBus()
             ? remote.plan(
-                before, entry.index.account(), entry.topic(), route.remotePlain(), route.remoteGroups())
+                before,
+                entry.index.account(),
+                entry.topic(),
+                route.remotePlain(),
+                route.remoteGroups())
             : null;
     if (before != null) {
       before.close();

@@ -1,5 +1,8 @@
 package io.eventbus.server.routing;
 
+import io.eventbus.server.delivery.RouteTarget;
+import io.eventbus.server.delivery.Subscriber;
+import io.eventbus.server.subscription.Route;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,7 @@
 package io.eventbus.server.routing;
 
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.subscription.RemoteBus;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

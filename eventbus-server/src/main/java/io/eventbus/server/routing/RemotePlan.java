@@ -1,5 +1,7 @@
 package io.eventbus.server.routing;
 
+import io.eventbus.server.delivery.RouteTarget;
+
 /**
  * Paths of the frames of one topic to peers. Created for one loop by a {@link RemoteForwarder}, and
  * confined to it.

@@ -1,5 +1,10 @@
 package io.eventbus.server.routing;
 
+import io.eventbus.server.memory.HeapBytes;
+import io.eventbus.server.memory.SecretHash;
+import io.eventbus.server.subscription.BusRoutes;
+import io.eventbus.server.subscription.SubscriptionIndex;
+import io.eventbus.server.subscription.TopicRoute;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

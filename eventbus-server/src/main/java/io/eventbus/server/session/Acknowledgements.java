@@ -1,8 +1,8 @@
 package io.eventbus.server.session;
 
 import io.eventbus.schema.Ack;
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.HeapBytes;
+import io.eventbus.server.memory.BusMemory;
+import io.eventbus.server.memory.HeapBytes;
 import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.util.HashMap;

@@ -6,13 +6,13 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ServicesConfig;
+import io.eventbus.server.delivery.LoopBarrier;
+import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.LoopBarrier;
-import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Revocations;
 import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.time.Clock;
 
 /**

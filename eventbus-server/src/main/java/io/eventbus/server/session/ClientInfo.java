@@ -1,6 +1,6 @@
 package io.eventbus.server.session;
 
-import io.eventbus.server.routing.HeapBytes;
+import io.eventbus.server.memory.HeapBytes;
 import java.time.Instant;
 import java.util.Map;
 

@@ -2,10 +2,10 @@ package io.eventbus.server.session;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.Subscriber;
+import io.eventbus.server.memory.ServiceShare;
 import io.eventbus.server.quota.ConnectionQuota;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.ServiceShare;
-import io.eventbus.server.routing.Subscriber;
 import java.security.cert.X509Certificate;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;

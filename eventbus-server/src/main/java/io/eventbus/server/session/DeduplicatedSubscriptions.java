@@ -1,8 +1,8 @@
 package io.eventbus.server.session;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.RoutedSubscription;
-import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.subscription.RoutedSubscription;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;

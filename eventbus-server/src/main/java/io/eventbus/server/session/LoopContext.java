@@ -9,7 +9,7 @@ import io.eventbus.protocol.ReplyView;
 import io.eventbus.protocol.RequestView;
 import io.eventbus.server.call.CallRequest;
 import io.eventbus.server.call.LoopCalls;
-import io.eventbus.server.routing.DeliveryAllocator;
+import io.eventbus.server.delivery.DeliveryAllocator;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.security.DenialLog;
 import io.eventbus.server.stats.LoopStats;

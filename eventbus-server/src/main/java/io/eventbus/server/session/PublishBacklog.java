@@ -1,6 +1,6 @@
 package io.eventbus.server.session;
 
-import io.eventbus.server.routing.ServiceShare;
+import io.eventbus.server.memory.ServiceShare;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 

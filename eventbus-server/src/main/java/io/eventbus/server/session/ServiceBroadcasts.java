@@ -3,7 +3,7 @@ package io.eventbus.server.session;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.RoutedSubscription;
+import io.eventbus.server.subscription.RoutedSubscription;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 

@@ -2,11 +2,11 @@ package io.eventbus.server.session;
 
 import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.ServiceName;
-import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.PublishDecisions;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;

@@ -2,9 +2,9 @@ package io.eventbus.server.session;
 
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.config.LimitsConfig;
-import io.eventbus.server.routing.RoutedSubscription;
-import io.eventbus.server.routing.SubscriptionIndex;
-import io.eventbus.server.routing.WildcardPattern;
+import io.eventbus.server.subscription.RoutedSubscription;
+import io.eventbus.server.subscription.SubscriptionIndex;
+import io.eventbus.server.subscription.WildcardPattern;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -7,11 +7,11 @@ import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
 import io.eventbus.server.log.PrintableText;
-import io.eventbus.server.routing.RoutedSubscription;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
+import io.eventbus.server.subscription.RoutedSubscription;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 

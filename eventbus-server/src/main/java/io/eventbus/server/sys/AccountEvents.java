@@ -1,6 +1,6 @@
 package io.eventbus.server.sys;
 
-import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;

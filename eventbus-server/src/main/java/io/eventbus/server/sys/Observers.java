@@ -1,7 +1,7 @@
 package io.eventbus.server.sys;
 
-import io.eventbus.server.routing.Accounts;
-import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.subscription.Accounts;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

@@ -1,11 +1,11 @@
 package io.eventbus.server.sys;
 
-import io.eventbus.server.admin.BusHealth;
-import io.eventbus.server.admin.BusStats;
-import io.eventbus.server.admin.BusSummary;
-import io.eventbus.server.admin.BusView;
-import io.eventbus.server.admin.Json;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.view.BusHealth;
+import io.eventbus.server.view.BusStats;
+import io.eventbus.server.view.BusSummary;
+import io.eventbus.server.view.BusView;
+import io.eventbus.server.view.Json;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.server.config.ListenConfig;
 import io.eventbus.server.config.TransportType;
-import io.eventbus.server.routing.Loops;
+import io.eventbus.server.delivery.Loops;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;

@@ -1,7 +1,7 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
-import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.session.WorkBudget;
 import io.eventbus.server.transport.websocket.FrameHeader;
 import io.eventbus.server.transport.websocket.Masking;

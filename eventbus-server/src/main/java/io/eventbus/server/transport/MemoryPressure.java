@@ -4,7 +4,7 @@ import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.log.RateLimitedLog;
-import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.memory.BusMemory;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;

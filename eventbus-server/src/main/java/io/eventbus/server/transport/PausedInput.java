@@ -1,6 +1,6 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.stats.SingleWriterCounter;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;

@@ -1,6 +1,6 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.server.routing.UnfinishedMemory;
+import io.eventbus.server.memory.UnfinishedMemory;
 import io.eventbus.server.session.WorkBudget;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;

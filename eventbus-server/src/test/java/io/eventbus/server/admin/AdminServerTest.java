@@ -10,6 +10,7 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.view.BusHealth;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;

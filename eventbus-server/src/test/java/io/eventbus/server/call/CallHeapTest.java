@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.ServiceShare;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.memory.ServiceShare;
 import io.eventbus.server.samples.ReachableHeap;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.call.CallFixture.FakeCaller;
 import io.eventbus.server.call.CallFixture.FakeMember;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.ServiceShare;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.memory.ServiceShare;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.DeliveryKind;
-import io.eventbus.server.routing.Loops;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.delivery.Loops;
+import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.stats.CallStats;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;

@@ -3,7 +3,7 @@ package io.eventbus.server.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.call.Presence.Departure;
-import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.memory.BusMemory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

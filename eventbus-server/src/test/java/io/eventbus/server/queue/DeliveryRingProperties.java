@@ -3,9 +3,9 @@ package io.eventbus.server.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.memory.BusMemory;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

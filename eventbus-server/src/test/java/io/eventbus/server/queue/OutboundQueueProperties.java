@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.transport.QueueHandler;
 import io.eventbus.server.transport.Wire;

@@ -8,7 +8,7 @@ import io.eventbus.schema.Drained;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.transport.QueueHandler;

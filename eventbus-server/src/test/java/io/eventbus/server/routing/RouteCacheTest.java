@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.PublishView;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.subscription.Routes;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +31,10 @@ class RouteCacheTest {
   }
 
   private RouteCache.Entry add(RouteCache to, String topic) {
+    return add(to, index, topic);
+  }
+
+  private static RouteCache.Entry add(RouteCache to, SubscriptionIndex index, String topic) {
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
     PublishView view = SampleFrames.view(in);
     return to.add(index, in, view.topicStart(), view.topicLength(), topic);
@@ -137,5 +144,28 @@ class RouteCacheTest {
       }
     }
     assertThat(pairs).as("pairs of topics with the same 32 bits").isPositive();
+  }
+
+  @Test
+  void aTopicIsToldApartFromThatOfAnotherAccountEvenWithTheSameSalt() {
+    SubscriptionIndex twin = Routes.twin(index, "twin");
+    RouteCache.Entry here = add(cache, index, "t");
+    RouteCache.Entry there = add(cache, twin, "t");
+    ByteBuffer topic = ByteBuffer.wrap(new byte[] {'t'});
+    assertThat(cache.find(index, topic, 0, 1)).isSameAs(here);
+    assertThat(cache.find(twin, topic, 0, 1)).isSameAs(there);
+  }
+
+  @Test
+  void topicsGoWithTheirAccount() {
+    SubscriptionIndex a = index.accounts().keep("a");
+    add(cache, index, "t");
+    add(cache, a, "t");
+    cache.sweep(0);
+    index.accounts().release(a);
+    for (int second = 1; second < 4; second++) {
+      cache.sweep(TimeUnit.SECONDS.toNanos(second));
+    }
+    assertThat(cache.list()).extracting(entry -> entry.index).containsExactly(index);
   }
 }

@@ -1,6 +1,6 @@
 package io.eventbus.server.samples;
 
-import io.eventbus.server.routing.Loops;
+import io.eventbus.server.delivery.Loops;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.eventbus.server.samples;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.Subscriber;
-import io.eventbus.server.routing.WakeupList;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.Subscriber;
+import io.eventbus.server.memory.WakeupList;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

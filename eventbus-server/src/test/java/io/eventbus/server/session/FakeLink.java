@@ -2,9 +2,9 @@ package io.eventbus.server.session;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.advisory.Advisory;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.DeliveryKind;
-import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.delivery.Subscriber;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;

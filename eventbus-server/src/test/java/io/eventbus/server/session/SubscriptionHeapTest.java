@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.RoutedSubscription;
-import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.ReachableHeap;
+import io.eventbus.server.subscription.RoutedSubscription;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.memory.BusMemory;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;

@@ -10,7 +10,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.transport.websocket.FrameWriting;
 import io.eventbus.server.transport.websocket.Opcode;

@@ -1,8 +1,8 @@
 package io.eventbus.loadtest.jmh;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.Subscriber;
 
 /** A connection that is never full and keeps nothing: what is left is the cost of routing. */
 final class IgnoringSubscriber implements Subscriber {

@@ -1,6 +1,6 @@
 package io.eventbus.loadtest.jmh;
 
-import io.eventbus.server.routing.Loops;
+import io.eventbus.server.delivery.Loops;
 import java.util.concurrent.Executor;
 
 /** The benchmark's thread as the only event loop of a bus. */

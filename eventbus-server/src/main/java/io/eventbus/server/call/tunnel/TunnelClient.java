@@ -2,9 +2,9 @@ package io.eventbus.server.call.tunnel;
 
 import io.eventbus.protocol.TunnelFrames;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.NumberMap;
-import io.eventbus.server.routing.ServiceShare;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.memory.NumberMap;
+import io.eventbus.server.memory.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayList;
 import java.util.Iterator;

@@ -1,6 +1,6 @@
 package io.eventbus.server.call.tunnel;
 
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 
 /**
  * Connection as its ends of tunnels see it. The methods run on the loop that owns the connection.

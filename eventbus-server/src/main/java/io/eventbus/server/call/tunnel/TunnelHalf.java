@@ -3,7 +3,7 @@ package io.eventbus.server.call.tunnel;
 import io.eventbus.protocol.TunnelFrames;
 import io.eventbus.schema.CallKind;
 import io.eventbus.schema.FailureCode;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.eventbus.server.call.tunnel;
 
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import java.util.function.BooleanSupplier;
 
 /**

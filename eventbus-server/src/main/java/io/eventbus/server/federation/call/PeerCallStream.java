@@ -17,7 +17,7 @@ import io.eventbus.server.federation.call.RetransmitQueue.Kept;
 import io.eventbus.server.federation.lane.LaneState;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.Reconnect;
-import io.eventbus.server.routing.NumberMap;
+import io.eventbus.server.memory.NumberMap;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;

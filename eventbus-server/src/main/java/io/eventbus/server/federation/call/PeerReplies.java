@@ -9,7 +9,7 @@ import io.eventbus.schema.Grant;
 import io.eventbus.server.call.MemberConnection.Undone;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.call.ServiceMember;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import java.nio.ByteBuffer;
 
 /** Handles a peer's answers to calls. Confined to the loop. */

@@ -4,7 +4,7 @@ import io.eventbus.link.LinkPeer;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import io.netty.channel.ChannelFuture;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;

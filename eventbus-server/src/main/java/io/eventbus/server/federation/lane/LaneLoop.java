@@ -3,7 +3,7 @@ package io.eventbus.server.federation.lane;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.config.FederationConfig;
-import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.Router;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelFuture;

@@ -2,8 +2,8 @@ package io.eventbus.server.federation.lane;
 
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.Subscriber;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.lane;
 
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import org.jspecify.annotations.Nullable;
 
 /**

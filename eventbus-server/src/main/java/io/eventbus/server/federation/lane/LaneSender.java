@@ -4,7 +4,7 @@ import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.LaneHello;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;

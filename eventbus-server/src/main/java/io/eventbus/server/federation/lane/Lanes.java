@@ -4,7 +4,7 @@ import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.BusId;
 import io.eventbus.server.config.FederationConfig;
-import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.memory.BusMemory;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.ChannelHandler;

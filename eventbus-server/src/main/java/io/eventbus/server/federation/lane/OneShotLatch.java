@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.lane;
 
-import io.eventbus.server.routing.WakeupList;
+import io.eventbus.server.memory.WakeupList;
 
 /**
  * Latch that makes publishers wait until it opens, once: at the start of the bus, or if frames of a

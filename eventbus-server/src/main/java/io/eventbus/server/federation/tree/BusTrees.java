@@ -1,10 +1,10 @@
 package io.eventbus.server.federation.tree;
 
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.delivery.RouteTarget;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.Peer;
-import io.eventbus.server.routing.RouteTarget;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,14 +1,14 @@
 package io.eventbus.server.federation.tree;
 
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.delivery.RouteTarget;
 import io.eventbus.server.federation.lane.Lane;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.federation.lane.Peer;
-import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemotePlan;
-import io.eventbus.server.routing.RouteTarget;
+import io.eventbus.server.subscription.RemoteBus;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

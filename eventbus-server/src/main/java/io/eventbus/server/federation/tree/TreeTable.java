@@ -3,7 +3,7 @@ package io.eventbus.server.federation.tree;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.Peer;
-import io.eventbus.server.routing.RemoteBus;
+import io.eventbus.server.subscription.RemoteBus;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

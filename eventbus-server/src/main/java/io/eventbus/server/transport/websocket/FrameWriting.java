@@ -1,6 +1,6 @@
 package io.eventbus.server.transport.websocket;
 
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.delivery.Delivery;
 import io.netty.buffer.ByteBuf;
 
 /** Header of a frame from a bus, which is never masked (RFC 6455, section 5.2). */

@@ -2,8 +2,8 @@ package io.eventbus.server.transport.websocket;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.FrameLimits;
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.UnfinishedMemory;
+import io.eventbus.server.memory.BusMemory;
+import io.eventbus.server.memory.UnfinishedMemory;
 import io.eventbus.server.stats.SingleWriterCounter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;

@@ -1,6 +1,6 @@
 package io.eventbus.server.transport.websocket;
 
-import io.eventbus.server.routing.UnfinishedMemory;
+import io.eventbus.server.memory.UnfinishedMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;

@@ -1,12 +1,12 @@
 package io.eventbus.server.call.tunnel;
 
 import io.eventbus.protocol.TunnelFrames;
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.DeliveryAllocator;
-import io.eventbus.server.routing.DeliveryKind;
-import io.eventbus.server.routing.ServiceMemory;
-import io.eventbus.server.routing.ServiceShare;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryAllocator;
+import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.memory.BusMemory;
+import io.eventbus.server.memory.ServiceMemory;
+import io.eventbus.server.memory.ServiceShare;
 import io.eventbus.server.stats.CallStats;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.nio.ByteBuffer;

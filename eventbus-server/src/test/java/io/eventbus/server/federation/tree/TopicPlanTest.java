@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.RouteTarget;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.Peer;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemotePlan;
-import io.eventbus.server.routing.RouteTarget;
+import io.eventbus.server.subscription.RemoteBus;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

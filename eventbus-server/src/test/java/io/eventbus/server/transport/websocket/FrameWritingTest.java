@@ -2,9 +2,9 @@ package io.eventbus.server.transport.websocket;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.memory.BusMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -2,8 +2,8 @@ package io.eventbus.server.transport.websocket;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.UnfinishedMemory;
+import io.eventbus.server.memory.BusMemory;
+import io.eventbus.server.memory.UnfinishedMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;

@@ -1,6 +1,0 @@
-package io.eventbus.server.admin;
-
-/**
- * Account that has clients at this bus; the default one, whose name is empty, is not among them.
- */
-public record AccountInfo(String name, int connections, long subscriptions) {}

@@ -1,0 +1,2 @@
+/** Keys of a bus and checks of the files that hold its secrets. */
+package io.eventbus.server.secret;

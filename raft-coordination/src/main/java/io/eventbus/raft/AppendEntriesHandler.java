@@ -3,6 +3,7 @@ package io.eventbus.raft;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.LinkService;
 import io.eventbus.raft.repair.DurableAckGuard;
+import io.eventbus.raft.repair.LeaderContact;
 import io.eventbus.raft.repair.ListenerPromotionGuard;
 import io.eventbus.raft.repair.RoutineAppend;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.RaftServer;
@@ -33,18 +35,21 @@ final class AppendEntriesHandler implements LinkService {
   private final Executor workers;
   private final Timer timer;
   private final Duration timeout;
-  private final Guards guards;
+  private final Groups groups;
 
   /** Timer for tasks that must not block. */
   interface Timer {
     void after(Duration delay, Runnable task);
   }
 
-  /** Registry of the guards of groups. */
-  interface Guards {
-    /** Returns the guard; fails if there is no such group here. */
-    DurableAckGuard of(RaftGroupId group) throws IOException;
+  /** Groups that are served here. */
+  interface Groups {
+    /** Returns a group; fails if there is no such group here. */
+    Served of(RaftGroupId group) throws IOException;
   }
+
+  /** Repairs of a group that is served here. */
+  record Served(DurableAckGuard guard, LeaderContact contact) {}
 
   /**
    * Creates the service.
@@ -54,9 +59,9 @@ final class AppendEntriesHandler implements LinkService {
    *     time-out
    */
   AppendEntriesHandler(
-      RaftServer server, Guards guards, Executor workers, Timer timer, Duration timeout) {
+      RaftServer server, Groups groups, Executor workers, Timer timer, Duration timeout) {
     this.server = server;
-    this.guards = guards;
+    this.groups = groups;
     this.workers = workers;
     this.timer = timer;
     this.timeout = timeout;
@@ -69,7 +74,7 @@ final class AppendEntriesHandler implements LinkService {
     try {
       append = AppendEntriesRequestProto.parseFrom(request);
       RaftGroupId group = RaftTransport.group(append.getServerRequest());
-      target = new Target(server.getDivision(group), guards.of(group));
+      target = new Target(server.getDivision(group), groups.of(group));
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -81,7 +86,7 @@ final class AppendEntriesHandler implements LinkService {
             .thenCompose(stage -> stage);
   }
 
-  private record Target(RaftServer.Division division, DurableAckGuard guard) {}
+  private record Target(RaftServer.Division division, Served served) {}
 
   private CompletionStage<byte[]> appendSlowly(Target target, AppendEntriesRequestProto append) {
     try {
@@ -93,11 +98,19 @@ final class AppendEntriesHandler implements LinkService {
   }
 
   private CompletionStage<byte[]> append(Target target, AppendEntriesRequestProto append) {
+    LeaderContact contact = target.served().contact();
+    long now = contact.now();
     try {
       return (append.getEntriesCount() == 0
               ? server.appendEntriesAsync(append)
               : appendEntries(target, append))
-          .thenApply(AppendEntriesReplyProto::toByteArray);
+          .thenApply(
+              reply -> {
+                if (reply.getResult() != AppendResult.NOT_LEADER) {
+                  contact.heard(now);
+                }
+                return reply.toByteArray();
+              });
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -106,7 +119,10 @@ final class AppendEntriesHandler implements LinkService {
   private CompletableFuture<AppendEntriesReplyProto> appendEntries(
       Target target, AppendEntriesRequestProto append) throws IOException {
     CompletableFuture<AppendEntriesReplyProto> kept =
-        target.guard().append(target.division(), append, () -> server.appendEntriesAsync(append));
+        target
+            .served()
+            .guard()
+            .append(target.division(), append, () -> server.appendEntriesAsync(append));
     if (append.getSerializedSize() > LARGE_BYTES && !kept.isDone()) {
       // The leader gives large messages more time, for slow lines; it is to hear early of slow
       // disks, so that heartbeats go on.

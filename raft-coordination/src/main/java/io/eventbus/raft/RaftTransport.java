@@ -5,6 +5,7 @@ import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.raft.members.PeerBook;
 import io.eventbus.raft.repair.DurableAckGuard;
+import io.eventbus.raft.repair.LeaderContact;
 import io.eventbus.raft.repair.ListenerPromotionGuard;
 import io.eventbus.raft.repair.RedundantSnapshotReply;
 import io.eventbus.raft.repair.ShutdownRequestFilter;
@@ -26,6 +27,7 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
@@ -80,7 +82,7 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   private final ExecutorService workers;
 
   private final DedicatedLoop raftLoop;
-  private final Map<RaftGroupId, DurableAckGuard> guards = new ConcurrentHashMap<>();
+  private final Map<RaftGroupId, AppendEntriesHandler.Served> groups = new ConcurrentHashMap<>();
 
   private final RpcType type = new LinkRpcType();
 
@@ -104,16 +106,16 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   }
 
   /** Admits messages to a group to the server, once it has started. */
-  void guard(RaftGroupId group, DurableAckGuard guard) {
-    guards.put(group, guard);
+  void admit(RaftGroupId group, DurableAckGuard guard, LeaderContact contact) {
+    groups.put(group, new AppendEntriesHandler.Served(guard, contact));
   }
 
-  private DurableAckGuard guard(RaftGroupId group) throws IOException {
-    DurableAckGuard guard = guards.get(group);
-    if (guard == null) {
+  private AppendEntriesHandler.Served served(RaftGroupId group) throws IOException {
+    AppendEntriesHandler.Served served = groups.get(group);
+    if (served == null) {
       throw new GroupMismatchException("group " + group + " is not served here");
     }
-    return guard;
+    return served;
   }
 
   /** Sets the server whose messages it carries, before {@link #start()}. */
@@ -124,7 +126,8 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
   private void offerAll(RaftServer server) {
     links.offer(
         RaftServices.APPEND_ENTRIES,
-        new AppendEntriesHandler(server, this::guard, workers, this::after, deadline.dividedBy(2)));
+        new AppendEntriesHandler(
+            server, this::served, workers, this::after, deadline.dividedBy(2)));
     offer(
         RaftServices.REQUEST_VOTE,
         request ->
@@ -139,8 +142,13 @@ final class RaftTransport implements RaftServerRpc, FollowerRpc {
           InstallSnapshotReplyProto reply = RedundantSnapshotReply.reply(division, snapshot);
           if (reply == null) {
             ListenerPromotionGuard.end(division);
+            AppendEntriesHandler.Served served = served(group);
+            long now = served.contact().now();
             reply =
-                guard(group).install(division, snapshot, () -> server.installSnapshot(snapshot));
+                served.guard().install(division, snapshot, () -> server.installSnapshot(snapshot));
+            if (reply.getResult() != InstallSnapshotResult.NOT_LEADER) {
+              served.contact().heard(now);
+            }
           }
           return CompletableFuture.completedFuture(reply.toByteArray());
         });

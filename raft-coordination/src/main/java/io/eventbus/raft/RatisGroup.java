@@ -4,6 +4,7 @@ import io.eventbus.raft.members.RaftMembers;
 import io.eventbus.raft.repair.AbortedReconfiguration;
 import io.eventbus.raft.repair.DirectSubmission;
 import io.eventbus.raft.repair.EarlyElection;
+import io.eventbus.raft.repair.LeaderContact;
 import io.eventbus.raft.repair.LeaderCrashDetector;
 import io.eventbus.raft.repair.VoterChanges;
 import java.io.IOException;
@@ -53,6 +54,7 @@ public final class RatisGroup
   private final RaftServer server;
   private final RaftGroupId group;
   private final RaftPeerId self;
+  private final LeaderContact contact;
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
 
@@ -68,10 +70,16 @@ public final class RatisGroup
    * @param executor for calls that may wait
    */
   RatisGroup(
-      RaftServer server, RaftGroupId group, RaftPeerId self, Executor executor, Executor raftLoop) {
+      RaftServer server,
+      RaftGroupId group,
+      RaftPeerId self,
+      LeaderContact contact,
+      Executor executor,
+      Executor raftLoop) {
     this.server = server;
     this.group = group;
     this.self = self;
+    this.contact = contact;
     this.executor = executor;
     this.raftLoop = raftLoop;
   }
@@ -294,20 +302,11 @@ public final class RatisGroup
   /** Returns the time since the leader was heard from, in milliseconds; -1 if there is none. */
   @Override
   public long leaderSilenceMillis() {
-    if (leader() == null) {
+    String leader = leader();
+    if (leader == null) {
       return -1;
     }
-    try {
-      RoleInfoProto role = server.getDivision(group).getInfo().getRoleInfoProto();
-      if (role.getRole() == RaftPeerRole.LEADER) {
-        return 0;
-      }
-      return role.hasFollowerInfo() && role.getFollowerInfo().hasLeaderInfo()
-          ? role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs()
-          : -1;
-    } catch (IOException e) {
-      return -1;
-    }
+    return leader.equals(self.toString()) ? 0 : contact.silenceMillis();
   }
 
   /** Returns, at the leader, the time since each of the others was heard from, in milliseconds. */

@@ -4,6 +4,7 @@ import io.eventbus.link.DedicatedLoop;
 import io.eventbus.link.LinkNode;
 import io.eventbus.raft.members.PeerBook;
 import io.eventbus.raft.repair.DurableAckGuard;
+import io.eventbus.raft.repair.LeaderContact;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -91,7 +92,8 @@ public final class RatisServer implements AutoCloseable {
             SNAPSHOT_DEADLINE,
             wiring.workers(),
             wiring.raftLoop());
-    transport.guard(id, new DurableAckGuard(group.logFailed()));
+    LeaderContact contact = new LeaderContact(System::nanoTime);
+    transport.admit(id, new DurableAckGuard(group.logFailed()), contact);
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(self)
@@ -104,7 +106,7 @@ public final class RatisServer implements AutoCloseable {
     try {
       server.start();
       return new RatisServer(
-          server, new RatisGroup(server, id, self, wiring.calls(), wiring.raftLoop()));
+          server, new RatisGroup(server, id, self, contact, wiring.calls(), wiring.raftLoop()));
     } catch (IOException | RuntimeException e) {
       server.close();
       throw e;

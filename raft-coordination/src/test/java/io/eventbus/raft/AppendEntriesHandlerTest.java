@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.raft.repair.DurableAckGuard;
+import io.eventbus.raft.repair.LeaderContact;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -40,6 +42,8 @@ import org.junit.jupiter.api.Timeout;
 class AppendEntriesHandlerTest {
   private static final long TERM = 7;
   private static final long LAST = 11;
+  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(3);
+  private static final long WORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final RaftGroupId GROUP = RaftGroupId.randomId();
   private static final RaftGroupId OTHER = RaftGroupId.randomId();
   private static final LinkPeer LEADER = new LinkPeer("bus-a", "", "bus-a", 1, RaftServices.RAFT);
@@ -62,10 +66,12 @@ class AppendEntriesHandlerTest {
   private final DivisionInfo info = fake(DivisionInfo.class, this::ofInfo);
   private final DurableAckGuard disk = new DurableAckGuard(() -> lost);
   private final DurableAckGuard other = new DurableAckGuard(() -> lost);
+  private long nanos;
+  private final LeaderContact contact = new LeaderContact(() -> nanos);
   private final AppendEntriesHandler service =
       new AppendEntriesHandler(
           fake(RaftServer.class, this::ofServer),
-          group -> group.equals(GROUP) ? disk : other,
+          group -> new AppendEntriesHandler.Served(group.equals(GROUP) ? disk : other, contact),
           work::add,
           (delay, task) -> later.add(task),
           Duration.ofMillis(150));
@@ -135,6 +141,7 @@ class AppendEntriesHandlerTest {
   }
 
   private CompletableFuture<byte[]> answer(AppendEntriesRequestProto request) {
+    nanos = IDLE_NANOS;
     return service.answer(LEADER, request.toByteArray()).toCompletableFuture();
   }
 
@@ -142,6 +149,7 @@ class AppendEntriesHandlerTest {
       AppendEntriesRequestProto request, CompletableFuture<byte[]> answer) throws Exception {
     assertThat(answer).isNotDone();
     boolean old = request.getLeaderTerm() < TERM;
+    nanos += WORK_NANOS;
     term = Math.max(TERM, request.getLeaderTerm());
     AppendEntriesReplyProto reply =
         AppendEntriesReplyProto.newBuilder()
@@ -151,6 +159,9 @@ class AppendEntriesHandlerTest {
             .build();
     engine.complete(reply);
     assertThat(AppendEntriesReplyProto.parseFrom(answer.get())).isEqualTo(reply);
+    assertThat(contact.silenceMillis())
+        .as("since the message came, if it is of a leader")
+        .isEqualTo(TimeUnit.NANOSECONDS.toMillis(old ? IDLE_NANOS + WORK_NANOS : WORK_NANOS));
   }
 
   private void goesOnTheCallersThread(AppendEntriesRequestProto request) throws Exception {

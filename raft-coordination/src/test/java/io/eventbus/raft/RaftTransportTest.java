@@ -10,6 +10,7 @@ import io.eventbus.link.LinkOptions;
 import io.eventbus.link.LinkSecurity;
 import io.eventbus.raft.members.PeerBook;
 import io.eventbus.raft.repair.DurableAckGuard;
+import io.eventbus.raft.repair.LeaderContact;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
@@ -76,7 +77,7 @@ class RaftTransportTest {
             DEADLINE,
             workers,
             links.useDedicatedLoop(Set.of(RaftServices.RAFT)));
-    transport.guard(GROUP, new DurableAckGuard(() -> false));
+    transport.admit(GROUP, new DurableAckGuard(() -> false), new LeaderContact(System::nanoTime));
     return transport;
   }
 

@@ -87,6 +87,16 @@ final class BareRatis implements AutoCloseable {
             peer("c", RaftPeerRole.FOLLOWER)));
   }
 
+  /** Starts again what {@link #listener} has left. */
+  static BareRatis restart(Path directory, int timeoutMillis) throws IOException {
+    return start(
+        directory,
+        timeoutMillis,
+        List.of(peer(SELF, RaftPeerRole.LISTENER)),
+        new PlayedServers().cut(),
+        RaftStorage.StartupOption.RECOVER);
+  }
+
   static BareRatis leader(Path directory, int timeoutMillis)
       throws IOException, InterruptedException {
     BareRatis alone = start(directory, timeoutMillis, List.of(peer(SELF, RaftPeerRole.FOLLOWER)));
@@ -110,6 +120,16 @@ final class BareRatis implements AutoCloseable {
   private static BareRatis start(
       Path directory, int timeoutMillis, List<RaftPeer> peers, PlayedServers others)
       throws IOException {
+    return start(directory, timeoutMillis, peers, others, RaftStorage.StartupOption.FORMAT);
+  }
+
+  private static BareRatis start(
+      Path directory,
+      int timeoutMillis,
+      List<RaftPeer> peers,
+      PlayedServers others,
+      RaftStorage.StartupOption option)
+      throws IOException {
     Parameters parameters = new Parameters();
     parameters.put(OTHERS, others, PlayedServers.class);
     RaftProperties properties = new RaftProperties();
@@ -128,7 +148,7 @@ final class BareRatis implements AutoCloseable {
         RaftServer.newBuilder()
             .setServerId(RaftPeerId.valueOf(SELF))
             .setGroup(RaftGroup.valueOf(GROUP, peers))
-            .setOption(RaftStorage.StartupOption.FORMAT)
+            .setOption(option)
             .setProperties(properties)
             .setParameters(parameters)
             .setStateMachine(new Machine(submitters))

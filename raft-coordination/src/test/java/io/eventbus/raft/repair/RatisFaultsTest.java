@@ -114,9 +114,9 @@ class RatisFaultsTest {
         .build();
   }
 
-  private static LogEntryProto configuration(long index) {
+  private static LogEntryProto configuration(long index, String... ids) {
     RaftConfigurationProto.Builder voters = RaftConfigurationProto.newBuilder();
-    for (String id : List.of(BareRatis.SELF, "b", "c")) {
+    for (String id : ids) {
       RaftPeer peer = BareRatis.peer(id, RaftPeerRole.FOLLOWER);
       voters.addPeers(peer.getRaftPeerProto());
     }
@@ -199,7 +199,10 @@ class RatisFaultsTest {
               () -> {
                 synchronized (division) {
                   until(() -> watch.getState() == Thread.State.BLOCKED);
-                  return ratis.server().appendEntriesAsync(append(configuration(1)).build());
+                  return ratis
+                      .server()
+                      .appendEntriesAsync(
+                          append(configuration(1, BareRatis.SELF, "b", "c")).build());
                 }
               });
       Thread appender = new Thread(promotion, "appender");
@@ -220,6 +223,33 @@ class RatisFaultsTest {
         .filter(thread -> thread.getName().equals(name))
         .findAny()
         .orElseThrow();
+  }
+
+  /** {@link LeaderContact}. */
+  @Test
+  void aServerThatStartedAsNoMemberKnowsNoSilence() throws Exception {
+    try (BareRatis ratis = BareRatis.listener(root, NEVER_MILLIS)) {
+      ratis.server().appendEntriesAsync(append(configuration(0, "b", "c")).build()).get();
+    }
+    try (BareRatis ratis = BareRatis.restart(root, NEVER_MILLIS)) {
+      AppendEntriesReplyProto reply =
+          ratis
+              .server()
+              .appendEntriesAsync(append(entry(1)).setInitializing(true).build())
+              .get(60, TimeUnit.SECONDS);
+      long heard = System.nanoTime();
+      assertThat(reply.getResult()).isEqualTo(AppendResult.SUCCESS);
+      until(() -> System.nanoTime() - heard > TimeUnit.MILLISECONDS.toNanos(SOON_MILLIS));
+      assertThat(
+              ratis
+                  .division()
+                  .getInfo()
+                  .getRoleInfoProto()
+                  .getFollowerInfo()
+                  .getLeaderInfo()
+                  .getLastRpcElapsedTimeMs())
+          .isZero();
+    }
   }
 
   /** {@link RoutineAppend}. */

@@ -169,7 +169,7 @@ class CreditFlowTest {
     }
   }
 
-  private void askToChange() {
+  private void askToMove() {
     bus.connection(1)
         .frame(
             TypeCode.CHANGE_BUS,
@@ -220,7 +220,7 @@ class CreditFlowTest {
     get(client.subscribe("b", event -> {}).ready());
     get(client.flushAsync());
     bus.answersUnsubscribe = false;
-    askToChange();
+    askToMove();
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     get(client.publish("p", Event.of("at the new bus")));
     assertThat(bus.connection(1).isPaused()).isFalse();
@@ -297,12 +297,12 @@ class CreditFlowTest {
   }
 
   @Test
-  void theNewConnectionOfAChangeGetsItsCreditWhenItsSubscriptionsAreConfirmed() throws Exception {
+  void theNewConnectionOfAMoveGetsItsCreditWhenItsSubscriptionsAreConfirmed() throws Exception {
     collect(connect());
     long id = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
     bus.confirmsSubscriptions = false;
     bus.answersUnsubscribe = false;
-    askToChange();
+    askToMove();
     assertThat(bus.next(TypeCode.SUBSCRIBE).connection()).isEqualTo(2);
     assertThat(limit(2)).isEqualTo(-1);
     bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L));
@@ -326,7 +326,7 @@ class CreditFlowTest {
     long id = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
     bus.answersUnsubscribe = false;
     bus.answersBarriers = false;
-    askToChange();
+    askToMove();
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     assertThat(limit(2)).isEqualTo(HeldDeliveries.CREDIT_BYTES);
     scheduler.advance(Duration.ofSeconds(8));

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Calls during a move. Connection 1 is the old one, 2 the new. */
 @Timeout(180)
-class CallChangeTest {
+class CallMoveTest {
   private static final RequestOptions TEN_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
 
@@ -111,7 +111,7 @@ class CallChangeTest {
     return ((Register) bus.next(TypeCode.REGISTER).content()).getId();
   }
 
-  private void askToChange() throws Exception {
+  private void askToMove() throws Exception {
     bus.awaitSent();
     bus.connection(1)
         .frame(
@@ -142,7 +142,7 @@ class CallChangeTest {
     long id = serve(client);
     bus.answersUnsubscribe = false;
     bus.confirmsServices = false;
-    askToChange();
+    askToMove();
     assertThat(((Register) next(TypeCode.REGISTER, 2).content()).getId()).isEqualTo(id);
     // Calls come from both until the old bus has said that it sends no more.
     bus.connection(2).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "from two"));
@@ -166,7 +166,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     CompletableFuture<Response> before = client.request("a", Event.of("before"), TEN_SECONDS);
     next(TypeCode.REQUEST, 1);
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     CompletableFuture<Response> after = client.request("a", Event.of("after"), TEN_SECONDS);
     next(TypeCode.REQUEST, 2);
@@ -192,7 +192,7 @@ class CallChangeTest {
     for (int i = 0; i < 3; i++) {
       next(TypeCode.REQUEST, 1);
     }
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     scheduler.advance(Duration.ofSeconds(2));
     assertThat(failure(brief)).isInstanceOf(CallFailed.DeadlineExceeded.class);
@@ -216,7 +216,7 @@ class CallChangeTest {
     next(TypeCode.REQUEST, 1);
     bus.answersBarriers = false;
     bus.answersUnsubscribe = false;
-    askToChange();
+    askToMove();
     long barrier = (Long) next(TypeCode.BARRIER, 1).content();
     bus.awaitSent();
     scheduler.advance(Duration.ofSeconds(6));
@@ -239,7 +239,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     CompletableFuture<Response> first = client.request("a", Event.of("1"), A_MINUTE);
     next(TypeCode.REQUEST, 1);
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     CompletableFuture<Response> second = client.request("a", Event.of("2"), A_MINUTE);
     next(TypeCode.REQUEST, 2);
@@ -274,7 +274,7 @@ class CallChangeTest {
     long id = serve(client);
     bus.connection(1).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "from one"));
     Held first = take(held);
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     assertThat(bus.connection(1).isOver()).isFalse();
     first.answer().complete(Event.of("to one"));
@@ -288,7 +288,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     CompletableFuture<Response> lost = client.request("a", Event.of("?"), TEN_SECONDS);
     next(TypeCode.REQUEST, 1);
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     bus.connection(1).end(1006, "");
     assertThat(failure(lost)).isInstanceOf(CallFailed.BusLost.class);
@@ -299,7 +299,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     serve(client);
     bus.confirmsServices = false;
-    askToChange();
+    askToMove();
     next(TypeCode.REGISTER, 2);
     CompletableFuture<Response> unused = client.request("a", Event.of("?"), TEN_SECONDS);
     next(TypeCode.REQUEST, 1);
@@ -311,7 +311,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     long id = serve(client);
     bus.confirmsServices = false;
-    askToChange();
+    askToMove();
     next(TypeCode.REGISTER, 2);
     bus.connection(2)
         .frame(
@@ -331,7 +331,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     long id = serve(client);
     bus.answersBarriers = false;
-    askToChange();
+    askToMove();
     next(TypeCode.REGISTER, 2);
     bus.connection(2).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "?"));
     Held first = take(held);
@@ -351,7 +351,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     long id = serve(client);
     bus.answersUnsubscribe = false;
-    askToChange();
+    askToMove();
     next(TypeCode.REGISTER, 2);
     next(TypeCode.UNREGISTER, 1);
     bus.connection(2).end(1006, "");
@@ -365,12 +365,12 @@ class CallChangeTest {
   }
 
   @Test
-  void requestsGoOnWhenTheOldBusIsLostInTheChange() throws Exception {
+  void requestsGoOnWhenTheOldBusIsLostInTheMove() throws Exception {
     EventBusClient client = connect();
     bus.answersBarriers = false;
     CompletableFuture<Response> lost = client.request("a", Event.of("1"), TEN_SECONDS);
     next(TypeCode.REQUEST, 1);
-    askToChange();
+    askToMove();
     bus.next(TypeCode.BARRIER);
     bus.awaitSent();
     bus.connection(1).end(1006, "");

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Moves, against buses without a network. Connection 1 is the old one, 2 the new. */
 @Timeout(180)
-class BusChangeTest {
+class BusMoveTest {
   private static final long[] NO_GROUP = {};
   private static final String ONE = "ws://one/bus";
   private static final String TWO = "ws://two/bus";
@@ -135,7 +135,7 @@ class BusChangeTest {
         .message(FakeBus.deliver("a", 5, sequence, new long[] {group}, payload));
   }
 
-  private void askToChange(int connection, String token, String... urls) {
+  private void askToMove(int connection, String token, String... urls) {
     bus.connection(connection)
         .frame(
             TypeCode.CHANGE_BUS,
@@ -180,7 +180,7 @@ class BusChangeTest {
     bus.answersUnsubscribe = false;
     bus.answersBarriers = false;
 
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
 
     Hello hello = bus.hellos.get(1);
     assertThat(hello.getChange()).isEqualTo("tok");
@@ -222,7 +222,7 @@ class BusChangeTest {
     deliver(1, 1, "1", "2");
     assertThat(take(2)).containsExactly("1", "2");
 
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
 
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     deliver(2, 4, "4", "5");
@@ -245,7 +245,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     Subscription subscription = collect(client, "a");
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     deliver(2, 3, "3");
     bus.connection(1)
@@ -264,7 +264,7 @@ class BusChangeTest {
     collect(client, "a");
     bus.answersUnsubscribe = false;
     deliver(1, 1, "1");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     bus.connection(2)
         .frame(TypeCode.GAP, new io.eventbus.schema.Gap("a", 5L, 2L, 4L, GapReason.QUEUE_FULL));
@@ -282,7 +282,7 @@ class BusChangeTest {
     bus.answersBarriers = false;
     client.send("p", Event.of("1"));
     assertThat(bus.nextPublish().payloads()).containsExactly("1");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     client.send("p", Event.of("2"));
     CompletionStage<?> third = client.publish("p", Event.of("3"));
@@ -312,7 +312,7 @@ class BusChangeTest {
   void aBarrierThatTheBusCannotGiveIsAskedForAgain() throws Exception {
     EventBusClient client = connect();
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     bus.connection(1)
         .frame(
@@ -337,7 +337,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.unreachable.add(TWO);
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     ChangeBusFailed failed = toldToTheBus();
     assertThat(failed.getToken()).isEqualTo("tok");
     assertThat(failed.getMessage()).contains("unreachable");
@@ -351,7 +351,7 @@ class BusChangeTest {
   void theNextAddressIsTriedWhenOneCannotBeReached() throws Exception {
     connect();
     bus.unreachable.add("ws://three/bus");
-    askToChange(1, "tok", "ws://three/bus", TWO);
+    askToMove(1, "tok", "ws://three/bus", TWO);
     awaitMoved();
   }
 
@@ -359,7 +359,7 @@ class BusChangeTest {
   void staysWhenTheNewBusRefuses() throws Exception {
     EventBusClient client = connect();
     bus.silent = true;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Connection two = bus.connection(2);
     two.open();
     two.end(4500, "Hello.change was used before");
@@ -372,7 +372,7 @@ class BusChangeTest {
   void anotherProducerNumberIsNoBusToGoTo() throws Exception {
     EventBusClient client = connect();
     bus.producer = 78;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     assertThat(awaitFailed().why()).contains("78");
     assertThat(bus.connection(2).isOver()).isTrue();
     assertWorksAtOne(client);
@@ -383,7 +383,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.confirmsSubscriptions = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.connection(2)
         .frame(
             TypeCode.PROBLEM,
@@ -402,7 +402,7 @@ class BusChangeTest {
     bus.confirmsSubscriptions = false;
     bus.answersBarriers = false;
     Subscription subscription = client.subscribe("a", event -> {});
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     assertThat(((SubscriptionState) subscription).isConfirmed()).isFalse();
@@ -417,7 +417,7 @@ class BusChangeTest {
     bus.confirmsSubscriptions = false;
     bus.answersBarriers = false;
     CompletionStage<Subscription> ready = client.subscribe("a", event -> {}).ready();
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
     bus.next(TypeCode.BARRIER);
     scheduler.advance(Duration.ofMillis(7_600));
@@ -437,7 +437,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.confirmsSubscriptions = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     deliver(2, 1, "1");
     scheduler.advance(Duration.ofMillis(7_400));
     assertThat(told).isEmpty();
@@ -455,7 +455,7 @@ class BusChangeTest {
     collect(client, "a");
     bus.answersUnsubscribe = false;
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     scheduler.advance(Duration.ofSeconds(7));
     bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
@@ -477,7 +477,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     CompletionStage<?> waiting = client.publish("p", Event.of("waiting"));
     deliver(2, 2, "2");
@@ -496,7 +496,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     get(client.publish("p", Event.of("there")));
     bus.confirms = false;
@@ -527,7 +527,7 @@ class BusChangeTest {
     bus.awaitPayload("unanswered");
     bus.confirms = true;
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     deliver(1, 1, "1");
     deliver(2, 2, "2");
@@ -552,7 +552,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     // A proxy between client and buses ends, and both connections with it.
     scheduler.execute(
@@ -575,7 +575,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.silent = true;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.silent = false;
     bus.connection(1).end(1006, "killed");
     assertThat(take(told)).isEqualTo("disconnected 1006");
@@ -594,7 +594,7 @@ class BusChangeTest {
     long id = ((SubscriptionState) member).id();
     bus.answersUnsubscribe = false;
     deliver(1, 1, id, "1");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     deliver(2, 2, id, "2");
     deliver(2, 5, id, "5");
@@ -613,7 +613,7 @@ class BusChangeTest {
     long id = ((SubscriptionState) collectInGroup(client, "a")).id();
     bus.answersUnsubscribe = false;
     deliver(1, 1, id, "1");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     deliver(1, 3, id, "3");
     assertThat(take(1)).containsExactly("g:1");
@@ -662,7 +662,7 @@ class BusChangeTest {
     bus.answersPings = false;
     EventBusClient client = connect();
     collect(client, "a");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     awaitMoved();
     assertThat(bus.pings).hasValue(0);
   }
@@ -675,7 +675,7 @@ class BusChangeTest {
     BlockingQueue<String> plain = new LinkedBlockingQueue<>();
     get(client.subscribe("a", event -> plain.add(event.text())).ready());
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     List<Long> ids = new ArrayList<>();
     ids.add((Long) bus.next(TypeCode.UNSUBSCRIBE).content());
     ids.add((Long) bus.next(TypeCode.UNSUBSCRIBE).content());
@@ -700,7 +700,7 @@ class BusChangeTest {
     long id = ((SubscriptionState) member).id();
     bus.answersBarriers = false;
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     deliver(2, 1, id, "1");
     deliver(1, 3, id, "3");
@@ -720,7 +720,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     Subscription first = collect(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     CompletionStage<Subscription> late = client.subscribe("b", event -> got.add("b")).ready();
     CompletionStage<Void> ended = first.unsubscribe();
@@ -740,7 +740,7 @@ class BusChangeTest {
     bus.answersUnsubscribe = false;
     CompletionStage<Void> ended = first.unsubscribe();
     long id = (Long) bus.next(TypeCode.UNSUBSCRIBE).content();
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     deliver(1, 1, "last");
     assertThat(take(1)).containsExactly("last");
@@ -751,15 +751,15 @@ class BusChangeTest {
   }
 
   @Test
-  void onlyOneChangeIsUnderWayAtATime() throws Exception {
+  void onlyOneMoveIsUnderWayAtATime() throws Exception {
     EventBusClient client = connect();
     bus.answersBarriers = false;
-    askToChange(1, "first", TWO);
+    askToMove(1, "first", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
-    askToChange(1, "second", "ws://three/bus");
+    askToMove(1, "second", "ws://three/bus");
     assertThat(toldToTheBus().getToken()).isEqualTo("second");
     // The new bus wants the client to move: that is done when it has come.
-    askToChange(2, "third", ONE);
+    askToMove(2, "third", ONE);
     bus.answersBarriers = true;
     bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
     awaitMoved();
@@ -773,16 +773,16 @@ class BusChangeTest {
     connect();
     int connection = 1;
     for (int i = 0; i < MoveLimit.MAX_PER_MINUTE; i++) {
-      askToChange(connection, "tok", connection % 2 == 1 ? TWO : ONE);
+      askToMove(connection, "tok", connection % 2 == 1 ? TWO : ONE);
       take(told);
       connection++;
     }
-    askToChange(connection, "once too often", ONE);
+    askToMove(connection, "once too often", ONE);
     FakeBus.Arrival failed = bus.next(TypeCode.CHANGE_BUS_FAILED);
     assertThat(((ChangeBusFailed) failed.content()).getToken()).isEqualTo("once too often");
     bus.awaitSent();
     scheduler.advance(Duration.ofMinutes(1));
-    askToChange(connection, "tok", TWO);
+    askToMove(connection, "tok", TWO);
     assertThat(take(told)).isInstanceOf(ConnectionInfo.class);
   }
 
@@ -791,7 +791,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     client.close(Duration.ZERO);
     assertThat(bus.connection(1).isOver()).isTrue();
@@ -803,7 +803,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.confirmsSubscriptions = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L);
     bus.connection(2).frame(TypeCode.CONFIRM, confirm);
     awaitMoved();
@@ -835,7 +835,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     CountDownLatch go = collectSlowly(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     assertThat(bus.next(TypeCode.BARRIER).connection()).isEqualTo(1);
     String big = "x".repeat(600);
     deliver(1, 1, big, big, big, big);
@@ -858,7 +858,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     CountDownLatch go = collectSlowly(client, "a");
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     String big = "x".repeat(600);
     deliver(1, 1, big, big, big, big);
@@ -881,7 +881,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     long group = ((SubscriptionState) collectInGroup(client, "a")).id();
     bus.confirmsSubscriptions = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival subscribe = bus.next(TypeCode.SUBSCRIBE);
     while (subscribe.connection() == 1) {
       subscribe = bus.next(TypeCode.SUBSCRIBE);

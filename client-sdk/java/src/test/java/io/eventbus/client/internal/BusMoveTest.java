@@ -3,6 +3,7 @@ package io.eventbus.client.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
@@ -13,9 +14,7 @@ import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
-import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
-import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
@@ -33,23 +32,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Moves, against buses without a network. Connection 1 is the old one, 2 the new. */
 @Timeout(180)
-class BusMoveTest {
-  private static final long[] NO_GROUP = {};
+class BusMoveTest extends ClientFixture {
   private static final String ONE = "ws://one/bus";
   private static final String TWO = "ws://two/bus";
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
   private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
-  private final List<EventBusClient> clients = new ArrayList<>();
 
   private record Failed(URI url, String why) {}
 
@@ -76,40 +69,13 @@ class BusMoveTest {
         }
       };
 
-  private EventBusClient connect() throws Exception {
-    EventBusClient client =
-        ClientParts.wire(
-                EventBusClient.builder().url(ONE).listener(listener).options(),
-                bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    clients.add(client);
-    return client;
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(60, TimeUnit.SECONDS);
-    if (next == null) {
-      throw new AssertionError("nothing within 60 s");
-    }
-    return next;
+  @Override
+  ClientBuilder settings() {
+    return super.settings().listener(listener);
   }
 
   private List<String> take(int count) throws InterruptedException {
-    List<String> taken = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      taken.add(take(got));
-    }
-    return taken;
+    return take(got, count);
   }
 
   private Subscription collect(EventBusClient client, String filter) throws Exception {
@@ -136,10 +102,7 @@ class BusMoveTest {
   }
 
   private void askToMove(int connection, String token, String... urls) {
-    bus.connection(connection)
-        .frame(
-            TypeCode.CHANGE_BUS,
-            new ChangeBus(List.of(urls), ChangeReason.OVERLOAD, 10_000L, token, 3));
+    bus.connection(connection).askToMove(token, urls);
   }
 
   private void awaitMoved() throws InterruptedException {

@@ -76,7 +76,7 @@ final class BusUrls {
   }
 
   /** Returns the acceptable addresses among those that a bus names for a move. */
-  List<URI> changeBus(@Nullable URI by, List<String> named) {
+  List<URI> move(@Nullable URI by, List<String> named) {
     List<URI> good = check(by, named);
     preferred.clear();
     preferred.addAll(good);

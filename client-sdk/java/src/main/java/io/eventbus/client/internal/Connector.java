@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * State machine of the connection: connects, reconnects, gives up. Confined to the conductor; what
  * others may read is volatile.
  */
-final class Connector implements BusLink.Owner, BusChange.Home {
+final class Connector implements BusLink.Owner, BusMove.Home {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
   /** Maximum length of the reason why this client stays. */
@@ -64,7 +64,7 @@ final class Connector implements BusLink.Owner, BusChange.Home {
   private boolean askedForAnother;
   private long welcomedAt;
   private long firstDeadline;
-  private @Nullable BusChange move;
+  private @Nullable BusMove move;
   // The link over which the bus has asked to move, while there is no token for that yet.
   private @Nullable BusLink askedToLeave;
   // The end of the connection that the client is about to leave.
@@ -356,10 +356,10 @@ final class Connector implements BusLink.Owner, BusChange.Home {
       parts.calls().lost(link.channel());
       return;
     }
-    BusChange changing = move;
-    if (changing != null) {
+    BusMove moving = move;
+    if (moving != null) {
       oldEnd = new End(code, reason, failure);
-      if (changing.oldEnded()) {
+      if (moving.oldEnded()) {
         LOG.debug("{}: connection to {} ended: {} {}", options.name(), link.url, code, reason);
         return;
       }
@@ -455,10 +455,10 @@ final class Connector implements BusLink.Owner, BusChange.Home {
     }
     cancelTimers();
     List.copyOf(left).forEach(this::closeLeft);
-    BusChange changing = move;
+    BusMove moving = move;
     move = null;
-    if (changing != null) {
-      changing.abandon();
+    if (moving != null) {
+      moving.abandon();
     }
     if (state == ClientState.CONNECTED || state == ClientState.RECONNECTING) {
       boolean asked = reason instanceof EventBusException.Closed;
@@ -498,10 +498,10 @@ final class Connector implements BusLink.Owner, BusChange.Home {
       return;
     }
     if (move != null || askedToLeave == link) {
-      refuseMove(request.getToken(), "a change of bus is under way already");
+      refuseMove(request.getToken(), "a move is under way already");
       return;
     }
-    List<URI> urls = addresses.changeBus(link.url, request.getUrls());
+    List<URI> urls = addresses.move(link.url, request.getUrls());
     if (urls.isEmpty() || !moveLimit.tryAcquire(clock.nanoTime())) {
       addresses.stayed();
       refuseMove(
@@ -549,8 +549,8 @@ final class Connector implements BusLink.Owner, BusChange.Home {
       return;
     }
     moveToken = request.getToken();
-    BusChange begun =
-        new BusChange(
+    BusMove begun =
+        new BusMove(
             options, environment, this, urls, hello(token, moveToken), link, now.producer());
     move = begun;
     LOG.debug("{}: going to {} ({})", options.name(), urls, request.getReason());

@@ -42,7 +42,7 @@ final class LoggingListener implements ConnectionListener {
     PROBLEM,
     CONNECTED,
     DISCONNECTED,
-    CHANGE_FAILED
+    MOVE_FAILED
   }
 
   private final String client;
@@ -107,7 +107,7 @@ final class LoggingListener implements ConnectionListener {
 
   @Override
   public void busChangeFailed(URI url, String why) {
-    if (admits(Kind.CHANGE_FAILED)) {
+    if (admits(Kind.MOVE_FAILED)) {
       LOG.info("{}: was asked to move to {} and stays: {}", client, url, why);
     }
   }

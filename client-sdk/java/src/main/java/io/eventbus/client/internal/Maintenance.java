@@ -18,7 +18,7 @@ final class Maintenance {
   private final BusLink.Parts parts;
   private final Acks acks;
   private final Sender sender;
-  private final HoldUps holdUps;
+  private final Stalls stalls;
 
   Maintenance(
       ClientOptions options,
@@ -33,7 +33,7 @@ final class Maintenance {
     this.parts = parts;
     this.acks = acks;
     this.sender = sender;
-    this.holdUps = new HoldUps(parts.subscriptions(), parts.notifier(), clock.nanoTime());
+    this.stalls = new Stalls(parts.subscriptions(), parts.notifier(), clock.nanoTime());
   }
 
   void start() {
@@ -102,7 +102,7 @@ final class Maintenance {
       parts.notifier().fail(late, failure);
     }
     parts.barriers().expire(clock.nanoTime());
-    holdUps.look(clock.nanoTime());
+    stalls.check(clock.nanoTime());
     long dropped = parts.outbox().takeDropped();
     if (dropped > 0) {
       parts.notifier().tell(listener -> listener.dropped(dropped, DropCause.BUFFER_FULL));

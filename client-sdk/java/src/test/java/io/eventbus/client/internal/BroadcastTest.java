@@ -11,7 +11,6 @@ import io.eventbus.client.EventHandler;
 import io.eventbus.client.Gap;
 import io.eventbus.client.Overflow;
 import io.eventbus.client.ReceivedEvent;
-import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
 import io.eventbus.protocol.ControlFrames;
@@ -23,21 +22,14 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Broadcasts to services, against a bus without a network. */
 @Timeout(180)
-class BroadcastTest {
-  private static final long[] NO_GROUPS = {};
+class BroadcastTest extends ClientFixture {
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
   private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
-  private @Nullable EventBusClient client;
 
   private final EventHandler handler =
       new EventHandler() {
@@ -52,29 +44,6 @@ class BroadcastTest {
         }
       };
 
-  @AfterEach
-  void close() {
-    if (client != null) {
-      client.close(Duration.ZERO);
-    }
-  }
-
-  private EventBusClient connect() throws Exception {
-    EventBusClient made =
-        ClientParts.wire(
-                EventBusClient.builder()
-                    .url("ws://one/bus")
-                    .reconnect(
-                        new ReconnectPolicy(
-                            Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 1000))
-                    .options(),
-                bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    client = made;
-    return made;
-  }
-
   private String next() throws InterruptedException {
     return String.valueOf(told.poll(60, TimeUnit.SECONDS));
   }
@@ -85,12 +54,12 @@ class BroadcastTest {
     Service service =
         by.serve("room.1", options, i -> CompletableFuture.completedFuture(i.event()));
     service.onBroadcast(handler);
-    service.ready().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    get(service.ready());
     return service;
   }
 
   private void deliver(long sequence, String payload) {
-    bus.connection().message(FakeBus.deliver("$SRV.room.1", 5, sequence, NO_GROUPS, payload));
+    bus.connection().message(FakeBus.deliver("$SRV.room.1", 5, sequence, NO_GROUP, payload));
   }
 
   @Test
@@ -110,7 +79,7 @@ class BroadcastTest {
     CompletableFuture<Boolean> closed = service.close(Duration.ofSeconds(5)).toCompletableFuture();
     bus.next(TypeCode.UNREGISTER);
     bus.connection().message(ControlFrames.encode(TypeCode.DRAINED, new Drained(register.getId())));
-    assertThat(closed.get(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(get(closed)).isTrue();
     deliver(5, "late");
     bus.awaitSent();
     assertThat(told).isEmpty();
@@ -120,7 +89,7 @@ class BroadcastTest {
   void aMemberThatHandlesNoneIsNotHeldUp() throws Exception {
     EventBusClient by = connect();
     Service service = by.serve("room.1", i -> CompletableFuture.completedFuture(i.event()));
-    service.ready().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    get(service.ready());
     deliver(1, "nobody hears it");
     service.onBroadcast(handler);
     deliver(2, "heard");
@@ -146,7 +115,7 @@ class BroadcastTest {
   @Test
   void aBroadcastIsAPublishToTheServicesTopic() throws Exception {
     EventBusClient by = connect();
-    by.broadcast("room.1", Event.of("hello")).toCompletableFuture().get(60, TimeUnit.SECONDS);
+    get(by.broadcast("room.1", Event.of("hello")));
     FakeBus.Batch batch = bus.nextPublish();
     assertThat(batch.topic()).isEqualTo("$SRV.room.1");
     assertThat(batch.confirm()).isTrue();

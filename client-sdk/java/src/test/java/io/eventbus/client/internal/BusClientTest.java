@@ -29,15 +29,12 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,12 +45,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Connecting, publishing and closing, against a bus without a network and with a clock that stands.
  */
 @Timeout(180)
-class BusClientTest {
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
+class BusClientTest extends ClientFixture {
   private final Told told = new Told();
-  private final List<EventBusClient> clients = new ArrayList<>();
 
   /** Everything that the listener heard, as text. */
   static final class Told implements ConnectionListener {
@@ -105,49 +98,9 @@ class BusClientTest {
     }
   }
 
-  private EventBusClient connect() throws Exception {
-    return connect(builder -> builder);
-  }
-
-  private EventBusClient connect(UnaryOperator<ClientBuilder> change) throws Exception {
-    return start(change).get(60, TimeUnit.SECONDS);
-  }
-
-  private CompletableFuture<EventBusClient> start(UnaryOperator<ClientBuilder> change) {
-    ClientBuilder builder =
-        change.apply(
-            EventBusClient.builder()
-                .url("ws://one/bus")
-                .listener(told)
-                .reconnect(
-                    new ReconnectPolicy(
-                        Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 1000)));
-    return ClientParts.wire(builder.options(), bus.outside(scheduler, clock))
-        .start()
-        .whenComplete(
-            (client, error) -> {
-              if (client != null) {
-                clients.add(client);
-              }
-            });
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private static Throwable failure(CompletionStage<?> stage) throws Exception {
-    try {
-      Object result = get(stage);
-      throw new AssertionError("expected a failure, not " + result);
-    } catch (ExecutionException e) {
-      return java.util.Objects.requireNonNull(e.getCause());
-    }
+  @Override
+  ClientBuilder settings() {
+    return super.settings().listener(told);
   }
 
   // ---- Connecting

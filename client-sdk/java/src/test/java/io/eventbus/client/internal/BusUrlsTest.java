@@ -56,7 +56,7 @@ class BusUrlsTest {
 
   @Test
   void triesTheAddressesOfAMoveFirst() {
-    addresses.changeBus(A, List.of("ws://c:8080/bus"));
+    addresses.move(A, List.of("ws://c:8080/bus"));
     assertThat(addresses.next()).isEqualTo(C);
     assertThat(addresses.next()).isEqualTo(A);
   }
@@ -98,7 +98,7 @@ class BusUrlsTest {
     assertThat(tls.next()).isEqualTo(secure);
     assertThat(tls.next()).isEqualTo(URI.create("wss://d/bus"));
     assertThat(tls.next()).isEqualTo(secure);
-    tls.changeBus(secure, List.of("ws://c/bus"));
+    tls.move(secure, List.of("ws://c/bus"));
     assertThat(tls.next()).isNotEqualTo(URI.create("ws://c/bus"));
   }
 

@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.eventbus.client.CallInterceptor;
-import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventBusException.CallFailed;
 import io.eventbus.client.Execution;
-import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
 import io.eventbus.client.RetryPolicy;
@@ -21,64 +19,22 @@ import io.eventbus.schema.FailureCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Requests, against a bus without a network and with a clock that stands. */
 @Timeout(180)
-class CallerTest {
+class CallerTest extends ClientFixture {
   private static final RequestOptions TWO_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(2));
   private static final RequestOptions IDEMPOTENT = TWO_SECONDS.withIdempotent(true);
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
-  private final List<EventBusClient> clients = new ArrayList<>();
-
-  private EventBusClient connect() throws Exception {
-    return connect(builder -> builder);
-  }
-
-  private EventBusClient connect(UnaryOperator<ClientBuilder> change) throws Exception {
-    ClientBuilder builder =
-        change.apply(
-            EventBusClient.builder()
-                .url("ws://one/bus")
-                .reconnect(
-                    new ReconnectPolicy(
-                        Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 1000)));
-    EventBusClient client =
-        ClientParts.wire(builder.options(), bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    clients.add(client);
-    return client;
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static Response get(CompletableFuture<Response> future) throws Exception {
-    return future.get(60, TimeUnit.SECONDS);
-  }
-
   private static <E extends Throwable> E failure(CompletableFuture<Response> future, Class<E> type)
       throws Exception {
-    try {
-      throw new AssertionError("answered: " + get(future));
-    } catch (ExecutionException e) {
-      return type.cast(Objects.requireNonNull(e.getCause()));
-    }
+    return type.cast(failure(future));
   }
 
   private void loseConnection() throws Exception {

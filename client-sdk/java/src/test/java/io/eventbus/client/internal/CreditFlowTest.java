@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.Event;
@@ -10,8 +11,6 @@ import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.protocol.TypeCode;
-import io.eventbus.schema.ChangeBus;
-import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.Drained;
@@ -25,28 +24,21 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Credit that the client grants, against a bus without a network that keeps to it. */
 @Timeout(180)
-class CreditFlowTest {
-  private static final long[] NO_GROUP = {};
+class CreditFlowTest extends ClientFixture {
   private static final String TWO = "ws://two/bus";
   private static final int BUFFER = 256 * 1024;
   private static final String PAYLOAD = "x".repeat(10_000);
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
   private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
   private final BlockingQueue<Long> got = new LinkedBlockingQueue<>();
-  private final List<EventBusClient> clients = new ArrayList<>();
   private final CountDownLatch blocked = new CountDownLatch(1);
   private final CountDownLatch go = new CountDownLatch(1);
   private final Map<Integer, Long> limits = new HashMap<>();
@@ -76,33 +68,14 @@ class CreditFlowTest {
         }
       };
 
-  private EventBusClient connect() throws Exception {
-    EventBusClient client =
-        ClientParts.wire(
-                EventBusClient.builder().url("ws://one/bus").listener(listener).options(),
-                bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    clients.add(client);
-    return client;
+  @Override
+  ClientBuilder settings() {
+    return super.settings().listener(listener);
   }
 
   @AfterEach
-  void close() {
+  void letHandlersGo() {
     go.countDown();
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(60, TimeUnit.SECONDS);
-    if (next == null) {
-      throw new AssertionError("nothing within 60 s");
-    }
-    return next;
   }
 
   private void collect(EventBusClient client) throws Exception {
@@ -169,11 +142,8 @@ class CreditFlowTest {
     }
   }
 
-  private void askToChange() {
-    bus.connection(1)
-        .frame(
-            TypeCode.CHANGE_BUS,
-            new ChangeBus(List.of(TWO), ChangeReason.OVERLOAD, 10_000L, "tok", 3));
+  private void askToMove() {
+    bus.connection(1).askToMove("tok", TWO);
   }
 
   @Test
@@ -220,7 +190,7 @@ class CreditFlowTest {
     get(client.subscribe("b", event -> {}).ready());
     get(client.flushAsync());
     bus.answersUnsubscribe = false;
-    askToChange();
+    askToMove();
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     get(client.publish("p", Event.of("at the new bus")));
     assertThat(bus.connection(1).isPaused()).isFalse();
@@ -297,12 +267,12 @@ class CreditFlowTest {
   }
 
   @Test
-  void theNewConnectionOfAChangeGetsItsCreditWhenItsSubscriptionsAreConfirmed() throws Exception {
+  void theNewConnectionOfAMoveGetsItsCreditWhenItsSubscriptionsAreConfirmed() throws Exception {
     collect(connect());
     long id = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
     bus.confirmsSubscriptions = false;
     bus.answersUnsubscribe = false;
-    askToChange();
+    askToMove();
     assertThat(bus.next(TypeCode.SUBSCRIBE).connection()).isEqualTo(2);
     assertThat(limit(2)).isEqualTo(-1);
     bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), id, "", -1L));
@@ -326,7 +296,7 @@ class CreditFlowTest {
     long id = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
     bus.answersUnsubscribe = false;
     bus.answersBarriers = false;
-    askToChange();
+    askToMove();
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     assertThat(limit(2)).isEqualTo(HeldDeliveries.CREDIT_BYTES);
     scheduler.advance(Duration.ofSeconds(8));

@@ -11,6 +11,8 @@ import io.eventbus.protocol.RequestView;
 import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.Drained;
@@ -354,6 +356,13 @@ final class FakeBus implements Transport {
       } finally {
         underWay.arriveAndDeregister();
       }
+    }
+
+    /** Asks the client to move; ten seconds are left for it. */
+    void askToMove(String token, String... urls) {
+      frame(
+          TypeCode.CHANGE_BUS,
+          new ChangeBus(List.of(urls), ChangeReason.OVERLOAD, 10_000L, token, 3));
     }
 
     /** Completes the WebSocket handshake of a silent bus; Hello is read and not answered. */

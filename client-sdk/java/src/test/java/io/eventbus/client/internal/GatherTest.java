@@ -21,38 +21,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Requests to all members, against a bus without a network and with a clock that stands. */
 @Timeout(180)
-class GatherTest {
+class GatherTest extends ClientFixture {
   private static final RequestOptions TWO_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(2));
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
-  private @Nullable EventBusClient client;
-
-  @AfterEach
-  void close() {
-    if (client != null) {
-      client.close(Duration.ZERO);
-    }
-  }
-
   private EventBusClient connect(int bufferBytes) throws Exception {
-    EventBusClient made =
-        ClientParts.wire(
-                EventBusClient.builder().url("ws://one/bus").callBufferBytes(bufferBytes).options(),
-                bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    client = made;
-    return made;
+    return connect(settings -> settings.callBufferBytes(bufferBytes));
   }
 
   /** Subscriber that records its calls. */
@@ -203,22 +182,16 @@ class GatherTest {
 
   @Test
   void whateverAnInterceptorThrowsEndsTheRequest() throws Exception {
-    client =
-        ClientParts.wire(
-                EventBusClient.builder()
-                    .url("ws://one/bus")
-                    .callInterceptor(
-                        new CallInterceptor() {
-                          @Override
-                          public Event beforeSend(
-                              String service, RequestOptions options, Event event) {
-                            throw new IllegalStateException("no");
-                          }
-                        })
-                    .options(),
-                bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
+    EventBusClient client =
+        connect(
+            settings ->
+                settings.callInterceptor(
+                    new CallInterceptor() {
+                      @Override
+                      public Event beforeSend(String service, RequestOptions options, Event event) {
+                        throw new IllegalStateException("no");
+                      }
+                    }));
     Seen gathered = new Seen(Long.MAX_VALUE);
     client.gather("orders", Event.of("x"), TWO_SECONDS).subscribe(gathered);
     assertThat(gathered.next()).isEqualTo("IllegalStateException");
@@ -243,6 +216,6 @@ class GatherTest {
               @Override
               public void onComplete() {}
             });
-    assertThat(streamed.get(60, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+    assertThat(get(streamed)).isInstanceOf(IllegalStateException.class);
   }
 }

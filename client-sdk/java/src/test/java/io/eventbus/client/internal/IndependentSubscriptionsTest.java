@@ -3,6 +3,7 @@ package io.eventbus.client.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.EventBusClient;
@@ -27,7 +28,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
@@ -42,16 +42,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Slow subscriptions: their own policy acts on their own buffer; only BLOCK stalls the others. */
 @Timeout(180)
-class IndependentSubscriptionsTest {
-  private static final long[] NO_GROUP = {};
+class IndependentSubscriptionsTest extends ClientFixture {
   private static final int BUFFER = 8 * 1024;
   private static final String KIB = "x".repeat(1000);
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
-  private final List<EventBusClient> clients = new ArrayList<>();
   private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
   private final BlockingQueue<Object> log = new LinkedBlockingQueue<>();
   private final BlockingQueue<Long> others = new LinkedBlockingQueue<>();
@@ -100,33 +95,14 @@ class IndependentSubscriptionsTest {
         }
       };
 
-  private EventBusClient connect() throws Exception {
-    EventBusClient client =
-        ClientParts.wire(
-                EventBusClient.builder().url("ws://one/bus").listener(listener).options(),
-                bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    clients.add(client);
-    return client;
+  @Override
+  ClientBuilder settings() {
+    return super.settings().listener(listener);
   }
 
   @AfterEach
-  void close() {
+  void letHandlersGo() {
     go.countDown();
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(60, TimeUnit.SECONDS);
-    if (next == null) {
-      throw new AssertionError("nothing within 60 s");
-    }
-    return next;
   }
 
   private static SubscribeOptions options(Overflow overflow) {
@@ -135,10 +111,6 @@ class IndependentSubscriptionsTest {
 
   private Subscription subscribe(EventBusClient client, Overflow overflow) throws Exception {
     return get(client.subscribe("slow.>", options(overflow), slow).ready());
-  }
-
-  private void deliver(String topic, long sequence, String... payloads) {
-    bus.connection().message(FakeBus.deliver(topic, 5, sequence, NO_GROUP, payloads));
   }
 
   private void deliver(long sequence, @Nullable String... keys) {

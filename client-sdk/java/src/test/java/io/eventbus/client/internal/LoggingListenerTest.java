@@ -13,10 +13,10 @@ import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
 import io.eventbus.client.Invocation;
-import io.eventbus.client.SubscribeOptions;
-import io.eventbus.protocol.TopicFilter;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Subscription;
+import java.lang.reflect.Proxy;
 import java.net.URI;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +31,6 @@ import org.slf4j.LoggerFactory;
 /** Log of a client that was given no listener. */
 @Timeout(180)
 class LoggingListenerTest {
-  private static final long[] NO_GROUP = {};
   private static final ConnectionInfo INFO =
       new ConnectionInfo(URI.create("ws://one/bus"), "bus", "session", 1);
 
@@ -99,16 +98,8 @@ class LoggingListenerTest {
 
   @Test
   void theFirstFailureOfAKindHasItsStackAndLaterOnesAreCounted() {
-    SubscriptionState subscription =
-        new SubscriptionState(
-            1,
-            TopicFilter.parse("a.*"),
-            SubscribeOptions.DEFAULT,
-            new Acks(),
-            new FakeClock(),
-            ended -> {},
-            (conflating, gap) -> {});
-    DeliveredEvent event = event();
+    Subscription subscription = saying(Subscription.class, "a.*");
+    ReceivedEvent event = saying(ReceivedEvent.class, "a.b");
     listener.handlerFailed(subscription, event, new IllegalStateException("boom"));
     assertThat(lines.list.get(0).getThrowableProxy().getMessage()).isEqualTo("boom");
     assertThat(lines())
@@ -133,13 +124,7 @@ class LoggingListenerTest {
 
   @Test
   void aRequestThatFailsIsToldWithItsService() {
-    Invocation invocation =
-        (Invocation)
-            java.lang.reflect.Proxy.newProxyInstance(
-                Invocation.class.getClassLoader(),
-                new Class<?>[] {Invocation.class},
-                (proxy, method, arguments) ->
-                    method.getReturnType() == String.class ? "orders" : (Object) 7L);
+    Invocation invocation = saying(Invocation.class, "orders");
     listener.requestFailed(invocation, new IllegalStateException("boom"));
     assertThat(lines())
         .singleElement()
@@ -147,26 +132,14 @@ class LoggingListenerTest {
         .startsWith("WARN app: the handler of service orders failed with request 7 of caller 7");
   }
 
-  private static DeliveredEvent event() {
-    byte[] frame = FakeBus.deliver("a.b", 5, 1, NO_GROUP, "x");
-    io.eventbus.protocol.FrameCursor frames =
-        new io.eventbus.protocol.FrameCursor().wrap(ByteBuffer.wrap(frame), 0, frame.length);
-    assertThat(frames.next()).isTrue();
-    io.eventbus.protocol.DeliverView view = new io.eventbus.protocol.DeliverView();
-    io.eventbus.protocol.FrameLimits limits = io.eventbus.protocol.FrameLimits.DEFAULT;
-    view.read(ByteBuffer.wrap(frame), frames.bodyStart(), frames.bodyEnd(), limits);
-    byte[] name = {'a', '.', 'b'};
-    ProducerState origin =
-        new ProducerState(
-            new TopicHandlers("a.b", new TopicHandlers.Key().point(name, 0, name.length)), 5);
-    InboundDelivery delivery =
-        new InboundDelivery(
-            ByteBuffer.wrap(frame), view.eventsStart(), view.eventsEnd(), origin, 1, 0, 9, 1, 0);
-    io.eventbus.protocol.EventCursor events =
-        new io.eventbus.protocol.EventCursor()
-            .wrap(delivery.message, delivery.eventsStart, delivery.eventsEnd, limits);
-    assertThat(events.next()).isTrue();
-    return new DeliveredEvent(delivery, events);
+  /** Returns an object whose methods return a text, or seven. */
+  private static <T> T saying(Class<T> type, String text) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) ->
+                method.getReturnType() == String.class ? text : (Object) 7L));
   }
 
   @ParameterizedTest

@@ -12,7 +12,6 @@ import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventBusException.CallFailed.Rejected;
 import io.eventbus.client.Invocation;
-import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.client.RequestHandler;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
@@ -26,7 +25,6 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Register;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -35,20 +33,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Serving, against a bus without a network and with a clock that stands. */
 @Timeout(180)
-class MemberTest {
+class MemberTest extends ClientFixture {
   private static final ServiceOptions ONE = ServiceOptions.DEFAULT.withConcurrency(1);
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
-  private final List<EventBusClient> clients = new ArrayList<>();
   private final BlockingQueue<String> failures = new LinkedBlockingQueue<>();
   private final BlockingQueue<Held> held = new LinkedBlockingQueue<>();
 
@@ -63,48 +55,16 @@ class MemberTest {
         return answer;
       };
 
-  private EventBusClient connect() throws Exception {
-    return connect(builder -> builder);
-  }
-
-  private EventBusClient connect(UnaryOperator<ClientBuilder> change) throws Exception {
-    ClientBuilder builder =
-        change.apply(
-            EventBusClient.builder()
-                .url("ws://one/bus")
-                .listener(
-                    new ConnectionListener() {
-                      @Override
-                      public void requestFailed(Invocation invocation, Throwable failure) {
-                        failures.add(invocation.service() + " " + failure.getMessage());
-                      }
-                    })
-                .reconnect(
-                    new ReconnectPolicy(
-                        Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 1000)));
-    EventBusClient client =
-        ClientParts.wire(builder.options(), bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    clients.add(client);
-    return client;
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(60, TimeUnit.SECONDS);
-    if (next == null) {
-      throw new AssertionError("nothing within 60 s");
-    }
-    return next;
+  @Override
+  ClientBuilder settings() {
+    return super.settings()
+        .listener(
+            new ConnectionListener() {
+              @Override
+              public void requestFailed(Invocation invocation, Throwable failure) {
+                failures.add(invocation.service() + " " + failure.getMessage());
+              }
+            });
   }
 
   private static CompletionStage<Event> answer(String text) {

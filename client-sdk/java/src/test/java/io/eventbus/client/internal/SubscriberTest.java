@@ -49,23 +49,16 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Subscribing in all its forms, against a bus without a network. */
 @Timeout(180)
-class SubscriberTest {
-  private static final long[] NO_GROUP = {};
+class SubscriberTest extends ClientFixture {
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
   private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
   private final BlockingQueue<Interruption> interruptions = new LinkedBlockingQueue<>();
-  private final List<EventBusClient> clients = new ArrayList<>();
 
   private final ConnectionListener listener =
       new ConnectionListener() {
@@ -86,52 +79,17 @@ class SubscriberTest {
         }
       };
 
-  private EventBusClient connect() throws Exception {
-    return connect(null);
-  }
-
-  private EventBusClient connect(@Nullable Executor executor) throws Exception {
-    ClientBuilder builder =
-        EventBusClient.builder().url("ws://one/bus").listener(listener).executor(executor);
-    EventBusClient client =
-        ClientParts.wire(builder.options(), bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    clients.add(client);
-    return client;
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(60, TimeUnit.SECONDS);
-    if (next == null) {
-      throw new AssertionError("nothing within 60 s");
-    }
-    return next;
+  @Override
+  ClientBuilder settings() {
+    return super.settings().listener(listener);
   }
 
   private List<String> take(int count) throws InterruptedException {
-    List<String> taken = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      taken.add(take(got));
-    }
-    return taken;
+    return take(got, count);
   }
 
   private Subscription collect(EventBusClient client, String filter) throws Exception {
     return get(client.subscribe(filter, event -> got.add(event.text())).ready());
-  }
-
-  private void deliver(String topic, long sequence, String... payloads) {
-    bus.connection().message(FakeBus.deliver(topic, 5, sequence, NO_GROUP, payloads));
   }
 
   @Test
@@ -598,7 +556,7 @@ class SubscriberTest {
   void theOrderIsKeptOnAnExecutorWithManyThreads() throws Exception {
     ExecutorService executor = Executors.newFixedThreadPool(4);
     try {
-      EventBusClient client = connect(executor);
+      EventBusClient client = connect(settings -> settings.executor(executor));
       List<Long> sequences = Collections.synchronizedList(new ArrayList<>());
       CompletableFuture<Void> all = new CompletableFuture<>();
       get(
@@ -651,7 +609,7 @@ class SubscriberTest {
   void anExecutorThatRefusesForAMomentLosesNothing() throws Exception {
     bus.knowsCredit = false;
     Moody executor = new Moody();
-    EventBusClient client = connect(executor);
+    EventBusClient client = connect(settings -> settings.executor(executor));
     collect(client, "a");
     executor.refuse();
     deliver("a", 1, "1");
@@ -671,7 +629,7 @@ class SubscriberTest {
   @Test
   void anExecutorThatGoesOnRefusingEndsTheSubscription() throws Exception {
     Moody executor = new Moody();
-    EventBusClient client = connect(executor);
+    EventBusClient client = connect(settings -> settings.executor(executor));
     Subscription subscription = collect(client, "a");
     executor.refuse();
     deliver("a", 1, "1");
@@ -694,7 +652,7 @@ class SubscriberTest {
   @Test
   void anExecutorThatIsShutDownEndsTheSubscriptionAtOnce() throws Exception {
     ExecutorService executor = Executors.newSingleThreadExecutor();
-    EventBusClient client = connect(executor);
+    EventBusClient client = connect(settings -> settings.executor(executor));
     collect(client, "a");
     executor.shutdownNow();
     deliver("a", 1, "1");
@@ -708,7 +666,7 @@ class SubscriberTest {
   @Test
   void closingEndsASubscriptionWhoseHandlerIsRefused() throws Exception {
     Moody executor = new Moody();
-    EventBusClient client = connect(executor);
+    EventBusClient client = connect(settings -> settings.executor(executor));
     Subscription subscription = collect(client, "a");
     executor.refuse();
     deliver("a", 1, "1");
@@ -719,7 +677,7 @@ class SubscriberTest {
   @Test
   void aFlowSubscriberWhoseExecutorGoesOnRefusingIsTold() throws Exception {
     Moody executor = new Moody();
-    EventBusClient client = connect(executor);
+    EventBusClient client = connect(settings -> settings.executor(executor));
     Slow slow = new Slow();
     client.publisher("a").subscribe(slow);
     Flow.Subscription demand = get(slow.subscribed);
@@ -784,7 +742,7 @@ class SubscriberTest {
             await(inLast);
           }
         };
-    EventBusClient client = connect(executor);
+    EventBusClient client = connect(settings -> settings.executor(executor));
     get(
         client
             .subscribe(

@@ -3,11 +3,11 @@ package io.eventbus.client.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
-import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.ChangeBus;
@@ -22,21 +22,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A client that gets its tokens from the application. Everything runs in the test's thread. */
-class TokensTest {
+class TokensTest extends ClientFixture {
   private static final int UNAUTHENTICATED = 4500;
   private static final int EXPIRED = 4004;
 
-  private final FakeBus bus = new FakeBus();
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
   private final List<String> told = new ArrayList<>();
-  private final List<EventBusClient> clients = new ArrayList<>();
   private final List<EventBusException> problems = new ArrayList<>();
   private int asked;
   private Supplier<CompletionStage<String>> supplier =
@@ -61,34 +55,21 @@ class TokensTest {
         }
       };
 
-  private CompletableFuture<EventBusClient> start() {
-    return ClientParts.wire(
-            EventBusClient.builder()
-                .url("ws://one/bus")
-                .executor(Runnable::run)
-                .listener(listener)
-                .reconnect(
-                    new ReconnectPolicy(
-                        Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 1000))
-                .tokens(
-                    () -> {
-                      asked++;
-                      return supplier.get();
-                    })
-                .options(),
-            bus.outside(scheduler, clock))
-        .start()
-        .whenComplete(
-            (client, error) -> {
-              if (client != null) {
-                clients.add(client);
-              }
+  @Override
+  ClientBuilder settings() {
+    return super.settings()
+        .executor(Runnable::run)
+        .listener(listener)
+        .tokens(
+            () -> {
+              asked++;
+              return supplier.get();
             });
   }
 
   private EventBusClient connect(Duration life) throws Exception {
     expireIn(life);
-    return start().get(60, TimeUnit.SECONDS);
+    return connect();
   }
 
   private void expireIn(Duration life) {
@@ -97,11 +78,6 @@ class TokensTest {
 
   private long expiry(Duration life) {
     return clock.epochMicros() + life.toMillis() * 1000;
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
   }
 
   /** Returns the tokens that the bus was shown beside those of Hello. */
@@ -155,7 +131,7 @@ class TokensTest {
 
   @Test
   void aTokenThatDoesNotExpireIsKept() throws Exception {
-    start().get(60, TimeUnit.SECONDS);
+    connect();
     scheduler.advance(Duration.ofHours(30));
     assertThat(asked).isEqualTo(1);
   }
@@ -255,7 +231,7 @@ class TokensTest {
   void withoutAFirstTokenThereIsNoClient() {
     supplier = () -> CompletableFuture.failedFuture(new IllegalStateException("issuer down"));
     assertThatExceptionOfType(java.util.concurrent.ExecutionException.class)
-        .isThrownBy(() -> start().get(60, TimeUnit.SECONDS))
+        .isThrownBy(this::connect)
         .havingCause()
         .isInstanceOf(EventBusException.NoToken.class)
         .withMessageContaining("issuer down");
@@ -281,7 +257,7 @@ class TokensTest {
   @Test
   void theFirstConnectionIsTriedWithTwoTokens() {
     bus.silent = true;
-    CompletableFuture<EventBusClient> client = start();
+    CompletableFuture<EventBusClient> client = start(settings -> settings);
     bus.connection().open();
     bus.connection().end(UNAUTHENTICATED, "wrong");
     bus.connection().open();

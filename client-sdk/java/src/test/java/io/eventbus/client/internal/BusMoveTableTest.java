@@ -2,10 +2,10 @@ package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.client.internal.ChangeTable.Action;
-import io.eventbus.client.internal.ChangeTable.Event;
-import io.eventbus.client.internal.ChangeTable.Phase;
-import io.eventbus.client.internal.ChangeTable.Step;
+import io.eventbus.client.internal.BusMoveTable.Action;
+import io.eventbus.client.internal.BusMoveTable.Event;
+import io.eventbus.client.internal.BusMoveTable.Phase;
+import io.eventbus.client.internal.BusMoveTable.Step;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every pair of phase and event. */
-class ChangeTableTest {
+class BusMoveTableTest {
   /**
    * All pairs that do something: phase, event, next phase, action. Every other pair does nothing.
    */
@@ -102,7 +102,7 @@ class ChangeTableTest {
     Map<Pair, Step> expected = expected();
     for (Phase phase : Phase.values()) {
       for (Event event : Event.values()) {
-        assertThat(ChangeTable.step(phase, event))
+        assertThat(BusMoveTable.step(phase, event))
             .as("%s, %s", phase, event)
             .isEqualTo(
                 expected.getOrDefault(new Pair(phase, event), new Step(phase, Action.NOTHING)));
@@ -117,7 +117,7 @@ class ChangeTableTest {
     for (int i = 0; i < Phase.values().length; i++) {
       for (Phase phase : List.copyOf(reached)) {
         for (Event event : Event.values()) {
-          Step step = ChangeTable.step(phase, event);
+          Step step = BusMoveTable.step(phase, event);
           reached.add(step.next());
           used.add(step.action());
         }
@@ -145,8 +145,8 @@ class ChangeTableTest {
       names = {"MOVED", "OVER"},
       mode = EnumSource.Mode.EXCLUDE)
   void noConnectionIsLeftWhenBothEnd(Phase phase) {
-    Step first = ChangeTable.step(phase, Event.OLD_ENDED);
-    Step second = ChangeTable.step(first.next(), Event.NEW_ENDED);
+    Step first = BusMoveTable.step(phase, Event.OLD_ENDED);
+    Step second = BusMoveTable.step(first.next(), Event.NEW_ENDED);
     assertThat(AT_THE_OLD).doesNotContain(first.action(), second.action());
     assertThat(
             first.action() == Action.ABANDON
@@ -154,8 +154,8 @@ class ChangeTableTest {
                 // The new connection's end is then that of the client's own.
                 || AT_THE_NEW.contains(first.action()))
         .isTrue();
-    first = ChangeTable.step(phase, Event.NEW_ENDED);
-    second = ChangeTable.step(first.next(), Event.OLD_ENDED);
+    first = BusMoveTable.step(phase, Event.NEW_ENDED);
+    second = BusMoveTable.step(first.next(), Event.OLD_ENDED);
     assertThat(AT_THE_NEW).doesNotContain(first.action(), second.action());
     assertThat(
             first.action() == Action.LOSE_BOTH

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * Move of a client to another bus: makes the new connection before it breaks the old one, so that
  * no event is lost, duplicated or reordered. See docs/adr/0017-change-of-bus.md.
  *
- * <p>{@link ChangeTable} decides what is done when; this class does it. Until LEAVING nothing has
+ * <p>{@link BusMoveTable} decides what is done when; this class does it. Until LEAVING nothing has
  * been given up at the old bus, and any failure leaves the client where it is. Confined to the
  * conductor, except for methods that say otherwise.
  */
-final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby {
+final class BusMove implements BusMoveTarget.Listener, FrameDispatcher.Standby {
   /** Time that the client allows when the bus names no useful deadline. */
   private static final Duration MIN_TIMEOUT = Duration.ofMillis(100);
 
@@ -36,7 +36,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   private static final Duration UNDO_TIMEOUT = Duration.ofSeconds(2);
 
   /** Owner of the connections; called on the conductor. */
-  interface Home extends ChangeTarget.Heir {
+  interface Home extends BusMoveTarget.Heir {
     /**
      * Called when the new connection has become the client's; the old one is to be closed when no
      * call is under way there.
@@ -61,14 +61,14 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   private final BusLink.Parts parts;
   private final Home home;
   private final BusLink old;
-  private final ChangeTarget target;
+  private final BusMoveTarget target;
   // Subscriptions that the new bus has not confirmed.
   private final Set<Long> unconfirmed = new HashSet<>();
   private final Set<Long> confirmed = new HashSet<>();
   private final Map<Long, Registration> served = new HashMap<>();
   private final Set<Long> undrained = new HashSet<>();
 
-  private ChangeTable.Phase phase = ChangeTable.Phase.CONNECTING;
+  private BusMoveTable.Phase phase = BusMoveTable.Phase.CONNECTING;
   private String why = "";
   private Scheduler.@Nullable Timer deadline;
   private Scheduler.@Nullable Timer pause;
@@ -87,7 +87,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
    * @param urls where to, at least one
    * @param producer the client's number, which it must keep
    */
-  BusChange(
+  BusMove(
       ClientOptions options,
       Connector.Environment environment,
       Home home,
@@ -103,8 +103,8 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     this.old = old;
     this.fence = new PingFence(conductor);
     this.target =
-        new ChangeTarget(
-            options, environment, new ChangeTarget.Parts(this, this, home), urls, hello, producer);
+        new BusMoveTarget(
+            options, environment, new BusMoveTarget.Parts(this, this, home), urls, hello, producer);
   }
 
   /**
@@ -150,7 +150,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
 
   // ---- Events; the table says what is done about them
 
-  private ChangeTable.Action on(ChangeTable.Event event) {
+  private BusMoveTable.Action on(BusMoveTable.Event event) {
     return on(event, why);
   }
 
@@ -159,9 +159,9 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
    *
    * @param reason why the client stays, if this is what it stays for
    */
-  private ChangeTable.Action on(ChangeTable.Event event, String reason) {
-    ChangeTable.Step step = ChangeTable.step(phase, event);
-    if (step.action() != ChangeTable.Action.NOTHING || step.next() != phase) {
+  private BusMoveTable.Action on(BusMoveTable.Event event, String reason) {
+    BusMoveTable.Step step = BusMoveTable.step(phase, event);
+    if (step.action() != BusMoveTable.Action.NOTHING || step.next() != phase) {
       why = reason;
     }
     phase = step.next();
@@ -169,11 +169,11 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     return step.action();
   }
 
-  private void soon(ChangeTable.Event event) {
+  private void soon(BusMoveTable.Event event) {
     conductor.execute(() -> on(event));
   }
 
-  private void act(ChangeTable.Action action) {
+  private void act(BusMoveTable.Action action) {
     switch (action) {
       case NOTHING -> {}
       case SUBSCRIBE -> subscribe();
@@ -213,17 +213,17 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
 
   @Override
   public void ready() {
-    on(ChangeTable.Event.READY);
+    on(BusMoveTable.Event.READY);
   }
 
   @Override
   public void unreachable(String reason) {
-    on(ChangeTable.Event.UNREACHABLE, reason);
+    on(BusMoveTable.Event.UNREACHABLE, reason);
   }
 
   @Override
   public void lost(String reason) {
-    on(ChangeTable.Event.NEW_ENDED, reason);
+    on(BusMoveTable.Event.NEW_ENDED, reason);
     fence.pass();
   }
 
@@ -233,29 +233,29 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
    */
   boolean oldEnded() {
     boolean over = phase.isOver();
-    if (!over && phase != ChangeTable.Phase.RECEIVING_MOVED) {
+    if (!over && phase != BusMoveTable.Phase.RECEIVING_MOVED) {
       // Deliveries that the old bus still had may be older than those of the new one.
       parts.subscriptions().interrupted(old.heardAtMicros());
     }
-    return on(ChangeTable.Event.OLD_ENDED) != ChangeTable.Action.ABANDON && !over;
+    return on(BusMoveTable.Event.OLD_ENDED) != BusMoveTable.Action.ABANDON && !over;
   }
 
   /** Abandons the move, because the client is closed. */
   void abandon() {
-    on(ChangeTable.Event.CLOSED);
+    on(BusMoveTable.Event.CLOSED);
   }
 
   @Override
   public void confirmed(long subscription) {
     conductor.execute(
         () -> {
-          if (phase == ChangeTable.Phase.MOVED) {
+          if (phase == BusMoveTable.Phase.MOVED) {
             locked(() -> parts.dispatcher().confirmed(subscription));
           } else {
             confirmed.add(subscription);
           }
           if (unconfirmed.remove(subscription) && unconfirmed.isEmpty()) {
-            on(ChangeTable.Event.CONFIRMED);
+            on(BusMoveTable.Event.CONFIRMED);
           }
         });
   }
@@ -265,7 +265,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     conductor.execute(
         () -> {
           served.remove(subscription);
-          on(ChangeTable.Event.REFUSED, "it refuses a subscription: " + failure.getMessage());
+          on(BusMoveTable.Event.REFUSED, "it refuses a subscription: " + failure.getMessage());
         });
   }
 
@@ -278,14 +278,14 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
             long until = environment.clock().nanoTime() + UNDO_TIMEOUT.toNanos();
             parts
                 .calls()
-                .whenQuiet(target.ready().channel(), until, () -> on(ChangeTable.Event.UNDONE));
+                .whenQuiet(target.ready().channel(), until, () -> on(BusMoveTable.Event.UNDONE));
           }
         });
   }
 
   /** Ends the move, because nothing of the old connection can be left unread. */
   private void onTooMuch() {
-    on(ChangeTable.Event.TOO_MUCH, "too much came for groups meanwhile");
+    on(BusMoveTable.Event.TOO_MUCH, "too much came for groups meanwhile");
   }
 
   /**
@@ -293,8 +293,8 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
    */
   private void onLate() {
     on(
-        ChangeTable.Event.LATE,
-        phase == ChangeTable.Phase.CONNECTING ? "no connection in time" : "not done in time");
+        BusMoveTable.Event.LATE,
+        phase == BusMoveTable.Phase.CONNECTING ? "no connection in time" : "not done in time");
   }
 
   /**
@@ -303,7 +303,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
    * would make room, is not seen then.
    */
   private void onStall() {
-    on(old.isPaused() ? ChangeTable.Event.NOT_FLUSHED : ChangeTable.Event.FLOWING);
+    on(old.isPaused() ? BusMoveTable.Event.NOT_FLUSHED : BusMoveTable.Event.FLOWING);
   }
 
   /**
@@ -312,7 +312,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
    */
   private void onWaited() {
     boolean behind = parts.dispatcher().isStalled() && waited.compareTo(MAX_TIMEOUT) < 0;
-    on(behind ? ChangeTable.Event.BEHIND : ChangeTable.Event.WAITED);
+    on(behind ? BusMoveTable.Event.BEHIND : BusMoveTable.Event.WAITED);
   }
 
   /**
@@ -323,7 +323,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
       conductor.execute(this::awaitNew);
     } else {
       release();
-      soon(ChangeTable.Event.DRAINED);
+      soon(BusMoveTable.Event.DRAINED);
     }
   }
 
@@ -342,7 +342,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
 
   private void hasLeft() {
     locked(this::release);
-    on(ChangeTable.Event.DRAINED);
+    on(BusMoveTable.Event.DRAINED);
   }
 
   // ---- Actions
@@ -359,7 +359,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     }
     target.send(all.stream().map(Registration::beginFrame).toList());
     if (all.isEmpty()) {
-      on(ChangeTable.Event.CONFIRMED);
+      on(BusMoveTable.Event.CONFIRMED);
     }
   }
 
@@ -373,12 +373,12 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
                 new Barriers.Asker() {
                   @Override
                   public void answered() {
-                    soon(ChangeTable.Event.FLUSHED);
+                    soon(BusMoveTable.Event.FLUSHED);
                   }
 
                   @Override
                   public void refused(EventBusException failure) {
-                    soon(ChangeTable.Event.NOT_FLUSHED);
+                    soon(BusMoveTable.Event.NOT_FLUSHED);
                   }
                 });
     parts.outbox().beginMove(barrier);
@@ -389,7 +389,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     cancel(pause);
     parts.barriers().forget();
     parts.outbox().cancelMove();
-    pause = schedule(Barriers.RETRY_PAUSE, () -> on(ChangeTable.Event.ASK_AGAIN));
+    pause = schedule(Barriers.RETRY_PAUSE, () -> on(BusMoveTable.Event.ASK_AGAIN));
   }
 
   private void leave() {
@@ -410,16 +410,16 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
    * events. Any thread.
    */
   private void whenSent() {
-    target.whenSent(() -> on(ChangeTable.Event.SENT));
+    target.whenSent(() -> on(BusMoveTable.Event.SENT));
   }
 
   private void moveSending() {
-    ChangeTarget.Ready ready = target.ready();
+    BusMoveTarget.Ready ready = target.ready();
     traffic.move(ready.welcome(), ready.channel());
   }
 
   private void resumeSending() {
-    ChangeTarget.Ready ready = target.ready();
+    BusMoveTarget.Ready ready = target.ready();
     traffic.resume(ready.welcome(), ready.channel());
   }
 
@@ -437,7 +437,7 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
   }
 
   private void finish() {
-    ChangeTarget.Ready ready = target.ready();
+    BusMoveTarget.Ready ready = target.ready();
     end();
     target.handOver();
     parts.subscriptions().moved(served.values());
@@ -472,14 +472,14 @@ final class BusChange implements ChangeTarget.Listener, FrameDispatcher.Standby 
     parts.barriers().forget();
     cancel(pause);
     if (!exclusive || served.isEmpty()) {
-      on(ChangeTable.Event.UNDONE);
+      on(BusMoveTable.Event.UNDONE);
       return;
     }
     locked(() -> parts.dispatcher().holdGroupsOnly());
     target.ready().link().grantUnlimited();
     undrained.addAll(served.keySet());
     target.send(served.values().stream().map(Registration::endFrame).toList());
-    pause = schedule(UNDO_TIMEOUT, () -> on(ChangeTable.Event.UNDONE));
+    pause = schedule(UNDO_TIMEOUT, () -> on(BusMoveTable.Event.UNDONE));
   }
 
   private void stayUnbegun() {

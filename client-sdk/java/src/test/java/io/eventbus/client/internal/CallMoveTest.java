@@ -2,20 +2,18 @@ package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException.CallFailed;
 import io.eventbus.client.Invocation;
-import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
 import io.eventbus.client.Service;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
-import io.eventbus.schema.ChangeBus;
-import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
@@ -23,79 +21,42 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Register;
 import java.net.URI;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Calls during a move. Connection 1 is the old one, 2 the new. */
 @Timeout(180)
-class CallChangeTest {
+class CallMoveTest extends ClientFixture {
   private static final RequestOptions TEN_SECONDS =
       RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
 
   private static final RequestOptions A_MINUTE =
       RequestOptions.DEFAULT.withTimeout(Duration.ofMinutes(1));
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
   private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
   private final BlockingQueue<Held> held = new LinkedBlockingQueue<>();
-  private final List<EventBusClient> clients = new ArrayList<>();
 
   private record Held(Invocation invocation, CompletableFuture<Event> answer) {}
 
-  private EventBusClient connect() throws Exception {
-    EventBusClient client =
-        ClientParts.wire(
-                EventBusClient.builder()
-                    .url("ws://one/bus")
-                    .reconnect(
-                        new ReconnectPolicy(
-                            Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 1000))
-                    .listener(
-                        new ConnectionListener() {
-                          @Override
-                          public void busChanged(ConnectionInfo before, ConnectionInfo now) {
-                            told.add("moved");
-                          }
+  @Override
+  ClientBuilder settings() {
+    return super.settings()
+        .listener(
+            new ConnectionListener() {
+              @Override
+              public void busChanged(ConnectionInfo before, ConnectionInfo now) {
+                told.add("moved");
+              }
 
-                          @Override
-                          public void busChangeFailed(URI url, String why) {
-                            told.add("stayed");
-                          }
-                        })
-                    .options(),
-                bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    clients.add(client);
-    return client;
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(60, TimeUnit.SECONDS);
-    if (next == null) {
-      throw new AssertionError("nothing within 60 s");
-    }
-    return next;
+              @Override
+              public void busChangeFailed(URI url, String why) {
+                told.add("stayed");
+              }
+            });
   }
 
   private long serve(EventBusClient client) throws Exception {
@@ -111,12 +72,9 @@ class CallChangeTest {
     return ((Register) bus.next(TypeCode.REGISTER).content()).getId();
   }
 
-  private void askToChange() throws Exception {
+  private void askToMove() throws Exception {
     bus.awaitSent();
-    bus.connection(1)
-        .frame(
-            TypeCode.CHANGE_BUS,
-            new ChangeBus(List.of("ws://two/bus"), ChangeReason.OVERLOAD, 10_000L, "tok", 3));
+    bus.connection(1).askToMove("tok", "ws://two/bus");
   }
 
   /** Returns the next arrival over a connection. */
@@ -142,7 +100,7 @@ class CallChangeTest {
     long id = serve(client);
     bus.answersUnsubscribe = false;
     bus.confirmsServices = false;
-    askToChange();
+    askToMove();
     assertThat(((Register) next(TypeCode.REGISTER, 2).content()).getId()).isEqualTo(id);
     // Calls come from both until the old bus has said that it sends no more.
     bus.connection(2).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "from two"));
@@ -166,7 +124,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     CompletableFuture<Response> before = client.request("a", Event.of("before"), TEN_SECONDS);
     next(TypeCode.REQUEST, 1);
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     CompletableFuture<Response> after = client.request("a", Event.of("after"), TEN_SECONDS);
     next(TypeCode.REQUEST, 2);
@@ -192,7 +150,7 @@ class CallChangeTest {
     for (int i = 0; i < 3; i++) {
       next(TypeCode.REQUEST, 1);
     }
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     scheduler.advance(Duration.ofSeconds(2));
     assertThat(failure(brief)).isInstanceOf(CallFailed.DeadlineExceeded.class);
@@ -216,7 +174,7 @@ class CallChangeTest {
     next(TypeCode.REQUEST, 1);
     bus.answersBarriers = false;
     bus.answersUnsubscribe = false;
-    askToChange();
+    askToMove();
     long barrier = (Long) next(TypeCode.BARRIER, 1).content();
     bus.awaitSent();
     scheduler.advance(Duration.ofSeconds(6));
@@ -239,15 +197,12 @@ class CallChangeTest {
     EventBusClient client = connect();
     CompletableFuture<Response> first = client.request("a", Event.of("1"), A_MINUTE);
     next(TypeCode.REQUEST, 1);
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     CompletableFuture<Response> second = client.request("a", Event.of("2"), A_MINUTE);
     next(TypeCode.REQUEST, 2);
     bus.awaitSent();
-    bus.connection(2)
-        .frame(
-            TypeCode.CHANGE_BUS,
-            new ChangeBus(List.of("ws://three/bus"), ChangeReason.OVERLOAD, 10_000L, "tok", 3));
+    bus.connection(2).askToMove("tok", "ws://three/bus");
     assertThat(take(told)).isEqualTo("moved");
     assertThat(bus.connection(1).isOver()).isFalse();
     assertThat(bus.connection(2).isOver()).isFalse();
@@ -260,21 +215,13 @@ class CallChangeTest {
     awaitClosed(2);
   }
 
-  private static Throwable failure(CompletableFuture<Response> future) throws Exception {
-    try {
-      throw new AssertionError("answered: " + get(future));
-    } catch (ExecutionException e) {
-      return java.util.Objects.requireNonNull(e.getCause());
-    }
-  }
-
   @Test
   void theOldConnectionWaitsForTheAnswersOfItsMembers() throws Exception {
     EventBusClient client = connect();
     long id = serve(client);
     bus.connection(1).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "from one"));
     Held first = take(held);
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     assertThat(bus.connection(1).isOver()).isFalse();
     first.answer().complete(Event.of("to one"));
@@ -288,7 +235,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     CompletableFuture<Response> lost = client.request("a", Event.of("?"), TEN_SECONDS);
     next(TypeCode.REQUEST, 1);
-    askToChange();
+    askToMove();
     assertThat(take(told)).isEqualTo("moved");
     bus.connection(1).end(1006, "");
     assertThat(failure(lost)).isInstanceOf(CallFailed.BusLost.class);
@@ -299,7 +246,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     serve(client);
     bus.confirmsServices = false;
-    askToChange();
+    askToMove();
     next(TypeCode.REGISTER, 2);
     CompletableFuture<Response> unused = client.request("a", Event.of("?"), TEN_SECONDS);
     next(TypeCode.REQUEST, 1);
@@ -311,7 +258,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     long id = serve(client);
     bus.confirmsServices = false;
-    askToChange();
+    askToMove();
     next(TypeCode.REGISTER, 2);
     bus.connection(2)
         .frame(
@@ -331,7 +278,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     long id = serve(client);
     bus.answersBarriers = false;
-    askToChange();
+    askToMove();
     next(TypeCode.REGISTER, 2);
     bus.connection(2).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "?"));
     Held first = take(held);
@@ -351,7 +298,7 @@ class CallChangeTest {
     EventBusClient client = connect();
     long id = serve(client);
     bus.answersUnsubscribe = false;
-    askToChange();
+    askToMove();
     next(TypeCode.REGISTER, 2);
     next(TypeCode.UNREGISTER, 1);
     bus.connection(2).end(1006, "");
@@ -365,12 +312,12 @@ class CallChangeTest {
   }
 
   @Test
-  void requestsGoOnWhenTheOldBusIsLostInTheChange() throws Exception {
+  void requestsGoOnWhenTheOldBusIsLostInTheMove() throws Exception {
     EventBusClient client = connect();
     bus.answersBarriers = false;
     CompletableFuture<Response> lost = client.request("a", Event.of("1"), TEN_SECONDS);
     next(TypeCode.REQUEST, 1);
-    askToChange();
+    askToMove();
     bus.next(TypeCode.BARRIER);
     bus.awaitSent();
     bus.connection(1).end(1006, "");

@@ -16,11 +16,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * New connection of a {@link BusChange}: tries the addresses in turn until a bus welcomes this
+ * New connection of a {@link BusMove}: tries the addresses in turn until a bus welcomes this
  * client, and watches the connection from then on. Confined to the conductor, except for what links
  * call.
  */
-final class ChangeTarget implements BusLink.Owner {
+final class BusMoveTarget implements BusLink.Owner {
   /** Listener of the connection; called on the conductor. */
   interface Listener {
     /** Called when a bus has welcomed this client. */
@@ -78,7 +78,7 @@ final class ChangeTarget implements BusLink.Owner {
    * @param urls where to, at least one
    * @param producer the client's number, which it must keep
    */
-  ChangeTarget(
+  BusMoveTarget(
       ClientOptions options,
       Connector.Environment environment,
       Parts parts,

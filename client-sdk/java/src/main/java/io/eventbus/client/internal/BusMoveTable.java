@@ -1,32 +1,32 @@
 package io.eventbus.client.internal;
 
-import static io.eventbus.client.internal.ChangeTable.Action.ABANDON;
-import static io.eventbus.client.internal.ChangeTable.Action.COME_BACK;
-import static io.eventbus.client.internal.ChangeTable.Action.COME_BACK_SENDING;
-import static io.eventbus.client.internal.ChangeTable.Action.FINISH;
-import static io.eventbus.client.internal.ChangeTable.Action.FLUSH;
-import static io.eventbus.client.internal.ChangeTable.Action.GO_ON;
-import static io.eventbus.client.internal.ChangeTable.Action.LEAVE;
-import static io.eventbus.client.internal.ChangeTable.Action.LOOK_LATER;
-import static io.eventbus.client.internal.ChangeTable.Action.LOSE_BOTH;
-import static io.eventbus.client.internal.ChangeTable.Action.LOSE_SENDING;
-import static io.eventbus.client.internal.ChangeTable.Action.MOVE_SENDING;
-import static io.eventbus.client.internal.ChangeTable.Action.MOVE_SENDING_AND_FINISH;
-import static io.eventbus.client.internal.ChangeTable.Action.NOTHING;
-import static io.eventbus.client.internal.ChangeTable.Action.PAUSE;
-import static io.eventbus.client.internal.ChangeTable.Action.RELEASE_AND_FINISH;
-import static io.eventbus.client.internal.ChangeTable.Action.RESUME_SENDING_AND_FINISH;
-import static io.eventbus.client.internal.ChangeTable.Action.STAY;
-import static io.eventbus.client.internal.ChangeTable.Action.STAY_UNBEGUN;
-import static io.eventbus.client.internal.ChangeTable.Action.SUBSCRIBE;
-import static io.eventbus.client.internal.ChangeTable.Action.UNDO;
-import static io.eventbus.client.internal.ChangeTable.Action.WAIT_ON;
+import static io.eventbus.client.internal.BusMoveTable.Action.ABANDON;
+import static io.eventbus.client.internal.BusMoveTable.Action.COME_BACK;
+import static io.eventbus.client.internal.BusMoveTable.Action.COME_BACK_SENDING;
+import static io.eventbus.client.internal.BusMoveTable.Action.FINISH;
+import static io.eventbus.client.internal.BusMoveTable.Action.FLUSH;
+import static io.eventbus.client.internal.BusMoveTable.Action.GO_ON;
+import static io.eventbus.client.internal.BusMoveTable.Action.LEAVE;
+import static io.eventbus.client.internal.BusMoveTable.Action.LOOK_LATER;
+import static io.eventbus.client.internal.BusMoveTable.Action.LOSE_BOTH;
+import static io.eventbus.client.internal.BusMoveTable.Action.LOSE_SENDING;
+import static io.eventbus.client.internal.BusMoveTable.Action.MOVE_SENDING;
+import static io.eventbus.client.internal.BusMoveTable.Action.MOVE_SENDING_AND_FINISH;
+import static io.eventbus.client.internal.BusMoveTable.Action.NOTHING;
+import static io.eventbus.client.internal.BusMoveTable.Action.PAUSE;
+import static io.eventbus.client.internal.BusMoveTable.Action.RELEASE_AND_FINISH;
+import static io.eventbus.client.internal.BusMoveTable.Action.RESUME_SENDING_AND_FINISH;
+import static io.eventbus.client.internal.BusMoveTable.Action.STAY;
+import static io.eventbus.client.internal.BusMoveTable.Action.STAY_UNBEGUN;
+import static io.eventbus.client.internal.BusMoveTable.Action.SUBSCRIBE;
+import static io.eventbus.client.internal.BusMoveTable.Action.UNDO;
+import static io.eventbus.client.internal.BusMoveTable.Action.WAIT_ON;
 
 import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * Transition table of a {@link BusChange}: from phase and event to action and next phase. Pure: no
+ * Transition table of a {@link BusMove}: from phase and event to action and next phase. Pure: no
  * clock, no connection, no memory. A pair that is not in the table changes nothing, because an
  * event may come late.
  *
@@ -42,7 +42,7 @@ import java.util.Map;
  * the new one ends after FLUSHED, it takes what the old bus still has and comes back (NEW_LOST);
  * when both end, there is no connection any more, whichever was first.
  */
-final class ChangeTable {
+final class BusMoveTable {
   /** Phase of a move. */
   enum Phase {
     /** Connecting to the new bus. */
@@ -234,7 +234,7 @@ final class ChangeTable {
     }
   }
 
-  private ChangeTable() {}
+  private BusMoveTable() {}
 
   private static void on(Phase phase, Event event, Phase next, Action action) {
     TABLE

@@ -3,6 +3,7 @@ package io.eventbus.client.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
@@ -13,9 +14,7 @@ import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
-import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
-import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
@@ -33,23 +32,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Moves, against buses without a network. Connection 1 is the old one, 2 the new. */
 @Timeout(180)
-class BusChangeTest {
-  private static final long[] NO_GROUP = {};
+class BusMoveTest extends ClientFixture {
   private static final String ONE = "ws://one/bus";
   private static final String TWO = "ws://two/bus";
 
-  private final FakeClock clock = new FakeClock();
-  private final ManualScheduler scheduler = new ManualScheduler(clock);
-  private final FakeBus bus = new FakeBus();
   private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
-  private final List<EventBusClient> clients = new ArrayList<>();
 
   private record Failed(URI url, String why) {}
 
@@ -76,40 +69,13 @@ class BusChangeTest {
         }
       };
 
-  private EventBusClient connect() throws Exception {
-    EventBusClient client =
-        ClientParts.wire(
-                EventBusClient.builder().url(ONE).listener(listener).options(),
-                bus.outside(scheduler, clock))
-            .start()
-            .get(60, TimeUnit.SECONDS);
-    clients.add(client);
-    return client;
-  }
-
-  @AfterEach
-  void close() {
-    clients.forEach(client -> client.close(Duration.ZERO));
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-    T next = queue.poll(60, TimeUnit.SECONDS);
-    if (next == null) {
-      throw new AssertionError("nothing within 60 s");
-    }
-    return next;
+  @Override
+  ClientBuilder settings() {
+    return super.settings().listener(listener);
   }
 
   private List<String> take(int count) throws InterruptedException {
-    List<String> taken = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      taken.add(take(got));
-    }
-    return taken;
+    return take(got, count);
   }
 
   private Subscription collect(EventBusClient client, String filter) throws Exception {
@@ -135,11 +101,8 @@ class BusChangeTest {
         .message(FakeBus.deliver("a", 5, sequence, new long[] {group}, payload));
   }
 
-  private void askToChange(int connection, String token, String... urls) {
-    bus.connection(connection)
-        .frame(
-            TypeCode.CHANGE_BUS,
-            new ChangeBus(List.of(urls), ChangeReason.OVERLOAD, 10_000L, token, 3));
+  private void askToMove(int connection, String token, String... urls) {
+    bus.connection(connection).askToMove(token, urls);
   }
 
   private void awaitMoved() throws InterruptedException {
@@ -180,7 +143,7 @@ class BusChangeTest {
     bus.answersUnsubscribe = false;
     bus.answersBarriers = false;
 
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
 
     Hello hello = bus.hellos.get(1);
     assertThat(hello.getChange()).isEqualTo("tok");
@@ -222,7 +185,7 @@ class BusChangeTest {
     deliver(1, 1, "1", "2");
     assertThat(take(2)).containsExactly("1", "2");
 
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
 
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     deliver(2, 4, "4", "5");
@@ -245,7 +208,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     Subscription subscription = collect(client, "a");
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     deliver(2, 3, "3");
     bus.connection(1)
@@ -264,7 +227,7 @@ class BusChangeTest {
     collect(client, "a");
     bus.answersUnsubscribe = false;
     deliver(1, 1, "1");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     bus.connection(2)
         .frame(TypeCode.GAP, new io.eventbus.schema.Gap("a", 5L, 2L, 4L, GapReason.QUEUE_FULL));
@@ -282,7 +245,7 @@ class BusChangeTest {
     bus.answersBarriers = false;
     client.send("p", Event.of("1"));
     assertThat(bus.nextPublish().payloads()).containsExactly("1");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     client.send("p", Event.of("2"));
     CompletionStage<?> third = client.publish("p", Event.of("3"));
@@ -312,7 +275,7 @@ class BusChangeTest {
   void aBarrierThatTheBusCannotGiveIsAskedForAgain() throws Exception {
     EventBusClient client = connect();
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     bus.connection(1)
         .frame(
@@ -337,7 +300,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.unreachable.add(TWO);
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     ChangeBusFailed failed = toldToTheBus();
     assertThat(failed.getToken()).isEqualTo("tok");
     assertThat(failed.getMessage()).contains("unreachable");
@@ -351,7 +314,7 @@ class BusChangeTest {
   void theNextAddressIsTriedWhenOneCannotBeReached() throws Exception {
     connect();
     bus.unreachable.add("ws://three/bus");
-    askToChange(1, "tok", "ws://three/bus", TWO);
+    askToMove(1, "tok", "ws://three/bus", TWO);
     awaitMoved();
   }
 
@@ -359,7 +322,7 @@ class BusChangeTest {
   void staysWhenTheNewBusRefuses() throws Exception {
     EventBusClient client = connect();
     bus.silent = true;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Connection two = bus.connection(2);
     two.open();
     two.end(4500, "Hello.change was used before");
@@ -372,7 +335,7 @@ class BusChangeTest {
   void anotherProducerNumberIsNoBusToGoTo() throws Exception {
     EventBusClient client = connect();
     bus.producer = 78;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     assertThat(awaitFailed().why()).contains("78");
     assertThat(bus.connection(2).isOver()).isTrue();
     assertWorksAtOne(client);
@@ -383,7 +346,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.confirmsSubscriptions = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.connection(2)
         .frame(
             TypeCode.PROBLEM,
@@ -402,7 +365,7 @@ class BusChangeTest {
     bus.confirmsSubscriptions = false;
     bus.answersBarriers = false;
     Subscription subscription = client.subscribe("a", event -> {});
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     assertThat(((SubscriptionState) subscription).isConfirmed()).isFalse();
@@ -417,7 +380,7 @@ class BusChangeTest {
     bus.confirmsSubscriptions = false;
     bus.answersBarriers = false;
     CompletionStage<Subscription> ready = client.subscribe("a", event -> {}).ready();
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L));
     bus.next(TypeCode.BARRIER);
     scheduler.advance(Duration.ofMillis(7_600));
@@ -437,7 +400,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.confirmsSubscriptions = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     deliver(2, 1, "1");
     scheduler.advance(Duration.ofMillis(7_400));
     assertThat(told).isEmpty();
@@ -455,7 +418,7 @@ class BusChangeTest {
     collect(client, "a");
     bus.answersUnsubscribe = false;
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     scheduler.advance(Duration.ofSeconds(7));
     bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
@@ -477,7 +440,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     CompletionStage<?> waiting = client.publish("p", Event.of("waiting"));
     deliver(2, 2, "2");
@@ -496,7 +459,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     get(client.publish("p", Event.of("there")));
     bus.confirms = false;
@@ -527,7 +490,7 @@ class BusChangeTest {
     bus.awaitPayload("unanswered");
     bus.confirms = true;
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     deliver(1, 1, "1");
     deliver(2, 2, "2");
@@ -552,7 +515,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     // A proxy between client and buses ends, and both connections with it.
     scheduler.execute(
@@ -575,7 +538,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.silent = true;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.silent = false;
     bus.connection(1).end(1006, "killed");
     assertThat(take(told)).isEqualTo("disconnected 1006");
@@ -594,7 +557,7 @@ class BusChangeTest {
     long id = ((SubscriptionState) member).id();
     bus.answersUnsubscribe = false;
     deliver(1, 1, id, "1");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     deliver(2, 2, id, "2");
     deliver(2, 5, id, "5");
@@ -613,7 +576,7 @@ class BusChangeTest {
     long id = ((SubscriptionState) collectInGroup(client, "a")).id();
     bus.answersUnsubscribe = false;
     deliver(1, 1, id, "1");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     deliver(1, 3, id, "3");
     assertThat(take(1)).containsExactly("g:1");
@@ -662,7 +625,7 @@ class BusChangeTest {
     bus.answersPings = false;
     EventBusClient client = connect();
     collect(client, "a");
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     awaitMoved();
     assertThat(bus.pings).hasValue(0);
   }
@@ -675,7 +638,7 @@ class BusChangeTest {
     BlockingQueue<String> plain = new LinkedBlockingQueue<>();
     get(client.subscribe("a", event -> plain.add(event.text())).ready());
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     List<Long> ids = new ArrayList<>();
     ids.add((Long) bus.next(TypeCode.UNSUBSCRIBE).content());
     ids.add((Long) bus.next(TypeCode.UNSUBSCRIBE).content());
@@ -700,7 +663,7 @@ class BusChangeTest {
     long id = ((SubscriptionState) member).id();
     bus.answersBarriers = false;
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     deliver(2, 1, id, "1");
     deliver(1, 3, id, "3");
@@ -720,7 +683,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     Subscription first = collect(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
     CompletionStage<Subscription> late = client.subscribe("b", event -> got.add("b")).ready();
     CompletionStage<Void> ended = first.unsubscribe();
@@ -740,7 +703,7 @@ class BusChangeTest {
     bus.answersUnsubscribe = false;
     CompletionStage<Void> ended = first.unsubscribe();
     long id = (Long) bus.next(TypeCode.UNSUBSCRIBE).content();
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     deliver(1, 1, "last");
     assertThat(take(1)).containsExactly("last");
@@ -751,15 +714,15 @@ class BusChangeTest {
   }
 
   @Test
-  void onlyOneChangeIsUnderWayAtATime() throws Exception {
+  void onlyOneMoveIsUnderWayAtATime() throws Exception {
     EventBusClient client = connect();
     bus.answersBarriers = false;
-    askToChange(1, "first", TWO);
+    askToMove(1, "first", TWO);
     FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
-    askToChange(1, "second", "ws://three/bus");
+    askToMove(1, "second", "ws://three/bus");
     assertThat(toldToTheBus().getToken()).isEqualTo("second");
     // The new bus wants the client to move: that is done when it has come.
-    askToChange(2, "third", ONE);
+    askToMove(2, "third", ONE);
     bus.answersBarriers = true;
     bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
     awaitMoved();
@@ -773,16 +736,16 @@ class BusChangeTest {
     connect();
     int connection = 1;
     for (int i = 0; i < MoveLimit.MAX_PER_MINUTE; i++) {
-      askToChange(connection, "tok", connection % 2 == 1 ? TWO : ONE);
+      askToMove(connection, "tok", connection % 2 == 1 ? TWO : ONE);
       take(told);
       connection++;
     }
-    askToChange(connection, "once too often", ONE);
+    askToMove(connection, "once too often", ONE);
     FakeBus.Arrival failed = bus.next(TypeCode.CHANGE_BUS_FAILED);
     assertThat(((ChangeBusFailed) failed.content()).getToken()).isEqualTo("once too often");
     bus.awaitSent();
     scheduler.advance(Duration.ofMinutes(1));
-    askToChange(connection, "tok", TWO);
+    askToMove(connection, "tok", TWO);
     assertThat(take(told)).isInstanceOf(ConnectionInfo.class);
   }
 
@@ -791,7 +754,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     bus.next(TypeCode.BARRIER);
     client.close(Duration.ZERO);
     assertThat(bus.connection(1).isOver()).isTrue();
@@ -803,7 +766,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     collect(client, "a");
     bus.confirmsSubscriptions = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L);
     bus.connection(2).frame(TypeCode.CONFIRM, confirm);
     awaitMoved();
@@ -835,7 +798,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     CountDownLatch go = collectSlowly(client, "a");
     bus.answersBarriers = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     assertThat(bus.next(TypeCode.BARRIER).connection()).isEqualTo(1);
     String big = "x".repeat(600);
     deliver(1, 1, big, big, big, big);
@@ -858,7 +821,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     CountDownLatch go = collectSlowly(client, "a");
     bus.answersUnsubscribe = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
     String big = "x".repeat(600);
     deliver(1, 1, big, big, big, big);
@@ -881,7 +844,7 @@ class BusChangeTest {
     EventBusClient client = connect();
     long group = ((SubscriptionState) collectInGroup(client, "a")).id();
     bus.confirmsSubscriptions = false;
-    askToChange(1, "tok", TWO);
+    askToMove(1, "tok", TWO);
     FakeBus.Arrival subscribe = bus.next(TypeCode.SUBSCRIBE);
     while (subscribe.connection() == 1) {
       subscribe = bus.next(TypeCode.SUBSCRIBE);

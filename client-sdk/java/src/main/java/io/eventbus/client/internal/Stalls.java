@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
  * Detector of subscriptions under BLOCK that stall the others of their client. Confined to the
  * conductor.
  */
-final class HoldUps {
+final class Stalls {
   /** Time over which stalls are added up; they are reported if they are more than half of it. */
   static final Duration WINDOW = Duration.ofSeconds(2);
 
@@ -29,14 +29,14 @@ final class HoldUps {
   private boolean reported;
   private long reportedAt;
 
-  HoldUps(Subscriptions subscriptions, Notifier notifier, long nanoTime) {
+  Stalls(Subscriptions subscriptions, Notifier notifier, long nanoTime) {
     this.subscriptions = subscriptions;
     this.notifier = notifier;
     this.begun = nanoTime;
   }
 
   /** Checks the queues; to be called at intervals. */
-  void look(long nanoTime) {
+  void check(long nanoTime) {
     long window = nanoTime - begun;
     if (window < WINDOW.toNanos()) {
       return;
@@ -51,11 +51,11 @@ final class HoldUps {
         continue;
       }
       now.put(each, full);
-      long held = full - before.getOrDefault(each, 0L);
-      if (held > longest
-          || (slow != null && held == longest && each.queue.room() < slow.queue.room())) {
+      long stalled = full - before.getOrDefault(each, 0L);
+      if (stalled > longest
+          || (slow != null && stalled == longest && each.queue.room() < slow.queue.room())) {
         slow = each;
-        longest = held;
+        longest = stalled;
       }
     }
     begun = nanoTime;

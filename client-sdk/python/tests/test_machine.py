@@ -87,11 +87,16 @@ CORE = [
     "_tokens",
     "_call",
     "_pending_calls",
-    "_call_events",
+    "_answers",
+    "_call_event",
+    "_context",
+    "_credit_control",
+    "_parts",
+    "_sender",
+    "_subscription_state",
     "_call_failures",
     "_call_frames",
     "_outgoing",
-    "_received_request",
     "_registration",
     "_service_core",
     "_serving",
@@ -447,7 +452,7 @@ def test_events_sent_after_an_answered_barrier_may_be_lost() -> None:
     d = Driver()
     s = d.connect()
     d.machine.outbox.add("a", b"1")
-    d.machine.flush(FakeWaiter(), 30, d.now)
+    d.machine.sender.flush(FakeWaiter(), 30, d.now)
     d.pump()
     [barrier] = s.take(Barrier)
     d.machine.outbox.add("a", b"2")
@@ -465,7 +470,7 @@ def test_a_barrier_or_a_confirmation_settles_earlier_events() -> None:
     d.say(s, confirm_publish("a", 2))
     d.machine.outbox.add("a", b"3")
     waiter = FakeWaiter()
-    d.machine.flush(waiter, 30, d.now)
+    d.machine.sender.flush(waiter, 30, d.now)
     d.pump()
     [barrier] = s.take(Barrier)
     d.say(s, barrier.frame())
@@ -563,7 +568,7 @@ def test_the_buffer_is_bounded_in_bytes() -> None:
     with pytest.raises(TooBig, match="outbound_bytes"):
         d.machine.outbox.add("a", b"x" * 5000)
     room = FakeWaiter()
-    d.machine.when_room(room)
+    d.machine.sender.when_room(room)
     assert not room.done()
     s = d.reconnect()
     assert room.done()
@@ -637,7 +642,7 @@ def test_closing_a_client_tells_all_waiters() -> None:
     d.connect()
     sent = d.publish("a", b"1")
     flush = FakeWaiter()
-    d.machine.flush(flush, 30, d.now)
+    d.machine.sender.flush(flush, 30, d.now)
     d.hold_writes = True
     unsent = d.publish("a", b"2")
     d.machine.outbox.add("a", b"3")
@@ -653,7 +658,7 @@ def test_a_barrier_is_sent_again_after_a_retryable_refusal() -> None:
     d = Driver()
     s = d.connect()
     waiter = FakeWaiter()
-    d.machine.flush(waiter, 30, d.now)
+    d.machine.sender.flush(waiter, 30, d.now)
     d.pump()
     [barrier] = s.take(Barrier)
     d.say(s, problem(BusCode.OVERLOADED, Barrier.CODE, barrier.id, retryable=True))
@@ -902,7 +907,7 @@ def test_a_malformed_frame_ends_the_connection() -> None:
     assert s.closed[0] == 1007
     assert "Confirm.about" in s.closed[1]
     assert d.machine.state is State.CLOSED
-    assert isinstance(d.machine.connector.end_reason, Refused)
+    assert isinstance(d.machine.end_reason, Refused)
     assert d.numbers(sub) == [1]  # what came before it is good
 
 

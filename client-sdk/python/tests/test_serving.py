@@ -30,8 +30,7 @@ from eventbus._call_frames import (
     Reply,
     Unregister,
 )
-from eventbus._received_request import OVERHEAD, ReceivedRequest
-from eventbus._service_core import ServiceCore, ServiceOptions
+from eventbus._service_core import REQUEST_OVERHEAD, ReceivedRequest, ServiceCore, ServiceOptions
 from eventbus._wire import Barrier, Confirm, Drained, Subscribe, Unsubscribe
 
 ANSWER = b"\0\0\0\2y"  # an encoded event
@@ -136,7 +135,7 @@ def test_no_more_handlers_run_than_the_concurrency() -> None:
     d.say(s, *(m.invoke(-n) for n in range(1, 5)))
     assert [r.key[1] for r in m.begun] == [1, 2]
     assert (m.core.counters().running, m.core.counters().waiting) == (2, 2)
-    assert m.core.counters().waiting_bytes == 2 * (1 + OVERHEAD)
+    assert m.core.counters().waiting_bytes == 2 * (1 + REQUEST_OVERHEAD)
     m.fail(m.begun[0], handler_failed(FailureCode.FAILED, "x" * 5000))
     assert [r.key[1] for r in m.begun] == [1, 2, 3]
     [failed] = s.take(Failure)
@@ -151,7 +150,7 @@ def test_no_more_handlers_run_than_the_concurrency() -> None:
     m.answer(m.begun[3])
     assert [r.call for r in s.take(Reply)] == [-3, -2, -4]
     assert m.core.is_idle()
-    assert s.link.invoked == {}
+    assert s.link.open_calls == 0
 
 
 def test_timed_out_requests_are_not_started() -> None:
@@ -165,7 +164,7 @@ def test_timed_out_requests_are_not_started() -> None:
 
 
 def test_waiting_requests_are_bounded_in_bytes() -> None:
-    most = 2 * (600 + OVERHEAD)
+    most = 2 * (600 + REQUEST_OVERHEAD)
     d, s, m = member(concurrency=1, buffer_bytes=most)
     for n in range(1, 4):
         m.ask(s, -n, payload=b"x" * 600)
@@ -541,7 +540,7 @@ def test_a_service_comes_back_when_the_new_bus_is_lost_after_leaving() -> None:
     assert [f.id for f in old.take(Register)] == [m.id]
     b = Asked(d)
     assert not b.waiter.done()
-    assert len(old.link.requests) == 1
+    assert old.link.open_calls == 1
 
 
 def test_the_end_of_a_client_closes_left_connections() -> None:

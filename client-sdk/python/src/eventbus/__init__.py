@@ -12,8 +12,9 @@
 """
 
 from ._aio import EventBus
+from ._answers import Answer, Response
 from ._call import Retry
-from ._call_events import Answer, CallEvent, Response
+from ._call_event import CallEvent
 from ._call_frames import Execution, Priority
 from ._connect import Connecting, connect
 from ._errors import (

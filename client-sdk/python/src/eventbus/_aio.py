@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack, overload
 
-from . import _dispatch
 from ._buffer import Item
 from ._calling import Calling
 from ._checks import check_range
@@ -25,6 +24,7 @@ from ._outbox import Published
 from ._payload import Codec, EventOptions, Payload, as_payload
 from ._registry import MAX_GROUP_BYTES
 from ._subscription import GapListener, Handler, InterruptionListener, Subscription
+from ._subscription_state import SubscriptionState
 from ._topics import filter_problem
 from ._wire import Overflow
 
@@ -56,11 +56,13 @@ class EventBus(Listeners, Calling):
     def __init__(self, options: Options) -> None:
         self._options = options
         self._notices = Notices(options.name)
-        self._driver = Driver(options, self._notices.tell)
+        self._tell = self._notices.tell
+        self._driver = Driver(options, self._tell)
         self._loop = self._driver.loop
         self._machine = self._driver.machine
         self._notices.is_heard = self._machine.dispatcher.wants
         self._outbox = self._machine.outbox
+        self._sender = self._machine.sender
         self._add = self._outbox.add
         self._handlers: set[Subscription] = set()
         self._invocations: set[asyncio.Task[None]] = set()
@@ -122,7 +124,7 @@ class EventBus(Listeners, Calling):
             await self._wait_for_room(
                 lambda: self._outbox.add(topic, raw, key, headers, published_at, schema, waiter, loop.time()), timeout
             )
-        self._machine.expect_confirm(loop.time())
+        self._sender.expect_confirm(loop.time())
         if not self._driver.woken:
             self._driver.wake()
         if timeout is None:
@@ -131,7 +133,7 @@ class EventBus(Listeners, Calling):
         def late() -> None:
             if not waiter.done():
                 waiter.set_exception(self._outbox.give_up(waiter, timeout))
-                self._machine.announce_room()
+                self._sender.announce_room()
 
         timer = loop.call_at(begun + timeout, late)
         try:
@@ -141,7 +143,7 @@ class EventBus(Listeners, Calling):
 
     async def _wait_for_room(self, add: Callable[[], bool], timeout: float | None) -> None:
         """Waits for room; waiting publishes continue in their order."""
-        self._machine.check_open()
+        self._sender.check_open()
         wait = self._options.block_timeout if self._options.when_full == "wait" else 0.0
         deadline = self._loop.time() + (wait if timeout is None else min(wait, timeout))
         turn: asyncio.Future[None] = self._loop.create_future()
@@ -159,7 +161,7 @@ class EventBus(Listeners, Calling):
                 room = turn
                 if self._blocked[0] is turn:
                     room = self._loop.create_future()
-                    self._machine.when_room(room)
+                    self._sender.when_room(room)
                 await asyncio.wait([room], timeout=left)
                 if room.done():
                     room.result()
@@ -203,7 +205,7 @@ class EventBus(Listeners, Calling):
     async def room(self) -> None:
         """Waits until half of the outbound buffer is free. Raises Closed."""
         waiter: asyncio.Future[None] = self._loop.create_future()
-        self._machine.when_room(waiter)
+        self._sender.when_room(waiter)
         await waiter
 
     async def flush(self, timeout: float = 30.0) -> None:
@@ -213,7 +215,7 @@ class EventBus(Listeners, Calling):
         """
         check_range("timeout", timeout, 0, 3600, "s")
         waiter: asyncio.Future[None] = self._loop.create_future()
-        self._machine.flush(waiter, timeout, self._loop.time())
+        self._sender.flush(waiter, timeout, self._loop.time())
         await waiter
 
     # ---- Subscribing
@@ -255,8 +257,8 @@ class EventBus(Listeners, Calling):
             buffer_bytes = max(MIN_BUFFER, self._options.receive_bytes // 4)
         check_range("buffer_bytes", buffer_bytes, MIN_BUFFER, 1 << 40, "bytes", whole=True)
         machine = self._machine
-        machine.check_open()
-        core = _dispatch.Subscription(machine.registry.next_id(), filter, group, Overflow(overflow), buffer_bytes)
+        self._sender.check_open()
+        core = SubscriptionState(machine.registry.next_id(), filter, group, Overflow(overflow), buffer_bytes)
         subscription = Subscription(self, core, handler, on_gap, on_interruption)
         reference = weakref.ref(subscription)
 
@@ -269,12 +271,12 @@ class EventBus(Listeners, Calling):
         machine.registry.begin(core, self._loop.time())
         return subscription
 
-    def _forget(self, core: _dispatch.Subscription, taken: list[Item]) -> None:
+    def _forget(self, core: SubscriptionState, taken: list[Item]) -> None:
         """Ends a subscription that is garbage, in any thread; ``taken`` are its unhandled items."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._forget_now, core, taken)
 
-    def _forget_now(self, core: _dispatch.Subscription, taken: list[Item]) -> None:
+    def _forget_now(self, core: SubscriptionState, taken: list[Item]) -> None:
         self._machine.dispatcher.handled(taken, core)
         self._machine.dispatcher.drop_queue(core)
         self._machine.registry.unsubscribe(core, self._loop.time())
@@ -355,7 +357,7 @@ class EventBus(Listeners, Calling):
             waiting.append(self._loop.create_future())
             registration.drained.append(waiting[-1])
         waiting.append(self._loop.create_future())
-        machine.calls.drain(waiting[-1], machine.connector.closed_error)
+        machine.calls.drain(waiting[-1], machine.closed_error)
         for waiter in waiting:
             await waiter
         # The end of a handler may start the next request that waits.

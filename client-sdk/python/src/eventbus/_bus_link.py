@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ._errors import Error
 from ._wire import Credit, Welcome
-
-if TYPE_CHECKING:
-    from ._call import Call
-    from ._received_request import ReceivedRequest
 
 #: Maximum bytes of a message from a bus.
 MAX_MESSAGE = 64 << 20
@@ -69,11 +64,9 @@ class BusLink:
     welcome: Welcome | None = None
     #: Frames to be sent before events.
     control: deque[bytes] = field(default_factory=deque)
-    #: Requests sent over it that have no answer.
-    requests: dict[int, Call] = field(default_factory=dict)
-    #: Calls received over it that are not answered.
-    invoked: dict[int, ReceivedRequest] = field(default_factory=dict)
-    #: Answers to these calls that wait to be sent.
+    #: Number of requests sent or received over it that have no answer.
+    open_calls: int = 0
+    #: Answers to received requests that wait to be sent.
     answers: deque[bytes] = field(default_factory=deque)
     #: Reason why the client has left it: only calls that are under way still count. None before that.
     left: str | None = None
@@ -94,3 +87,9 @@ class BusLink:
     pinged_at: float | None = None
     #: Reason of the close that follows.
     refusal: Error | None = None
+
+    def grant(self, limit: int) -> None:
+        """Grants the bus credit."""
+        frame = self.credit.grant(limit)
+        if frame is not None:
+            self.control.append(frame)

@@ -16,18 +16,16 @@ it receives the rest of the old bus and comes back (NEW_LOST); if both end, ther
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ._barriers import RETRY_DELAY
 from ._bus_link import BusLink
 from ._dispatch import MAX_HELD
 from ._errors import Error
 from ._move_table import TABLE, MoveEvent, Phase
+from ._parts import ClientParts
 from ._timers import Timer, void
 from ._wire import MAX_LONG, Barrier, ChangeBus, Welcome
-
-if TYPE_CHECKING:
-    from ._machine import Machine
 
 MIN, MAX = 0.1, 300.0
 #: Time for which a stalled application may stop reading of the old connection while it cannot publish, in seconds.
@@ -40,11 +38,43 @@ OVERTAKE_TIMEOUT = 2.0
 STANDBY_CREDIT = MAX_HELD // 4
 
 
-class BusMove:
-    """See the module. ``machine`` is the client that moves."""
+class MoveOwner(Protocol):
+    """Owner of moves, told about their outcome."""
 
-    def __init__(self, machine: Machine, request: ChangeBus, urls: list[str], old: BusLink, now: float) -> None:
-        self._machine = machine
+    def unfit(self, welcome: Welcome) -> str | None:
+        """Returns the reason why the client cannot move to a bus; None if it can."""
+        ...
+
+    def moved(
+        self, move: BusMove, served: dict[int, bytes], unconfirmed: set[int], ending: set[int], now: float
+    ) -> None:
+        """Makes the new connection the client's; ``served``: registrations requested there, with the frames that end
+        them.
+
+        ``unconfirmed``: those that the new bus has not confirmed, if the old one was lost first. ``ending``: those whose
+        end the old bus was asked for before the move.
+        """
+        ...
+
+    def stayed(self, move: BusMove) -> None:
+        """Handles a failed move: the client stays."""
+        ...
+
+    def lost_both(self, why: str, now: float) -> None:
+        """Handles the loss of both connections."""
+        ...
+
+
+class BusMove:
+    """See the module."""
+
+    def __init__(
+        self, parts: ClientParts, owner: MoveOwner, request: ChangeBus, urls: list[str], old: BusLink, now: float
+    ) -> None:
+        self._context = parts.context
+        self._sender = parts.sender
+        self._parts = parts
+        self._owner = owner
         self.token = request.token
         self.old = old
         self.new: BusLink | None = None
@@ -74,7 +104,7 @@ class BusMove:
         # Runs while the old bus has drained and the Pong of the new one is awaited.
         self._overtaking: Timer | None = None
         # Leaves time to stay before the bus closes the old connection.
-        self._deadline = machine.timers.at(now + self._timeout * 0.75, self._on_late)
+        self._deadline = self._context.timers.at(now + self._timeout * 0.75, self._on_late)
         self._now = now
         self._connect(now)
 
@@ -99,10 +129,10 @@ class BusMove:
 
     def welcomed(self, welcome: Welcome, now: float) -> None:
         """Handles the Welcome over the new connection."""
-        problem = self._machine.connector.unfit(welcome)
+        problem = self._owner.unfit(welcome)
         if problem is not None:
             assert self.new is not None
-            self._machine.abort(self.new)
+            self._context.abort(self.new)
             self._try_next(now, problem)
             return
         if self._connecting is not None:
@@ -114,7 +144,7 @@ class BusMove:
         if self.new is not None and self.new.welcome is not None and self.phase is not Phase.CONNECTING:
             if self.phase in (Phase.LEAVING, Phase.SENDING_MOVED, Phase.RECEIVING_MOVED):
                 # The subscriptions were in force there, and no longer are at the old bus.
-                self._machine.dispatcher.lost()
+                self._parts.dispatcher.lost()
             self.on(MoveEvent.NEW_ENDED, now, why)
             self._caught_up(now)
         elif not self.is_over:
@@ -146,7 +176,7 @@ class BusMove:
         self._leaving.discard(id)
         mine = id not in self._ending
         if not mine:
-            self._machine.registry.end(id)
+            self._parts.registry.end(id)
         if not self._leaving:
             self._drained(now)
         return True
@@ -157,8 +187,8 @@ class BusMove:
         comes behind them."""
         link = self.new
         if self._has_groups and link is not None and not link.over:
-            self._overtaking = self._machine.timers.at(now + OVERTAKE_TIMEOUT, self._caught_up)
-            self._machine.fence(link)
+            self._overtaking = self._context.timers.at(now + OVERTAKE_TIMEOUT, self._caught_up)
+            self._context.fence(link)
         else:
             self._release()
             self.on(MoveEvent.DRAINED, now)
@@ -194,7 +224,7 @@ class BusMove:
         return True
 
     def _on_too_much(self) -> None:
-        self._machine.soon(lambda now: self.on(MoveEvent.TOO_MUCH, now, "too much came for groups meanwhile"))
+        self._context.soon(lambda now: self.on(MoveEvent.TOO_MUCH, now, "too much came for groups meanwhile"))
 
     def _on_late(self, now: float) -> None:
         self.on(MoveEvent.LATE, now, "no connection in time" if self.phase is Phase.CONNECTING else "not done in time")
@@ -204,7 +234,7 @@ class BusMove:
 
     def _on_waited(self, now: float) -> None:
         # Waits on while the application is stalled: the rest of the old bus belongs to it.
-        behind = self._machine.is_stalled() and self._waited < MAX
+        behind = self._parts.credit.is_stalled() and self._waited < MAX
         self.on(MoveEvent.BEHIND if behind else MoveEvent.WAITED, now)
 
     # ---- Actions
@@ -221,24 +251,23 @@ class BusMove:
 
     def _connect(self, now: float) -> None:
         self.url = self._urls.pop(0)
-        timeout = self._machine.options.connect_timeout
-        link = self.new = self._machine.open_link(self.url, now, move_token=self.token)
+        timeout = self._context.options.connect_timeout
+        link = self.new = self._context.open_link(self.url, now, move_token=self.token)
 
         def give_up(then: float) -> None:
-            self._machine.abort(link)
+            self._context.abort(link)
             self._try_next(then, f"no answer within {timeout:g} s")
 
-        self._connecting = self._machine.timers.at(now + timeout, give_up)
+        self._connecting = self._context.timers.at(now + timeout, give_up)
 
     def _ready(self) -> BusLink:
         assert self.new is not None
         return self.new
 
     def _subscribe(self) -> None:
-        machine = self._machine
-        machine.dispatcher.hold(self._on_too_much)
-        machine.registry.waiting_control = []
-        everything = list(machine.registry.all.values())
+        self._parts.dispatcher.hold(self._on_too_much)
+        self._parts.registry.waiting_control = []
+        everything = list(self._parts.registry.all.values())
         self._ending = {r.id for r in everything if r.ending}
         for registration in everything:
             if registration.ending:
@@ -253,36 +282,34 @@ class BusMove:
 
     def _flush(self) -> None:
         """Stops publishing at the old bus, and asks it whether it has delivered everything."""
-        machine = self._machine
         # protocol.md#credit: only after the subscriptions are confirmed; a bus without credit would take the frame
         # for a sign that the client stays.
-        machine.grant(self._ready(), STANDBY_CREDIT)
-        machine.outbox.pause()
-        self._barrier = machine.flushes.next_id()
+        self._ready().grant(STANDBY_CREDIT)
+        self._sender.outbox.pause()
+        self._barrier = self._sender.flushes.next_id()
         # Behind all events, because they are paused from now on.
-        machine.move_barrier = Barrier(self._barrier).frame()
+        self._sender.move_barrier = Barrier(self._barrier).frame()
         self._check_later()
 
     def _check_later(self) -> None:
-        self._pause = self._machine.timers.at(self._now + MAX_STALL, self._on_stall)
+        self._pause = self._context.timers.at(self._now + MAX_STALL, self._on_stall)
 
     def _postpone_flush(self) -> None:
         self._cancel(self._pause)
         self._forget_barrier()
-        self._machine.outbox.resume()
-        self._pause = self._machine.timers.at(
+        self._sender.outbox.resume()
+        self._pause = self._context.timers.at(
             self._now + RETRY_DELAY, lambda now: void(self.on(MoveEvent.ASK_AGAIN, now))
         )
 
     def _leave(self) -> None:
-        machine = self._machine
         self._cancel(self._pause)
         # Only the old bus has the events queued there for this client and the answers to calls under way; it gives
         # the whole deadline again for leaving.
         self.until = self._now + self._timeout
         self._deadline.cancel()
-        self._deadline = machine.timers.at(self.until, self._on_waited)
-        self._ending &= machine.registry.all.keys()
+        self._deadline = self._context.timers.at(self.until, self._on_waited)
+        self._ending &= self._parts.registry.all.keys()
         self._leaving = self._served.keys() | self._ending
         self.old.control.extend(self._served[id] for id in sorted(self._served))
         if not self._leaving:
@@ -294,9 +321,9 @@ class BusMove:
     def _move_sending(self) -> None:
         link = self._ready()
         assert link.welcome is not None
-        self._machine.limit(link.welcome)
-        self._machine.outbox.moved()
-        self._machine.sending = link
+        self._parts.limit(link.welcome)
+        self._sender.outbox.moved()
+        self._sender.link = link
 
     def _move_sending_and_finish(self) -> None:
         self._move_sending()
@@ -305,29 +332,29 @@ class BusMove:
     def _resume_sending_and_finish(self) -> None:
         link = self._ready()
         assert link.welcome is not None
-        self._machine.limit(link.welcome)
-        self._machine.resume_sending(link)
+        self._parts.limit(link.welcome)
+        self._sender.resume(link)
         self._finish()
 
     def _release(self) -> None:
         """Delivers the held events, and from now on those of the new connection."""
-        self._machine.dispatcher.release(True)
+        self._parts.dispatcher.release(True)
         if self.new is not None:
             self.new.standby = False
 
     def _release_and_finish(self) -> None:
         """Finishes after the old connection was lost or given up before its bus had drained."""
-        self._machine.dispatcher.lost()
+        self._parts.dispatcher.lost()
         self._release()
         self._finish()
 
     def _wait_on(self) -> None:
         self._waited += UNDO_TIMEOUT
-        self._deadline = self._machine.timers.at(self._now + UNDO_TIMEOUT, self._on_waited)
+        self._deadline = self._context.timers.at(self._now + UNDO_TIMEOUT, self._on_waited)
 
     def _finish(self) -> None:
         self._end()
-        self._machine.moves.moved(self, self._served, self._unconfirmed, self._ending, self._now)
+        self._owner.moved(self, self._served, self._unconfirmed, self._ending, self._now)
 
     def _end(self) -> None:
         self._deadline.cancel()
@@ -343,56 +370,57 @@ class BusMove:
 
     def _forget_barrier(self) -> None:
         self._barrier = 0
-        self._machine.move_barrier = None
+        self._sender.move_barrier = None
 
     def _go_on(self) -> None:
         """Moves at once after the old connection was lost or given up; unconfirmed events are sent again."""
         self._end()
-        self._machine.dispatcher.lost()
+        self._parts.dispatcher.lost()
         self.old.abandoned = True
         self._release()
-        self._machine.lose_sending()
+        self._sender.lose()
         self.on(MoveEvent.SENT, self._now)
 
     def _lose_sending(self) -> None:
-        self._machine.lose_sending()
+        self._sender.lose()
 
     def _undo(self) -> None:
         """Gives up the new connection. The old bus has kept everything; events and requests that the new one has for
         groups and services are drained, because no other member gets them."""
-        machine = self._machine
-        machine.outbox.resume()
+        self._sender.outbox.resume()
         self._forget_barrier()
         self._cancel(self._pause)
         if not self._is_exclusive or not self._served:
             self.on(MoveEvent.UNDONE, self._now)
             return
-        machine.dispatcher.hold_groups_only()
+        self._parts.dispatcher.hold_groups_only()
         link = self._ready()
-        machine.grant(link, MAX_LONG)
+        link.grant(MAX_LONG)
         self._undrained = set(self._served)
         link.control.extend(self._served[id] for id in sorted(self._served))
-        self._pause = machine.timers.at(self._now + UNDO_TIMEOUT, lambda now: void(self.on(MoveEvent.UNDONE, now)))
+        self._pause = self._context.timers.at(
+            self._now + UNDO_TIMEOUT, lambda now: void(self.on(MoveEvent.UNDONE, now))
+        )
 
     def _stay_unbegun(self) -> None:
         self._end()
         self._drop_new("the client stays at its bus")
-        self._machine.moves.stayed(self)
+        self._owner.stayed(self)
 
     def _stay(self) -> None:
         self._end()
         if self._undrained or (self.new is not None and self.new.over):
             self._lose_groups()
         self._drop_new("the client stays at its bus")
-        self._machine.outbox.resume()
-        self._machine.dispatcher.release(False)
-        self._machine.registry.send_waiting(self.old)
-        self._machine.moves.stayed(self)
+        self._sender.outbox.resume()
+        self._parts.dispatcher.release(False)
+        self._parts.registry.send_waiting(self.old)
+        self._owner.stayed(self)
 
     def _lose_groups(self) -> None:
         """Reports an interruption of groups, whose events at the new bus are lost. The subscriptions stay in force at the
         old one."""
-        dispatcher = self._machine.dispatcher
+        dispatcher = self._parts.dispatcher
         for id in sorted(self._served):
             subscription = dispatcher.subscriptions.get(id)
             if subscription is not None and subscription.is_exclusive:
@@ -401,34 +429,33 @@ class BusMove:
 
     def _come_back(self, sending: bool = False) -> None:
         """Comes back to the old bus after it was left, because the new bus and all it had are lost."""
-        machine = self._machine
         self._end()
         self._drop_new("")
-        machine.dispatcher.release(True)
+        self._parts.dispatcher.release(True)
         if sending:
-            machine.resume_sending(self.old)
+            self._sender.resume(self.old)
         else:
-            machine.outbox.resume()
+            self._sender.outbox.resume()
         assert self.old.welcome is not None
-        machine.calls.connected(self.old.welcome)
-        machine.registry.waiting_control = None
-        machine.registry.ask_again(self.old, self._now)
-        machine.moves.stayed(self)
+        self._parts.calls.connected(self.old.welcome)
+        self._parts.registry.waiting_control = None
+        self._parts.registry.ask_again(self.old, self._now)
+        self._owner.stayed(self)
 
     def _come_back_sending(self) -> None:
         self._come_back(sending=True)
 
     def _drop_new(self, reason: str) -> None:
         if self.new is not None:
-            self._machine.moves.leave(self.new, reason, self.until)
+            self._context.leave(self.new, reason, self.until)
 
     def _drop(self) -> None:
         self._end()
         self._drop_new("the client stays at its bus")
-        self._machine.dispatcher.release(True)
-        self._machine.registry.waiting_control = None
-        self._machine.outbox.resume()
+        self._parts.dispatcher.release(True)
+        self._parts.registry.waiting_control = None
+        self._sender.outbox.resume()
 
     def _lose_both(self) -> None:
         self._drop()
-        self._machine.moves.lost_both(self.why, self._now)
+        self._owner.lost_both(self.why, self._now)

@@ -150,7 +150,7 @@ class Call:
         if state not in CALL_TRANSITIONS[self.state]:
             raise RuntimeError(f"call: {self.state.name} -> {state.name} (not in the table)")
         if self.link is not None:
-            del self.link.requests[self.number]
+            self.link.open_calls -= 1
             self.link = None
         self.state = state
 
@@ -164,7 +164,7 @@ class Call:
         )  # fmt: skip
         self.become(RequestState.SENT)
         self.link = link
-        link.requests[self.number] = self
+        link.open_calls += 1
         return request.frame()
 
     def may_be_sent_again(self) -> bool:

@@ -12,6 +12,8 @@ from ._events import encode_event
 from ._wire import BOOLEAN, INT, LONG, OVERFLOW, STRING, TEXT_MAP, Kind, Overflow, Reader, Record, record_field
 
 MAX_CONCURRENCY = 65_536
+#: Maximum bytes of a request around its event, with the names of service and method.
+AROUND_CALL = 640
 MAX_NAME_BYTES = 255
 MAX_MESSAGE_BYTES = 1024
 MAX_DETAILS_BYTES = 64 * 1024

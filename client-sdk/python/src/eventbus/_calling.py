@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar, Unpack, overload
 
+from ._answers import Response
 from ._call import CallOptions, Retry
-from ._call_events import Response
 from ._call_frames import Priority
 from ._errors import IllegalTopic
+from ._machine import Machine
+from ._options import Options
+from ._outbox import Outbox
 from ._payload import Codec, EventOptions, Payload, as_payload
 from ._service import RequestHandler, Service
 from ._service_core import ServiceOptions
 from ._topics import service_problem
-
-if TYPE_CHECKING:
-    from ._listeners import Notices
-    from ._machine import Machine
-    from ._options import Options
-    from ._outbox import Outbox
 
 T = TypeVar("T")
 
@@ -40,7 +37,8 @@ class Calling:
     """See the module; subclasses set the declared attributes."""
 
     _options: Options
-    _notices: Notices
+    #: Reports a happening to the listeners of the application.
+    _tell: Callable[[object], None]
     _loop: asyncio.AbstractEventLoop
     _machine: Machine
     _outbox: Outbox
@@ -139,7 +137,7 @@ class Calling:
             concurrency=concurrency, identify=identify, version=version, metadata=dict(metadata or {}),
             remember_replies=remember_replies, buffer_bytes=buffer_bytes,
         )  # fmt: skip
-        self._machine.check_open()
+        self._machine.sender.check_open()
         served = Service(self, service, options, handler)
         self._machine.registry.begin(served._core, self._loop.time())
         return served

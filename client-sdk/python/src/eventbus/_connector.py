@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from ._bus_link import MAX_MESSAGE, BusLink
 from ._bus_urls import BusUrls
-from ._commands import Abort
+from ._commands import Abort, Ping
 from ._errors import Closed, ConnectionLost, Error, NotConnected, Refused, TimedOut, closed
 from ._happenings import (
-    MOVES,
     Connection,
     Disconnected,
     DropCause,
@@ -20,13 +18,13 @@ from ._happenings import (
     State,
 )  # fmt: skip
 from ._move_table import MoveEvent
+from ._moves import Moves
+from ._parts import ClientParts
 from ._service_core import ServiceCore
+from ._silence import watch
 from ._timers import Timer
 from ._waiters import Waiter, succeed
 from ._wire import BusCode, Malformed, Problem, Reader, Welcome
-
-if TYPE_CHECKING:
-    from ._machine import Machine
 
 LOG = logging.getLogger("eventbus")
 
@@ -57,19 +55,23 @@ def may_reconnect(code: int) -> bool:
 
 
 class Connector:
-    """See the module. ``machine`` is the client."""
+    """See the module."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self.end_reason: Error | None = None
+    def __init__(self, parts: ClientParts) -> None:
+        self._context = parts.context
+        self._sender = parts.sender
+        self._registry = parts.registry
+        self._tokens = parts.tokens
+        self._parts = parts
+        self.moves = Moves(parts, self)
         #: Waiter for the first connection.
         self.first: Waiter | None = None
-        self.addresses = BusUrls(machine.options.urls)
+        self.addresses = BusUrls(self._context.options.urls)
         self.resume: str | None = None
         self.session: str | None = None
         self.producer = 0
-        #: End of the old connection of a move.
-        self.old_end: tuple[int, str, Error | None] | None = None
+        #: Number of connections after the first.
+        self.reconnects = 0
         self._attempt = 0
         self._failed_tries = 0
         self._token_retried = False
@@ -80,8 +82,8 @@ class Connector:
     def start(self, first: Waiter, now: float) -> None:
         """Makes the first connection, and tells the waiter."""
         self.first = first
-        self.become(State.CONNECTING)
-        self._first_deadline = now + self._machine.options.connect_timeout
+        self._context.become(State.CONNECTING)
+        self._first_deadline = now + self._context.options.connect_timeout
         self._connect(self.addresses.next(), now)
 
     @staticmethod
@@ -92,34 +94,22 @@ class Connector:
             return None
         return Refused(bus_code, f"{link.url} closed with {code}: {reason}", False)
 
-    def become(self, state: State) -> None:
-        """Changes the state; nothing else does."""
-        machine = self._machine
-        if state not in MOVES[machine.state]:
-            raise RuntimeError(f"state: {machine.state.name} -> {state.name} (not in the table)")
-        LOG.debug("%s: %s -> %s", machine.options.name, machine.state.name, state.name)
-        machine.state = state
-
-    def closed_error(self) -> Error:
-        """Returns the error of calls to a closed client."""
-        return closed("the client is closed", self.end_reason)
-
     def _connect(self, url: str, now: float) -> None:
-        machine = self._machine
-        timeout = machine.options.connect_timeout
-        if machine.state is State.CONNECTING:
+        context = self._context
+        timeout = context.options.connect_timeout
+        if context.state is State.CONNECTING:
             # The rest of the time, divided by this address and those that follow.
             timeout = max(0.001, (self._first_deadline - now) / (self.addresses.configured_left() + 1))
-        link = machine.current = machine.open_link(url, now, timeout=timeout)
+        link = context.current = context.open_link(url, now, timeout=timeout)
 
         def late(then: float) -> None:
             asks = link.asks_token
-            machine.abort(link)
+            context.abort(link)
             who = f"the token function gave none for {url}" if asks else f"{url} did not answer"
             error = TimedOut(f"{who} within {timeout:g} s")
             self.ended(link, 1006, f"no answer within {timeout:g} s", error, then, 0.0)
 
-        self._timer = machine.timers.at(now + timeout, late)
+        self._timer = context.timers.at(now + timeout, late)
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:
@@ -128,7 +118,7 @@ class Connector:
 
     def greet(self, link: BusLink, code: int, r: Reader, now: float) -> None:
         """Handles a frame before the Welcome."""
-        machine = self._machine
+        context = self._context
         if code == Problem.CODE:
             problem = Problem.read(r)
             link.refusal = Refused(problem.code, problem.message, problem.retryable)
@@ -136,107 +126,127 @@ class Connector:
             welcome = link.welcome = Welcome.read(r)
             if min(welcome.limits.message_bytes, welcome.limits.payload_bytes) < 1 or welcome.producer == 0:
                 raise Malformed("Welcome.limits", 0, welcome.limits, "limits of at least 1, and a producer")
-            if machine.move is not None and link is machine.move.new:
-                machine.watch(link, now)
-                machine.move.welcomed(welcome, now)
-            elif link is machine.current:
+            if self.moves.move is not None and link is self.moves.move.new:
+                self._watch(link, now)
+                self.moves.move.welcomed(welcome, now)
+            elif link is context.current:
                 self._on_welcome(link, welcome, now)
         else:
             link.broken = True
             link.refusal = Refused(
                 BusCode.PROTOCOL_VIOLATION, f"{link.url} began with frame type {code} (expected: Welcome)", False
             )
-            machine.commands.append(Abort(link))
+            context.commands.append(Abort(link))
 
     def _on_welcome(self, link: BusLink, welcome: Welcome, now: float) -> None:
-        machine = self._machine
+        context = self._context
         self._cancel_timer()
-        machine.watch(link, now)
+        self._watch(link, now)
         before, self.producer = self.producer, welcome.producer
         self.connected(link, welcome, now)
         self._failed_tries = 0
         self._token_retried = False
-        machine.limit(welcome)
+        self._parts.limit(welcome)
         if before and before != welcome.producer:
             # protocol.md#reconnecting-3: numbers unconfirmed events from 1 again.
-            machine.outbox.resequence()
-            machine.happenings.append(ProducerChanged(before, welcome.producer))
+            self._sender.outbox.resequence()
+            context.happenings.append(ProducerChanged(before, welcome.producer))
         # protocol.md#credit: before the first Subscribe, so that credit counts for all deliveries.
-        machine.grant(link, max(0, machine.options.receive_bytes - machine.dispatcher.blocking_bytes))
-        machine.registry.ask_again(link, now)
-        machine.resume_sending(link)
-        if machine.state is State.RECONNECTING:
-            machine.reconnects += 1
-        if machine.state is not State.DRAINING:
-            self.become(State.CONNECTED)
-        assert machine.connection is not None
-        machine.happenings.append(machine.connection)
+        self._parts.credit.begin(link)
+        self._registry.ask_again(link, now)
+        self._sender.resume(link)
+        if context.state is State.RECONNECTING:
+            self.reconnects += 1
+        if context.state is not State.DRAINING:
+            context.become(State.CONNECTED)
+        assert context.connection is not None
+        context.happenings.append(context.connection)
         if self.first is not None:
             succeed(self.first, None)
 
     def connected(self, link: BusLink, welcome: Welcome, now: float) -> None:
         """Makes a welcomed connection the client's."""
-        machine = self._machine
+        context = self._context
         self._welcomed_at = now
-        if machine.state is State.CONNECTING:
+        if context.state is State.CONNECTING:
             self._attempt = 0
         self.resume = welcome.resume
         self.session = welcome.session
         self.addresses.welcomed(link.url, welcome.others)
-        machine.connection = Connection(
+        context.connection = Connection(
             link.url, welcome.bus, welcome.session, welcome.producer, welcome.limits, welcome.expires_at
         )
-        if callable(machine.options.token):
-            machine.tokens.begin(link, welcome.expires_at, now)
+        if callable(context.options.token):
+            self._tokens.begin(link, welcome.expires_at, now)
         if welcome.limits.message_bytes + AROUND_EVENTS > MAX_MESSAGE:
             text = f"the bus {welcome.bus} may send messages of {welcome.limits.message_bytes} bytes and more"
-            machine.happenings.append(Refused(BusCode.TOO_BIG, f"{text} (expected: at most {MAX_MESSAGE})", False))
+            context.happenings.append(Refused(BusCode.TOO_BIG, f"{text} (expected: at most {MAX_MESSAGE})", False))
+
+    def _watch(self, link: BusLink, now: float) -> None:
+        """Watches a connection for silence."""
+        context = self._context
+        silence = context.options.silence_timeout
+
+        def give_up(then: float) -> None:
+            LOG.warning("%s: nothing heard of %s for %g s", context.options.name, link.url, silence)
+            self.give_up(link, f"nothing heard for {silence:g} s", then)
+
+        watch(link, context.timers, silence, now, lambda: context.commands.append(Ping(link)), give_up)
+
+    def give_up(self, link: BusLink, reason: str, now: float) -> None:
+        """Ends a connection at once, and handles it like a lost one."""
+        self._context.abort(link)
+        move = self.moves.move
+        if move is not None and link is move.new and link is not self._context.current:
+            move.new_ended(now, reason)
+        else:
+            self.ended(link, 1006, reason, None, now, 0.0)
 
     def ended(self, link: BusLink, code: int, reason: str, error: Error | None, now: float, retry_after: float) -> None:
         """Handles the end of a connection: makes another one, or gives up."""
-        machine = self._machine
-        if link is not machine.current or machine.state is State.CLOSED:
+        context = self._context
+        if link is not context.current or context.state is State.CLOSED:
             return
-        move = machine.move
+        move = self.moves.move
         if move is not None:
-            self.old_end = code, reason, error
+            self.moves.old_end = code, reason, error
             was_over = move.is_over
             changed = move.on(MoveEvent.OLD_ENDED, now)
-            if changed and not was_over and not (move.is_over and machine.current is link):
+            if changed and not was_over and not (move.is_over and context.current is link):
                 # The client stays at the new bus.
                 return
-            machine.move = None
-        self.old_end = None
-        welcomed = machine.connection is not None
+            self.moves.move = None
+        self.moves.old_end = None
+        welcomed = context.connection is not None
         self._cancel_timer()
         link.abandoned = link.over = True
-        machine.current = None
-        machine.tokens.end()
+        context.current = None
+        self._tokens.end()
         if welcomed:
-            machine.connection = None
-            machine.lose_sending()
-            machine.registry.lose()
+            context.connection = None
+            self._sender.lose()
+            self._registry.lose()
             if now - self._welcomed_at >= MIN_LIFE:
                 self._attempt = 0
                 self.addresses.start_anew()
-        if machine.state is State.CONNECTING:
+        if context.state is State.CONNECTING:
             self._first_failure(link, code, reason, error, now, retry_after)
             return
         again = self._may_retry(code, error)
         if welcomed or not again:
-            LOG.debug("%s: connection to %s ended: %d %s", machine.options.name, link.url, code, reason)
-            machine.happenings.append(Disconnected(code, reason, again))
+            LOG.debug("%s: connection to %s ended: %d %s", context.options.name, link.url, code, reason)
+            context.happenings.append(Disconnected(code, reason, again))
         if again:
             self._failed_tries += not welcomed
             if self._failed_tries == SILENT_TRIES:
                 why = error or f"{code} {reason}"
-                machine.happenings.append(NotConnected(f"{SILENT_TRIES} tries without a connection, the last: {why}"))
+                context.happenings.append(NotConnected(f"{SILENT_TRIES} tries without a connection, the last: {why}"))
             self._retry_later(now, retry_after)
         else:
             cause = error or ConnectionLost(f"the connection to {link.url} ended with {code} {reason}")
-            if machine.state is not State.DRAINING:
+            if context.state is not State.DRAINING:
                 LOG.error(
-                    "%s: the client has ended by itself, and does not connect again: %s", machine.options.name, cause
+                    "%s: the client has ended by itself, and does not connect again: %s", context.options.name, cause
                 )
             self.finish(cause, now)
 
@@ -244,12 +254,12 @@ class Connector:
         verdict = not may_reconnect(code) or (code == 1006 and isinstance(error, Refused) and not error.retryable)
         if verdict and self._may_ask_for_token(error):
             verdict = False
-        return not verdict and self._attempt < self._machine.options.reconnect.max_attempts
+        return not verdict and self._attempt < self._context.options.reconnect.max_attempts
 
     def _may_ask_for_token(self, error: Error | None) -> bool:
         """Returns whether to call the token function again, once: its refused token may have expired."""
         refused = isinstance(error, Refused) and error.bus_code is BusCode.UNAUTHENTICATED
-        if not refused or not callable(self._machine.options.token) or self._token_retried:
+        if not refused or not callable(self._context.options.token) or self._token_retried:
             return False
         self._token_retried = True
         return True
@@ -264,83 +274,71 @@ class Connector:
         verdict = isinstance(cause, Refused) and not cause.retryable
         if not verdict and self._first_deadline > now and self.addresses.configured_left() > 0:
             self._connect(self.addresses.next(), now)
-        elif not verdict and self._machine.options.reconnect.retry_first:
+        elif not verdict and self._context.options.reconnect.retry_first:
             self._retry_first_later(cause, now, retry_after)
         else:
             self.finish(cause, now)
 
     def _retry_first_later(self, cause: Error, now: float, retry_after: float) -> None:
-        machine = self._machine
-        policy = machine.options.reconnect
+        context = self._context
+        policy = context.options.reconnect
         self._attempt += 1
         left = self._first_deadline - now
         # Half of the remaining time is for the try itself, however long the policy would wait.
-        delay = min(policy.delay(self._attempt, machine.random()), left / 2)
+        delay = min(policy.delay(self._attempt, context.random()), left / 2)
         delay = max(delay, min(retry_after, MAX_RETRY_AFTER))
         if self._attempt > policy.max_attempts or left < MIN_TRY or delay >= left:
             self.finish(cause, now)
             return
         if self._attempt & (self._attempt - 1) == 0:
-            LOG.warning("%s: not connected yet, trying again in %.3g s: %s", machine.options.name, delay, cause)
+            LOG.warning("%s: not connected yet, trying again in %.3g s: %s", context.options.name, delay, cause)
         self.addresses.start_anew()
-        self._timer = machine.timers.at(now + delay, lambda then: self._connect(self.addresses.next(), then))
+        self._timer = context.timers.at(now + delay, lambda then: self._connect(self.addresses.next(), then))
 
     def _retry_later(self, now: float, retry_after: float) -> None:
-        machine = self._machine
-        if machine.state is State.CONNECTED:
-            self.become(State.RECONNECTING)
+        context = self._context
+        if context.state is State.CONNECTED:
+            context.become(State.RECONNECTING)
         url = self.addresses.next()
         self._attempt += 1
-        delay = machine.options.reconnect.delay(self._attempt, machine.random())
+        delay = context.options.reconnect.delay(self._attempt, context.random())
         delay = max(delay, min(retry_after, MAX_RETRY_AFTER))
-        machine.happenings.append(Reconnecting(self._attempt, url, delay))
-        self._timer = machine.timers.at(now + delay, lambda then: self._connect(url, then))
+        context.happenings.append(Reconnecting(self._attempt, url, delay))
+        self._timer = context.timers.at(now + delay, lambda then: self._connect(url, then))
 
     def finish(self, reason: Error, now: float) -> None:
         """Ends the client."""
-        machine = self._machine
-        if machine.state is State.CLOSED:
+        context = self._context
+        if context.state is State.CLOSED:
             return
         self._cancel_timer()
-        machine.tokens.end()
-        move, machine.move = machine.move, None
+        self._tokens.end()
+        move, self.moves.move = self.moves.move, None
         if move is not None:
             move.on(MoveEvent.CLOSED, now)
-        link, machine.current = machine.current, None
+        link, context.current = context.current, None
         if link is not None:
-            machine.abort(link)
-        self.end_reason = reason
-        self.become(State.CLOSED)
-        machine.outbox.closed = self.closed_error
-        if machine.connection is not None:
-            machine.connection = None
-            machine.lose_sending()
+            context.abort(link)
+        self._context.end_reason = reason
+        context.become(State.CLOSED)
+        self._sender.outbox.closed = self._context.closed_error
+        if context.connection is not None:
+            context.connection = None
+            self._sender.lose()
         why = f"the client was closed before the bus confirmed: {reason}"
         unsent = f"the client was closed before the event was sent: {reason}"
-        dropped = machine.outbox.abandon(lambda: ConnectionLost(why), lambda: Closed(unsent))
+        dropped = self._sender.outbox.abandon(lambda: ConnectionLost(why), lambda: Closed(unsent))
         if dropped:
-            machine.happenings.append(Dropped(dropped, DropCause.CLOSED))
-        machine.flushes.close(self.closed_error)
-        machine.close_room()
-        machine.calls.close(self.closed_error)
-        for registration in list(machine.registry.all.values()):
+            context.happenings.append(Dropped(dropped, DropCause.CLOSED))
+        self._sender.close()
+        self._parts.calls.close(self._context.closed_error)
+        for registration in list(self._registry.all.values()):
             if isinstance(registration, ServiceCore):
-                machine.services.abandon(registration)
+                self._parts.services.abandon(registration)
             asked = isinstance(reason, Closed)
-            machine.registry.end(registration.id, None if asked else closed("the client is closed", reason))
-        for left in machine.moves.left:
-            machine.close_link(left, 1000, "the client is closed")
-        machine.timers.clear()
+            self._registry.end(registration.id, None if asked else closed("the client is closed", reason))
+        for left in context.left:
+            context.close_link(left, 1000, "the client is closed")
+        context.timers.clear()
         if self.first is not None and not self.first.done():
             self.first.set_exception(reason)
-
-    def unfit(self, welcome: Welcome) -> str | None:
-        """Returns the reason why a client cannot move to a bus; None if it can."""
-        if welcome.producer != self.producer:
-            # Subscribers could not recognise duplicates.
-            return f"it knows this client as {welcome.producer}, not as {self.producer}"
-        if not self._machine.outbox.fits(welcome.limits):
-            return "it takes smaller events or messages than those that may be under way already"
-        if welcome.services == 0 and any(r.is_service for r in self._machine.registry.all.values()):
-            return "it has no services"
-        return None

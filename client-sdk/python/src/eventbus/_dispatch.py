@@ -11,14 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._buffer import Buffer, Item, Mark
+from ._buffer import Item, Mark
 from ._events import Delivery, DeliveryReader, EventCursor
 from ._happenings import Gap, GapReason, Interruption
 from ._held_deliveries import HeldDeliveries
 from ._producer_state import ProducerState, TopicHandlers
-from ._registration import Registration
-from ._topics import matcher
-from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
+from ._subscription_state import SubscriptionState
+from ._wire import GapFrame, Overflow, WireGapReason
 
 #: Maximum of bytes held of each connection during a move.
 MAX_HELD = 16 << 20
@@ -34,37 +33,6 @@ _REASONS = {
 }
 
 
-class Subscription(Registration):
-    """The core's part of a subscription. ``bound``: maximum of waiting bytes, where its policy allows drops."""
-
-    def __init__(self, id: int, filter: str, group: str | None, overflow: Overflow, bound: int = 1 << 20) -> None:
-        super().__init__(id, f"the subscription of {filter}")
-        self.is_exclusive = group is not None
-        self.filter = filter
-        self.group = group
-        self.overflow = overflow
-        #: Set if waiting events use up the credit of the connection.
-        self.blocks = overflow is Overflow.BLOCK
-        self.matches = matcher(filter)
-        self.is_wild = "*" in filter or ">" in filter
-        #: Received items that were not taken.
-        self.buffer = Buffer(filter, group, overflow, bound)
-        #: Bytes received and not handled.
-        self.unhandled = 0
-        #: Start of its interruption, in microseconds since 1970; None where it is in force, or never was.
-        self.away_since: int | None = None
-        #: Set when the application takes no more: further events are dropped, so that they do not stall those behind
-        #: them.
-        self.dropping = False
-        self.received = self.duplicates = self.missing = self.interruptions = 0
-
-    def begin_frame(self) -> bytes:
-        return Subscribe(self.id, self.filter, self.group, self.overflow).frame()
-
-    def end_frame(self) -> bytes:
-        return Unsubscribe(self.id).frame()
-
-
 class Dispatcher:
     """See the module. ``tell`` is called with gaps and interruptions; ``micros`` returns microseconds since 1970;
     ``too_slow`` is called for a subscription under DISCONNECT over its bound."""
@@ -74,7 +42,7 @@ class Dispatcher:
         tracked: int,
         tell: Callable[[Gap | Interruption], None],
         micros: Callable[[], int],
-        too_slow: Callable[[Subscription], None],
+        too_slow: Callable[[SubscriptionState], None],
     ) -> None:
         self._tracked = tracked
         self._tell = tell
@@ -84,13 +52,13 @@ class Dispatcher:
         self._routes: dict[str, TopicHandlers] = {}
         self._pairs: dict[tuple[str, int], ProducerState] = {}
         self._order: deque[tuple[str, int]] = deque()
-        self.subscriptions: dict[int, Subscription] = {}
+        self.subscriptions: dict[int, SubscriptionState] = {}
         #: Subscriptions that are over their bounds since the last message.
-        self.over: dict[int, Subscription] = {}
+        self.over: dict[int, SubscriptionState] = {}
         # Subscriptions without a wildcard, by their filters.
-        self._exact: dict[str, dict[int, Subscription]] = {}
+        self._exact: dict[str, dict[int, SubscriptionState]] = {}
         # Subscriptions with wildcards that were added, removed or confirmed, in that order, without the first ones.
-        self._changes: list[Subscription] = []
+        self._changes: list[SubscriptionState] = []
         self._first_change = 0
         # Number of these changes in all.
         self._version = 0
@@ -105,14 +73,14 @@ class Dispatcher:
 
     # ---- Subscriptions
 
-    def begin(self, subscription: Subscription) -> None:
+    def begin(self, subscription: SubscriptionState) -> None:
         """Adds a subscription."""
         self.subscriptions[subscription.id] = subscription
         if not subscription.is_wild:
             self._exact.setdefault(subscription.filter, {})[subscription.id] = subscription
         self.changed(subscription)
 
-    def changed(self, subscription: Subscription) -> None:
+    def changed(self, subscription: SubscriptionState) -> None:
         """Records that a subscription was added, removed or confirmed: topics are matched again on their next use."""
         if subscription.is_wild:
             self._version += 1
@@ -157,7 +125,7 @@ class Dispatcher:
             for pair in route.pairs.values():
                 pair.forget_baseline()
 
-    def handled(self, items: Iterable[Item], subscription: Subscription) -> None:
+    def handled(self, items: Iterable[Item], subscription: SubscriptionState) -> None:
         """Records that a subscription has handled items of its buffer."""
         blocks = subscription.blocks
         for item in items:
@@ -174,13 +142,13 @@ class Dispatcher:
                 if delivery.blocks == 0:
                     self.blocking_bytes -= delivery.cost
 
-    def _count_mark(self, mark: Mark, subscription: Subscription, sign: int) -> None:
+    def _count_mark(self, mark: Mark, subscription: SubscriptionState, sign: int) -> None:
         subscription.unhandled += sign * mark.cost
         self.bytes += sign * mark.cost
         if subscription.blocks:
             self.blocking_bytes += sign * mark.cost
 
-    def drop_queue(self, subscription: Subscription) -> None:
+    def drop_queue(self, subscription: SubscriptionState) -> None:
         """Drops the buffer of a subscription, because the application takes no more."""
         subscription.dropping = True
         self.handled(subscription.buffer.clear(), subscription)
@@ -259,12 +227,12 @@ class Dispatcher:
         return skip
 
     @staticmethod
-    def _members(delivery: Delivery, route: TopicHandlers) -> tuple[Subscription, ...]:
+    def _members(delivery: Delivery, route: TopicHandlers) -> tuple[SubscriptionState, ...]:
         if not delivery.groups:
             return ()
         return tuple(route.groups[id] for id in dict.fromkeys(delivery.groups) if id in route.groups)
 
-    def _give(self, delivery: Delivery, skip: int, targets: tuple[Subscription, ...]) -> None:
+    def _give(self, delivery: Delivery, skip: int, targets: tuple[SubscriptionState, ...]) -> None:
         targets = tuple(target for target in targets if not target.dropping)
         if skip == delivery.count or not targets:
             return
@@ -291,7 +259,7 @@ class Dispatcher:
             if subscription.buffer.is_over:
                 self._apply_policy(subscription)
 
-    def _apply_policy(self, subscription: Subscription) -> None:
+    def _apply_policy(self, subscription: SubscriptionState) -> None:
         dropped = subscription.buffer.apply(self._micros())
         for part in dropped.parts:
             part.delivery.shares = 1
@@ -330,7 +298,7 @@ class Dispatcher:
             self._mark(subscription, gap)
         self._tell(gap)
 
-    def _mark(self, subscription: Subscription, what: Gap | Interruption) -> None:
+    def _mark(self, subscription: SubscriptionState, what: Gap | Interruption) -> None:
         if subscription.dropping:
             return
         mark = subscription.buffer.mark(what, self._micros())
@@ -356,12 +324,12 @@ class Dispatcher:
         for subscription in self.subscriptions.values():
             self.away(subscription)
 
-    def away(self, subscription: Subscription) -> None:
+    def away(self, subscription: SubscriptionState) -> None:
         """Begins an interruption of a subscription."""
         if subscription.confirmed and not subscription.ending and subscription.away_since is None:
             subscription.away_since = self._micros()
 
-    def back(self, subscription: Subscription) -> None:
+    def back(self, subscription: SubscriptionState) -> None:
         """Ends the interruption of a subscription, if there is one, and reports it."""
         start, subscription.away_since = subscription.away_since, None
         if start is not None and not subscription.ending:

@@ -24,10 +24,10 @@ class Driver:
 
     def __init__(self, options: Options, tell: Callable[[object], None]) -> None:
         self.options = options
-        self.loop = asyncio.get_running_loop()
+        self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
         self.machine = Machine(options, AGENT, random.random, time.time_ns)
         self.machine.wake = self.wake
-        self.sockets: dict[BusLink, Socket] = {}
+        self._sockets: dict[BusLink, Socket] = {}
         #: Set while a call of ``pump`` at the end of this turn of the loop is scheduled.
         self.woken = False
         #: Time of the timer; None if it is not set.
@@ -74,6 +74,10 @@ class Driver:
         task.add_done_callback(self._joining.discard)
         return task
 
+    def forget(self, link: BusLink) -> None:
+        """Forgets the socket of a connection, which has ended."""
+        self._sockets.pop(link, None)
+
     def pump(self) -> None:
         """Executes the commands of the core."""
         self.woken = False
@@ -87,7 +91,7 @@ class Driver:
                 machine.tick(self.loop.time())
             while machine.commands:
                 self._do(machine.commands.popleft())
-            for socket in tuple(self.sockets.values()):
+            for socket in tuple(self._sockets.values()):
                 socket.wake()
             if machine.happenings:
                 happened = list(machine.happenings)
@@ -116,13 +120,13 @@ class Driver:
 
     def _do(self, command: Command) -> None:
         if isinstance(command, Open):
-            socket = self.sockets[command.link] = Socket(self, command.link, command.timeout)
+            socket = self._sockets[command.link] = Socket(self, command.link, command.timeout)
             self.spawn(socket.join())
             return
         if isinstance(command, AskToken):
             self._asking = self.spawn(self._renew(command.round))
             return
-        found = self.sockets.get(command.link)
+        found = self._sockets.get(command.link)
         if found is None:
             return
         if isinstance(command, Close):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ._bus_link import BusLink
 from ._bus_move import BusMove
 from ._bus_urls import usable
+from ._errors import Error
 from ._happenings import BusChanged, BusChangeFailed, State
-from ._wire import ChangeBus, ChangeBusFailed
-
-if TYPE_CHECKING:
-    from ._machine import Machine
+from ._parts import ClientParts
+from ._wire import ChangeBus, ChangeBusFailed, Welcome
 
 LOG = logging.getLogger("eventbus")
 
@@ -22,39 +21,58 @@ MAX_MOVES_PER_MINUTE = 8
 MAX_REASON_CHARS = 500
 
 
-class Moves:
-    """See the module. ``machine`` is the client."""
+class ConnectionOwner(Protocol):
+    """Owner of the client's connection."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        #: Connections that the client has left and that are still open.
-        self.left: set[BusLink] = set()
-        self._moves: deque[float] = deque()
+    def connected(self, link: BusLink, welcome: Welcome, now: float) -> None:
+        """Makes a welcomed connection the client's."""
+        ...
+
+    def ended(self, link: BusLink, code: int, reason: str, error: Error | None, now: float, retry_after: float) -> None:
+        """Handles the end of the client's connection."""
+        ...
+
+
+class Moves:
+    """See the module."""
+
+    def __init__(self, parts: ClientParts, owner: ConnectionOwner) -> None:
+        self._context = parts.context
+        self._parts = parts
+        self._owner = owner
+        #: Move that is under way; None for none.
+        self.move: BusMove | None = None
+        #: End of the old connection of a move.
+        self.old_end: tuple[int, str, Error | None] | None = None
+        #: Number of moves to another bus.
+        self.moves = 0
+        # Times of the last moves.
+        self._times: deque[float] = deque()
 
     def requested(self, link: BusLink, request: ChangeBus, now: float) -> None:
         """Handles the request of a bus to move."""
-        machine = self._machine
-        move = machine.move
+        move = self.move
         if move is not None and link is move.new:
             move.next = request, now
             return
-        if link is not machine.current or machine.connection is None or machine.state is not State.CONNECTED:
+        context = self._context
+        if link is not context.current or context.connection is None or context.state is not State.CONNECTED:
             return
         if move is not None:
             self.refuse(link, request.token, "a move is under way already")
             return
         urls = usable(link.url, request.urls)
-        while self._moves and now - self._moves[0] >= 60:
-            self._moves.popleft()
+        while self._times and now - self._times[0] >= 60:
+            self._times.popleft()
         if not urls:
             self.refuse(link, request.token, "none of the addresses can be used")
-        elif len(self._moves) >= MAX_MOVES_PER_MINUTE:
+        elif len(self._times) >= MAX_MOVES_PER_MINUTE:
             why = f"this client was moved {MAX_MOVES_PER_MINUTE} times within a minute already"
             self.refuse(link, request.token, why)
         else:
-            self._moves.append(now)
-            LOG.debug("%s: moving to %s (%s)", machine.options.name, urls, request.reason.name)
-            machine.move = BusMove(machine, request, urls, link, now)
+            self._times.append(now)
+            LOG.debug("%s: moving to %s (%s)", context.options.name, urls, request.reason.name)
+            self.move = BusMove(self._parts, self, request, urls, link, now)
 
     @staticmethod
     def refuse(link: BusLink, token: str, why: str) -> None:
@@ -64,74 +82,61 @@ class Moves:
     def moved(
         self, move: BusMove, served: dict[int, bytes], unconfirmed: set[int], ending: set[int], now: float
     ) -> None:
-        """Makes the new connection the client's; ``served``: registrations requested there, with the frames that end
-        them.
-
-        ``unconfirmed``: those that the new bus has not confirmed, if the old one was lost first.
-        """
-        machine = self._machine
-        old, link, before = machine.current, move.new, machine.connection
+        """Makes the new connection the client's."""
+        context, registry = self._context, self._parts.registry
+        old, link, before = context.current, move.new, context.connection
         assert link is not None and link.welcome is not None and before is not None
-        machine.move = None
-        machine.connector.old_end = None
-        machine.current = link
+        self.move = None
+        self.old_end = None
+        context.current = link
         link.standby = False
-        machine.connector.connected(link, link.welcome, now)
-        machine.bus_changes += 1
+        self._owner.connected(link, link.welcome, now)
+        self.moves += 1
         for id in ending:
             # Left before the old bus could confirm their end.
-            machine.registry.end(id)
-        for id in sorted(served.keys() - machine.registry.all.keys()):
+            registry.end(id)
+        for id in sorted(served.keys() - registry.all.keys()):
             link.control.append(served[id])
-        machine.registry.send_waiting(link)
+        registry.send_waiting(link)
         for id in served:
             if id in unconfirmed:
-                machine.registry.expect_answer(id, now)
+                registry.expect_answer(id, now)
             else:
-                machine.registry.confirmed(id)
-        machine.update_credit(link, now)
+                registry.confirmed(id)
+        self._parts.credit.update(link, now)
         if old is not None:
-            self.leave(old, "the client goes on at another bus", move.until)
-        assert machine.connection is not None
-        machine.happenings.append(BusChanged(before, machine.connection))
+            context.leave(old, "the client goes on at another bus", move.until)
+        assert context.connection is not None
+        context.happenings.append(BusChanged(before, context.connection))
         if move.next is not None:
             self.requested(link, move.next[0], move.next[1])
 
-    def leave(self, link: BusLink, reason: str, until: float) -> None:
-        """Leaves a connection: closes it when no call is left there, at ``until`` at the latest."""
-        machine = self._machine
-        link.abandoned = True
-        if link.over or link.welcome is None:
-            machine.close_link(link, 1000, reason)
-            return
-        link.left = reason
-        link.standby = link.paused = False
-        self.left.add(link)
-        machine.timers.at(until, lambda _: machine.close_link(link, 1000, reason))
-        self.close_if_quiet(link)
-
-    def close_if_quiet(self, link: BusLink) -> None:
-        """Closes a left connection once its last call has ended."""
-        if link.left is not None and not link.requests and not link.invoked:
-            self._machine.close_link(link, 1000, link.left)
-            self._machine.wake()
-
     def stayed(self, move: BusMove) -> None:
         """Handles a failed move: the client stays."""
-        machine = self._machine
-        machine.move = None
+        self.move = None
         if not move.old.over:
             self.refuse(move.old, move.token, move.why)
-        LOG.debug("%s: does not move to %s: %s", machine.options.name, move.url, move.why)
-        machine.happenings.append(BusChangeFailed(move.url, move.why))
+        LOG.debug("%s: does not move to %s: %s", self._context.options.name, move.url, move.why)
+        self._context.happenings.append(BusChangeFailed(move.url, move.why))
 
     def lost_both(self, why: str, now: float) -> None:
         """Handles the loss of both connections: the old one has ended, or is given up."""
-        machine = self._machine
-        machine.move = None
-        link, end = machine.current, machine.connector.old_end
+        self.move = None
+        link, end = self._context.current, self.old_end
         if link is None:
             return
-        machine.abort(link)
+        self._context.abort(link)
         code, reason, error = end or (1006, f"left, and the connection that was to follow is lost: {why}", None)
-        machine.connector.ended(link, code, reason, error, now, 0.0)
+        self._owner.ended(link, code, reason, error, now, 0.0)
+
+    def unfit(self, welcome: Welcome) -> str | None:
+        """Returns the reason why the client cannot move to a bus; None if it can."""
+        connection = self._context.connection
+        if connection is not None and welcome.producer != connection.producer:
+            # Subscribers could not recognise duplicates.
+            return f"it knows this client as {welcome.producer}, not as {connection.producer}"
+        if not self._parts.sender.outbox.fits(welcome.limits):
+            return "it takes smaller events or messages than those that may be under way already"
+        if welcome.services == 0 and any(r.is_service for r in self._parts.registry.all.values()):
+            return "it has no services"
+        return None

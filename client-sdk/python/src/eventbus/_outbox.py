@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from ._batch_splitter import split_batch
+from ._call_frames import AROUND_CALL
 from ._errors import Error, IllegalTopic, TimedOut, TooBig
 from ._events import encode_event, publish_head
 from ._payload import check_head
@@ -29,8 +30,6 @@ MAX_EVENTS = 65_536
 MAX_KEY_BYTES = 4096
 #: Maximum bytes of a message around an event: frame, topic, numbers.
 AROUND_EVENT = 512
-#: Maximum bytes of a request around its event, with the names of service and method.
-AROUND_CALL = 640
 #: Bytes of events without a waiter after which a frame is confirmed.
 MARK_BYTES = 256 * 1024
 MAX_TOPICS = 50_000

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ._bus_link import BusLink
-
-if TYPE_CHECKING:
-    from ._machine import Machine
+from ._context import ClientContext
+from ._pending_calls import PendingCalls
+from ._sender import Sender
+from ._serving import Services
 
 
 class Outgoing:
-    """Control frames come first, then calls and events, alternately. ``machine`` is the client."""
+    """Control frames come first, then calls and events, alternately."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+    def __init__(self, context: ClientContext, sender: Sender, calls: PendingCalls, services: Services) -> None:
+        self._options = context.options
+        self._sender = sender
+        self._calls = calls
+        self._services = services
         # Set if the last message had calls: events come first now.
         self._calls_went = False
 
     def take(self, link: BusLink, now: float) -> bytes | None:
         """Takes the next message; None for none."""
-        machine = self._machine
+        sender = self._sender
         if link.control:
             # Hello is sent alone: a bus accepts little before it has answered.
-            room = machine.options.batch_bytes
+            room = self._options.batch_bytes
             if link.welcome is not None:
                 room = min(room, link.welcome.limits.message_bytes)
             out = [link.control.popleft()]
@@ -32,29 +34,28 @@ class Outgoing:
                 out.append(link.control.popleft())
                 room -= len(out[-1])
             return b"".join(out)
-        sends = link is machine.sending and not link.over
-        waits = sends and (machine.move_barrier is not None or machine.outbox.has_work())
+        sends = link is sender.link and not link.over
+        waits = sends and (sender.move_barrier is not None or sender.outbox.has_work())
         if not (self._calls_went and waits):
-            calls = self._calls(link, sends and not link.broken, now)
+            calls = self._take_calls(link, sends and not link.broken, now)
             if calls:
                 self._calls_went = True
                 return b"".join(calls)
         if not sends:
             return None
         self._calls_went = False
-        if machine.move_barrier is not None:
-            barrier, machine.move_barrier = machine.move_barrier, None
+        if sender.move_barrier is not None:
+            barrier, sender.move_barrier = sender.move_barrier, None
             return barrier
-        return machine.outbox.next_message()
+        return sender.outbox.next_message()
 
-    def _calls(self, link: BusLink, sends: bool, now: float) -> list[bytes]:
+    def _take_calls(self, link: BusLink, sends: bool, now: float) -> list[bytes]:
         """Takes answers, which belong to a connection, and requests, which are sent where events are sent."""
-        machine = self._machine
         out: list[bytes] = []
-        if link.answers or (sends and machine.calls.has_work()):
+        if link.answers or (sends and self._calls.has_work()):
             assert link.welcome is not None
-            room = min(machine.options.batch_bytes, link.welcome.limits.message_bytes)
-            room = machine.services.take(link, room, out, now)
+            room = min(self._options.batch_bytes, link.welcome.limits.message_bytes)
+            room = self._services.take(link, room, out, now)
             if sends and not link.answers:
-                machine.calls.take(link, room, out, now)
+                self._calls.take(link, room, out, now)
         return out

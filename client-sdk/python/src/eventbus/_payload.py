@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+from typing import Any, Protocol, TypedDict, TypeVar
 
-if TYPE_CHECKING:
-    from ._call_events import CallEvent
-    from ._events import Event
+from ._call_event import CallEvent
+from ._events import Event
 
 Payload = bytes | bytearray | memoryview | str
 T = TypeVar("T")

@@ -7,13 +7,14 @@ connection that the request was sent over counts; so late answers over an abando
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from ._answers import Response
 from ._bus_link import BusLink
 from ._call import MAX, Call, CallOptions, RequestState
-from ._call_events import Response, event_of
+from ._call_event import event_of
 from ._call_failures import seen
-from ._call_frames import Cancel, Execution, Failure, Reply
+from ._call_frames import AROUND_CALL, Cancel, Execution, Failure, Reply
+from ._context import ClientContext
 from ._errors import (
     BusLost,
     CallFailed,
@@ -24,26 +25,24 @@ from ._errors import (
     NotServed,
     Overloaded,
 )  # fmt: skip
-from ._outbox import AROUND_CALL
+from ._serving import Services
 from ._timers import Timer
 from ._topics import service_problem
 from ._waiters import Waiter, fail, succeed
 from ._wire import Welcome
-
-if TYPE_CHECKING:
-    from ._machine import Machine
 
 #: Minimum interval of checks of deadlines, in seconds.
 MIN_CHECK = 0.005
 
 
 class PendingCalls:
-    """See the module. ``machine`` is the client; ``max_bytes`` bounds requests that are not sent, or may be sent
-    again."""
+    """See the module. ``services`` sends frames about calls."""
 
-    def __init__(self, machine: Machine, max_bytes: int) -> None:
-        self._machine = machine
-        self._max_bytes = max_bytes
+    def __init__(self, context: ClientContext, services: Services) -> None:
+        self._context = context
+        self._services = services
+        # Bound of requests that are not sent, or may be sent again.
+        self._max_bytes = context.options.call_buffer_bytes
         self.used = 0
         self.made = 0
         self._calls: dict[int, Call] = {}
@@ -82,7 +81,7 @@ class PendingCalls:
         self.used += call.charged
         self._calls[call.number] = self._waiting[call.number] = call
         self._watch(call.deadline)
-        self._machine.wake()
+        self._context.wake()
         return call
 
     @staticmethod
@@ -97,7 +96,7 @@ class PendingCalls:
         executed, link = call.executed(), call.link
         self._end(call)
         if link is not None:
-            self._machine.services.send(link, Cancel(call.number).frame())
+            self._services.send(link, Cancel(call.number).frame())
         fail(call.waiter, Cancelled(why, executed, retryable=call.is_safe(executed)))
 
     # ---- Output
@@ -136,7 +135,7 @@ class PendingCalls:
         del self._calls[call.number]
         self._waiting.pop(call.number, None)
         if link is not None and link.left is not None:
-            self._machine.moves.close_if_quiet(link)
+            self._context.close_if_quiet(link)
         if self._drained and not self._calls:
             for waiter in self._drained:
                 succeed(waiter, None)
@@ -149,22 +148,22 @@ class PendingCalls:
     def _send_again(self, call: Call) -> None:
         call.become(RequestState.WAITING)
         self._waiting[call.number] = call
-        self._machine.wake()
+        self._context.wake()
 
     # ---- Answers of the bus
 
     def reply(self, link: BusLink, reply: Reply) -> None:
         """Handles an answer."""
-        call = link.requests.get(reply.call)
-        if call is not None:
+        call = self._calls.get(reply.call)
+        if call is not None and call.link is link:
             self._end(call)
             event = event_of(reply.event, reply.schema)
             succeed(call.waiter, Response(event, reply.member, reply.queued_micros / 1e6, reply.handled_micros / 1e6))
 
     def failed(self, link: BusLink, failure: Failure, now: float) -> None:
         """Handles a failure: the request is perhaps sent again."""
-        call = link.requests.get(failure.call)
-        if call is None:
+        call = self._calls.get(failure.call)
+        if call is None or call.link is not link:
             return
         executed = failure.executed
         if call.perhaps_executed and executed is Execution.NO:
@@ -173,7 +172,7 @@ class PendingCalls:
         error = seen(call.service, failure, executed, call.is_safe(executed))
         policy = call.options.policy(executed, error.retry_after)
         # A sum, because the longer of both would bring all requests that were refused together back together.
-        delay = error.retry_after + policy.delay(call.repetitions + 1, self._machine.random())
+        delay = error.retry_after + policy.delay(call.repetitions + 1, self._context.random())
         helps = error.retryable and not isinstance(error, (DeadlineExceeded, Cancelled))
         if not helps or call.repetitions + 1 >= policy.attempts or now + delay >= call.deadline:
             self._fail(call, error)
@@ -183,8 +182,8 @@ class PendingCalls:
         call.perhaps_executed |= executed is not Execution.NO
         call.become(RequestState.PAUSING)
         if link.left is not None:
-            self._machine.moves.close_if_quiet(link)
-        call.pause = self._machine.timers.at(now + delay, lambda _: self._send_again(call))
+            self._context.close_if_quiet(link)
+        call.pause = self._context.timers.at(now + delay, lambda _: self._send_again(call))
 
     # ---- Connections
 
@@ -203,7 +202,7 @@ class PendingCalls:
 
     def lost(self, link: BusLink, now: float) -> None:
         """Handles the loss of a connection."""
-        for call in list(link.requests.values()):
+        for call in [call for call in self._calls.values() if call.link is link]:
             self._lost(call, now)
 
     def _lost(self, call: Call, now: float) -> None:
@@ -222,7 +221,7 @@ class PendingCalls:
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._machine.timers.at(due, self._expire)
+        self._timer = self._context.timers.at(due, self._expire)
 
     def _expire(self, now: float) -> None:
         self._timer = None

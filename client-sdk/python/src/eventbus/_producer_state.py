@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ._dispatch import Subscription
+from ._subscription_state import SubscriptionState
 
 #: Maximum of remembered ranges of an incomplete pair.
 MAX_RANGES = 64
@@ -69,9 +67,9 @@ class TopicHandlers:
         #: Versions of the subscriptions that it was matched against; -1 to match it again.
         self.version = self.wild_version = -1
         #: Subscriptions with wildcards, by their ids.
-        self.wild: dict[int, Subscription] = {}
-        self.every: tuple[Subscription, ...] = ()
-        self.groups: dict[int, Subscription] = {}
+        self.wild: dict[int, SubscriptionState] = {}
+        self.every: tuple[SubscriptionState, ...] = ()
+        self.groups: dict[int, SubscriptionState] = {}
         self.served: frozenset[int] = frozenset()
         self.pairs: dict[int, ProducerState] = {}
 

@@ -4,17 +4,16 @@ or a clock."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ._bus_link import BusLink
-from ._dispatch import Subscription
+from ._context import ClientContext
+from ._dispatch import Dispatcher
 from ._errors import Closed, Error, Refused, TimedOut
 from ._registration import Registration
+from ._sender import Sender
+from ._subscription_state import SubscriptionState
 from ._waiters import fail, succeed
 from ._wire import BusCode
-
-if TYPE_CHECKING:
-    from ._machine import Machine
 
 #: Timeout for the answer to Subscribe, Unsubscribe, Register and Unregister, in seconds.
 ANSWER_TIMEOUT = 10.0
@@ -22,10 +21,22 @@ MAX_GROUP_BYTES = 255
 
 
 class Registry:
-    """See the module. ``machine`` is the client."""
+    """See the module. ``is_moving`` returns whether a move is under way; ``give_up`` is called with a connection over which
+    the bus has not answered in time, the reason, and the time."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+    def __init__(
+        self,
+        context: ClientContext,
+        sender: Sender,
+        dispatcher: Dispatcher,
+        is_moving: Callable[[], bool],
+        give_up: Callable[[BusLink, str, float], None],
+    ) -> None:
+        self._context = context
+        self._sender = sender
+        self._dispatcher = dispatcher
+        self._is_moving = is_moving
+        self._give_up = give_up
         self.all: dict[int, Registration] = {}
         #: Frames to be sent at the end of a move; None outside of a move.
         self.waiting_control: list[bytes] | None = None
@@ -33,16 +44,16 @@ class Registry:
 
     def begin(self, registration: Registration, now: float) -> None:
         """Begins a subscription or a service, with an id of ``next_id``."""
-        machine = self._machine
-        machine.check_open()
+        context = self._context
+        self._sender.check_open()
         self.all[registration.id] = registration
-        if isinstance(registration, Subscription):
-            machine.dispatcher.begin(registration)
-        link = machine.current
-        if machine.connection is not None and link is not None and not self._is_unserved(registration, link):
+        if isinstance(registration, SubscriptionState):
+            self._dispatcher.begin(registration)
+        link = context.current
+        if context.connection is not None and link is not None and not self._is_unserved(registration, link):
             self.send(registration.begin_frame())
             self._expect_answer(registration, now)
-        machine.wake()
+        context.wake()
 
     @staticmethod
     def _is_unserved(registration: Registration, link: BusLink) -> bool:
@@ -58,18 +69,18 @@ class Registry:
 
     def settle_if_unserved(self, registration: Registration) -> None:
         """Tells new waiters at once, if there is nothing to wait for."""
-        link = self._machine.current
-        if self._machine.connection is not None and link is not None:
+        link = self._context.current
+        if self._context.connection is not None and link is not None:
             self._is_unserved(registration, link)
 
     def update(self, registration: Registration, frame: bytes) -> None:
         """Sends a further frame about a registration; without a connection its begin frame tells the next one."""
-        machine = self._machine
-        link = machine.current
-        if machine.connection is None or link is None or registration.ended or self._is_unserved(registration, link):
+        context = self._context
+        link = context.current
+        if context.connection is None or link is None or registration.ended or self._is_unserved(registration, link):
             return
         self.send(frame)
-        machine.wake()
+        context.wake()
 
     def next_id(self) -> int:
         """Returns an id for a subscription or a service."""
@@ -78,32 +89,31 @@ class Registry:
 
     def unsubscribe(self, registration: Registration, now: float) -> None:
         """Ends a subscription or service; deliveries under way still come."""
-        machine = self._machine
+        context = self._context
         if registration.ended or registration.ending:
             return
         registration.ending = True
-        link = machine.current
-        if machine.connection is None or link is None or self._is_unserved(registration, link):
+        link = context.current
+        if context.connection is None or link is None or self._is_unserved(registration, link):
             self.end(registration.id)
         else:
             self.send(registration.end_frame())
             self._expect_answer(registration, now)
-        machine.wake()
+        context.wake()
 
     def confirmed(self, id: int) -> None:
         """Handles the confirmation of a subscription or service."""
-        machine = self._machine
         registration = self.all.get(id)
         if registration is None:
             return
         if not registration.ending:
             registration.settle()
-        if isinstance(registration, Subscription):
-            machine.dispatcher.back(registration)
+        if isinstance(registration, SubscriptionState):
+            self._dispatcher.back(registration)
         if not registration.confirmed:
             registration.confirmed = True
-            if isinstance(registration, Subscription):
-                machine.dispatcher.changed(registration)
+            if isinstance(registration, SubscriptionState):
+                self._dispatcher.changed(registration)
             for waiter in registration.ready:
                 succeed(waiter, None)
             registration.ready.clear()
@@ -116,17 +126,17 @@ class Registry:
         if not any(not waiter.done() for waiter in registration.ready):
             refused = error()
             what = f"{registration.what} is ended: {refused.message}"
-            self._machine.happenings.append(Refused(refused.bus_code, what, refused.retryable))
+            self._context.happenings.append(Refused(refused.bus_code, what, refused.retryable))
         self.end(id, error())
         return True
 
     def send(self, frame: bytes) -> None:
         """Sends a frame about subscriptions and services; during a move at its end."""
-        machine = self._machine
+        context = self._context
         if self.waiting_control is not None:
             self.waiting_control.append(frame)
-        elif machine.current is not None:
-            machine.current.control.append(frame)
+        elif context.current is not None:
+            context.current.control.append(frame)
 
     def send_waiting(self, link: BusLink) -> None:
         """Sends the frames that waited for the end of a move."""
@@ -151,31 +161,30 @@ class Registry:
 
     def _expect_answer(self, registration: Registration, now: float) -> None:
         """Starts the timeout for the answer; protocol.md#time-outs-of-a-client: tells the application, and reconnects."""
-        machine = self._machine
+        context = self._context
         registration.settle()
 
         def check(then: float) -> None:
             registration.answer = None
-            link = machine.current
-            held_back = link is not None and (link.paused or link.credit.received >= link.credit.limit)
-            if machine.move is not None or held_back:
-                registration.answer = machine.timers.at(then + ANSWER_TIMEOUT, check)
+            link = context.current
+            stalled = link is not None and (link.paused or link.credit.received >= link.credit.limit)
+            if stalled or self._is_moving():
+                registration.answer = context.timers.at(then + ANSWER_TIMEOUT, check)
                 return
             what = f"the bus did not answer for {registration.what} within {ANSWER_TIMEOUT:g} s"
             for waiter in registration.ready:
                 fail(waiter, TimedOut(what))
             registration.ready.clear()
-            machine.happenings.append(TimedOut(what))
+            context.happenings.append(TimedOut(what))
             if link is not None and link.welcome is not None:
-                machine.abort(link)
-                machine.closed_by_us(link, f"{registration.what} was not answered", then)
+                self._give_up(link, f"{registration.what} was not answered", then)
 
-        registration.answer = machine.timers.at(now + ANSWER_TIMEOUT, check)
+        registration.answer = context.timers.at(now + ANSWER_TIMEOUT, check)
 
     def lose(self) -> None:
         """Handles the loss of the connection."""
         self.waiting_control = None
-        self._machine.dispatcher.lost()
+        self._dispatcher.lost()
         for registration in list(self.all.values()):
             registration.settle()
             if registration.ending:
@@ -184,14 +193,13 @@ class Registry:
 
     def end(self, id: int, failure: Error | None = None) -> None:
         """Removes a registration, for which nothing more comes."""
-        machine = self._machine
         registration = self.all.pop(id, None)
         if registration is None:
             return
         registration.ended = True
         registration.failure = failure
         registration.settle()
-        machine.dispatcher.end(id)
+        self._dispatcher.end(id)
         for waiter in registration.ready:
             fail(waiter, failure or Closed(f"{registration.what} is ended"))
         for waiter in registration.drained:

@@ -88,7 +88,7 @@ class Sending:
             if not taken:
                 waiter: asyncio.Future[None] = self.inner._loop.create_future()
                 waiter.add_done_callback(self._on_room)
-                self.inner._machine.when_room(waiter)
+                self.inner._machine.sender.when_room(waiter)
                 break
             self._events.popleft()
             with self._lock:

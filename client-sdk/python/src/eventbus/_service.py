@@ -8,20 +8,20 @@ import inspect
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
-from ._call_events import Answer, CallEvent, parts_of
+from ._answers import Answer, parts_of
+from ._call_event import CallEvent
 from ._call_failures import handler_failed, rejection
 from ._call_frames import Failure, FailureCode
 from ._checks import check_range
 from ._errors import Closed, Rejected, TooBig
+from ._machine import Machine
+from ._options import Options
+from ._outbox import Outbox
 from ._payload import Payload
-from ._received_request import ReceivedRequest
-from ._service_core import ServiceCore, ServiceCounters, ServiceOptions
+from ._service_core import ReceivedRequest, ServiceCore, ServiceCounters, ServiceOptions
 from ._subscription import within
-
-if TYPE_CHECKING:
-    from ._calling import Calling
 
 
 class Invocation:
@@ -111,13 +111,26 @@ class RequestFailed:
     error: BaseException
 
 
+class ServiceClient(Protocol):
+    """Client of a service, as the service sees it."""
+
+    _options: Options
+    _loop: asyncio.AbstractEventLoop
+    _machine: Machine
+    _outbox: Outbox
+    #: Tasks of handlers of services.
+    _invocations: set[asyncio.Task[None]]
+    #: Reports a happening to the listeners of the application.
+    _tell: Callable[[object], None]
+
+
 class Service:
     """A service that this client is a member of; it outlives lost connections.
 
     ``await`` it, or enter it with ``async with``, to know that it is in force: from then on requests from anywhere reach it.
     """
 
-    def __init__(self, client: Calling, name: str, options: ServiceOptions, handler: RequestHandler) -> None:
+    def __init__(self, client: ServiceClient, name: str, options: ServiceOptions, handler: RequestHandler) -> None:
         self._client = client
         self._handler = handler
         self._tasks: set[asyncio.Task[None]] = set()
@@ -266,4 +279,4 @@ class Service:
 
     def _tell(self, invocation: Invocation, error: BaseException) -> None:
         self._client._machine.handler_failures += 1
-        self._client._notices.tell(RequestFailed(self, invocation, error))
+        self._client._tell(RequestFailed(self, invocation, error))

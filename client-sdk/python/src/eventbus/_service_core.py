@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ._call_frames import MAX_CONCURRENCY, MAX_NAME_BYTES, Capacity, Register, Reply, Unregister
+from ._bus_link import BusLink
+from ._call_event import event_of
+from ._call_frames import MAX_CONCURRENCY, MAX_NAME_BYTES, Capacity, Invoke, Register, Reply, Unregister
 from ._checks import check_range
-from ._received_request import ReceivedRequest
 from ._registration import Registration
 from ._waiters import Waiter
 
+#: Bytes of memory that a request takes beside its event.
+REQUEST_OVERHEAD = 512
 #: Bytes of memory that a remembered reply takes beside its event.
-OVERHEAD = 256
+REPLY_OVERHEAD = 256
 MAX_METADATA = 64
 MAX_METADATA_BYTES = 4096
 
@@ -115,12 +118,52 @@ class ServiceCore(Registration):
             return
         old = self.replies.pop(key, None)
         self.replies[key] = reply
-        self.reply_bytes += len(reply.event) + OVERHEAD - (len(old.event) + OVERHEAD if old is not None else 0)
+        self.reply_bytes += (
+            len(reply.event) + REPLY_OVERHEAD - (len(old.event) + REPLY_OVERHEAD if old is not None else 0)
+        )
         while len(self.replies) > most or self.reply_bytes > self.options.buffer_bytes:
-            self.reply_bytes -= len(self.replies.pop(next(iter(self.replies))).event) + OVERHEAD
+            self.reply_bytes -= len(self.replies.pop(next(iter(self.replies))).event) + REPLY_OVERHEAD
 
     def counters(self) -> ServiceCounters:
         return ServiceCounters(
             self.received, self.answered, self.failed, self.expired, self.cancelled, self.refused, self.repeated,
             self.running, len(self.waiting), self.waiting_bytes,
         )  # fmt: skip
+
+
+class ReceivedRequest:
+    """A received request without an answer. It may have been received more than once, over one connection or several:
+    each waits for the answer."""
+
+    __slots__ = (
+        "answered", "attempt", "begun", "bytes", "cancelled", "deadline", "event", "gone", "identity", "key", "method",
+        "on_cancel", "service", "targets",
+    )  # fmt: skip
+
+    def __init__(self, service: ServiceCore, link: BusLink, invoke: Invoke, now: float) -> None:
+        self.service = service
+        #: Caller and request number: the same when it is sent again.
+        self.key = (invoke.caller, invoke.request)
+        self.event = event_of(invoke.event, invoke.schema)
+        self.method = invoke.method
+        self.identity = invoke.identity
+        self.attempt = invoke.attempt
+        self.deadline = now + invoke.timeout_millis / 1000
+        self.bytes = len(self.event.payload) + REQUEST_OVERHEAD
+        #: Connections that wait for the answer, and their numbers of the call.
+        self.targets: list[tuple[BusLink, int]] = [(link, invoke.call)]
+        #: Number of these that no longer wait.
+        self.gone = 0
+        self.cancelled = False
+        self.answered = False
+        #: Start of the handler, in seconds of the clock.
+        self.begun = 0.0
+        #: Called once, when nobody waits for the answer any more.
+        self.on_cancel: list[Callable[[], object]] = []
+
+    def cancel(self) -> None:
+        """Cancels the request, because nobody waits for the answer any more."""
+        self.cancelled = True
+        tasks, self.on_cancel = self.on_cancel, []
+        for task in tasks:
+            task()

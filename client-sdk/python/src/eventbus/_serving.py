@@ -6,28 +6,29 @@ connections the requests come over. Requests without a slot wait, bounded in byt
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ._bus_link import BusLink
 from ._call_failures import not_begun
 from ._call_frames import CallKind, Failure, FailureCode, Invoke, Reply
-from ._received_request import ReceivedRequest
-from ._service_core import ServiceCore
+from ._context import ClientContext
+from ._registration import Registration
+from ._service_core import ReceivedRequest, ServiceCore
 from ._waiters import Waiter, succeed
-
-if TYPE_CHECKING:
-    from ._machine import Machine
 
 #: Bytes of waiting answers above which no more handlers start.
 MAX_ANSWER_BYTES = 4 << 20
 
 
 class Services:
-    """See the module. ``machine`` is the client."""
+    """See the module. ``registrations`` has the services by their ids, among others."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+    def __init__(self, context: ClientContext, registrations: Mapping[int, Registration]) -> None:
+        self._context = context
+        self._registrations = registrations
+        # Unanswered requests, by connection and number of the call.
+        self._received: dict[BusLink, dict[int, ReceivedRequest]] = {}
         #: Bytes of answers that wait to be sent, of all connections.
         self.answer_bytes = 0
         # Services that start no handler until these are sent.
@@ -40,7 +41,7 @@ class Services:
         if not link.over:
             link.answers.append(frame)
             self.answer_bytes += len(frame)
-            self._machine.wake()
+            self._context.wake()
 
     def take(self, link: BusLink, room: int, out: list[bytes], now: float) -> int:
         """Adds answers to a message with that much room, at least one if it is empty; returns the remaining room."""
@@ -63,7 +64,7 @@ class Services:
 
     def invoked(self, link: BusLink, invoke: Invoke, now: float) -> None:
         """Handles a request."""
-        service = self._machine.registry.all.get(invoke.service)
+        service = self._registrations.get(invoke.service)
         if not isinstance(service, ServiceCore):
             self._refuse(link, invoke.call, not_begun(FailureCode.REFUSED, "the member has ended"))
             return
@@ -78,7 +79,7 @@ class Services:
         if same is not None and not same.cancelled:
             service.repeated += 1
             same.targets.append((link, invoke.call))
-            link.invoked[invoke.call] = same
+            self._add(link, invoke.call, same)
         elif reply is not None:
             service.repeated += 1
             self.send(link, replace(reply, call=invoke.call).frame())
@@ -87,16 +88,26 @@ class Services:
             text = f"the requests that wait in the member take {service.waiting_bytes} bytes already"
             self._refuse(link, invoke.call, not_begun(FailureCode.OVERLOADED, text))
         else:
-            link.invoked[invoke.call] = service.known[received.key] = service.waiting[received.key] = received
+            self._add(link, invoke.call, received)
+            service.known[received.key] = service.waiting[received.key] = received
             service.waiting_bytes += received.bytes
             self._go_on(service, now)
+
+    def _add(self, link: BusLink, call: int, received: ReceivedRequest) -> None:
+        calls = self._received.setdefault(link, {})
+        link.open_calls += call not in calls
+        calls[call] = received
+
+    def _at(self, link: BusLink, call: int) -> ReceivedRequest | None:
+        calls = self._received.get(link)
+        return None if calls is None else calls.get(call)
 
     def _refuse(self, link: BusLink, call: int, failure: Failure) -> None:
         self.send(link, replace(failure, call=call).frame())
 
     def cancelled(self, link: BusLink, call: int) -> None:
         """Handles a cancellation over one of the connections that wait for the answer."""
-        received = link.invoked.get(call)
+        received = self._at(link, call)
         if received is None or received.cancelled:
             return
         received.gone += 1
@@ -132,7 +143,7 @@ class Services:
                 service.expired += 1
                 text = "its time was over before it was begun with"
                 self._answer(received, not_begun(FailureCode.TIMEOUT, text))
-            elif not received.has_target():
+            elif not any(self._at(link, call) is received for link, call in received.targets):
                 # All connections that wait for the answer are lost.
                 service.cancelled += 1
                 self._answer(received, not_begun(FailureCode.CANCELLED, "its connection is lost"))
@@ -168,11 +179,12 @@ class Services:
         if received.service.known.get(received.key) is received:
             del received.service.known[received.key]
         for link, call in received.targets:
-            if link.invoked.get(call) is received:
-                del link.invoked[call]
+            if self._at(link, call) is received:
+                del self._received[link][call]
+                link.open_calls -= 1
                 self.send(link, replace(answer, call=call).frame())
                 if link.left is not None:
-                    self._machine.moves.close_if_quiet(link)
+                    self._context.close_if_quiet(link)
 
     # ---- The end
 
@@ -200,7 +212,7 @@ class Services:
 
     def lost(self, link: BusLink, now: float) -> None:
         """Handles the end of a connection: its calls need no answers. The handlers continue."""
-        link.invoked.clear()
+        link.open_calls -= len(self._received.pop(link, ()))
         self.answer_bytes -= sum(map(len, link.answers))
         link.answers.clear()
         self._check_room(now)

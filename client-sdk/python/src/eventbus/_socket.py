@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as _ws_connect
@@ -14,11 +15,10 @@ from websockets.typing import Subprotocol
 
 from ._bus_link import MAX_MESSAGE, BusLink
 from ._errors import Error, NotConnected, NoToken, Refused
+from ._machine import Machine
+from ._options import Options
 from ._version import AGENT
 from ._wire import SUBPROTOCOL, BusCode
-
-if TYPE_CHECKING:
-    from ._driver import Driver
 
 #: Timeout for the answer to a Close, in seconds.
 CLOSE_ANSWER = 2.0
@@ -33,12 +33,42 @@ class _Dial(_ws_connect):
         return exc
 
 
+class SocketOwner(Protocol):
+    """Owner of sockets, which executes the commands of the core."""
+
+    options: Options
+    loop: asyncio.AbstractEventLoop
+    machine: Machine
+    #: Time of the timer; None if it is not set.
+    timer_at: float | None
+
+    async def token(self) -> str | None:
+        """Returns the token for authentication."""
+        ...
+
+    def wake(self) -> None:
+        """Schedules ``pump`` at the end of this turn of the loop."""
+        ...
+
+    def pump(self) -> None:
+        """Executes the commands of the core."""
+        ...
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Starts a task."""
+        ...
+
+    def forget(self, link: BusLink) -> None:
+        """Forgets the socket of a connection, which has ended."""
+        ...
+
+
 class Socket:
     """See the module. A task connects and reads, another one writes."""
 
-    def __init__(self, driver: Driver, link: BusLink, timeout: float) -> None:
+    def __init__(self, owner: SocketOwner, link: BusLink, timeout: float) -> None:
         self.link = link
-        self._driver = driver
+        self._owner = owner
         self._timeout = timeout
         self._ws: ClientConnection | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -46,23 +76,23 @@ class Socket:
         self._closing: tuple[int, str] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._closer: asyncio.Task[None] | None = None
-        self._reader = driver.loop.create_task(self._run(), name=f"eventbus reader {link.url}")
+        self._reader = owner.loop.create_task(self._run(), name=f"eventbus reader {link.url}")
 
     async def _run(self) -> None:
-        driver, link = self._driver, self.link
+        owner, link = self._owner, self.link
         code, reason, retry_after = 1006, "", 0.0
         error: Error | None = None
         try:
             try:
                 link.asks_token = True
-                token = await driver.token()
+                token = await owner.token()
                 link.asks_token = False
             except Exception as e:
                 error = NoToken(f"the token function failed: {type(e).__name__}")
                 error.__cause__ = e
                 reason = str(error)
                 return
-            options = driver.options
+            options = owner.options
             secure = link.url.startswith("wss:")
             try:
                 ws = self._ws = await _Dial(
@@ -96,15 +126,15 @@ class Socket:
                 text = f"{link.url} speaks {ws.subprotocol or 'no sub-protocol'} (expected: {SUBPROTOCOL})"
                 error, reason = Refused(BusCode.UNSUPPORTED, text, False), text
                 return
-            driver.machine.opened(link, token, driver.loop.time())
-            self._writer = driver.loop.create_task(self._write(ws), name=f"eventbus writer {link.url}")
+            owner.machine.opened(link, token, owner.loop.time())
+            self._writer = owner.loop.create_task(self._write(ws), name=f"eventbus writer {link.url}")
             code, reason = await self._read(ws)
         finally:
             await self._finish(code, reason, error, retry_after)
 
     async def _read(self, ws: ClientConnection) -> tuple[int, str]:
-        driver, link = self._driver, self.link
-        machine, now, recv = driver.machine, driver.loop.time, ws.recv
+        owner, link = self._owner, self.link
+        machine, now, recv = owner.machine, owner.loop.time, ws.recv
         try:
             while True:
                 message = await recv()
@@ -112,7 +142,7 @@ class Socket:
                     self.close(1003, "a text message")
                     continue
                 machine.receive(link, message, now())
-                driver.pump()
+                owner.pump()
                 if link.paused:
                     await self._pause()
                 elif machine.dispatcher.over:
@@ -126,25 +156,25 @@ class Socket:
     async def _pause(self) -> None:
         """Waits until the application has handled enough; TCP stalls the bus meanwhile."""
         while self.link.paused and not self.link.over:
-            self._resumed = self._driver.loop.create_future()
+            self._resumed = self._owner.loop.create_future()
             await self._resumed
-        self._driver.machine.heard(self.link, self._driver.loop.time())
+        self._owner.machine.heard(self.link, self._owner.loop.time())
 
     async def _write(self, ws: ClientConnection) -> None:
-        driver, link = self._driver, self.link
-        machine = driver.machine
+        owner, link = self._owner, self.link
+        machine = owner.machine
         try:
             while True:
-                message = machine.outgoing(link, driver.loop.time())
+                message = machine.outgoing(link, owner.loop.time())
                 if message is not None:
                     await ws.send(message)
-                    machine.sent(link)
-                    if machine.wake_at() is not driver.timer_at:
-                        driver.wake()
+                    machine.sender.sent(link)
+                    if machine.wake_at() is not owner.timer_at:
+                        owner.wake()
                 elif self._closing is not None:
                     return
                 else:
-                    self._idle = driver.loop.create_future()
+                    self._idle = owner.loop.create_future()
                     await self._idle
         except ConnectionClosed:
             pass  # the reader tells
@@ -157,24 +187,24 @@ class Socket:
 
     def ping(self, behind: bool) -> None:
         if self._ws is not None:
-            self._driver.spawn(self._ping(self._ws, behind))
+            self._owner.spawn(self._ping(self._ws, behind))
 
     async def _ping(self, ws: ClientConnection, behind: bool) -> None:
-        driver = self._driver
+        owner = self._owner
         try:
             await (await ws.ping())
         except ConnectionClosed:
             return
         # The library first wakes the reader for the messages before the Pong, which reads them without a pause.
-        driver.machine.heard(self.link, driver.loop.time(), behind)
+        owner.machine.heard(self.link, owner.loop.time(), behind)
         if behind:
-            driver.pump()
+            owner.pump()
 
     def close(self, code: int, reason: str) -> None:
         """Sends all messages, then Close; ends the connection within 2 s."""
         if self._closing is None:
             self._closing = code, reason
-            self._closer = self._driver.loop.create_task(self._close(code, reason), name="eventbus closer")
+            self._closer = self._owner.loop.create_task(self._close(code, reason), name="eventbus closer")
 
     async def _close(self, code: int, reason: str) -> None:
         self.wake()
@@ -194,12 +224,12 @@ class Socket:
             self._reader.cancel()
 
     async def _finish(self, code: int, reason: str, error: Error | None, retry_after: float) -> None:
-        driver, link = self._driver, self.link
+        owner, link = self._owner, self.link
         if self._writer is not None:
             self._writer.cancel()
-        driver.sockets.pop(link, None)
-        driver.machine.closed(link, code, reason, error, driver.loop.time(), retry_after)
-        driver.pump()
+        owner.forget(link)
+        owner.machine.closed(link, code, reason, error, owner.loop.time(), retry_after)
+        owner.pump()
         if self._ws is not None:
             self._ws.transport.abort()
 

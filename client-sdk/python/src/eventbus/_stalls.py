@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ._bus_link import BusLink
+from ._context import ClientContext
+from ._dispatch import Dispatcher
 from ._errors import HeldBack
 from ._timers import Timer
-
-if TYPE_CHECKING:
-    from ._bus_link import BusLink
-    from ._machine import Machine
 
 #: Seconds without new credit after which a stall is reported.
 STALL_TIME = 1.0
@@ -20,10 +17,11 @@ MAX_NAMED = 5
 
 
 class Stalls:
-    """See the module. ``machine`` is the client."""
+    """See the module."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+    def __init__(self, context: ClientContext, dispatcher: Dispatcher) -> None:
+        self._context = context
+        self._dispatcher = dispatcher
         self._timer: Timer | None = None
 
     def check(self, link: BusLink, now: float) -> None:
@@ -40,7 +38,7 @@ class Stalls:
 
         def check(then: float) -> None:
             self._timer = None
-            if link is not self._machine.current or not self._is_stalled(link):
+            if link is not self._context.current or not self._is_stalled(link):
                 return
             if link.credit.limit != limit:
                 # The subscription has made progress meanwhile.
@@ -49,15 +47,15 @@ class Stalls:
             self._report()
             self._watch(link, then, REPORT_INTERVAL)
 
-        self._timer = self._machine.timers.at(now + seconds, check)
+        self._timer = self._context.timers.at(now + seconds, check)
 
     def _report(self) -> None:
-        dispatcher = self._machine.dispatcher
-        slow = max((s for s in dispatcher.subscriptions.values() if s.blocks), key=lambda s: s.unhandled, default=None)
+        subscriptions = self._dispatcher.subscriptions.values()
+        slow = max((s for s in subscriptions if s.blocks), key=lambda s: s.unhandled, default=None)
         if slow is None or slow.unhandled == 0:
             return
-        others = tuple(dict.fromkeys(s.filter for s in dispatcher.subscriptions.values() if s is not slow))
+        others = tuple(dict.fromkeys(s.filter for s in subscriptions if s is not slow))
         if others:
             named = ", ".join(repr(f) for f in others[:MAX_NAMED])
             more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
-            self._machine.happenings.append(HeldBack(slow.filter, others, f"{named}{more}", slow.unhandled))
+            self._context.happenings.append(HeldBack(slow.filter, others, f"{named}{more}", slow.unhandled))

@@ -7,18 +7,18 @@ import inspect
 import logging
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
-from . import _dispatch
+from ._buffer import Item
 from ._checks import check_range
 from ._errors import Closed, Error, TimedOut
 from ._events import Event, EventCursor
 from ._happenings import Gap, Interruption, SubscriptionCounters
+from ._machine import Machine
+from ._options import Options
 from ._reading import MAX_EVENTS, EventReader
+from ._subscription_state import SubscriptionState
 from ._wire import Malformed
-
-if TYPE_CHECKING:
-    from ._aio import EventBus
 
 LOG = logging.getLogger("eventbus")
 
@@ -38,6 +38,24 @@ class HandlerFailed:
     error: BaseException
 
 
+class SubscriptionClient(Protocol):
+    """Client of a subscription, as the subscription sees it."""
+
+    _options: Options
+    _loop: asyncio.AbstractEventLoop
+    _machine: Machine
+    #: Subscriptions with a handler that runs.
+    _handlers: set[Subscription]
+    #: End of the client; None while it is open.
+    _closing: asyncio.Future[bool] | None
+    #: Reports a happening to the listeners of the application.
+    _tell: Callable[[object], None]
+
+    def _forget(self, core: SubscriptionState, taken: list[Item]) -> None:
+        """Ends a subscription that is garbage, in any thread; ``taken`` are its unhandled items."""
+        ...
+
+
 class Subscription:
     """Events that a filter selects. One reader: ``async for``, ``batches``, ``get`` or a handler.
 
@@ -48,8 +66,8 @@ class Subscription:
 
     def __init__(
         self,
-        client: EventBus,
-        core: _dispatch.Subscription,
+        client: SubscriptionClient,
+        core: SubscriptionState,
         handler: Handler | None,
         on_gap: GapListener | None,
         on_interruption: InterruptionListener | None,
@@ -320,7 +338,7 @@ class Subscription:
 
     def _fail(self, event: Event, error: BaseException) -> None:
         self._client._machine.handler_failures += 1
-        self._client._notices.tell(HandlerFailed(self, event, error))
+        self._client._tell(HandlerFailed(self, event, error))
 
     def _on_handler_end(self, task: asyncio.Task[None]) -> None:
         """Ends the subscription and reports that, because nothing reads it any more and it would stall the others."""
@@ -333,7 +351,7 @@ class Subscription:
         client._machine.registry.unsubscribe(self._core, client._loop.time())
         closed = Closed(f"{self._core.what} is ended: its handler was {'cancelled' if error is None else 'ended'}")
         closed.__cause__ = error
-        client._notices.tell(closed)
+        client._tell(closed)
 
 
 class Batches:

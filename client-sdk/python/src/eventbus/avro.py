@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ._call_events import CallEvent
+from ._call_event import CallEvent
 from ._errors import UnreadablePayload
 from ._events import Event
 

@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack, overload
 
 from . import _aio, _connect, _service
-from ._call_events import Response
+from ._answers import Response
 from ._calling import RequestOptions
 from ._checks import check_range
 from ._happenings import Connection, Counters, Gap, Interruption, State

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from eventbus._bus_link import BusLink
-from eventbus._call_frames import RECORDS
-from eventbus._commands import Abort, AskToken, Close, Open, Ping
-from eventbus._errors import Error
-from eventbus._events import Event, check_event
-from eventbus._machine import Machine
-from eventbus._options import Options
-from eventbus._reading import EventReader
-from eventbus._subscription_state import SubscriptionState
-from eventbus._wire import (
+from eventbus._api.errors import Error
+from eventbus._api.options import Options
+from eventbus._base.bus_link import BusLink
+from eventbus._base.commands import Abort, AskToken, Close, Open, Ping
+from eventbus._connection.machine import Machine
+from eventbus._inbound.event_reader import EventReader
+from eventbus._inbound.subscription_state import SubscriptionState
+from eventbus._wire.call_frames import RECORDS
+from eventbus._wire.codec import Reader, frame, frames, text, varint
+from eventbus._wire.events import Event, check_event
+from eventbus._wire.records import (
     DELIVER,
     PUBLISH,
     BusCode,
@@ -29,15 +30,10 @@ from eventbus._wire import (
     Limits,
     Overflow,
     Problem,
-    Reader,
     Subscribe,
     Unsubscribe,
     Welcome,
     WireGapReason,
-    frame,
-    frames,
-    text,
-    varint,
 )
 
 LIMITS = Limits(1 << 20, 4 << 20, 64, 16_384, 10_000, 8 << 20)

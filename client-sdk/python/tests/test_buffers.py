@@ -24,11 +24,12 @@ from eventbus import (
     Refused,
     State,
 )
-from eventbus._buffer import Buffer
-from eventbus._events import encode_event
-from eventbus._stalls import REPORT_INTERVAL, STALL_TIME
-from eventbus._subscription_state import SubscriptionState
-from eventbus._wire import DELIVER, frame, text, varint
+from eventbus._inbound.buffer import Buffer
+from eventbus._inbound.stalls import REPORT_INTERVAL, STALL_TIME
+from eventbus._inbound.subscription_state import SubscriptionState
+from eventbus._wire.codec import frame, text, varint
+from eventbus._wire.events import encode_event
+from eventbus._wire.records import DELIVER
 
 KIB = 1024
 WINDOW = 64 * KIB

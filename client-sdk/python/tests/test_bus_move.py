@@ -17,10 +17,11 @@ from fakes import (
 )
 
 from eventbus import BusChanged, BusChangeFailed, BusCode, Disconnected, Gap, GapReason, Limits, Refused, State
-from eventbus._bus_move import OVERTAKE_TIMEOUT, BusMove
-from eventbus._move_table import TABLE, MoveEvent, Phase
-from eventbus._subscription_state import SubscriptionState
-from eventbus._wire import MAX_LONG, Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
+from eventbus._connection.bus_move import OVERTAKE_TIMEOUT, BusMove
+from eventbus._connection.move_table import TABLE, MoveEvent, Phase
+from eventbus._inbound.subscription_state import SubscriptionState
+from eventbus._wire.codec import MAX_LONG
+from eventbus._wire.records import Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
 
 
 class Move:

@@ -26,9 +26,10 @@ from eventbus import (
     Retry,
     TooBig,
 )
-from eventbus._call import CALL_TRANSITIONS, Call, CallOptions, RequestState
-from eventbus._call_frames import Cancel, EventParts, Failure, FailureCode, Reply, Request
-from eventbus._wire import Barrier, ChangeBusFailed, Limits
+from eventbus._api.call_options import CallOptions
+from eventbus._calls.call import CALL_TRANSITIONS, Call, RequestState
+from eventbus._wire.call_frames import Cancel, EventParts, Failure, FailureCode, Reply, Request
+from eventbus._wire.records import Barrier, ChangeBusFailed, Limits
 
 NOW = Reconnect(initial_delay=0.001, max_delay=0.001)
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fakes import Driver, confirm_subscribe, drained, numbered
 
-from eventbus import _subscription_state
-from eventbus._subscription_state import SubscriptionState
-from eventbus._timers import Timers
+from eventbus._base.timers import Timers
+from eventbus._inbound import subscription_state
+from eventbus._inbound.subscription_state import SubscriptionState
 
 
 def test_subscriptions_that_come_and_go_leave_no_timers() -> None:
@@ -50,7 +50,7 @@ def test_a_change_is_matched_only_for_its_topics(monkeypatch: pytest.MonkeyPatch
 
         return matches
 
-    monkeypatch.setattr(_subscription_state, "matcher", counting)
+    monkeypatch.setattr(subscription_state, "matcher", counting)
     subs = [d.subscribed(socket, f"t{n}") for n in range(200)]
     d.subscribed(socket, ">")
     for n in range(200):

@@ -14,9 +14,9 @@ from test_aio import connect, run
 from test_bus_move import Move
 
 from eventbus import Event, Gap, GapReason, Interruption, Published
-from eventbus._bus_move import OVERTAKE_TIMEOUT
-from eventbus._subscription_state import SubscriptionState
-from eventbus._wire import PUBLISH, Confirm
+from eventbus._connection.bus_move import OVERTAKE_TIMEOUT
+from eventbus._inbound.subscription_state import SubscriptionState
+from eventbus._wire.records import PUBLISH, Confirm
 from eventbus.sync import connect as connect_sync
 
 

@@ -18,8 +18,10 @@ from fakes import (
 from test_calls import NOW, Asked
 
 from eventbus import BusChanged, BusChangeFailed, BusCode, Closed, Error, Execution, Refused, TimedOut
-from eventbus._call_failures import handler_failed, not_begun
-from eventbus._call_frames import (
+from eventbus._api.service_options import ServiceOptions
+from eventbus._calls.failures import handler_failed, not_begun
+from eventbus._calls.service_state import REQUEST_OVERHEAD, ReceivedRequest, ServiceCore
+from eventbus._wire.call_frames import (
     Cancel,
     Capacity,
     EventParts,
@@ -30,8 +32,7 @@ from eventbus._call_frames import (
     Reply,
     Unregister,
 )
-from eventbus._service_core import REQUEST_OVERHEAD, ReceivedRequest, ServiceCore, ServiceOptions
-from eventbus._wire import Barrier, Confirm, Drained, Subscribe, Unsubscribe
+from eventbus._wire.records import Barrier, Confirm, Drained, Subscribe, Unsubscribe
 
 ANSWER = b"\0\0\0\2y"  # an encoded event
 

@@ -1,4 +1,4 @@
-"""Imports between the modules of this library: no cycle, neither at run time nor between types."""
+"""Imports between the modules of this library: no cycle, and between its packages only what the table allows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ MODULES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
     for path in SOURCE.rglob("*.py")
 }
+#: From each private package to those that it may import, types included. Public modules may import all.
+ALLOWED: dict[str, set[str]] = {
+    "_wire": set(),
+    "_api": {"_wire"},
+    "_base": {"_api", "_wire"},
+    "_outbound": {"_base", "_api", "_wire"},
+    "_inbound": {"_base", "_api", "_wire"},
+    "_calls": {"_base", "_api", "_wire"},
+    "_connection": {"_calls", "_inbound", "_outbound", "_base", "_api", "_wire"},
+    "_aio": {"_connection", "_calls", "_inbound", "_outbound", "_base", "_api", "_wire", "_version"},
+    "_sync": {"_aio", "_inbound", "_outbound", "_api", "_wire"},
+    "_version": set(),
+}
+#: Private packages that do I/O or know a clock.
+WITH_IO = {"_aio", "_sync"}
 
 
 @dataclass(frozen=True)
@@ -89,6 +104,45 @@ def test_no_cycle_of_imports_runs() -> None:
 
 def test_no_cycle_of_imports_for_types() -> None:
     assert cycles(typing=True) == []
+
+
+def package_of(name: str) -> str:
+    """Returns the part of a module's name below ``eventbus``; empty for a public module."""
+    part = f"{name}.".split(".")[1]
+    return part if part.startswith("_") else ""
+
+
+def test_packages_import_what_the_table_allows() -> None:
+    arrows = {
+        (package_of(name), package_of(imported.module)): f"{name}:{imported.line} imports {imported.module}"
+        for name in IMPORTS
+        for imported in IMPORTS[name]
+        if package_of(name)
+    }
+    allowed = {(source, target) for source, targets in ALLOWED.items() for target in targets}
+    assert [text for (s, t), text in arrows.items() if s != t and (s, t) not in allowed] == []
+    assert allowed - set(arrows) == set(), "the table allows what nothing needs"
+
+
+def test_each_private_module_is_in_a_package_of_the_table() -> None:
+    assert {package_of(name) for name in MODULES} == {"", *ALLOWED}
+    for package in ALLOWED.keys() - {"_version"}:
+        [text] = ast.parse(MODULES[f"eventbus.{package}"].read_text(encoding="utf-8")).body
+        assert isinstance(text, ast.Expr), f"{package}/__init__.py has more than a docstring"
+
+
+def test_the_core_imports_no_io_and_no_clock() -> None:
+    forbidden = {"asyncio", "time", "random", "websockets", "threading", "socket", "os"}
+    # A buffer has a lock, because threads of the synchronous variant read it.
+    excepted = {"eventbus._inbound.buffer imports threading"}
+    found = []
+    for name in MODULES:
+        if package_of(name) in ALLOWED.keys() - WITH_IO:
+            for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+                names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+                found += [f"{name} imports {n}" for n in names if n.split(".")[0] in forbidden]
+    assert set(found) == excepted
 
 
 def test_imports_are_at_the_top() -> None:

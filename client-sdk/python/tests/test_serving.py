@@ -20,7 +20,7 @@ from test_calls import NOW, Asked
 from eventbus import BusChanged, BusChangeFailed, BusCode, Closed, Error, Execution, Refused, TimedOut
 from eventbus._api.service_options import ServiceOptions
 from eventbus._calls.failures import handler_failed, not_begun
-from eventbus._calls.service_state import REQUEST_OVERHEAD, ReceivedRequest, ServiceCore
+from eventbus._calls.service_state import REQUEST_OVERHEAD, ReceivedRequest, ServiceState
 from eventbus._wire.call_frames import (
     Cancel,
     Capacity,
@@ -44,7 +44,7 @@ class Member:
         self.d = d
         self.begun: list[ReceivedRequest] = []
         self.ready = FakeWaiter()
-        self.core = ServiceCore(d.machine.registry.next_id(), name, ServiceOptions(**options), self.begun.append)
+        self.core = ServiceState(d.machine.registry.next_id(), name, ServiceOptions(**options), self.begun.append)
         self.core.ready.append(self.ready)
         d.machine.registry.begin(self.core, d.now)
         d.pump()
@@ -184,12 +184,17 @@ def test_waiting_requests_are_bounded_in_bytes() -> None:
     assert m.core.counters().running == 0
 
 
-def test_unsent_answers_pause_the_handlers() -> None:
-    d, s, m = member(concurrency=4)
+def answer_too_much(d: Driver, s: Socket, m: Member) -> None:
+    """Answers a request with so much that handlers pause, over a connection that sends nothing."""
     d.hold_writes = True
     m.ask(s, -1)
     big = b"\0\0\0" + bytes.fromhex("80808005") + b"x" * (5 << 20)
     d.machine.services.done(m.begun[0], (big, 0), d.now)
+
+
+def test_unsent_answers_pause_the_handlers() -> None:
+    d, s, m = member(concurrency=4)
+    answer_too_much(d, s, m)
     assert d.machine.services.answer_bytes > 4 << 20
     m.ask(s, -2)
     assert len(m.begun) == 1
@@ -204,10 +209,7 @@ def test_unsent_answers_pause_the_handlers() -> None:
 
 def test_answers_lost_with_a_connection_pause_no_handler() -> None:
     d, s, m = member(concurrency=4)
-    d.hold_writes = True
-    m.ask(s, -1)
-    big = b"\0\0\0" + bytes.fromhex("80808005") + b"x" * (5 << 20)
-    d.machine.services.done(m.begun[0], (big, 0), d.now)
+    answer_too_much(d, s, m)
     m.ask(s, -2)
     d.end(s)
     assert d.machine.services.answer_bytes == 0

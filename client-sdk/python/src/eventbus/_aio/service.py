@@ -18,7 +18,7 @@ from .._api.options import Options
 from .._api.payload import Payload
 from .._api.service_options import ServiceCounters, ServiceOptions
 from .._calls.failures import handler_failed, rejection
-from .._calls.service_state import ReceivedRequest, ServiceCore
+from .._calls.service_state import ReceivedRequest, ServiceState
 from .._connection.machine import Machine
 from .._outbound.outbox import Outbox
 from .._wire.call_frames import Failure, FailureCode
@@ -26,7 +26,7 @@ from .subscription import within
 
 
 class Invocation:
-    """A request, as the member sees it that is to answer it. Any thread may use it."""
+    """Request for the handler of a service. Any thread may use it."""
 
     def __init__(self, received: ReceivedRequest, loop: asyncio.AbstractEventLoop) -> None:
         self._received = received
@@ -137,7 +137,7 @@ class Service:
         self._client = client
         self._handler = handler
         self._tasks: set[asyncio.Task[None]] = set()
-        self._core = ServiceCore(client._machine.registry.next_id(), name, options, self._start)
+        self._core = ServiceState(client._machine.registry.next_id(), name, options, self._start)
 
     @property
     def name(self) -> str:

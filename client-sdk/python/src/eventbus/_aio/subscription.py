@@ -23,7 +23,7 @@ from .._wire.events import Event, EventCursor
 LOG = logging.getLogger("eventbus")
 
 T = TypeVar("T")
-#: An awaitable that it returns is awaited.
+#: Function for each event; an awaitable result is awaited.
 Handler = Callable[[Event], object]
 GapListener = Callable[[Gap], object]
 InterruptionListener = Callable[[Interruption], object]

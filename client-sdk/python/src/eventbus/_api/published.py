@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """The bus has put the event into the queues of all its subscribers."""
+    """Confirmation of an event: the bus has put it into the queues of all its subscribers."""
 
     topic: str
     producer: int

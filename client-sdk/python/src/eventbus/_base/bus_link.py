@@ -1,4 +1,4 @@
-"""A connection, as the core sees it."""
+"""State of a connection, and its credit. Without I/O or a clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request to a service: waits, is sent, is perhaps sent again, and has its outcome. Without I/O and without a clock.
+"""A request to a service: waits, is sent, once or more often, and has its outcome. Without I/O or a clock.
 
 ::
 
@@ -50,8 +50,20 @@ class Call:
     """See the module. ``body`` is the encoded event; ``waiter`` gets the outcome."""
 
     __slots__ = (
-        "attempt", "body", "charged", "deadline", "link", "number", "options", "pause", "perhaps_executed", "repetitions",
-        "schema", "service", "state", "waiter",
+        "attempt",
+        "body",
+        "charged",
+        "deadline",
+        "link",
+        "maybe_executed",
+        "number",
+        "options",
+        "pause",
+        "repetitions",
+        "schema",
+        "service",
+        "state",
+        "waiter",
     )  # fmt: skip
 
     def __init__(
@@ -73,7 +85,7 @@ class Call:
         self.attempt = 0
         self.repetitions = 0
         #: Set once a connection or a member that had the request was lost.
-        self.perhaps_executed = False
+        self.maybe_executed = False
         self.pause: Timer | None = None
 
     @staticmethod
@@ -103,7 +115,7 @@ class Call:
         link.open_calls += 1
         return request.frame()
 
-    def may_be_sent_again(self) -> bool:
+    def is_retryable(self) -> bool:
         """Returns whether its event must be kept for another try."""
         return self.options.idempotent or self.options.retry is None or self.options.policy().attempts > 1
 
@@ -113,7 +125,7 @@ class Call:
 
     def executed(self) -> Execution:
         """Returns whether a member may have begun with it, while there is no answer."""
-        return Execution.UNKNOWN if self.state is RequestState.SENT or self.perhaps_executed else Execution.NO
+        return Execution.UNKNOWN if self.state is RequestState.SENT or self.maybe_executed else Execution.NO
 
     def is_safe(self, executed: Execution) -> bool:
         """Returns whether it may be sent again, as far as its execution is concerned."""

@@ -16,7 +16,7 @@ _PLAIN: dict[FailureCode, type[CallFailed]] = {
 _REJECTED = {FailureCode.REFUSED: True, FailureCode.UNKNOWN_METHOD: False, FailureCode.FAILED: True}
 
 
-def seen(service: str, failure: Failure, executed: Execution, safe: bool) -> CallFailed:
+def failure_error(service: str, failure: Failure, executed: Execution, safe: bool) -> CallFailed:
     """Returns the exception for a Failure; ``safe``: the request may be sent again, as far as its execution is
     concerned."""
     code, message = failure.code, failure.message

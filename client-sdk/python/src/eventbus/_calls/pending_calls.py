@@ -20,7 +20,7 @@ from .._wire.call_frames import AROUND_CALL, Cancel, Execution, Failure, Reply
 from .._wire.records import Welcome
 from .._wire.topics import service_problem
 from .call import Call, RequestState
-from .failures import seen
+from .failures import failure_error
 from .services import Services
 
 #: Minimum interval of checks of deadlines, in seconds.
@@ -108,13 +108,13 @@ class PendingCalls:
                 # Timed out: the timer will settle it.
                 continue
             frame = call.send(link, now)
-            if not call.may_be_sent_again():
-                self._let_go_of_body(call)
+            if not call.is_retryable():
+                self._release_body(call)
             out.append(frame)
             room -= len(frame)
         return room
 
-    def _let_go_of_body(self, call: Call) -> None:
+    def _release_body(self, call: Call) -> None:
         self.used -= call.charged
         call.charged, call.body = 0, b""
 
@@ -123,7 +123,7 @@ class PendingCalls:
             call.pause.cancel()
         link = call.link
         call.become(RequestState.DONE)
-        self._let_go_of_body(call)
+        self._release_body(call)
         del self._calls[call.number]
         self._waiting.pop(call.number, None)
         if link is not None and link.left is not None:
@@ -153,15 +153,15 @@ class PendingCalls:
             succeed(call.waiter, Response(event, reply.member, reply.queued_micros / 1e6, reply.handled_micros / 1e6))
 
     def failed(self, link: BusLink, failure: Failure, now: float) -> None:
-        """Handles a failure: the request is perhaps sent again."""
+        """Handles a failure: sends the request again, if its policy and its deadline allow it."""
         call = self._calls.get(failure.call)
         if call is None or call.link is not link:
             return
         executed = failure.executed
-        if call.perhaps_executed and executed is Execution.NO:
+        if call.maybe_executed and executed is Execution.NO:
             # NO speaks only of this try: an earlier one may have been executed.
             executed = Execution.UNKNOWN
-        error = seen(call.service, failure, executed, call.is_safe(executed))
+        error = failure_error(call.service, failure, executed, call.is_safe(executed))
         policy = call.options.policy(executed, error.retry_after)
         # A sum, because the longer of both would bring all requests that were refused together back together.
         delay = error.retry_after + policy.delay(call.repetitions + 1, self._context.random())
@@ -171,7 +171,7 @@ class PendingCalls:
             return
         call.repetitions += 1
         call.attempt += 1
-        call.perhaps_executed |= executed is not Execution.NO
+        call.maybe_executed |= executed is not Execution.NO
         call.become(RequestState.PAUSING)
         if link.left is not None:
             self._context.close_if_quiet(link)
@@ -200,7 +200,7 @@ class PendingCalls:
     def _lost(self, call: Call, now: float) -> None:
         if call.options.idempotent and call.deadline > now:
             call.attempt += 1
-            call.perhaps_executed = True
+            call.maybe_executed = True
             self._send_again(call)
             return
         what = f"the connection was lost before {call.service} answered: the request may or may not have been executed"

@@ -1,5 +1,4 @@
-"""A service of a client: its options, and its requests that wait, are worked on or were answered. Without I/O or a
-clock."""
+"""States of a service and of the requests that it has received. Without I/O or a clock."""
 
 from __future__ import annotations
 
@@ -18,8 +17,8 @@ REQUEST_OVERHEAD = 512
 REPLY_OVERHEAD = 256
 
 
-class ServiceCore(Registration):
-    """The core's part of a service. ``start`` starts the handler; ``Services.done`` has to follow."""
+class ServiceState(Registration):
+    """State of a service, over all connections of its client. ``start`` starts the handler; ``Services.done`` has to follow."""
 
     is_exclusive = True
     is_service = True
@@ -87,7 +86,7 @@ class ReceivedRequest:
         "on_cancel", "service", "targets",
     )  # fmt: skip
 
-    def __init__(self, service: ServiceCore, link: BusLink, invoke: Invoke, now: float) -> None:
+    def __init__(self, service: ServiceState, link: BusLink, invoke: Invoke, now: float) -> None:
         self.service = service
         #: Caller and request number: the same when it is sent again.
         self.key = (invoke.caller, invoke.request)

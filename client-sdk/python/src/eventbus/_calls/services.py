@@ -15,7 +15,7 @@ from .._base.registration import Registration
 from .._base.waiters import Waiter, succeed
 from .._wire.call_frames import CallKind, Failure, FailureCode, Invoke, Reply
 from .failures import not_begun
-from .service_state import ReceivedRequest, ServiceCore
+from .service_state import ReceivedRequest, ServiceState
 
 #: Bytes of waiting answers above which no more handlers start.
 MAX_ANSWER_BYTES = 4 << 20
@@ -32,7 +32,7 @@ class Services:
         #: Bytes of answers that wait to be sent, of all connections.
         self.answer_bytes = 0
         # Services that start no handler until these are sent.
-        self._paused: set[ServiceCore] = set()
+        self._paused: set[ServiceState] = set()
 
     # ---- Output
 
@@ -56,16 +56,16 @@ class Services:
     def _check_room(self, now: float) -> None:
         """Resumes paused services when half of the answers were sent."""
         if self._paused and self.answer_bytes <= MAX_ANSWER_BYTES // 2:
-            held_back, self._paused = self._paused, set()
-            for service in held_back:
-                self._go_on(service, now)
+            paused, self._paused = self._paused, set()
+            for service in paused:
+                self._resume(service, now)
 
     # ---- Input
 
     def invoked(self, link: BusLink, invoke: Invoke, now: float) -> None:
         """Handles a request."""
         service = self._registrations.get(invoke.service)
-        if not isinstance(service, ServiceCore):
+        if not isinstance(service, ServiceState):
             self._refuse(link, invoke.call, not_begun(FailureCode.REFUSED, "the member has ended"))
             return
         service.received += 1
@@ -91,7 +91,7 @@ class Services:
             self._add(link, invoke.call, received)
             service.known[received.key] = service.waiting[received.key] = received
             service.waiting_bytes += received.bytes
-            self._go_on(service, now)
+            self._resume(service, now)
 
     def _add(self, link: BusLink, call: int, received: ReceivedRequest) -> None:
         calls = self._received.setdefault(link, {})
@@ -132,7 +132,7 @@ class Services:
 
     # ---- Handling
 
-    def _go_on(self, service: ServiceCore, now: float) -> None:
+    def _resume(self, service: ServiceState, now: float) -> None:
         while service.waiting and service.running < service.options.concurrency:
             if self.answer_bytes >= MAX_ANSWER_BYTES:
                 self._paused.add(service)
@@ -166,7 +166,7 @@ class Services:
             reply = Reply(0, 0, 0, micros, outcome[1], outcome[0])
             service.remember(received.key, reply)
             self._answer(received, reply)
-        self._go_on(service, now)
+        self._resume(service, now)
 
     def dropped(self, received: ReceivedRequest) -> None:
         """Handles the end of a handler with its client: nobody waits for an answer."""
@@ -189,18 +189,18 @@ class Services:
     # ---- The end
 
     @staticmethod
-    def _check_idle(service: ServiceCore) -> None:
+    def _check_idle(service: ServiceState) -> None:
         if service.idle and service.is_idle():
             waiting, service.idle = service.idle, []
             for waiter in waiting:
                 succeed(waiter, None)
 
-    def when_idle(self, service: ServiceCore, waiter: Waiter) -> None:
+    def when_idle(self, service: ServiceState, waiter: Waiter) -> None:
         """Tells the waiter when all requests are answered."""
         service.idle.append(waiter)
         self._check_idle(service)
 
-    def abandon(self, service: ServiceCore) -> None:
+    def abandon(self, service: ServiceState) -> None:
         """Gives up all requests that are here: cancels their handlers."""
         for received in list(service.waiting.values()):
             self._stop_waiting(received)

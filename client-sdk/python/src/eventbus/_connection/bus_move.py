@@ -425,8 +425,8 @@ class BusMove:
         for id in sorted(self._served):
             subscription = dispatcher.subscriptions.get(id)
             if subscription is not None and subscription.is_exclusive:
-                dispatcher.away(subscription)
-                dispatcher.back(subscription)
+                dispatcher.begin_interruption(subscription)
+                dispatcher.end_interruption(subscription)
 
     def _come_back(self, sending: bool = False) -> None:
         """Comes back to the old bus after it was left, because the new bus and all it had are lost."""
@@ -440,7 +440,7 @@ class BusMove:
         assert self.old.welcome is not None
         self._parts.calls.connected(self.old.welcome)
         self._parts.registry.waiting_control = None
-        self._parts.registry.ask_again(self.old, self._now)
+        self._parts.registry.begin_all(self.old, self._now)
         self._owner.stayed(self)
 
     def _come_back_sending(self) -> None:

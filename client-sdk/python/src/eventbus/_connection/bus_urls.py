@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from .._api.options import is_address
 
-MAX_OTHERS = 64
+MAX_PEERS = 64
 MAX_CHARACTERS = 1024
 
 
@@ -21,7 +21,7 @@ class BusUrls:
 
     def __init__(self, configured: tuple[str, ...]) -> None:
         self._configured = configured
-        self._others: deque[str] = deque()
+        self._peers: deque[str] = deque()
         self._known: tuple[str, ...] = ()
         self._next = 0
         self._tried = 0
@@ -29,8 +29,8 @@ class BusUrls:
     def next(self) -> str:
         """Takes the next address."""
         if self._tried >= len(self._configured):
-            if self._others:
-                return self._others.popleft()
+            if self._peers:
+                return self._peers.popleft()
             self.start_anew()
         self._tried += 1
         url = self._configured[self._next % len(self._configured)]
@@ -44,12 +44,12 @@ class BusUrls:
     def start_anew(self) -> None:
         """Begins with the configured addresses again, after a connection has lasted."""
         self._tried = 0
-        self._others = deque(self._known)
+        self._peers = deque(self._known)
 
     def welcomed(self, by: str, named: Iterable[str]) -> None:
         """Replaces the known peers by those that the bus has named in its Welcome."""
         self._known = tuple(url for url in usable(by, named) if url not in self._configured)
-        self._others = deque(self._known)
+        self._peers = deque(self._known)
 
 
 def usable(by: str, named: Iterable[str]) -> list[str]:
@@ -57,7 +57,7 @@ def usable(by: str, named: Iterable[str]) -> list[str]:
     may_be_plain = urlsplit(by).scheme == "ws"
     good: list[str] = []
     for url in named:
-        if len(good) == MAX_OTHERS:
+        if len(good) == MAX_PEERS:
             break
         if len(url) > MAX_CHARACTERS or not is_address(url) or url in good:
             continue

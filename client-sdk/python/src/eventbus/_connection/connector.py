@@ -10,7 +10,7 @@ from .._base.bus_link import MAX_MESSAGE, BusLink
 from .._base.commands import Abort, Ping
 from .._base.timers import Timer
 from .._base.waiters import Waiter, succeed
-from .._calls.service_state import ServiceCore
+from .._calls.service_state import ServiceState
 from .._wire.codec import Malformed, Reader
 from .._wire.records import BusCode, Problem, Welcome
 from .bus_urls import BusUrls
@@ -146,7 +146,7 @@ class Connector:
             context.happenings.append(ProducerChanged(before, welcome.producer))
         # protocol.md#credit: before the first Subscribe, so that credit counts for all deliveries.
         self._parts.credit.begin(link)
-        self._registry.ask_again(link, now)
+        self._registry.begin_all(link, now)
         self._sender.resume(link)
         if context.state is State.RECONNECTING:
             self.reconnects += 1
@@ -326,7 +326,7 @@ class Connector:
         self._sender.close()
         self._parts.calls.close(self._context.closed_error)
         for registration in list(self._registry.all.values()):
-            if isinstance(registration, ServiceCore):
+            if isinstance(registration, ServiceState):
                 self._parts.services.abandon(registration)
             asked = isinstance(reason, Closed)
             self._registry.end(registration.id, None if asked else closed("the client is closed", reason))

@@ -53,7 +53,7 @@ class Machine(ClientContext):
         self.services = Services(self, self.registry.all)
         self.calls = PendingCalls(self, self.services)
         self.tokens = TokenRefresh(
-            self.timers, lambda: nanos() // 1000, random, lambda n: self.commands.append(AskToken(n)), self._show_token,
+            self.timers, lambda: nanos() // 1000, random, lambda n: self.commands.append(AskToken(n)), self._send_token,
             self.happenings.append,
         )  # fmt: skip
         parts = ClientParts(
@@ -147,7 +147,7 @@ class Machine(ClientContext):
         self.tokens.failed(round, error, now)
         self.wake()
 
-    def _show_token(self, link: BusLink, token: str) -> None:
+    def _send_token(self, link: BusLink, token: str) -> None:
         link.control.append(Authenticate(token, self.options.user).frame())
 
     def heard(self, link: BusLink, now: float, behind: bool = False) -> None:

@@ -109,7 +109,7 @@ class Registry:
         if not registration.ending:
             registration.settle()
         if isinstance(registration, SubscriptionState):
-            self._dispatcher.back(registration)
+            self._dispatcher.end_interruption(registration)
         if not registration.confirmed:
             registration.confirmed = True
             if isinstance(registration, SubscriptionState):
@@ -143,7 +143,7 @@ class Registry:
         waiting, self.waiting_control = self.waiting_control, None
         link.control.extend(waiting or ())
 
-    def ask_again(self, link: BusLink, now: float) -> None:
+    def begin_all(self, link: BusLink, now: float) -> None:
         """Begins all registrations over a connection."""
         for registration in self.all.values():
             if self._is_unserved(registration, link):

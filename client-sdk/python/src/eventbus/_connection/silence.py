@@ -9,7 +9,12 @@ from .._base.timers import Timers
 
 
 def watch(
-    link: BusLink, timers: Timers, silence: float, now: float, ask: Callable[[], None], give_up: Callable[[float], None]
+    link: BusLink,
+    timers: Timers,
+    silence: float,
+    now: float,
+    probe: Callable[[], None],
+    give_up: Callable[[float], None],
 ) -> None:
     """Watches a connection until it is over: probes after half of ``silence`` seconds, gives up after the other half."""
     half = silence / 2
@@ -29,7 +34,7 @@ def watch(
         elif asked is None or then - due > half / 2:
             # A late timer may have missed received frames.
             link.pinged_at = then
-            ask()
+            probe()
             again(then + half)
         else:
             give_up(then)

@@ -33,14 +33,14 @@ class TokenRefresh:
         micros: Callable[[], int],
         random: Callable[[], float],
         ask: Callable[[int], None],
-        show: Callable[[BusLink, str], None],
+        send: Callable[[BusLink, str], None],
         tell: Callable[[Error], None],
     ) -> None:
         self._timers = timers
         self._micros = micros
         self._random = random
         self._ask_application = ask
-        self._show = show
+        self._send = send
         self._tell = tell
         self._link: BusLink | None = None
         self._timer: Timer | None = None
@@ -81,7 +81,7 @@ class TokenRefresh:
                 lambda then: self._fail(TimedOut(f"no answer to a new token within {ANSWER_TIMEOUT:g} s"), then),
                 now + ANSWER_TIMEOUT,
             )
-            self._show(link, token)
+            self._send(link, token)
 
     def failed(self, round_: int, error: Error, now: float) -> None:
         """Handles the failure of the application to return a token."""

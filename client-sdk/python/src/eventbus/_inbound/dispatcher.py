@@ -165,14 +165,14 @@ class Dispatcher:
             route.pairs[producer] = self._pairs[topic, producer] = pair
             self._order.append((topic, producer))
             if len(self._order) > self._tracked:
-                self._forget_one()
+                self._evict_pair()
         pair.touched = True
         if pair.route.version != self._version:
             self._rematch(pair.route)
         return pair
 
-    def _forget_one(self) -> None:
-        """Forgets one pair by second chance (Corbató, "A Paging Experiment with the Multics System", 1968). The newest is
+    def _evict_pair(self) -> None:
+        """Evicts a pair by second chance (Corbató, "A Paging Experiment with the Multics System", 1968). The newest is
         at the end."""
         for _ in range(len(self._order) - 1):
             key = self._order.popleft()
@@ -322,16 +322,16 @@ class Dispatcher:
     def lost(self) -> None:
         """Begins an interruption of all subscriptions, because their connection is lost."""
         for subscription in self.subscriptions.values():
-            self.away(subscription)
+            self.begin_interruption(subscription)
 
-    def away(self, subscription: SubscriptionState) -> None:
+    def begin_interruption(self, subscription: SubscriptionState) -> None:
         """Begins an interruption of a subscription."""
-        if subscription.confirmed and not subscription.ending and subscription.away_since is None:
-            subscription.away_since = self._micros()
+        if subscription.confirmed and not subscription.ending and subscription.interrupted_at is None:
+            subscription.interrupted_at = self._micros()
 
-    def back(self, subscription: SubscriptionState) -> None:
+    def end_interruption(self, subscription: SubscriptionState) -> None:
         """Ends the interruption of a subscription, if there is one, and reports it."""
-        start, subscription.away_since = subscription.away_since, None
+        start, subscription.interrupted_at = subscription.interrupted_at, None
         if start is not None and not subscription.ending:
             subscription.interruptions += 1
             self.interruptions += 1

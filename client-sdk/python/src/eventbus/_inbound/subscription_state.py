@@ -26,7 +26,7 @@ class SubscriptionState(Registration):
         #: Bytes received and not handled.
         self.unhandled = 0
         #: Start of its interruption, in microseconds since 1970; None where it is in force, or never was.
-        self.away_since: int | None = None
+        self.interrupted_at: int | None = None
         #: Set when the application takes no more: further events are dropped, so that they do not stall those behind
         #: them.
         self.dropping = False

@@ -42,7 +42,7 @@ class Barriers:
         self._next += 1
         return self._next - 1
 
-    def ask(self, waiter: Waiter, timeout: float, now: float, connected: bool) -> None:
+    def send(self, waiter: Waiter, timeout: float, now: float, connected: bool) -> None:
         """Sends a barrier behind everything that was published; without a connection, over the next one."""
         id = self.next_id()
 
@@ -55,7 +55,7 @@ class Barriers:
         if connected:
             flush.barrier = self._outbox.add_barrier(id)
 
-    def ask_again(self) -> None:
+    def send_again(self) -> None:
         """Sends all barriers over a new connection; events to be sent again are queued already."""
         for id, flush in self._pending.items():
             flush.pauses = False
@@ -85,12 +85,12 @@ class Barriers:
         elif not flush.pauses:
             flush.pauses = True
 
-            def ask_again(_: float) -> None:
+            def send_again(_: float) -> None:
                 if self._pending.get(id) is flush and flush.pauses and connected():
                     flush.pauses = False
                     flush.barrier = self._outbox.add_barrier(id)
 
-            self._timers.at(now + RETRY_DELAY, ask_again)
+            self._timers.at(now + RETRY_DELAY, send_again)
         return True
 
     def close(self, error: Callable[[], Error]) -> None:

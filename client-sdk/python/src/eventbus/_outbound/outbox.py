@@ -70,7 +70,7 @@ class Outbox:
         self._unmarked = 0
         self._plain_sent = 0
         self._plain_known = 0
-        self._parting = False
+        self._paused = False
         self._limits = Limits(1 << 20, 4 << 20, 64, 16 * 1024, 10_000, 8 << 20)
         self._max_payload = self._limits.payload_bytes
         self._max_event = self._max_plain = self._max_frame = 0
@@ -285,12 +285,12 @@ class Outbox:
 
     def has_work(self) -> bool:
         """Returns whether there is a message to be sent."""
-        return bool(self._queue) and not self._parting
+        return bool(self._queue) and not self._paused
 
     def next_message(self) -> bytes | None:
         """Takes the next message; None for none. ``sent`` has to follow when the network has taken it."""
         queue = self._queue
-        if not queue or self._parting:
+        if not queue or self._paused:
             return None
         out: list[bytes] = []
         room = self._batch
@@ -474,7 +474,7 @@ class Outbox:
         self._max_payload = limits.payload_bytes
         self._batch = min(self._max_batch, limits.message_bytes)
         self._set_bounds()
-        return self._recut() if smaller else 0
+        return self._split_waiting() if smaller else 0
 
     def _set_bounds(self) -> None:
         self._max_event = self._limits.message_bytes - AROUND_EVENT
@@ -491,7 +491,7 @@ class Outbox:
             and limits.header_bytes >= mine.header_bytes
         )
 
-    def _recut(self) -> int:
+    def _split_waiting(self) -> int:
         """Splits waiting frames for the limits of the bus; events that are too big fail. The others keep their
         numbers."""
         self._finish_all()
@@ -552,11 +552,11 @@ class Outbox:
 
     def pause(self) -> None:
         """Pauses events."""
-        self._parting = True
+        self._paused = True
 
     def resume(self) -> None:
         """Resumes events."""
-        self._parting = False
+        self._paused = False
 
     def moved(self) -> None:
         """Continues at the new bus: the old one has delivered all events that it received."""

@@ -39,7 +39,7 @@ class Sender:
         if self._context.state is State.CLOSED:
             fail(waiter, self._context.closed_error())
             return
-        self.flushes.ask(waiter, timeout, now, self.link is not None)
+        self.flushes.send(waiter, timeout, now, self.link is not None)
         self._context.wake()
 
     def when_room(self, waiter: Waiter) -> None:
@@ -85,7 +85,7 @@ class Sender:
         self.outbox.resume()
         self.move_barrier = None
         self.link = link
-        self.flushes.ask_again()
+        self.flushes.send_again()
 
     def lose(self) -> None:
         """Handles the loss of the connection for sending, while there may be another one."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks this SDK: lint, types, the wheel, tests (against a bus, if there is a jar of one), and the conformance kit with both faces,
+# Checks this SDK: lint, types, the sdist and the wheel, tests (against a bus, if there is a jar of one), and the conformance kit with both faces,
 # if it was built. One environment for all of it; what does not need the other runs at the same time.
 #
 #   PYTHON         which Python to use (3.11 or newer), default python3
@@ -40,17 +40,39 @@ else
   "$python" -m venv "$work/venv"
   pip() { "$bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
 fi
-pip wheel --no-deps --wheel-dir "$work/wheel" "$work/source"
-pip install --no-compile "$work"/wheel/*.whl
+requirements() {
+  "$bin/python" -c '
+import sys, tomllib
+found = tomllib.load(open("pyproject.toml", "rb"))
+for key in sys.argv[1].split("."):
+    found = found[key]
+print(*found)' "$1"
+}
+# shellcheck disable=SC2046
+pip install --no-compile --target "$work/build" $(requirements build-system.requires)
+(cd "$work/source" && PYTHONPATH="$work/build" "$bin/python" -m hatchling build -d "$work/dist" >"$work/build.log" 2>&1) ||
+  { cat "$work/build.log" >&2; exit 1; }
+"$bin/python" - "$work/source" "$work"/dist/*.tar.gz "$work"/dist/*.whl <<'PY'
+import pathlib, sys, tarfile, zipfile
+
+source, sdist, wheel = map(pathlib.Path, sys.argv[1:])
+sources = source / "src"
+files = {p.relative_to(sources).as_posix() for p in sources.rglob("*") if p.suffix in (".py", ".typed")}
+for archive, held in (
+    (sdist, {name.partition("/src/")[2] for name in tarfile.open(sdist).getnames()}),
+    (wheel, set(zipfile.ZipFile(wheel).namelist())),
+):
+    if missing := sorted(files - held):
+        sys.exit(f"check: {archive.name} has no {', '.join(missing)}")
+PY
+pip install --no-compile "$work"/dist/*.whl
 (cd "$work" && "$bin/python" -c '
 import eventbus, eventbus.sync, importlib.metadata, importlib.resources
 assert any(f.name == "LICENSE" for f in importlib.metadata.files("eventbus-client") or ()), "no licence"
 assert (importlib.resources.files("eventbus") / "py.typed").is_file(), "no py.typed"
-print("check: the wheel", eventbus.__version__, "works in an empty environment")')
+print("check: the sdist and the wheel", eventbus.__version__, "are complete; the wheel works in an empty environment")')
 # shellcheck disable=SC2046
-pip install --no-compile $("$bin/python" -c '
-import tomllib
-print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"])')
+pip install --no-compile $(requirements project.optional-dependencies.dev)
 
 "$bin/ruff" format --check --quiet . || { echo "check: ruff format would change files" >&2; exit 1; }
 "$bin/ruff" check --quiet .

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from eventbus._bus_link import BusLink
-from eventbus._call_frames import RECORDS
-from eventbus._commands import Abort, AskToken, Close, Open, Ping
-from eventbus._dispatch import Subscription
-from eventbus._errors import Error
-from eventbus._events import Event, check_event
-from eventbus._machine import Machine
-from eventbus._options import Options
-from eventbus._reading import EventReader
-from eventbus._wire import (
+from eventbus._api.errors import Error
+from eventbus._api.options import Options
+from eventbus._base.bus_link import BusLink
+from eventbus._base.commands import Abort, AskToken, Close, Open, Ping
+from eventbus._connection.machine import Machine
+from eventbus._inbound.event_reader import EventReader
+from eventbus._inbound.subscription_state import SubscriptionState
+from eventbus._wire.call_frames import RECORDS
+from eventbus._wire.codec import Reader, frame, frames, text, varint
+from eventbus._wire.events import Event, check_event
+from eventbus._wire.records import (
     DELIVER,
     PUBLISH,
     BusCode,
@@ -29,15 +30,10 @@ from eventbus._wire import (
     Limits,
     Overflow,
     Problem,
-    Reader,
     Subscribe,
     Unsubscribe,
     Welcome,
     WireGapReason,
-    frame,
-    frames,
-    text,
-    varint,
 )
 
 LIMITS = Limits(1 << 20, 4 << 20, 64, 16_384, 10_000, 8 << 20)
@@ -200,7 +196,7 @@ class Driver:
             for code, _, body, end in frames(message):
                 r = Reader(message, body, end)
                 socket.seen.append(read_publish(r) if code == PUBLISH else RECORDS[code].read(r))
-            self.machine.sent(socket.link)
+            self.machine.sender.sent(socket.link)
         return wrote
 
     def advance(self, seconds: float) -> None:
@@ -263,14 +259,14 @@ class Driver:
     def publish(self, topic: str, payload: bytes) -> FakeWaiter:
         waiter = FakeWaiter()
         assert self.machine.outbox.add(topic, payload, waiter=waiter, now=self.now)
-        self.machine.expect_confirm(self.now)
+        self.machine.sender.expect_confirm(self.now)
         self.pump()
         return waiter
 
     def subscribe(
         self, filter: str, group: str | None = None, overflow: Overflow = Overflow.BLOCK, bound: int = 1 << 20
-    ) -> Subscription:
-        subscription = Subscription(self.machine.registry.next_id(), filter, group, overflow, bound)
+    ) -> SubscriptionState:
+        subscription = SubscriptionState(self.machine.registry.next_id(), filter, group, overflow, bound)
         subscription.buffer.wants_gaps = subscription.buffer.wants_interruptions = True
         subscription.ready.append(FakeWaiter())
         self.machine.registry.begin(subscription, self.now)
@@ -284,16 +280,16 @@ class Driver:
         group: str | None = None,
         overflow: Overflow = Overflow.BLOCK,
         bound: int = 1 << 20,
-    ) -> Subscription:
+    ) -> SubscriptionState:
         subscription = self.subscribe(filter, group, overflow, bound)
         self.say(socket, confirm_subscribe(subscription.id))
         return subscription
 
-    def taken(self, subscription: Subscription) -> list[Event]:
+    def taken(self, subscription: SubscriptionState) -> list[Event]:
         """Takes and handles all queued events."""
         return [item for item in self.everything(subscription) if isinstance(item, Event)]
 
-    def everything(self, subscription: Subscription) -> list[Any]:
+    def everything(self, subscription: SubscriptionState) -> list[Any]:
         """Takes and handles all queued items: events and marks."""
         reader = EventReader(subscription.buffer, lambda _, error: pytest.fail(str(error)))
         found: list[Any] = []
@@ -304,7 +300,7 @@ class Driver:
         self.pump()
         return found
 
-    def numbers(self, subscription: Subscription) -> list[int]:
+    def numbers(self, subscription: SubscriptionState) -> list[int]:
         return [event.sequence for event in self.taken(subscription)]
 
     def of(self, kind: type) -> list[Any]:

@@ -23,7 +23,7 @@ from websockets.http11 import Request as Upgrade
 from websockets.http11 import Response
 from websockets.typing import Subprotocol
 
-from eventbus._call_frames import (
+from eventbus._wire.call_frames import (
     RECORDS,
     Cancel,
     Capacity,
@@ -36,8 +36,8 @@ from eventbus._call_frames import (
     Request,
     Unregister,
 )
-from eventbus._topics import matcher
-from eventbus._wire import (
+from eventbus._wire.codec import Reader, frames
+from eventbus._wire.records import (
     PUBLISH,
     Authenticate,
     Barrier,
@@ -48,12 +48,11 @@ from eventbus._wire import (
     Echo,
     Hello,
     Problem,
-    Reader,
     Subscribe,
     Unsubscribe,
     Welcome,
-    frames,
 )
+from eventbus._wire.topics import matcher
 
 
 class Bus:

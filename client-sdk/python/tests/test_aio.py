@@ -26,7 +26,8 @@ from eventbus import (
     State,
     TimedOut,
 )
-from eventbus._wire import Barrier, Hello, Subscribe, Unsubscribe, frame, varint
+from eventbus._wire.codec import frame, varint
+from eventbus._wire.records import Barrier, Hello, Subscribe, Unsubscribe
 
 Test = Callable[[Bus], Coroutine[Any, Any, None]]
 FAST = Reconnect(initial_delay=0.01, max_delay=0.05)

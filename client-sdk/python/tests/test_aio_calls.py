@@ -23,7 +23,7 @@ from eventbus import (
     Rejected,
     RequestFailed,
 )
-from eventbus._call_frames import Cancel, Capacity, Failure, Register, Reply, Unregister
+from eventbus._wire.call_frames import Cancel, Capacity, Failure, Register, Reply, Unregister
 
 
 async def echo(invocation: Invocation) -> str:

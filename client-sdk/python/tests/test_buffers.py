@@ -24,11 +24,12 @@ from eventbus import (
     Refused,
     State,
 )
-from eventbus._buffer import Buffer
-from eventbus._dispatch import Subscription
-from eventbus._events import encode_event
-from eventbus._stalls import REPORT_INTERVAL, STALL_TIME
-from eventbus._wire import DELIVER, frame, text, varint
+from eventbus._inbound.buffer import Buffer
+from eventbus._inbound.stalls import REPORT_INTERVAL, STALL_TIME
+from eventbus._inbound.subscription_state import SubscriptionState
+from eventbus._wire.codec import frame, text, varint
+from eventbus._wire.events import encode_event
+from eventbus._wire.records import DELIVER
 
 KIB = 1024
 WINDOW = 64 * KIB
@@ -55,7 +56,7 @@ def keyed(topic: str, sequence: int, *keys: str | None) -> bytes:
     return frame(DELIVER, b"".join(body))
 
 
-def assert_nothing_is_kept(d: Driver, *subs: Subscription) -> None:
+def assert_nothing_is_kept(d: Driver, *subs: SubscriptionState) -> None:
     assert [s.unhandled for s in subs] == [0] * len(subs)
     assert [s.buffer.bytes for s in subs] == [0] * len(subs)
     assert (d.machine.dispatcher.bytes, d.machine.dispatcher.blocking_bytes) == (0, 0)
@@ -260,7 +261,7 @@ def test_a_move_with_a_subscription_that_drops() -> None:
     d, socket = client()
     slow = d.subscribed(socket, "a", overflow=Overflow.DROP_OLDEST, bound=8 * KIB)
     d.say(socket, kib("a", 1, 30), change_bus("ws://two/bus"))
-    assert d.machine.move is not None
+    assert d.machine.moves.move is not None
     d.end(d.sockets[-1])
     d.everything(slow)
     assert_nothing_is_kept(d, slow)

@@ -181,7 +181,7 @@ def test_a_lost_connection(bus: Process) -> None:
                 tasks.append(asyncio.ensure_future(client.publish("l", b"%d" % i)))
                 await asyncio.sleep(0)
                 if i % 100 == 50:
-                    for wire in client._driver.sockets.values():
+                    for wire in client._driver._sockets.values():
                         if wire._ws is not None:
                             wire._ws.transport.abort()
             assert [p.sequence for p in await asyncio.gather(*tasks)] == list(range(1, 301))

@@ -17,10 +17,11 @@ from fakes import (
 )
 
 from eventbus import BusChanged, BusChangeFailed, BusCode, Disconnected, Gap, GapReason, Limits, Refused, State
-from eventbus._bus_move import OVERTAKE_TIMEOUT, BusMove
-from eventbus._dispatch import Subscription
-from eventbus._move_table import TABLE, MoveEvent, Phase
-from eventbus._wire import MAX_LONG, Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
+from eventbus._connection.bus_move import OVERTAKE_TIMEOUT, BusMove
+from eventbus._connection.move_table import TABLE, MoveEvent, Phase
+from eventbus._inbound.subscription_state import SubscriptionState
+from eventbus._wire.codec import MAX_LONG
+from eventbus._wire.records import Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
 
 
 class Move:
@@ -37,7 +38,7 @@ class Move:
         self.new = d.sockets[-1]
 
     @property
-    def sub(self) -> Subscription:
+    def sub(self) -> SubscriptionState:
         return self.subs[0]
 
     def welcome(self) -> None:
@@ -60,7 +61,7 @@ class Move:
 
     def assert_moved(self) -> None:
         d = self.d
-        assert d.machine.move is None
+        assert d.machine.moves.move is None
         assert d.machine.current is self.new.link
         assert self.old.closed == (1000, "the client goes on at another bus") or self.old.link.over
         assert [(c.before.bus, c.now.bus) for c in d.of(BusChanged)] == [("bus-1", "bus-2")]
@@ -68,9 +69,9 @@ class Move:
 
     def assert_stayed(self, why: str) -> None:
         d = self.d
-        assert d.machine.move is None
+        assert d.machine.moves.move is None
         assert d.machine.current is self.old.link
-        assert d.machine.sending is self.old.link
+        assert d.machine.sender.link is self.old.link
         assert self.new.link.over
         [failed] = d.of(BusChangeFailed)
         assert why in failed.why
@@ -109,7 +110,7 @@ def test_a_move_takes_the_steps_of_the_protocol_page() -> None:
     assert (published.sequence, published.payloads) == (2, [b"2"])
     d.say(m.old, numbered("a", 5, 3, 3), drained(m.subs[0].id))
     assert d.numbers(m.sub) == [1, 2, 3]
-    assert d.machine.move is not None
+    assert d.machine.moves.move is not None
     d.say(m.new, numbered("a", 5, 4, 4))
     # 5 and 6.
     d.say(m.old, drained(m.subs[1].id))
@@ -176,7 +177,7 @@ def test_a_new_bus_without_a_pong_stalls_nothing(what: str) -> None:
         d.end(m.new)
         assert d.machine.current is m.old.link
     assert d.numbers(member) == [2, 4]
-    assert d.machine.move is None
+    assert d.machine.moves.move is None
 
 
 def leaving_with_a_pong_to_come() -> Move:
@@ -272,7 +273,7 @@ def test_undoing_a_move_delivers_events_of_groups_at_the_new_bus() -> None:
     assert m.new.take(Unsubscribe) == [Unsubscribe(s.id) for s in m.subs]
     d.say(m.old, numbered("a", 5, 2, 2))
     d.say(m.new, numbered("a", 5, 3, 3, groups=(member.id,)), drained(plain.id))
-    assert d.machine.move is not None
+    assert d.machine.moves.move is not None
     d.say(m.new, drained(member.id))
     m.assert_stayed("not done in time")
     assert d.numbers(member) == [1, 3]
@@ -283,7 +284,7 @@ def test_a_new_bus_that_does_not_drain_is_given_up() -> None:
     m = Move("a", group="g")
     m.to_flushing()
     m.d.advance(22.6)
-    assert m.d.machine.move is not None
+    assert m.d.machine.moves.move is not None
     m.d.advance(2.1)
     m.assert_stayed("not done in time")
 
@@ -421,10 +422,10 @@ def test_a_stalled_application_gets_more_time() -> None:
         d.advance(15)
         d.machine.heard(s.link, d.now)
         d.machine.heard(new.link, d.now)
-    assert d.machine.move is not None
+    assert d.machine.moves.move is not None
     d.taken(sub)
     d.advance(2)
-    assert d.machine.move is None
+    assert d.machine.moves.move is None
     assert d.machine.current is new.link
 
 
@@ -467,7 +468,7 @@ def test_a_subscription_ending_before_a_move_is_not_moved() -> None:
     assert [f.filter for f in new.take(Subscribe)] == ["b"]
     d.say(new, confirm_subscribe(staying.id))
     d.say(s, s.take(Barrier)[0].frame(), drained(staying.id))
-    assert d.machine.move is not None
+    assert d.machine.moves.move is not None
     d.say(s, drained(going.id))
     assert going.ended
     assert not staying.ended

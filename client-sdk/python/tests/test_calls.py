@@ -26,9 +26,10 @@ from eventbus import (
     Retry,
     TooBig,
 )
-from eventbus._call import CALL_TRANSITIONS, Call, CallOptions, RequestState
-from eventbus._call_frames import Cancel, EventParts, Failure, FailureCode, Reply, Request
-from eventbus._wire import Barrier, ChangeBusFailed, Limits
+from eventbus._api.call_options import CallOptions
+from eventbus._calls.call import CALL_TRANSITIONS, Call, RequestState
+from eventbus._wire.call_frames import Cancel, EventParts, Failure, FailureCode, Reply, Request
+from eventbus._wire.records import Barrier, ChangeBusFailed, Limits
 
 NOW = Reconnect(initial_delay=0.001, max_delay=0.001)
 
@@ -365,7 +366,7 @@ def test_a_move_sends_new_requests_to_the_new_bus_and_ends_others_at_the_old_one
     # Until the old bus has delivered everything, requests are sent there.
     held = Asked(d)
     [barrier] = old.take(Barrier)
-    assert len(old.link.requests) == 4
+    assert old.link.open_calls == 4
     d.say(old, barrier.frame(), reply(held.call.number))
     c = Asked(d)
     assert [r.call for r in sent(new)] == [5]
@@ -383,7 +384,7 @@ def test_a_move_sends_new_requests_to_the_new_bus_and_ends_others_at_the_old_one
     d.say(new, reply(2), reply(5))
     assert b.waiter.result is not None
     assert c.waiter.result is not None
-    assert d.machine.moves.left == set()
+    assert d.machine.left == set()
 
 
 def test_a_slow_move_leaves_its_calls_the_whole_deadline() -> None:

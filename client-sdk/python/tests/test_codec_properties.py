@@ -20,12 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_wire import examples, plain, publish_frame
 
-from eventbus import _events
-from eventbus._call_frames import RECORDS, EventParts
-from eventbus._events import DeliveryReader, Event, EventCursor, encode_event
-from eventbus._publish_frame import ENCODED
-from eventbus._publish_frame import encode as encode_together
-from eventbus._wire import DELIVER, PUBLISH, Malformed, Reader, _fields_of, frames, text, varint
+from eventbus._outbound.publish_frame import ENCODED
+from eventbus._outbound.publish_frame import encode as encode_together
+from eventbus._wire import events as events_module
+from eventbus._wire.call_frames import RECORDS, EventParts
+from eventbus._wire.codec import Malformed, Reader, frames, text, varint
+from eventbus._wire.events import DeliveryReader, Event, EventCursor, encode_event
+from eventbus._wire.records import DELIVER, PUBLISH, _fields_of
 
 AVRO = Path(__file__).parents[3] / "schemas" / "avro"
 NAMES = {record.CODE: record.__name__.replace("GapFrame", "Gap") for record in RECORDS.values()}
@@ -139,7 +140,7 @@ def test_runs_of_one_size(start: int, steps: list[tuple[int, bytes]], keyed: set
     body = text("a") + varint(5) + varint(1) + b"\0\0\1" + varint(-len(raw)) + varint(size) + b"".join(raw) + b"\0\0"
     found: list[Event] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_events, "MIN_RUN", 1)
+        patch.setattr(events_module, "MIN_RUN", 1)
         assert EventCursor(DeliveryReader().read(body, 0, len(body))).take(found, 1 << 30)
     assert [
         {"publishedAt": e.published_at, "key": e.key, "headers": e.headers, "payload": e.payload} for e in found
@@ -249,6 +250,6 @@ def test_events_are_encoded_together_as_one_by_one(plain_events: list[tuple[int,
 
 def test_a_run_ends_where_a_time_has_fewer_bytes() -> None:
     event, other = bytes.fromhex("8080000000 02 78"), bytes.fromhex("0280000000 02 78")
-    assert _events._run(event * 4, 0, 6, 7, 3) == 3
-    assert _events._run(event * 2 + other + event, 0, 6, 7, 3) == 1
-    assert _events._run(other + event, 0, 6, 7, 1) == 0
+    assert events_module._run(event * 4, 0, 6, 7, 3) == 3
+    assert events_module._run(event * 2 + other + event, 0, 6, 7, 3) == 1
+    assert events_module._run(other + event, 0, 6, 7, 1) == 0

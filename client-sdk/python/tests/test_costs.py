@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fakes import Driver, confirm_subscribe, drained, numbered
 
-from eventbus import _dispatch
-from eventbus._dispatch import Subscription
-from eventbus._timers import Timers
+from eventbus._base.timers import Timers
+from eventbus._inbound import subscription_state
+from eventbus._inbound.subscription_state import SubscriptionState
 
 
 def test_subscriptions_that_come_and_go_leave_no_timers() -> None:
@@ -50,7 +50,7 @@ def test_a_change_is_matched_only_for_its_topics(monkeypatch: pytest.MonkeyPatch
 
         return matches
 
-    monkeypatch.setattr(_dispatch, "matcher", counting)
+    monkeypatch.setattr(subscription_state, "matcher", counting)
     subs = [d.subscribed(socket, f"t{n}") for n in range(200)]
     d.subscribed(socket, ">")
     for n in range(200):
@@ -78,7 +78,7 @@ def test_routes_are_right_after_any_changes() -> None:
     d = Driver()
     socket = d.connect()
     filters = ["a.b", "a.*", "a.>", ">", "*.b", "c", "a.c"]
-    live: list[Subscription] = []
+    live: list[SubscriptionState] = []
     number = 0
     for step in range(4000):
         if step % 3 and len(live) > 3:

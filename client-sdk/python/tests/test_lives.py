@@ -17,8 +17,8 @@ from test_aio import connect, run
 
 import eventbus
 from eventbus import Closed, Event, HandlerFailed, Invocation, NotConnected, Refused, TimedOut
-from eventbus._call_frames import Register, Unregister
-from eventbus._wire import Subscribe, Unsubscribe
+from eventbus._wire.call_frames import Register, Unregister
+from eventbus._wire.records import Subscribe, Unsubscribe
 
 
 async def give_up(what: Any, way: str) -> None:

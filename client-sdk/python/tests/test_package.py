@@ -13,10 +13,10 @@ import eventbus
 import eventbus.avro
 import eventbus.sync
 from eventbus import CallEvent, Event, UnreadablePayload
-from eventbus._events import Delivery, DeliveryReader, EventCursor
-from eventbus._happenings import MOVES, State
+from eventbus._api.happenings import MOVES, State
 from eventbus._version import AGENT
-from eventbus._wire import frames
+from eventbus._wire.codec import frames
+from eventbus._wire.events import Delivery, DeliveryReader, EventCursor
 
 ROOT = Path(__file__).parents[1]
 

@@ -27,9 +27,9 @@ from eventbus import (
     Rejected,
     State,
 )
-from eventbus._call_frames import FailureCode
-from eventbus._connector import MAX_RETRY_AFTER
-from eventbus._socket import _seconds
+from eventbus._aio.socket import _seconds
+from eventbus._connection.connector import MAX_RETRY_AFTER
+from eventbus._wire.call_frames import FailureCode
 
 PROXY = [
     (408, ""), (425, "Too Early"), (429, "slow down"), (500, ""), (502, "bad gateway"), (503, ""), (504, ""),

@@ -18,8 +18,10 @@ from fakes import (
 from test_calls import NOW, Asked
 
 from eventbus import BusChanged, BusChangeFailed, BusCode, Closed, Error, Execution, Refused, TimedOut
-from eventbus._call_failures import handler_failed, not_begun
-from eventbus._call_frames import (
+from eventbus._api.service_options import ServiceOptions
+from eventbus._calls.failures import handler_failed, not_begun
+from eventbus._calls.service_state import REQUEST_OVERHEAD, ReceivedRequest, ServiceState
+from eventbus._wire.call_frames import (
     Cancel,
     Capacity,
     EventParts,
@@ -30,9 +32,7 @@ from eventbus._call_frames import (
     Reply,
     Unregister,
 )
-from eventbus._received_request import OVERHEAD, ReceivedRequest
-from eventbus._service_core import ServiceCore, ServiceOptions
-from eventbus._wire import Barrier, Confirm, Drained, Subscribe, Unsubscribe
+from eventbus._wire.records import Barrier, Confirm, Drained, Subscribe, Unsubscribe
 
 ANSWER = b"\0\0\0\2y"  # an encoded event
 
@@ -44,7 +44,7 @@ class Member:
         self.d = d
         self.begun: list[ReceivedRequest] = []
         self.ready = FakeWaiter()
-        self.core = ServiceCore(d.machine.registry.next_id(), name, ServiceOptions(**options), self.begun.append)
+        self.core = ServiceState(d.machine.registry.next_id(), name, ServiceOptions(**options), self.begun.append)
         self.core.ready.append(self.ready)
         d.machine.registry.begin(self.core, d.now)
         d.pump()
@@ -136,7 +136,7 @@ def test_no_more_handlers_run_than_the_concurrency() -> None:
     d.say(s, *(m.invoke(-n) for n in range(1, 5)))
     assert [r.key[1] for r in m.begun] == [1, 2]
     assert (m.core.counters().running, m.core.counters().waiting) == (2, 2)
-    assert m.core.counters().waiting_bytes == 2 * (1 + OVERHEAD)
+    assert m.core.counters().waiting_bytes == 2 * (1 + REQUEST_OVERHEAD)
     m.fail(m.begun[0], handler_failed(FailureCode.FAILED, "x" * 5000))
     assert [r.key[1] for r in m.begun] == [1, 2, 3]
     [failed] = s.take(Failure)
@@ -151,7 +151,7 @@ def test_no_more_handlers_run_than_the_concurrency() -> None:
     m.answer(m.begun[3])
     assert [r.call for r in s.take(Reply)] == [-3, -2, -4]
     assert m.core.is_idle()
-    assert s.link.invoked == {}
+    assert s.link.open_calls == 0
 
 
 def test_timed_out_requests_are_not_started() -> None:
@@ -165,7 +165,7 @@ def test_timed_out_requests_are_not_started() -> None:
 
 
 def test_waiting_requests_are_bounded_in_bytes() -> None:
-    most = 2 * (600 + OVERHEAD)
+    most = 2 * (600 + REQUEST_OVERHEAD)
     d, s, m = member(concurrency=1, buffer_bytes=most)
     for n in range(1, 4):
         m.ask(s, -n, payload=b"x" * 600)
@@ -184,12 +184,17 @@ def test_waiting_requests_are_bounded_in_bytes() -> None:
     assert m.core.counters().running == 0
 
 
-def test_unsent_answers_pause_the_handlers() -> None:
-    d, s, m = member(concurrency=4)
+def answer_too_much(d: Driver, s: Socket, m: Member) -> None:
+    """Answers a request with so much that handlers pause, over a connection that sends nothing."""
     d.hold_writes = True
     m.ask(s, -1)
     big = b"\0\0\0" + bytes.fromhex("80808005") + b"x" * (5 << 20)
     d.machine.services.done(m.begun[0], (big, 0), d.now)
+
+
+def test_unsent_answers_pause_the_handlers() -> None:
+    d, s, m = member(concurrency=4)
+    answer_too_much(d, s, m)
     assert d.machine.services.answer_bytes > 4 << 20
     m.ask(s, -2)
     assert len(m.begun) == 1
@@ -204,10 +209,7 @@ def test_unsent_answers_pause_the_handlers() -> None:
 
 def test_answers_lost_with_a_connection_pause_no_handler() -> None:
     d, s, m = member(concurrency=4)
-    d.hold_writes = True
-    m.ask(s, -1)
-    big = b"\0\0\0" + bytes.fromhex("80808005") + b"x" * (5 << 20)
-    d.machine.services.done(m.begun[0], (big, 0), d.now)
+    answer_too_much(d, s, m)
     m.ask(s, -2)
     d.end(s)
     assert d.machine.services.answer_bytes == 0
@@ -541,7 +543,7 @@ def test_a_service_comes_back_when_the_new_bus_is_lost_after_leaving() -> None:
     assert [f.id for f in old.take(Register)] == [m.id]
     b = Asked(d)
     assert not b.waiter.done()
-    assert len(old.link.requests) == 1
+    assert old.link.open_calls == 1
 
 
 def test_the_end_of_a_client_closes_left_connections() -> None:

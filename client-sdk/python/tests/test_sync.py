@@ -26,9 +26,9 @@ from eventbus import (
     State,
     TimedOut,
 )
-from eventbus._call_frames import Capacity
-from eventbus._calling import RequestOptions
-from eventbus._options import ConnectOptions
+from eventbus._aio.calling import RequestOptions
+from eventbus._api.options import ConnectOptions
+from eventbus._wire.call_frames import Capacity
 from eventbus.sync import EventBus, Service, Subscription, connect
 
 

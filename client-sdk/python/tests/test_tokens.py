@@ -11,9 +11,10 @@ from fakes import NANOS, Driver, Socket, change_bus, problem, until
 from loopback import Bus, in_thread, loopback
 
 import eventbus
-from eventbus import BusCode, NoToken, Refused, State, TimedOut, _tokens
-from eventbus._tokens import ANSWER_TIMEOUT, MAX_PAUSE, MIN_INTERVAL, UNKNOWN_LIFE
-from eventbus._wire import Authenticate, Confirm, Hello
+from eventbus import BusCode, NoToken, Refused, State, TimedOut
+from eventbus._connection import tokens
+from eventbus._connection.tokens import ANSWER_TIMEOUT, MAX_PAUSE, MIN_INTERVAL, UNKNOWN_LIFE
+from eventbus._wire.records import Authenticate, Confirm, Hello
 from eventbus.sync import connect as connect_sync
 
 
@@ -139,7 +140,7 @@ def test_the_token_of_the_new_bus_has_its_own_life() -> None:
 
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
-    monkeypatch.setattr(_tokens, "MIN_INTERVAL", 0.01)
+    monkeypatch.setattr(tokens, "MIN_INTERVAL", 0.01)
     with in_thread() as found:
         found.token_life = 0.05
         yield found

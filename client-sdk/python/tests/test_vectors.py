@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import testee
 
-from eventbus._connector import may_reconnect
-from eventbus._topics import filter_problem, matcher, topic_problem
-from eventbus._wire import Malformed
+from eventbus._connection.connector import may_reconnect
+from eventbus._wire.codec import Malformed
+from eventbus._wire.topics import filter_problem, matcher, topic_problem
 
 VECTORS = Path(__file__).parents[3] / "conformance" / "vectors"
 pytestmark = pytest.mark.skipif(not VECTORS.is_dir(), reason="the conformance kit is not here")

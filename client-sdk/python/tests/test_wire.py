@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from eventbus._call_frames import RECORDS, EventParts
-from eventbus._events import DeliveryReader, Event, EventCursor, encode_event, publish_head
-from eventbus._wire import DELIVER, PUBLISH, Confirm, Malformed, Reader, Record, _fields_of, frames, text, varint
+from eventbus._wire.call_frames import RECORDS, EventParts
+from eventbus._wire.codec import Malformed, Reader, frames, text, varint
+from eventbus._wire.events import DeliveryReader, Event, EventCursor, encode_event, publish_head
+from eventbus._wire.records import DELIVER, PUBLISH, Confirm, Record, _fields_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "protocol.md"
 EXAMPLE = re.compile(r"^### (\d{3}) \w+\n\n```json\n(.*?)\n```\n\n```hex\n(.*?)```", re.M | re.S)

@@ -24,11 +24,13 @@ from typing import Any
 
 import eventbus
 import eventbus.sync
-from eventbus import _call_frames, _wire
-from eventbus._events import DeliveryReader, Event, EventCursor, encode_event, publish_head
-from eventbus._topics import filter_problem, matcher, topic_problem
+from eventbus._aio.connect import start as start_client
+from eventbus._sync.portal import the_portal
 from eventbus._version import AGENT
-from eventbus._wire import Malformed, Reader
+from eventbus._wire import call_frames, codec, records
+from eventbus._wire.codec import Malformed, Reader
+from eventbus._wire.events import DeliveryReader, Event, EventCursor, check_event, encode_event, publish_head
+from eventbus._wire.topics import filter_problem, matcher, topic_problem
 
 CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
@@ -135,24 +137,25 @@ def received(client: str, subscription: str, e: Event) -> dict[str, Any]:
 
 
 def shown(kind: Any, value: Any) -> Any:
-    if kind in (_wire.LONG, _call_frames.OFFSET):
+    if kind in (records.LONG, call_frames.OFFSET):
         return str(value)
-    if kind is _wire.LIMITS:
+    if kind is records.LIMITS:
         return record_json(value)
     if isinstance(value, IntEnum):
         return value.name
-    if isinstance(value, _call_frames.EventParts):
+    if isinstance(value, call_frames.EventParts):
         return event_parts(*value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, tuple):
-        return [str(v) if kind is _wire.LONGS else v for v in value]
+        return [str(v) if kind is records.LONGS else v for v in value]
     return value
 
 
-def record_json(record: _wire.Record) -> dict[str, Any]:
+def record_json(record: records.Record) -> dict[str, Any]:
     return {
-        path.split(".")[1]: shown(kind, getattr(record, name)) for name, path, kind, _ in _wire._fields_of(type(record))
+        path.split(".")[1]: shown(kind, getattr(record, name))
+        for name, path, kind, _ in records._fields_of(type(record))
     }
 
 
@@ -169,17 +172,17 @@ def event_parts(at: int, key: str | None, headers: Mapping[str, str], payload: b
 
 def decode(raw: bytes) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for code, start, body, end in _wire.frames(raw):
+    for code, start, body, end in codec.frames(raw):
         r = Reader(raw, body, end)
         record: dict[str, Any]
-        if code in _call_frames.RECORDS:
-            record = record_json(_call_frames.RECORDS[code].read(r))
-            if code == _wire.Credit.CODE and int(record["limit"]) < 0:
+        if code in call_frames.RECORDS:
+            record = record_json(call_frames.RECORDS[code].read(r))
+            if code == records.Credit.CODE and int(record["limit"]) < 0:
                 raise Malformed("Credit.limit", 0, record["limit"], "at least 0")
             for name in ("attributes", "metadata"):
                 if name in record and record[name] is None:
                     record[name] = {}
-        elif code == _wire.DELIVER:
+        elif code == records.DELIVER:
             d = DeliveryReader().read(raw, body, end, end - start)
             events: list[Event] = []
             EventCursor(d).take(events, 1 << 30)
@@ -190,7 +193,7 @@ def decode(raw: bytes) -> list[dict[str, Any]]:
                 "events": [event_json(e._d.data[e._start : e._end]) for e in events],
                 "groups": [str(g) for g in d.groups],
             }  # fmt: skip
-        elif code == _wire.PUBLISH:
+        elif code == records.PUBLISH:
             record = decode_publish(r)
         else:
             continue
@@ -199,8 +202,6 @@ def decode(raw: bytes) -> list[dict[str, Any]]:
 
 
 def decode_publish(r: Reader) -> dict[str, Any]:
-    from eventbus._events import check_event
-
     record: dict[str, Any] = {"topic": r.string("Publish.topic", 255), "sequence": str(r.long("Publish.sequence"))}
     record["schema"] = str(r.long("Publish.schema"))
     record["confirm"] = r.boolean("Publish.confirm")
@@ -210,59 +211,59 @@ def decode_publish(r: Reader) -> dict[str, Any]:
         check_event(r, "Publish.events")
         record["events"].append(event_json(r.data[start : r.pos]))
     last = int(record["sequence"]) + len(record["events"]) - 1
-    if int(record["sequence"]) < 1 or last > _wire.MAX_SEQUENCE or not record["events"]:
+    if int(record["sequence"]) < 1 or last > codec.MAX_SEQUENCE or not record["events"]:
         raise r.malformed("Publish.sequence", r.base, record["sequence"], "at least one event, and numbers from 1")
     return record
 
 
 def encode(code: int, record: dict[str, Any]) -> bytes:
-    if code == _wire.PUBLISH:
+    if code == records.PUBLISH:
         events = [
             encode_event(int(e["publishedAt"]), e.get("key"), e.get("headers"), base64.b64decode(e["payload"]))
             for e in record["events"]
         ]
         size = sum(map(len, events))
-        topic = _wire.text(record["topic"])
+        topic = codec.text(record["topic"])
         schema, confirm = int(record.get("schema") or 0), bool(record.get("confirm"))
         head = publish_head(topic, int(record["sequence"]), schema, confirm, len(events), size)
         return head + b"".join(events) + b"\0"
-    if code not in _call_frames.RECORDS:
+    if code not in call_frames.RECORDS:
         raise ValueError(f"typeCode: {code} (expected: a frame that a client writes)")
-    return build(_call_frames.RECORDS[code], record).frame()
+    return build(call_frames.RECORDS[code], record).frame()
 
 
 ENUMS = {
-    _wire.OVERFLOW: _wire.Overflow,
-    _wire.BUS_CODE: _wire.BusCode,
-    _wire.GAP_REASON: _wire.WireGapReason,
-    _wire.CHANGE_REASON: _wire.ChangeReason,
-    _call_frames.EXECUTION: _call_frames.Execution,
-    _call_frames.FAILURE_CODE: _call_frames.FailureCode,
-    _call_frames.CALL_KIND: _call_frames.CallKind,
-    _call_frames.CALL_SCOPE: _call_frames.CallScope,
-    _call_frames.PRIORITY: _call_frames.Priority,
+    records.OVERFLOW: records.Overflow,
+    records.BUS_CODE: records.BusCode,
+    records.GAP_REASON: records.WireGapReason,
+    records.CHANGE_REASON: records.ChangeReason,
+    call_frames.EXECUTION: call_frames.Execution,
+    call_frames.FAILURE_CODE: call_frames.FailureCode,
+    call_frames.CALL_KIND: call_frames.CallKind,
+    call_frames.CALL_SCOPE: call_frames.CallScope,
+    call_frames.PRIORITY: call_frames.Priority,
 }
-INTEGERS = (_wire.LONG, _wire.INT, _call_frames.CONCURRENCY, _call_frames.NATURAL, _call_frames.OFFSET)
+INTEGERS = (records.LONG, records.INT, call_frames.CONCURRENCY, call_frames.NATURAL, call_frames.OFFSET)
 
 
-def build(kind: type[_wire.Record], record: dict[str, Any]) -> _wire.Record:
+def build(kind: type[records.Record], record: dict[str, Any]) -> records.Record:
     values: dict[str, Any] = {}
-    for name, path, field, _ in _wire._fields_of(kind):
+    for name, path, field, _ in records._fields_of(kind):
         wire = path.split(".")[1]
         if record.get(wire) is None:
             continue
         value = record[wire]
         if field in INTEGERS:
             value = int(value)
-        elif field is _call_frames.BYTES:
+        elif field is call_frames.BYTES:
             value = base64.b64decode(value)
-        elif field is _call_frames.EVENT:
+        elif field is call_frames.EVENT:
             payload = base64.b64decode(value["payload"])
             value = int(value["publishedAt"]), value.get("key"), value.get("headers") or {}, payload
         elif field in ENUMS:
             value = ENUMS[field][value]
-        elif field is _wire.LIMITS:
-            value = build(_wire.Limits, value)
+        elif field is records.LIMITS:
+            value = build(records.Limits, value)
         values[name] = value
     return kind(**values)
 
@@ -529,17 +530,14 @@ class AsyncTestee(Testee):
         raise Broken(f"no op {op!r}")
 
     async def connect(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
-        from eventbus._aio import EventBus
-        from eventbus._connect import start
-
-        bus = EventBus(eventbus.connect(args["urls"], **options(args))._options)
+        bus = eventbus.EventBus(eventbus.connect(args["urls"], **options(args))._options)
         self.clients[name] = bus
         listen(self.lines, name, bus)
         bus.on_handler_error(
             lambda h: self.lines.write({"event": "handlerError", "client": name, "message": str(h.error)})
         )
         try:
-            await start(bus)
+            await start_client(bus)
         except BaseException:
             self.clients.pop(name, None)
             raise
@@ -677,23 +675,17 @@ class SyncTestee(Testee):
         raise Broken(f"no op {op!r}")
 
     def connect(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
-        from eventbus._portal import the_portal
-
         portal = the_portal()
 
         async def make() -> eventbus.EventBus:
-            from eventbus._aio import EventBus
-
-            return EventBus(eventbus.connect(args["urls"], **options(args))._options)
-
-        from eventbus._connect import start
+            return eventbus.EventBus(eventbus.connect(args["urls"], **options(args))._options)
 
         inner = portal.call(make())
         bus = eventbus.sync.EventBus(portal, inner)
         self.clients[name] = bus
         listen(self.lines, name, bus)
         try:
-            portal.call(start(inner))
+            portal.call(start_client(inner))
         except BaseException:
             self.clients.pop(name, None)
             raise

@@ -11,12 +11,14 @@
             print((await bus.request("sums", "[1, 2, 3]", timeout=2)).text())
 """
 
-from ._aio import EventBus
-from ._call import Retry
-from ._call_events import Answer, CallEvent, Response
-from ._call_frames import Execution, Priority
-from ._connect import Connecting, connect
-from ._errors import (
+from ._aio.client import EventBus
+from ._aio.connect import Connecting, connect
+from ._aio.service import Invocation, RequestFailed, Service
+from ._aio.subscription import HandlerFailed, Subscription
+from ._api.answers import Answer, Response
+from ._api.call_event import CallEvent
+from ._api.call_options import Retry
+from ._api.errors import (
     BufferFull,
     BusLost,
     CallFailed,
@@ -39,8 +41,7 @@ from ._errors import (
     TooBig,
     UnreadablePayload,
 )
-from ._events import Event
-from ._happenings import (
+from ._api.happenings import (
     BusChanged,
     BusChangeFailed,
     Connection,
@@ -56,14 +57,14 @@ from ._happenings import (
     State,
     SubscriptionCounters,
 )
-from ._options import Reconnect
-from ._outbox import Published
-from ._payload import Codec
-from ._service import Invocation, RequestFailed, Service
-from ._service_core import ServiceCounters
-from ._subscription import HandlerFailed, Subscription
+from ._api.options import Reconnect
+from ._api.payload import Codec
+from ._api.published import Published
+from ._api.service_options import ServiceCounters
 from ._version import VERSION as __version__
-from ._wire import BusCode, Limits, Overflow
+from ._wire.call_frames import Execution, Priority
+from ._wire.events import Event
+from ._wire.records import BusCode, Limits, Overflow
 
 __all__ = [
     "Answer",

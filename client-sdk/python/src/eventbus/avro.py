@@ -15,9 +15,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ._call_events import CallEvent
-from ._errors import UnreadablePayload
-from ._events import Event
+from ._api.call_event import CallEvent
+from ._api.errors import UnreadablePayload
+from ._wire.events import Event
 
 try:
     import fastavro

@@ -25,22 +25,24 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack, overload
 
-from . import _aio, _connect, _service
-from ._call_events import Response
-from ._calling import RequestOptions
-from ._checks import check_range
-from ._happenings import Connection, Counters, Gap, Interruption, State
-from ._listeners import Listeners
-from ._options import ConnectOptions
-from ._outbox import Published
-from ._payload import Codec, EventOptions, Payload, as_payload
-from ._portal import Portal, the_portal
-from ._sending import Sending
-from ._service import Invocation, Result
-from ._sync_service import MAX_THREADS, Service, in_threads
-from ._sync_subscription import Subscription
-from ._threads import Threads
-from ._wire import Overflow
+from ._aio.calling import RequestOptions
+from ._aio.client import EventBus as AioEventBus
+from ._aio.connect import connect as connect_aio
+from ._aio.listeners import Listeners
+from ._aio.service import Invocation, Result
+from ._aio.service import Service as AioService
+from ._api.answers import Response
+from ._api.checks import check_range
+from ._api.happenings import Connection, Counters, Gap, Interruption, State
+from ._api.options import ConnectOptions
+from ._api.payload import Codec, EventOptions, Payload, as_payload
+from ._api.published import Published
+from ._sync.portal import Portal, the_portal
+from ._sync.sending import Sending
+from ._sync.service import MAX_THREADS, Service, in_threads
+from ._sync.subscription import Subscription
+from ._sync.threads import Threads
+from ._wire.records import Overflow
 
 T = TypeVar("T")
 
@@ -56,7 +58,7 @@ def connect(url: str | Sequence[str], **options: Unpack[ConnectOptions]) -> Even
     token = options.get("token")
     if callable(token):
         options["token"] = functools.partial(_ask, token)
-    connecting = _connect.connect(url, **options)
+    connecting = connect_aio(url, **options)
     return EventBus(portal, portal.call(connecting._connect()))
 
 
@@ -88,7 +90,7 @@ async def _ask(token: Callable[[], Any]) -> Any:
 class EventBus(Listeners):
     """A client of an event bus; :func:`connect` makes one. Any thread may call it."""
 
-    def __init__(self, portal: Portal, inner: _aio.EventBus) -> None:
+    def __init__(self, portal: Portal, inner: AioEventBus) -> None:
         self._portal = portal
         self._inner = inner
         self._sending = Sending(portal, inner)
@@ -263,7 +265,7 @@ class EventBus(Listeners):
         threads = Threads(f"eventbus {service}")
         self._threads.append(threads)
 
-        async def work() -> _service.Service:
+        async def work() -> AioService:
             served = self._inner.serve(
                 service, in_threads(handler, threads), concurrency=concurrency, identify=identify, version=version,
                 metadata=metadata, remember_replies=remember_replies, buffer_bytes=buffer_bytes,

@@ -1,0 +1,64 @@
+"""Payloads of an application as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypedDict, TypeVar
+
+from .._wire.events import Event
+from .call_event import CallEvent
+
+Payload = bytes | bytearray | memoryview | str
+T = TypeVar("T")
+
+
+class Codec(Protocol[T]):
+    """Converts values to payloads and back, like :class:`eventbus.avro.AvroCodec`."""
+
+    #: CRC-64-AVRO fingerprint of the writer schema, signed; 0 for none.
+    fingerprint: int
+
+    def encode(self, value: T, /) -> bytes:
+        """Returns the payload of a value. Raises UnreadablePayload for a value that it cannot encode."""
+        ...
+
+    def decode(self, event: Event | CallEvent, /) -> T:
+        """Reads the payload of an event, of a request or of an answer. Raises UnreadablePayload."""
+        ...
+
+
+class EventOptions(TypedDict, total=False):
+    """Options of an event; ``EventBus.publish`` documents each."""
+
+    key: str | None
+    headers: Mapping[str, str] | None
+    published_at: int | None
+    schema: int
+
+
+def as_payload(payload: Any, schema: int, codec: Codec[Any] | None) -> tuple[bytes, int]:
+    """Returns the bytes of a payload, and its schema. Raises TypeError."""
+    if codec is not None:
+        return codec.encode(payload), codec.fingerprint
+    if isinstance(payload, str):
+        return payload.encode(), schema
+    if isinstance(payload, (bytes, bytearray, memoryview)):
+        return bytes(payload), schema
+    raise TypeError(f"payload: {type(payload).__name__} (expected: bytes or str, or a codec)")
+
+
+def check_head(key: Any, headers: Any, published_at: Any) -> None:
+    """Checks the options of an event. Raises TypeError."""
+    if key is not None and not isinstance(key, str):
+        raise TypeError(f"key: {type(key).__name__} (expected: str or None)")
+    if headers is not None:
+        if not isinstance(headers, Mapping):
+            raise TypeError(f"headers: {type(headers).__name__} (expected: a mapping of str to str, or None)")
+        for name, value in headers.items():
+            if not isinstance(name, str) or not isinstance(value, str):
+                found = f"{type(name).__name__} to {type(value).__name__}"
+                raise TypeError(f"headers: {found}, for {name!r} (expected: str to str)")
+    if published_at is not None and (not isinstance(published_at, int) or isinstance(published_at, bool)):
+        raise TypeError(
+            f"published_at: {type(published_at).__name__} (expected: microseconds since 1970 as int, or None)"
+        )

@@ -1,0 +1,1 @@
+"""State that the parts of a client share: connections, timers, waiters. Without I/O or a clock."""

@@ -1,0 +1,1 @@
+"""The wire protocol: its encoding, frames and events, and the rules for topics."""

@@ -4,6 +4,7 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBusFailed;
+import java.nio.ByteBuffer;
 import java.util.EnumMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,9 @@ final class FrameHandlers {
   private static final Map<TypeCode, FrameHandler> BY_TYPE = new EnumMap<>(TypeCode.class);
 
   static {
-    BY_TYPE.put(TypeCode.HELLO, Session::hello);
+    BY_TYPE.put(
+        TypeCode.HELLO,
+        (session, in, from, to, retry) -> session.admission().hello(in, from, to, retry));
     BY_TYPE.put(
         TypeCode.SUBSCRIBE,
         (session, in, from, to, retry) ->
@@ -56,44 +59,49 @@ final class FrameHandlers {
     BY_TYPE.put(
         TypeCode.CREDIT,
         (session, in, from, to, retry) -> {
-          session.credit(in, from, to);
+          session.calls().credit(in, from, to, session.receivedNanos());
           return true;
         });
     BY_TYPE.put(
         TypeCode.REGISTER,
         (session, in, from, to, retry) -> {
-          session.getOrCreateServices().register(ServiceFrames.register(in, from, to));
+          session.calls().getOrCreateServices().register(ServiceFrames.register(in, from, to));
           return true;
         });
     BY_TYPE.put(
         TypeCode.UNREGISTER,
         (session, in, from, to, retry) -> {
-          session.getOrCreateServices().unregister(ServiceFrames.unregister(in, from, to).getId());
+          session
+              .calls()
+              .getOrCreateServices()
+              .unregister(ServiceFrames.unregister(in, from, to).getId());
           session.move().progresses();
           return true;
         });
     BY_TYPE.put(
         TypeCode.CAPACITY,
         (session, in, from, to, retry) -> {
-          session.getOrCreateServices().capacity(ServiceFrames.capacity(in, from, to));
+          session.calls().getOrCreateServices().capacity(ServiceFrames.capacity(in, from, to));
           return true;
         });
     BY_TYPE.put(
         TypeCode.FAILURE,
         (session, in, from, to, retry) -> {
-          session.failure(in, from, to);
+          session.calls().failure(in, from, to, session.receivedNanos());
           return true;
         });
     BY_TYPE.put(
         TypeCode.CANCEL,
         (session, in, from, to, retry) -> {
-          session.cancel(ServiceFrames.cancel(in, from, to));
+          session.calls().cancel(ServiceFrames.cancel(in, from, to));
           return true;
         });
     BY_TYPE.put(
         TypeCode.AUTHENTICATE,
         (session, in, from, to, retry) -> {
-          session.renew(ControlFrames.authenticate(in, from, to));
+          session
+              .renewal()
+              .begin(ControlFrames.authenticate(in, from, to), session.receivedNanos());
           return true;
         });
     BY_TYPE.put(
@@ -107,6 +115,13 @@ final class FrameHandlers {
   }
 
   private FrameHandlers() {}
+
+  /** Returns the id that a frame is about; 0 for a type without one. */
+  static long idOf(@Nullable TypeCode type, ByteBuffer in, int from, int to) {
+    boolean has =
+        type == TypeCode.SUBSCRIBE || type == TypeCode.REGISTER || type == TypeCode.CAPACITY;
+    return has ? ServiceFrames.firstNumber(in, from, to) : 0;
+  }
 
   /** Returns the handler of a type of frame; null if only a bus may send it. */
   static @Nullable FrameHandler of(TypeCode type) {

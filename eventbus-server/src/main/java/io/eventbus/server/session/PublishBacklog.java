@@ -1,7 +1,12 @@
 package io.eventbus.server.session;
 
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.TypeCode;
 import io.eventbus.server.memory.ServiceShare;
 import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,11 +15,28 @@ import org.jspecify.annotations.Nullable;
  * connection's part of the memory for services; further frames have to wait. Confined to the loop.
  */
 final class PublishBacklog {
+  /** Frames that bypass a stalled publish. */
+  private static final Set<TypeCode> BYPASSING =
+      EnumSet.of(
+          TypeCode.REGISTER,
+          TypeCode.UNREGISTER,
+          TypeCode.REQUEST,
+          TypeCode.REPLY,
+          TypeCode.FAILURE,
+          TypeCode.CANCEL,
+          TypeCode.DATA,
+          TypeCode.CAPACITY,
+          TypeCode.CREDIT,
+          TypeCode.ECHO);
+
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
+  private final LoopContext loop;
+  private final ClientLink link;
+  private final Session session;
   private final ServiceShare share;
   private final int bound;
-  private final Runnable resume;
+  private final Runnable resume = this::resume;
   // Frames from position to limit.
   private ByteBuffer frames = NOTHING;
   private boolean waiting;
@@ -26,13 +48,18 @@ final class PublishBacklog {
    * Creates an empty backlog.
    *
    * @param share account for the memory that the connection uses for services
-   * @param bound maximum bytes of the backlog
-   * @param resume called by any thread when there may be room for the event
    */
-  PublishBacklog(ServiceShare share, int bound, Runnable resume) {
-    this.resume = resume;
+  PublishBacklog(LoopContext loop, ClientLink link, Session session, ServiceShare share) {
+    this.loop = loop;
+    this.link = link;
+    this.session = session;
     this.share = share;
-    this.bound = bound;
+    this.bound = loop.bus.limits().messageBytes();
+  }
+
+  /** Returns whether a frame of this type has to wait behind the event. */
+  boolean mustHold(int typeCode) {
+    return waiting && !BYPASSING.contains(TypeCode.of(typeCode));
   }
 
   /** Returns whether the backlog is non-empty, so that further frames have to wait behind it. */
@@ -52,16 +79,13 @@ final class PublishBacklog {
     receivedAt = at;
   }
 
-  long receivedNanos() {
-    return receivedNanos;
-  }
-
-  long receivedAt() {
-    return receivedAt;
-  }
-
-  Runnable resume() {
+  /** Returns the task to call, by any thread, when there may be room for the event. */
+  Runnable retry() {
     return resume;
+  }
+
+  private void resume() {
+    link.execute(() -> link.inTurn(this::handle));
   }
 
   /**
@@ -96,18 +120,29 @@ final class PublishBacklog {
     return true;
   }
 
-  /** Returns the waiting frames, from position to limit. */
-  ByteBuffer frames() {
-    return frames;
-  }
-
-  /** Discards the frames before the position, which have been handled. */
-  void handledTo(int position) {
-    frames.position(position);
-  }
-
-  /** Ends the backlog when all its frames have been handled. */
-  void handledAll() {
+  private void handle() {
+    if (!waiting || session.isClosed()) {
+      return;
+    }
+    session.received(receivedNanos, receivedAt);
+    ByteBuffer bytes = frames;
+    FrameCursor cursor = loop.frames.wrap(bytes, bytes.position(), bytes.limit());
+    try {
+      while (!session.isClosed() && cursor.next()) {
+        if (loop.budget().mustYield()) {
+          bytes.position(cursor.frameStart());
+          link.inTurn(this::handle);
+          return;
+        }
+        if (!session.onFrame(bytes, cursor, receivedNanos, resume)) {
+          bytes.position(cursor.frameStart());
+          return;
+        }
+        loop.budget().spend(1);
+      }
+    } catch (MalformedFrameException e) {
+      session.onMalformed(e, cursor.typeCode());
+    }
     clear();
     Runnable retry = whenHandled;
     whenHandled = null;

@@ -32,13 +32,13 @@ import io.eventbus.server.memory.ServiceShare;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
+import io.eventbus.server.security.Principal;
 import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -78,7 +78,7 @@ public final class SessionServices implements MemberPort {
   private final String account;
   private final ServiceBroadcasts broadcasts;
   private final SessionPresence presence;
-  private final BooleanSupplier isMovingHere;
+  private final SessionMove move;
   private final MemberConnection serving;
   private final NumberMap<Served> byId = new NumberMap<>();
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
@@ -104,27 +104,26 @@ public final class SessionServices implements MemberPort {
       ServiceShare held,
       ServiceShare registered,
       Refusal refusal,
-      String account,
+      Principal principal,
       long number,
-      Permissions permissions,
       Denials denials,
       SessionSubscriptions subscriptions,
       SessionPresence presence,
-      BooleanSupplier isMovingHere,
+      SessionMove move,
       Supplier<SessionTunnels> tunnels) {
-    this.account = account;
+    this.account = principal.account();
     this.registered = registered;
     this.presence = presence;
     this.tunnels = tunnels;
     this.loop = loop;
-    this.isMovingHere = isMovingHere;
+    this.move = move;
     this.link = link;
     this.refusal = refusal;
     this.denials = denials;
     this.isSubscription = subscriptions::has;
     this.interest = subscriptions.interest();
     this.broadcasts = new ServiceBroadcasts(loop, link, subscriptions);
-    this.allowed = permissions.of(Action.SERVE);
+    this.allowed = principal.permissions().of(Action.SERVE);
     this.serving = loop.calls.server(this, account, number, held);
   }
 
@@ -245,7 +244,7 @@ public final class SessionServices implements MemberPort {
       // The client has left meanwhile, and the answer to that says so.
       return;
     }
-    if (known || !isMovingHere.getAsBoolean()) {
+    if (known || !move.isMovingHere()) {
       confirm(TypeCode.REGISTER, id);
       return;
     }

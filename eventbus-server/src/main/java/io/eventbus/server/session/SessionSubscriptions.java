@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Subscriptions of one session. Only its loop changes them; any thread reads. */
@@ -32,8 +31,7 @@ public final class SessionSubscriptions {
   private final ClientLink link;
   private final Refusal refusal;
   private final Denials denials;
-  private final BooleanSupplier isMovingHere;
-  private final BooleanSupplier isMovingAway;
+  private final SessionMove move;
   private SubscriptionIndex index;
   // Allocated with the first subscription: a session that only publishes needs none.
   private volatile Map<Long, RoutedSubscription> byId = Map.of();
@@ -55,18 +53,12 @@ public final class SessionSubscriptions {
    * @param denials reports what the client may not do
    */
   SessionSubscriptions(
-      LoopContext loop,
-      ClientLink link,
-      Refusal refusal,
-      Denials denials,
-      BooleanSupplier isMovingHere,
-      BooleanSupplier isMovingAway) {
+      LoopContext loop, ClientLink link, Refusal refusal, Denials denials, SessionMove move) {
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
     this.denials = denials;
-    this.isMovingHere = isMovingHere;
-    this.isMovingAway = isMovingAway;
+    this.move = move;
     this.index = loop.bus.index();
     this.interest = new InterestShare(link);
   }
@@ -197,7 +189,7 @@ public final class SessionSubscriptions {
         .whenInterestPropagated(
             loop.router.loop(),
             known -> {
-              if (known || !isMovingHere.getAsBoolean()) {
+              if (known || !move.isMovingHere()) {
                 confirmOnce(subscription);
               } else {
                 withdraw(subscription);
@@ -449,7 +441,7 @@ public final class SessionSubscriptions {
         .whenInterestPropagated(
             loop.router.loop(),
             known -> {
-              if (!known && !closed && isMovingAway.getAsBoolean()) {
+              if (!known && !closed && move.isPending()) {
                 awaitWithdrawal(subscription);
               } else {
                 awaitArrival(subscription);
@@ -466,7 +458,7 @@ public final class SessionSubscriptions {
               if (closed || !leaving.contains(subscription)) {
                 return;
               }
-              if (!arrived && isMovingAway.getAsBoolean()) {
+              if (!arrived && move.isPending()) {
                 // The client would believe that it has everything. The timeout of its move bounds
                 // this.
                 awaitArrival(subscription);

@@ -26,13 +26,19 @@ final class TokenRenewal {
   private final Session session;
   private final ClientLink link;
   private final SessionAuthentication authentication;
+  private final SessionAdmission admission;
   // Subscriptions left to review; null for none.
   private @Nullable Iterator<RoutedSubscription> unreviewed;
 
-  TokenRenewal(Session session, ClientLink link, SessionAuthentication authentication) {
+  TokenRenewal(
+      Session session,
+      ClientLink link,
+      SessionAuthentication authentication,
+      SessionAdmission admission) {
     this.session = session;
     this.link = link;
     this.authentication = authentication;
+    this.admission = admission;
   }
 
   /**
@@ -117,8 +123,8 @@ final class TokenRenewal {
   private void take(Principal renewed) {
     Principal before = session.principal();
     Permissions granted = renewed.permissions();
-    session.applyPrincipal(renewed);
-    session.renewQuotas(renewed);
+    admission.applyPrincipal(renewed);
+    admission.renewQuotas(renewed);
     if (granted == before.permissions()) {
       confirm();
       return;
@@ -154,7 +160,7 @@ final class TokenRenewal {
     link.send(
         ControlFrames.encode(
             TypeCode.CONFIRM,
-            new Confirm(TypeCode.AUTHENTICATE.code(), session.expiresAtMicros(), "", -1L)));
+            new Confirm(TypeCode.AUTHENTICATE.code(), admission.expiresAtMicros(), "", -1L)));
   }
 
   private void refuse(ErrorCode code, String message, boolean retryable) {

@@ -7,20 +7,13 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Hello;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.TestClock;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -51,25 +44,10 @@ class ExpiringCrowdTest {
   private long step;
   private long nanos;
   private final WorkBudget budget = new WorkBudget(() -> nanos += step);
-  private final LoopContext context = context();
+  private final LoopContext context =
+      new SessionFixture(clock, authentications).budget(budget).context();
   private final List<Session> sessions = new ArrayList<>();
   private final List<FakeLink> links = new ArrayList<>();
-
-  private LoopContext context() {
-    FakeLoops loops = new FakeLoops(1);
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.defaults().limits(),
-            new SubscriptionIndex(1),
-            new BusMemory(1 << 30),
-            new Sessions("bus", clock),
-            authentications,
-            new LoopBarrier(loops),
-            new BusCounters(1),
-            clock);
-    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), budget);
-  }
 
   private void say(Session session, byte[] frame) {
     budget.renew();

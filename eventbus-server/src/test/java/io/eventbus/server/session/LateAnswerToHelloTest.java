@@ -12,11 +12,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.SampleRules;
 import io.eventbus.server.samples.TestClock;
@@ -27,9 +23,6 @@ import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,14 +42,10 @@ class LateAnswerToHelloTest {
 
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
   private final Authentications authentications = new Authentications(authenticator);
-  private final FakeLoops loops = new FakeLoops(1);
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final BusMemory memory = new BusMemory(1 << 30);
-  private final BusCounters counters = new BusCounters(1);
   private final TestClock clock = new TestClock(1_000_000);
-  private final Sessions sessions = new Sessions("bus", clock);
+  private final SessionFixture bus = new SessionFixture(clock, authentications);
   private final FakeLink link = new FakeLink();
-  private final Session session = new Session(context(), link);
+  private final Session session = new Session(bus.context(), link);
   private final AtomicInteger retries = new AtomicInteger();
 
   private final byte[] hello =
@@ -64,29 +53,13 @@ class LateAnswerToHelloTest {
           TypeCode.HELLO,
           new Hello("client", "agent/1", "s3cret", null, Map.of("a", "b"), null, null, null));
 
-  private LoopContext context() {
-    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.defaults().limits(),
-            index,
-            memory,
-            sessions,
-            authentications,
-            new LoopBarrier(loops),
-            counters,
-            clock);
-    return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> 0));
-  }
-
   @AfterEach
   void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
-    assertThat(memory.used()).isZero();
-    assertThat(index.size()).isZero();
-    assertThat(sessions.size()).isZero();
+    assertThat(bus.memory.used()).isZero();
+    assertThat(bus.index.size()).isZero();
+    assertThat(bus.sessions.size()).isZero();
   }
 
   /** Returns how many bytes were handled. */
@@ -345,7 +318,7 @@ class LateAnswerToHelloTest {
 
   @Test
   void aStolenResumeTakesNobodysPlace() {
-    LoopContext context = context();
+    LoopContext context = bus.context();
     Session[] all = new Session[3];
     FakeLink[] links = new FakeLink[3];
     for (int i = 0; i < 3; i++) {

@@ -11,11 +11,7 @@ import io.eventbus.schema.Hello;
 import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.SampleRules;
 import io.eventbus.server.security.Action;
@@ -25,8 +21,6 @@ import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.lang.management.ManagementFactory;
@@ -46,13 +40,9 @@ class PublishAllocationTest {
   /** More than the cache holds. */
   private static final int TOPICS = 20;
 
-  private final BusMemory memory = new BusMemory(1 << 30);
   private final WorkBudget budget = new WorkBudget();
 
-  private Session session(Map<Action, FilterRules> limited, Quotas quotas) {
-    FakeLoops loops = new FakeLoops(1);
-    SubscriptionIndex index = new SubscriptionIndex(1);
-    BusCounters counters = new BusCounters(1);
+  private SessionFixture bus(Map<Action, FilterRules> limited, Quotas quotas) {
     Permissions permissions =
         ((Authentication.Accepted) FakeAuthenticator.accepted(limited)).principal().permissions();
     Authentication answer =
@@ -65,19 +55,11 @@ class PublishAllocationTest {
                 new ClientQuotas(quotas, quotas),
                 null,
                 null));
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.defaults().limits(),
-            index,
-            memory,
-            new Sessions("bus", Clock.systemUTC()),
-            new Authentications(credentials -> CompletableFuture.completedFuture(answer)),
-            new LoopBarrier(loops),
-            counters,
-            Clock.systemUTC());
-    return new Session(
-        TestLoop.of(bus, loops, PooledByteBufAllocator.DEFAULT, budget), new FakeLink());
+    return new SessionFixture(
+            Clock.systemUTC(),
+            new Authentications(credentials -> CompletableFuture.completedFuture(answer)))
+        .allocator(PooledByteBufAllocator.DEFAULT)
+        .budget(budget);
   }
 
   @ParameterizedTest
@@ -95,7 +77,8 @@ class PublishAllocationTest {
             ? new Quotas(
                 Map.of(Quota.PUBLISH_EVENTS, 1_000_000_000L, Quota.PUBLISH_BYTES, 1L << 40))
             : Quotas.NONE;
-    Session session = session(limited ? Map.of(Action.PUBLISH, some) : Map.of(), quotas);
+    SessionFixture bus = bus(limited ? Map.of(Action.PUBLISH, some) : Map.of(), quotas);
+    Session session = new Session(bus.context(), new FakeLink());
     Runnable never =
         () -> {
           throw new AssertionError("it does not wait");
@@ -125,6 +108,6 @@ class PublishAllocationTest {
     assertThat(session.published()).isEqualTo(events);
     assertThat(minimum).as("bytes allocated in %d messages", ROUNDS).isZero();
     session.onClosed();
-    assertThat(memory.used()).isZero();
+    assertThat(bus.memory.used()).isZero();
   }
 }

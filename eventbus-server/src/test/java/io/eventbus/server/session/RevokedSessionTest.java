@@ -9,24 +9,14 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
-import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
-import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.TestClock;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.security.Revocations;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,20 +33,14 @@ class RevokedSessionTest {
 
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
   private final Authentications authentications = new Authentications(authenticator);
-  private final FakeLoops loops = new FakeLoops(1);
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final BusMemory memory = new BusMemory(1 << 30);
-  private final BusCounters counters = new BusCounters(1);
   private final TestClock clock = new TestClock(1_000_000);
-  private final Sessions sessions = new Sessions("bus", clock);
   // Nanoseconds of each reading of the clock.
   private long step;
   private long nanos;
   private final WorkBudget budget = new WorkBudget(() -> nanos += step);
-  private final Advisories advisories = new Advisories();
   private final List<Advisory> audited = new ArrayList<>();
-  private final Revocations revocations = new Revocations();
-  private final LoopContext context = context();
+  private final SessionFixture bus = new SessionFixture(clock, authentications).budget(budget);
+  private final LoopContext context = bus.context();
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context, link);
 
@@ -64,34 +48,13 @@ class RevokedSessionTest {
       ControlFrames.encode(
           TypeCode.HELLO, new Hello("client", "agent/1", "old", null, Map.of(), null, null, null));
 
-  private LoopContext context() {
-    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.defaults().limits(),
-            index,
-            memory,
-            sessions,
-            authentications,
-            new LoopBarrier(loops),
-            counters,
-            clock,
-            ClusterGuarantees.ALONE,
-            advisories,
-            new QuotaAccounts(new Advisories(), System::nanoTime),
-            revocations,
-            ServerConfig.defaults().services());
-    return TestLoop.of(bus, loops, allocator, budget);
-  }
-
   @AfterEach
   void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
-    assertThat(memory.used()).isZero();
-    assertThat(index.size()).isZero();
-    assertThat(sessions.size()).isZero();
+    assertThat(bus.memory.used()).isZero();
+    assertThat(bus.index.size()).isZero();
+    assertThat(bus.sessions.size()).isZero();
   }
 
   private void handle(Session of, byte[] message) {
@@ -102,7 +65,7 @@ class RevokedSessionTest {
 
   private void admit(
       String account, String subject, AuthenticationMethod method, @Nullable Instant issuedAt) {
-    advisories.audit(audited::add);
+    bus.advisories.audit(audited::add);
     Permissions all =
         ((Authentication.Accepted) FakeAuthenticator.accepted(Map.of())).principal().permissions();
     session.onMessage(ByteBuffer.wrap(hello), 0, hello.length, NOW, () -> {});
@@ -117,7 +80,7 @@ class RevokedSessionTest {
   }
 
   private void revoke(String account, String subject, Instant issuedBefore) {
-    revocations.replace(
+    bus.revocations.replace(
         (ofAccount, ofSubject, issuedAt) ->
             ofAccount.equals(account)
                 && ofSubject.equals(subject)
@@ -202,7 +165,7 @@ class RevokedSessionTest {
   @Test
   void aClientWithoutANameIsNotAsked() {
     admit("", "", AuthenticationMethod.SHARED_TOKEN, null);
-    revocations.replace(
+    bus.revocations.replace(
         (account, subject, issuedAt) -> {
           throw new AssertionError("asked");
         });

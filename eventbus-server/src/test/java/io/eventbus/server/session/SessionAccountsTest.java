@@ -13,24 +13,15 @@ import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.ClientQuotas;
-import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.security.Revocations;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
@@ -47,49 +38,17 @@ import org.junit.jupiter.api.Test;
 class SessionAccountsTest {
   private static final int MAX = 2;
 
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final FakeLoops loops = new FakeLoops(1);
   private final List<Client> all = new ArrayList<>();
-  private final Sessions sessions = new Sessions("bus", Clock.systemUTC());
   private String account = "";
   private ClientQuotas quotas = ClientQuotas.NONE;
-  private final LoopContext context = context();
-
-  private LoopContext context() {
-    LimitsConfig d = ServerConfig.defaults().limits();
-    LimitsConfig limits =
-        new LimitsConfig(
-            d.payloadBytes(),
-            d.messageBytes(),
-            d.headers(),
-            d.headerBytes(),
-            d.subscriptions(),
-            d.subscriptionBytes(),
-            d.groups(),
-            d.topicGroups(),
-            d.wildcardPatterns(),
-            MAX,
-            d.queueBytes(),
-            d.memoryBytes(),
-            d.helloBytes());
-    BusContext bus =
-        new BusContext(
-            "bus",
-            limits,
-            index,
-            new BusMemory(1 << 30),
-            sessions,
-            new Authentications(credentials -> CompletableFuture.completedFuture(accepted())),
-            new LoopBarrier(loops),
-            new BusCounters(1),
-            Clock.systemUTC(),
-            ClusterGuarantees.ALONE,
-            new Advisories(),
-            new QuotaAccounts(new Advisories(), () -> 7),
-            new Revocations(),
-            ServerConfig.defaults().services());
-    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new WorkBudget(() -> 7));
-  }
+  private final SessionFixture bus =
+      new SessionFixture(
+              Clock.systemUTC(),
+              new Authentications(credentials -> CompletableFuture.completedFuture(accepted())))
+          .config(Map.of("limits.accounts", String.valueOf(MAX)))
+          .quotas(new QuotaAccounts(new Advisories(), () -> 7))
+          .budget(new WorkBudget(() -> 7));
+  private final LoopContext context = bus.context();
 
   private Authentication accepted() {
     Principal everything = ((Authentication.Accepted) FakeAuthenticator.everything()).principal();
@@ -101,10 +60,10 @@ class SessionAccountsTest {
   @AfterEach
   void assertNoLeaks() {
     all.forEach(client -> client.session.onClosed());
-    assertThat(index.accounts().served()).isZero();
-    assertThat(index.accounts().list("", 9)).isEmpty();
-    assertThat(index.accounts().subscriptions()).isZero();
-    assertThat(index.bytes()).isZero();
+    assertThat(bus.index.accounts().served()).isZero();
+    assertThat(bus.index.accounts().list("", 9)).isEmpty();
+    assertThat(bus.index.accounts().subscriptions()).isZero();
+    assertThat(bus.index.bytes()).isZero();
   }
 
   /** Client of an account with its received frames. */
@@ -153,8 +112,8 @@ class SessionAccountsTest {
         got.clear();
       }
     }
-    assertThat(index.size()).isEqualTo(1);
-    assertThat(index.accounts().subscriptions()).isEqualTo(3);
+    assertThat(bus.index.size()).isEqualTo(1);
+    assertThat(bus.index.accounts().subscriptions()).isEqualTo(3);
     assertThat(context.router().topics()).hasSize(3);
   }
 
@@ -175,7 +134,7 @@ class SessionAccountsTest {
     assertThat(third.link.closed.get(0).reason()).isEqualTo(CloseReason.OVERLOADED);
     assertThat(third.session.isWelcomed()).isFalse();
     first.session.onClosed();
-    assertThat(index.accounts().find("a")).isNull();
+    assertThat(bus.index.accounts().find("a")).isNull();
     assertThat(new Client("c").session.isWelcomed()).isTrue();
   }
 
@@ -186,7 +145,7 @@ class SessionAccountsTest {
     Client more = new Client("a");
     assertThat(more.session.isWelcomed()).isFalse();
     only.session.onClosed();
-    assertThat(index.accounts().find("a")).isNull();
+    assertThat(bus.index.accounts().find("a")).isNull();
   }
 
   @Test
@@ -196,14 +155,14 @@ class SessionAccountsTest {
     Client thief = new Client("b", welcome.getResume());
     assertThat(thief.session.producer()).isNotEqualTo(first.session.producer());
     assertThat(first.link.closed).as("it is not replaced").isEmpty();
-    assertThat(sessions.replace(first.session.id(), thief.session.producer())).isFalse();
+    assertThat(bus.sessions.replace(first.session.id(), thief.session.producer())).isFalse();
     String token =
-        sessions
+        bus.sessions
             .tokens()
             .issue(
                 new MoveTokens.Grant(first.session.producer(), "bus-b", 1), Duration.ofMinutes(1));
     MoveTokens.Redeemed redeemed =
-        sessions.tokens().redeem(Objects.requireNonNull(token), thief.session.producer());
+        bus.sessions.tokens().redeem(Objects.requireNonNull(token), thief.session.producer());
     assertThat(redeemed.refusal()).isEqualTo("Hello.change is another client's");
   }
 }

@@ -29,11 +29,7 @@ import io.eventbus.schema.Request;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unregister;
 import io.eventbus.schema.Welcome;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationMethod;
@@ -43,9 +39,6 @@ import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
 import io.eventbus.server.security.Rule;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.time.Clock;
@@ -67,45 +60,23 @@ class SessionCallsTest {
   // Current time, and the time that passes with each reading of the clock.
   private long nanos;
   private long cost;
-  private final FakeLoops loops = new FakeLoops(1);
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final BusMemory memory = new BusMemory(1 << 30);
-  private final BusCounters counters = new BusCounters(1);
-  private final Clock clock = Clock.fixed(Instant.parse("2026-03-04T05:06:07Z"), ZoneOffset.UTC);
-  private final Sessions sessions = new Sessions("bus", clock);
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
-  private final SampleCalls.FakePort port = new SampleCalls.FakePort();
-  private final LoopContext context = context();
+  private final SessionFixture bus =
+      new SessionFixture(
+              Clock.fixed(Instant.parse("2026-03-04T05:06:07Z"), ZoneOffset.UTC),
+              new Authentications(authenticator))
+          .config(
+              Map.of(
+                  "limits.payload-bytes",
+                  String.valueOf(PAYLOAD),
+                  "limits.message-bytes",
+                  "128KiB"))
+          .budget(new WorkBudget(() -> nanos += cost));
+  private final LoopContext context = bus.context();
   private final FakeLink callersLink = new FakeLink();
   private final FakeLink membersLink = new FakeLink();
   private final Session caller = new Session(context, callersLink);
   private final Session member = new Session(context, membersLink);
-
-  private LoopContext context() {
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.of(
-                    Map.of(
-                        "limits.payload-bytes",
-                        String.valueOf(PAYLOAD),
-                        "limits.message-bytes",
-                        "128KiB"))
-                .limits(),
-            index,
-            memory,
-            sessions,
-            new Authentications(authenticator),
-            new LoopBarrier(loops),
-            counters,
-            clock);
-    return TestLoop.of(
-        bus,
-        loops,
-        new UnpooledByteBufAllocator(true),
-        new WorkBudget(() -> nanos += cost),
-        SampleCalls.calls(loops, memory, counters.loops().get(0).calls, port));
-  }
 
   @BeforeEach
   void welcome() {
@@ -132,8 +103,8 @@ class SessionCallsTest {
     member.onClosed();
     context.trim();
     context.router().trim(Long.MAX_VALUE);
-    assertThat(counters.loops().get(0).calls.inFlight.get()).isZero();
-    assertThat(memory.used()).isZero();
+    assertThat(bus.counters.loops().get(0).calls.inFlight.get()).isZero();
+    assertThat(bus.memory.used()).isZero();
   }
 
   private static void say(Session session, SpecificRecord... records) {
@@ -196,7 +167,7 @@ class SessionCallsTest {
                 SampleCalls.event("how many?"),
                 0L));
 
-    port.now += 5_000;
+    bus.port.now += 5_000;
     Reply reply = SampleCalls.reply(invoke.getCall(), "12");
     reply.setHandledMicros(42);
     reply.setSchema$(8L);
@@ -205,7 +176,7 @@ class SessionCallsTest {
     assertThat(only(callersLink))
         .isEqualTo(new Reply(9L, member.producer(), 0, 42, 8L, SampleCalls.event("12"), false, 0L));
     assertThat(membersLink.sent).isEmpty();
-    assertThat(counters.loops().get(0).calls.replies.get()).isEqualTo(1);
+    assertThat(bus.counters.loops().get(0).calls.replies.get()).isEqualTo(1);
   }
 
   @Test
@@ -268,7 +239,8 @@ class SessionCallsTest {
     assertFailed(5, FailureCode.NO_MEMBER, Execution.NO);
     assertThat(membersLink.sent).isEmpty();
     assertThat(callersLink.closed).isEmpty();
-    assertThat(counters.loops().get(0).calls.failures(FailureCode.UNSUPPORTED).get()).isEqualTo(1);
+    assertThat(bus.counters.loops().get(0).calls.failures(FailureCode.UNSUPPORTED).get())
+        .isEqualTo(1);
   }
 
   private static List<Request> unserved() {
@@ -302,7 +274,7 @@ class SessionCallsTest {
     request.setTimeoutMillis(100);
     say(caller, request);
     long call = invoked().getCall();
-    port.pass(TimeUnit.MILLISECONDS.toNanos(200));
+    bus.port.pass(TimeUnit.MILLISECONDS.toNanos(200));
     assertFailed(1, FailureCode.TIMEOUT, Execution.UNKNOWN);
     assertThat(((Cancel) only(membersLink)).getCall()).isEqualTo(call);
     // The late answer is no mistake.
@@ -363,18 +335,18 @@ class SessionCallsTest {
       String group = i % 10 == 0 ? "g" : null;
       say(caller, new Subscribe(i, "a." + i, group, Overflow.DROP_OLDEST));
     }
-    assertThat(index.size()).isEqualTo(1_000);
-    port.cost = 100_000;
+    assertThat(bus.index.size()).isEqualTo(1_000);
+    bus.port.cost = 100_000;
     caller.onClosed();
-    assertThat(index.size()).as("those of groups go at once").isBetween(800L, 900L);
+    assertThat(bus.index.size()).as("those of groups go at once").isBetween(800L, 900L);
     int turns = 0;
-    for (long before = index.size(); index.size() > 0; before = index.size()) {
-      port.pass(1);
-      assertThat(index.size()).isLessThan(before);
+    for (long before = bus.index.size(); bus.index.size() > 0; before = bus.index.size()) {
+      bus.port.pass(1);
+      assertThat(bus.index.size()).isLessThan(before);
       turns++;
     }
     assertThat(turns).isGreaterThan(5);
-    port.cost = 0;
+    bus.port.cost = 0;
   }
 
   @Test
@@ -468,9 +440,11 @@ class SessionCallsTest {
   @Test
   void aMemberThatMayNotServeAnyMoreIsTakenOut() {
     serve("orders");
-    member.applyPrincipal(
-        new Principal(
-            "", "subject", AuthenticationMethod.JWT, new Permissions(Map.of()), null, null));
+    member
+        .admission()
+        .applyPrincipal(
+            new Principal(
+                "", "subject", AuthenticationMethod.JWT, new Permissions(Map.of()), null, null));
     List<Object> told = membersLink.taken();
     assertThat(((Problem) told.get(0)).getCode()).isEqualTo(ErrorCode.FORBIDDEN);
     assertThat(told.get(1)).isEqualTo(new Drained(1L));

@@ -19,20 +19,10 @@ import io.eventbus.schema.Register;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
-import io.eventbus.server.advisory.Advisories;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
-import io.eventbus.server.quota.QuotaAccounts;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.security.Revocations;
-import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.subscription.LocalSubscriptions;
 import io.eventbus.server.subscription.RoutedSubscription;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
@@ -49,17 +39,16 @@ import org.junit.jupiter.api.Test;
 
 /** Answers of a session that depend on peers. */
 class SessionInClusterTest {
-  private final FakeLoops loops = new FakeLoops(1);
   private final List<String> announcedToPeers = new ArrayList<>();
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
-  private final BusMemory memory = new BusMemory(1 << 30);
-  private final BusCounters counters = new BusCounters(1);
   private final FakePeers peers = new FakePeers();
-  private final Sessions sessions =
-      new Sessions("bus", Clock.systemUTC(), List::of, TestResumes.KEY);
+  private final SessionFixture bus =
+      new SessionFixture(
+              Clock.systemUTC(),
+              TestAccess.open(),
+              new Sessions("bus", Clock.systemUTC(), List::of, TestResumes.KEY))
+          .cluster(peers);
   private final FakeLink link = new FakeLink();
-  private final Session session = new Session(context(), link);
+  private final Session session = new Session(bus.context(), link);
 
   /** Interest that peers would be told of. */
   private final class AnnouncedInterest implements LocalSubscriptions {
@@ -126,29 +115,9 @@ class SessionInClusterTest {
     }
   }
 
-  private LoopContext context() {
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.defaults().limits(),
-            index,
-            memory,
-            sessions,
-            TestAccess.open(),
-            new LoopBarrier(loops),
-            counters,
-            Clock.systemUTC(),
-            peers,
-            new Advisories(),
-            new QuotaAccounts(new Advisories(), System::nanoTime),
-            new Revocations(),
-            ServerConfig.defaults().services());
-    return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> 0));
-  }
-
   @BeforeEach
   void welcome() {
-    index.onLocalChange(new AnnouncedInterest());
+    bus.index.onLocalChange(new AnnouncedInterest());
     handle(
         ControlFrames.encode(
             TypeCode.HELLO,
@@ -206,7 +175,7 @@ class SessionInClusterTest {
   @Test
   void aSubscriptionIsConfirmedWhenAllKnowIt() {
     subscribe(1);
-    assertThat(index.size()).as("in force here").isEqualTo(1);
+    assertThat(bus.index.size()).as("in force here").isEqualTo(1);
     assertThat(link.taken()).isEmpty();
     peers.known.remove().accept(true);
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
@@ -226,12 +195,12 @@ class SessionInClusterTest {
     link.taken();
     unsubscribe(1);
     assertThat(link.taken()).containsExactly(confirm(TypeCode.UNSUBSCRIBE, 1));
-    loops.runAll();
-    assertThat(index.size()).as("still in force").isEqualTo(1);
+    bus.loops.runAll();
+    assertThat(bus.index.size()).as("still in force").isEqualTo(1);
     assertThat(link.taken()).isEmpty();
     peers.arrived.remove().accept(true);
-    assertThat(index.size()).isZero();
-    loops.runAll();
+    assertThat(bus.index.size()).isZero();
+    bus.loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
   }
 
@@ -247,9 +216,9 @@ class SessionInClusterTest {
     assertThat(peers.arrived).as("others may still choose it").isEmpty();
     assertThat(announcedToPeers).containsExactly("added 1", "withdrawn 1");
     peers.known.remove().accept(true);
-    assertThat(index.size()).as("still in force").isEqualTo(1);
+    assertThat(bus.index.size()).as("still in force").isEqualTo(1);
     peers.arrived.remove().accept(true);
-    assertThat(index.size()).isZero();
+    assertThat(bus.index.size()).isZero();
     assertThat(announcedToPeers).containsExactly("added 1", "withdrawn 1", "removed 1");
   }
 
@@ -265,7 +234,7 @@ class SessionInClusterTest {
     assertThat(announcedToPeers).containsExactly("added 1", "withdrawn 1", "added 3", "removed 1");
     peers.known.forEach(known -> known.accept(true));
     peers.arrived.forEach(arrived -> arrived.accept(true));
-    assertThat(index.size()).isEqualTo(1);
+    assertThat(bus.index.size()).isEqualTo(1);
     assertThat(announcedToPeers).hasSize(4);
   }
 
@@ -280,7 +249,7 @@ class SessionInClusterTest {
     assertThat(announcedToPeers)
         .containsExactly("added 1", "withdrawn 1", "added 2", "withdrawn 2", "removed 1");
     peers.arrived.remove().accept(true);
-    assertThat(index.size()).isZero();
+    assertThat(bus.index.size()).isZero();
   }
 
   @Test
@@ -294,9 +263,9 @@ class SessionInClusterTest {
     // The number may be used again at once.
     subscribe(1);
     peers.arrived.remove().accept(true);
-    loops.runAll();
+    bus.loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
-    assertThat(index.size()).isEqualTo(1);
+    assertThat(bus.index.size()).isEqualTo(1);
     peers.known.remove().accept(true);
     assertThat(link.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
   }
@@ -313,16 +282,16 @@ class SessionInClusterTest {
     peers.known.getFirst().accept(true);
     peers.arrived.remove().accept(true);
     peers.reached.remove().accept(true);
-    loops.runAll();
+    bus.loops.runAll();
     assertThat(link.taken()).isEmpty();
-    assertThat(index.size()).isZero();
-    assertThat(index.bytes()).isZero();
-    assertThat(memory.used()).isZero();
+    assertThat(bus.index.size()).isZero();
+    assertThat(bus.index.bytes()).isZero();
+    assertThat(bus.memory.used()).isZero();
   }
 
   private Welcome hello(@Nullable String resume) {
     FakeLink to = new FakeLink();
-    Session made = new Session(context(), to);
+    Session made = new Session(bus.context(), to);
     handle(
         made,
         ControlFrames.encode(
@@ -333,7 +302,7 @@ class SessionInClusterTest {
 
   @Test
   void aNewClientGetsALaneLocalNumber() {
-    // A quarter of the producers, as with four loops.
+    // A quarter of the producers, as with four bus.loops.
     peers.isLaneLocal = producer -> producer % 4 == 3;
     for (int i = 0; i < 20; i++) {
       assertThat(hello(null).getProducer() % 4).isEqualTo(3);
@@ -396,13 +365,13 @@ class SessionInClusterTest {
   void sendsAMovingClientBackWhenAPeerDoesNotKnowItsSubscriptions() {
     String resume = TestResumes.of(1);
     String token =
-        sessions
+        bus.sessions
             .tokens()
             .issue(
                 new MoveTokens.Grant(Resume.producer(resume, Principal.UNKNOWN), "one", 1),
                 Duration.ofHours(1));
     FakeLink there = new FakeLink();
-    Session isMovingHere = new Session(context(), there);
+    Session isMovingHere = new Session(bus.context(), there);
     Hello hello = new Hello("client", "agent/1", null, resume, Map.of(), token, null, null);
     handle(isMovingHere, ControlFrames.encode(TypeCode.HELLO, hello));
     assertThat(isMovingHere.moveGrant()).isNotNull();
@@ -414,8 +383,8 @@ class SessionInClusterTest {
     Subscribe request = new Subscribe(1L, "t", null, Overflow.BLOCK);
     handle(isMovingHere, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
     peers.known.remove().accept(false);
-    assertThat(index.size()).isZero();
-    loops.runAll();
+    assertThat(bus.index.size()).isZero();
+    bus.loops.runAll();
     Problem problem = (Problem) there.taken().get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.OVERLOADED);
     assertThat(problem.getRetryable()).isTrue();
@@ -455,11 +424,11 @@ class SessionInClusterTest {
     unsubscribe(1);
     link.taken();
     peers.arrived.remove().accept(false);
-    loops.runAll();
+    bus.loops.runAll();
     assertThat(link.taken()).isEmpty();
-    assertThat(index.size()).as("still in force").isEqualTo(1);
+    assertThat(bus.index.size()).as("still in force").isEqualTo(1);
     peers.arrived.remove().accept(true);
-    loops.runAll();
+    bus.loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
   }
 
@@ -491,6 +460,6 @@ class SessionInClusterTest {
     subscribe(1);
     Problem problem = (Problem) link.taken().get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);
-    assertThat(index.size()).isZero();
+    assertThat(bus.index.size()).isZero();
   }
 }

@@ -23,20 +23,13 @@ import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unregister;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Effect;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Rule;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.time.Clock;
@@ -52,28 +45,12 @@ import org.junit.jupiter.api.Test;
 
 /** Frames to all members of a service: broadcasts, and requests to all. */
 class SessionMembersTest {
-  private final FakeLoops loops = new FakeLoops(1);
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final BusMemory memory = new BusMemory(1 << 30);
-  private final BusCounters counters = new BusCounters(1);
-  private final Clock clock = Clock.fixed(Instant.parse("2026-03-04T05:06:07Z"), ZoneOffset.UTC);
-  private final Sessions sessions = new Sessions("bus", clock);
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
-  private final LoopContext context =
-      TestLoop.of(
-          new BusContext(
-              "bus",
-              ServerConfig.defaults().limits(),
-              index,
-              memory,
-              sessions,
-              new Authentications(authenticator),
-              new LoopBarrier(loops),
-              counters,
-              clock),
-          loops,
-          new UnpooledByteBufAllocator(true),
-          new WorkBudget(() -> 0));
+  private final SessionFixture bus =
+      new SessionFixture(
+          Clock.fixed(Instant.parse("2026-03-04T05:06:07Z"), ZoneOffset.UTC),
+          new Authentications(authenticator));
+  private final LoopContext context = bus.context();
   private final FakeLink callersLink = new FakeLink();
   private final FakeLink oneLink = new FakeLink();
   private final FakeLink otherLink = new FakeLink();
@@ -106,9 +83,9 @@ class SessionMembersTest {
     other.onClosed();
     context.trim();
     context.router().trim(Long.MAX_VALUE);
-    assertThat(counters.loops().get(0).calls.inFlight.get()).isZero();
-    assertThat(memory.used()).isZero();
-    assertThat(index.size()).isZero();
+    assertThat(bus.counters.loops().get(0).calls.inFlight.get()).isZero();
+    assertThat(bus.memory.used()).isZero();
+    assertThat(bus.index.size()).isZero();
   }
 
   private static void say(Session session, SpecificRecord... records) {

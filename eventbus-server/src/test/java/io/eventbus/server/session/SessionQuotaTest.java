@@ -29,12 +29,8 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.security.Authentication;
@@ -42,10 +38,6 @@ import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.security.Revocations;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -61,35 +53,18 @@ import org.junit.jupiter.api.Test;
 class SessionQuotaTest {
   private static final long SECOND = 1_000_000_000;
 
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final BusMemory memory = new BusMemory(1 << 30);
-  private final FakeLoops loops = new FakeLoops(1);
-  private final Sessions sessions = new Sessions("bus", Clock.systemUTC());
   private final List<Session> all = new ArrayList<>();
   private ClientQuotas given = ClientQuotas.NONE;
   private long now = 7;
   private final QuotaAccounts quotas = new QuotaAccounts(new Advisories(), () -> now);
-  private final LoopContext context = context();
-
-  private LoopContext context() {
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.defaults().limits(),
-            index,
-            memory,
-            sessions,
-            new Authentications(credentials -> CompletableFuture.completedFuture(accepted(given))),
-            new LoopBarrier(loops),
-            new BusCounters(1),
-            Clock.systemUTC(),
-            ClusterGuarantees.ALONE,
-            new Advisories(),
-            quotas,
-            new Revocations(),
-            ServerConfig.defaults().services());
-    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new WorkBudget(() -> now));
-  }
+  private final SessionFixture bus =
+      new SessionFixture(
+              Clock.systemUTC(),
+              new Authentications(
+                  credentials -> CompletableFuture.completedFuture(accepted(given))))
+          .quotas(quotas)
+          .budget(new WorkBudget(() -> now));
+  private final LoopContext context = bus.context();
 
   private static Authentication accepted(ClientQuotas quotas) {
     Principal everything = ((Authentication.Accepted) FakeAuthenticator.everything()).principal();
@@ -114,8 +89,8 @@ class SessionQuotaTest {
             null);
     assertThat(quotas.enter(other, false)).isInstanceOf(QuotaAccounts.Entry.Open.class);
     assertThat(quotas.find("acme", "u1")).isEmpty();
-    assertThat(index.size()).isZero();
-    assertThat(memory.used()).isZero();
+    assertThat(bus.index.size()).isZero();
+    assertThat(bus.memory.used()).isZero();
   }
 
   private static ClientQuotas limited(Quota quota, long limit) {

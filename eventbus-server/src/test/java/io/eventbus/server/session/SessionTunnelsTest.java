@@ -20,17 +20,10 @@ import io.eventbus.schema.Register;
 import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
 import io.eventbus.schema.Welcome;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.security.Authentications;
-import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.CallStats;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.time.Clock;
@@ -51,41 +44,20 @@ class SessionTunnelsTest {
 
   private static final long LIMIT = 100_000;
 
-  private final FakeLoops loops = new FakeLoops(1);
-  private final BusMemory memory = new BusMemory(1 << 30);
-  private final BusCounters counters = new BusCounters(1);
-  private final Clock clock = Clock.fixed(Instant.parse("2026-03-04T05:06:07Z"), ZoneOffset.UTC);
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
-  private final LoopContext context = context();
+  private final SessionFixture bus =
+      new SessionFixture(
+          Clock.fixed(Instant.parse("2026-03-04T05:06:07Z"), ZoneOffset.UTC),
+          new Authentications(authenticator));
+  private final LoopContext context = bus.context();
   private final FakeLink callersLink = new FakeLink();
   private final FakeLink membersLink = new FakeLink();
   private final Session caller = new Session(context, callersLink);
   private final Session member = new Session(context, membersLink);
-  private final CallStats stats = counters.loops().get(0).calls;
+  private final CallStats stats = bus.counters.loops().get(0).calls;
 
   // Number of the last tunnel.
   private long number;
-
-  private LoopContext context() {
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.of(Map.of()).limits(),
-            new SubscriptionIndex(1),
-            memory,
-            new Sessions("bus", clock),
-            new Authentications(authenticator),
-            new LoopBarrier(loops),
-            counters,
-            clock);
-    return TestLoop.of(
-        bus,
-        loops,
-        new UnpooledByteBufAllocator(true),
-        new WorkBudget(() -> 0),
-        SampleCalls.calls(
-            loops, memory, counters.loops().get(0).calls, new SampleCalls.FakePort()));
-  }
 
   @BeforeEach
   void serve() {
@@ -116,7 +88,7 @@ class SessionTunnelsTest {
     context.router().trim(Long.MAX_VALUE);
     assertThat(stats.inFlight.get()).isZero();
     assertThat(stats.tunnels.get()).isZero();
-    assertThat(memory.used()).isZero();
+    assertThat(bus.memory.used()).isZero();
   }
 
   private static void say(Session session, SpecificRecord... records) {

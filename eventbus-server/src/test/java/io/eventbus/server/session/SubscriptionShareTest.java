@@ -12,17 +12,10 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.TestAccess;
-import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.subscription.RoutedSubscription;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -47,37 +40,19 @@ class SubscriptionShareTest {
   /** Constant time. */
   private static final long NOW = 77;
 
-  private final FakeLoops loops = new FakeLoops(1);
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final BusCounters counters = new BusCounters(1);
-  private final LoopContext context = context();
+  private final SessionFixture bus =
+      new SessionFixture(Clock.systemUTC(), TestAccess.open())
+          .config(
+              Map.of(
+                  "limits.subscription-bytes",
+                  String.valueOf(POT),
+                  "limits.wildcard-patterns",
+                  String.valueOf(PATTERNS),
+                  "limits.topic-groups",
+                  String.valueOf(GROUPS)))
+          .budget(new WorkBudget(() -> NOW));
+  private final LoopContext context = bus.context();
   private final List<Client> clients = new ArrayList<>();
-
-  private LoopContext context() {
-    ServerConfig config =
-        ServerConfig.of(
-            Map.of(
-                "limits.subscription-bytes",
-                String.valueOf(POT),
-                "limits.wildcard-patterns",
-                String.valueOf(PATTERNS),
-                "limits.topic-groups",
-                String.valueOf(GROUPS)));
-    BusMemory memory = new BusMemory(1 << 30);
-    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
-    BusContext bus =
-        new BusContext(
-            "bus",
-            config.limits(),
-            index,
-            memory,
-            new Sessions("bus", Clock.systemUTC()),
-            TestAccess.open(),
-            new LoopBarrier(loops),
-            counters,
-            Clock.systemUTC());
-    return TestLoop.of(bus, loops, allocator, new WorkBudget(() -> NOW));
-  }
 
   /** Client that was welcomed. */
   private final class Client {
@@ -123,7 +98,7 @@ class SubscriptionShareTest {
 
     void unsubscribe(long id) {
       handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id)));
-      loops.runAll();
+      bus.loops.runAll();
       link.taken();
     }
 
@@ -144,8 +119,8 @@ class SubscriptionShareTest {
       client.session.onClosed();
       assertThat(client.link.addressBytes).isZero();
     }
-    assertThat(index.bytes()).isZero();
-    assertThat(index.patterns()).isZero();
+    assertThat(bus.index.bytes()).isZero();
+    assertThat(bus.index.patterns()).isZero();
   }
 
   /** Adds and removes subscriptions of a topic with very many, and publishes events between. */
@@ -153,12 +128,12 @@ class SubscriptionShareTest {
     RoutedSubscription guest = other(">");
     for (long n = 1; n < 10_000; n++) {
       publisher.handle(SampleFrames.publish("a.b", n, false, "x"));
-      if (index.waitNanos(guest.filter(), NOW) > 0) {
+      if (bus.index.waitNanos(guest.filter(), NOW) > 0) {
         return true;
       }
-      index.add(guest);
+      bus.index.add(guest);
       publisher.handle(SampleFrames.publish("a.b", ++n, false, "x"));
-      index.remove(guest);
+      bus.index.remove(guest);
     }
     return false;
   }
@@ -171,7 +146,7 @@ class SubscriptionShareTest {
   @Test
   void changesWaitWhenLargeRoutesAreRebuiltTooOften() {
     List<RoutedSubscription> crowd = IntStream.range(0, 1_000).mapToObj(i -> other("a.*")).toList();
-    crowd.forEach(index::add);
+    crowd.forEach(bus.index::add);
     Client client = new Client();
     assertThat(client.subscribe("x.*")).isEmpty();
     assertThat(makeRoutesAnew(new Client())).isTrue();
@@ -183,14 +158,14 @@ class SubscriptionShareTest {
     byte[] unsubscribe = ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L));
     for (byte[] frame : List.of(subscribe, unsubscribe)) {
       ByteBuffer in = ByteBuffer.wrap(frame);
-      long size = index.size();
+      long size = bus.index.size();
       context.budget().renew();
       assertThat(client.session.onMessage(in, 0, frame.length, 77, () -> {})).isZero();
-      assertThat(index.size()).as("nothing was done").isEqualTo(size);
+      assertThat(bus.index.size()).as("nothing was done").isEqualTo(size);
       assertThat(client.link.laterNanos).isBetween(1L, TimeUnit.SECONDS.toNanos(4));
     }
     assertThat(client.link.taken()).isEmpty();
-    crowd.forEach(index::remove);
+    crowd.forEach(bus.index::remove);
   }
 
   @ParameterizedTest
@@ -222,7 +197,7 @@ class SubscriptionShareTest {
     assertThat(client.fill())
         .contains("the subscriptions of the connection")
         .contains("at most " + OWN + " together, an eighth of limits.subscription-bytes");
-    assertThat(index.bytes()).isBetween(OWN * 9 / 10, OWN);
+    assertThat(bus.index.bytes()).isBetween(OWN * 9 / 10, OWN);
     client.unsubscribe(1);
     assertThat(client.subscribe("client0.topic.0")).isEmpty();
     assertThat(client.subscribe("client0.topic.x")).isNotEmpty();
@@ -239,9 +214,9 @@ class SubscriptionShareTest {
         filter.append(i).append('_').append(token).append('.');
       }
       refusal = client.subscribe(filter.append('*').toString());
-      assertThat(index.bytes()).isLessThanOrEqualTo(OWN);
+      assertThat(bus.index.bytes()).isLessThanOrEqualTo(OWN);
     }
-    assertThat(index.bytes()).isGreaterThan(OWN * 8 / 10);
+    assertThat(bus.index.bytes()).isGreaterThan(OWN * 8 / 10);
   }
 
   @Test
@@ -272,7 +247,7 @@ class SubscriptionShareTest {
       refusal = new Client().fill();
     }
     assertThat(refusal).contains("at most " + POT + " together, limits.subscription-bytes");
-    assertThat(index.bytes()).isBetween(POT * 9 / 10, POT);
+    assertThat(bus.index.bytes()).isBetween(POT * 9 / 10, POT);
     clients.get(0).session.onClosed();
     assertThat(new Client().subscribe("a")).isEmpty();
   }
@@ -329,7 +304,7 @@ class SubscriptionShareTest {
         assertThat(client.subscribe(filter(bits++))).isEmpty();
       }
     }
-    assertThat(index.patterns()).isEqualTo(PATTERNS);
+    assertThat(bus.index.patterns()).isEqualTo(PATTERNS);
     Client newcomer = new Client();
     assertThat(newcomer.subscribe(filter(bits)))
         .contains("the filters of all clients have 64 patterns")

@@ -15,11 +15,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.delivery.LoopBarrier;
-import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.samples.FakeAuthenticator;
-import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.SampleRules;
 import io.eventbus.server.samples.TestClock;
@@ -32,9 +28,6 @@ import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Origin;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
-import io.eventbus.server.stats.BusCounters;
-import io.eventbus.server.subscription.SubscriptionIndex;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -50,17 +43,13 @@ class TokenRenewalTest {
 
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
   private final Authentications authentications = new Authentications(authenticator);
-  private final FakeLoops loops = new FakeLoops(1);
-  private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final BusMemory memory = new BusMemory(1 << 30);
-  private final BusCounters counters = new BusCounters(1);
   private final TestClock clock = new TestClock(1_000_000);
-  private final Sessions sessions = new Sessions("bus", clock);
   // Nanoseconds of each reading of the clock.
   private long step;
   private long nanos;
   private final WorkBudget budget = new WorkBudget(() -> nanos += step);
-  private final LoopContext context = context();
+  private final SessionFixture bus = new SessionFixture(clock, authentications).budget(budget);
+  private final LoopContext context = bus.context();
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context, link);
 
@@ -68,29 +57,13 @@ class TokenRenewalTest {
       ControlFrames.encode(
           TypeCode.HELLO, new Hello("client", "agent/1", "old", null, Map.of(), null, null, null));
 
-  private LoopContext context() {
-    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
-    BusContext bus =
-        new BusContext(
-            "bus",
-            ServerConfig.defaults().limits(),
-            index,
-            memory,
-            sessions,
-            authentications,
-            new LoopBarrier(loops),
-            counters,
-            clock);
-    return TestLoop.of(bus, loops, allocator, budget);
-  }
-
   @AfterEach
   void assertNoLeaks() {
     session.onClosed();
     assertThat(authentications.waiting()).isZero();
-    assertThat(memory.used()).isZero();
-    assertThat(index.size()).isZero();
-    assertThat(sessions.size()).isZero();
+    assertThat(bus.memory.used()).isZero();
+    assertThat(bus.index.size()).isZero();
+    assertThat(bus.sessions.size()).isZero();
   }
 
   private void handle(Session of, byte[] message) {
@@ -149,7 +122,7 @@ class TokenRenewalTest {
   private Confirm confirm() {
     return new Confirm(
         TypeCode.AUTHENTICATE.code(),
-        session.principal().expiresAt() == null ? 0 : session.expiresAtMicros(),
+        session.principal().expiresAt() == null ? 0 : session.admission().expiresAtMicros(),
         "",
         -1L);
   }
@@ -316,10 +289,10 @@ class TokenRenewalTest {
         .extracting(problem -> ((Problem) problem).getAbout())
         .containsExactlyInAnyOrder(2L, 3L);
     assertThat(sent.get(2)).as("behind what it has changed").isEqualTo(confirm());
-    loops.runAll();
+    bus.loops.runAll();
     assertThat(link.taken()).containsExactlyInAnyOrder(new Drained(2L), new Drained(3L));
     assertThat(session.subscriptions().size()).isEqualTo(1);
-    assertThat(index.accounts().subscriptions()).isEqualTo(1);
+    assertThat(bus.index.accounts().subscriptions()).isEqualTo(1);
     handle(SampleFrames.publish("other", 2, false, "x"));
     assertThat(((Problem) link.taken().get(0)).getCode()).isEqualTo(ErrorCode.FORBIDDEN);
     handle(SampleFrames.publish("user.one", 1, true, "x"));

@@ -256,7 +256,7 @@ final class CallCompletion {
     if (member.loop() == calls.number()) {
       member.client().cancelled(number, timedOut, reason, nowNanos);
     } else {
-      CallHandOverQueue.Note note = calls.startNote(member.loop(), CallHandOverQueue.Kind.CANCEL);
+      CallNote note = calls.startNote(member.loop(), CallNote.Kind.CANCEL);
       note.member = member;
       note.number = number;
       note.timedOut = timedOut;

@@ -191,8 +191,8 @@ final class CallDispatcher {
     if (member.loop() == calls.number()) {
       member.client().invoke(call, nowNanos);
     } else {
-      calls.startNote(member.loop(), CallHandOverQueue.Kind.INVOKE).call = call;
-      call.client().end().chargeWork(CallHandOverQueue.nanos(call.bytes()));
+      calls.startNote(member.loop(), CallNote.Kind.INVOKE).call = call;
+      call.client().end().chargeWork(CallHandOver.nanos(call.bytes()));
     }
   }
 
@@ -338,7 +338,7 @@ final class CallDispatcher {
       } else if (loop == calls.number()) {
         granted(member, calls.now());
       } else {
-        calls.startNote(loop, CallHandOverQueue.Kind.PLACE).member = member;
+        calls.startNote(loop, CallNote.Kind.PLACE).member = member;
       }
     }
   }

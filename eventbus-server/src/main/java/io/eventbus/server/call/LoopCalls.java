@@ -34,14 +34,14 @@ public final class LoopCalls {
   private final LoopServices services;
   private final CallDispatcher dispatcher;
   private final CallCompletion completion;
-  private final @Nullable CallHandOverQueue[] others;
+  private final @Nullable CallHandOver[] others;
   private final Deque<Call> spare = new ArrayDeque<>();
   private final Map<Object, FairnessGroup> groups = new HashMap<>();
   private final ServiceMemory.OfLoop memory;
   private final ServiceMemory.OfLoop registrations;
   private long dispatched;
   private boolean flushDue;
-  private @Nullable CallHandOverQueue notifiedLast;
+  private @Nullable CallHandOver notifiedLast;
 
   LoopCalls(
       BusCalls bus, int number, LoopPort port, CallStats stats, CallStats fromBuses, long seed) {
@@ -62,7 +62,7 @@ public final class LoopCalls {
     this.completion = new CallCompletion(this);
     this.memory = bus.memory().services().ofLoop();
     this.registrations = bus.memory().registrations().ofLoop();
-    this.others = new CallHandOverQueue[bus.loopCount()];
+    this.others = new CallHandOver[bus.loopCount()];
   }
 
   /** Creates the memory share of one connection for its calls and tunnels. */
@@ -200,7 +200,7 @@ public final class LoopCalls {
   public void flush() {
     checkLoop();
     flushDue = false;
-    for (CallHandOverQueue other : others) {
+    for (CallHandOver other : others) {
       if (other != null) {
         other.flush();
       }
@@ -208,8 +208,8 @@ public final class LoopCalls {
   }
 
   /** Starts a note to another loop; to be filled in at once. */
-  CallHandOverQueue.Note startNote(int loop, CallHandOverQueue.Kind kind) {
-    CallHandOverQueue queue = queue(loop);
+  CallNote startNote(int loop, CallNote.Kind kind) {
+    CallHandOver queue = queue(loop);
     notifiedLast = queue;
     if (!flushDue) {
       flushDue = true;
@@ -218,11 +218,11 @@ public final class LoopCalls {
     return queue.add(kind);
   }
 
-  private CallHandOverQueue queue(int loop) {
-    CallHandOverQueue queue = others[loop];
+  private CallHandOver queue(int loop) {
+    CallHandOver queue = others[loop];
     if (queue == null) {
       Executor executor = bus.executor(loop);
-      queue = new CallHandOverQueue(bus.loop(loop), executor);
+      queue = new CallHandOver(bus.loop(loop), executor);
       others[loop] = queue;
     }
     return queue;
@@ -230,12 +230,12 @@ public final class LoopCalls {
 
   /** Returns whether the loop that got the last note is behind with earlier ones. */
   private boolean isOtherBehind() {
-    CallHandOverQueue last = notifiedLast;
-    return last != null && last.isBehind();
+    CallHandOver last = notifiedLast;
+    return last != null && last.isFull();
   }
 
   /** Processes a note of another loop. */
-  void receive(CallHandOverQueue.Note note) {
+  void receive(CallNote note) {
     checkLoop();
     long now = now();
     switch (note.kind) {
@@ -267,7 +267,7 @@ public final class LoopCalls {
     boolean told = others.length == 1;
     for (int loop = 0; loop < others.length; loop++) {
       if (loop != number && queue(loop).isFirst(service)) {
-        startNote(loop, CallHandOverQueue.Kind.UNSERVED).service = service;
+        startNote(loop, CallNote.Kind.UNSERVED).service = service;
         told = true;
       }
     }
@@ -282,7 +282,7 @@ public final class LoopCalls {
     }
     for (int loop = 0; loop < others.length; loop++) {
       if (loop != number && queue(loop).isFirst(member)) {
-        startNote(loop, CallHandOverQueue.Kind.MEMBER_GONE).member = member;
+        startNote(loop, CallNote.Kind.MEMBER_GONE).member = member;
       }
     }
     dispatcher.memberGone(member);
@@ -293,7 +293,7 @@ public final class LoopCalls {
     if (member.loop() == number) {
       member.resume();
     } else {
-      startNote(member.loop(), CallHandOverQueue.Kind.RESUME).member = member;
+      startNote(member.loop(), CallNote.Kind.RESUME).member = member;
     }
   }
 

@@ -132,7 +132,7 @@ public final class MemberConnection {
     if (owner == calls) {
       calls.completion().returned(call, reason, nowNanos);
     } else {
-      CallHandOverQueue.Note note = calls.startNote(owner.number(), CallHandOverQueue.Kind.RETURN);
+      CallNote note = calls.startNote(owner.number(), CallNote.Kind.RETURN);
       note.call = call;
       note.returned = reason;
     }
@@ -200,12 +200,12 @@ public final class MemberConnection {
       calls.completion().replied(found, handledMicros, tunnel, reply, now);
     } else {
       reply.retain();
-      CallHandOverQueue.Note note = calls.startNote(owner.number(), CallHandOverQueue.Kind.REPLY);
+      CallNote note = calls.startNote(owner.number(), CallNote.Kind.REPLY);
       note.call = found;
       note.handledMicros = handledMicros;
       note.tunnel = tunnel;
       note.body = reply;
-      end.chargeWork(CallHandOverQueue.nanos(reply.size()));
+      end.chargeWork(CallHandOver.nanos(reply.size()));
     }
     if (tunnel != null) {
       tunnel.endIfTooMany();
@@ -314,13 +314,13 @@ public final class MemberConnection {
       calls.completion().failed(found, code, executed, retryAfterMillis, failure, now);
     } else {
       failure.retain();
-      CallHandOverQueue.Note note = calls.startNote(owner.number(), CallHandOverQueue.Kind.FAILURE);
+      CallNote note = calls.startNote(owner.number(), CallNote.Kind.FAILURE);
       note.call = found;
       note.code = code;
       note.executed = executed;
       note.retryAfterMillis = retryAfterMillis;
       note.body = failure;
-      end.chargeWork(CallHandOverQueue.nanos(failure.size()));
+      end.chargeWork(CallHandOver.nanos(failure.size()));
     }
     calls.dispatcher().release(member);
     return true;

@@ -34,7 +34,7 @@ final class TunnelCrossing implements TunnelLoop {
 
   @Override
   public void data(TunnelHalf to, long offset, boolean last, Delivery frame) {
-    CallHandOverQueue.Note note = note(to, CallHandOverQueue.Kind.TUNNEL_DATA);
+    CallNote note = note(to, CallNote.Kind.TUNNEL_DATA);
     note.number = offset;
     note.last = last;
     note.body = frame;
@@ -42,18 +42,18 @@ final class TunnelCrossing implements TunnelLoop {
 
   @Override
   public void credit(TunnelHalf to, long limit, long received) {
-    CallHandOverQueue.Note note = note(to, CallHandOverQueue.Kind.TUNNEL_CREDIT);
+    CallNote note = note(to, CallNote.Kind.TUNNEL_CREDIT);
     note.number = limit;
     note.received = received;
   }
 
   @Override
   public void end(TunnelHalf to, TunnelEnding end) {
-    note(to, CallHandOverQueue.Kind.TUNNEL_END).ending = end;
+    note(to, CallNote.Kind.TUNNEL_END).ending = end;
   }
 
-  private CallHandOverQueue.Note note(TunnelHalf to, CallHandOverQueue.Kind kind) {
-    CallHandOverQueue.Note note = calls.startNote(to.loop(), kind);
+  private CallNote note(TunnelHalf to, CallNote.Kind kind) {
+    CallNote note = calls.startNote(to.loop(), kind);
     note.tunnel = to;
     return note;
   }

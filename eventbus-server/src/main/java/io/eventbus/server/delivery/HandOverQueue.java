@@ -1,7 +1,5 @@
 package io.eventbus.server.delivery;
 
-import io.eventbus.schema.Overflow;
-import io.eventbus.server.memory.WakeupList;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,49 +10,45 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Queue of deliveries from one loop to another: collected during a read cycle, then handed over as
- * one task.
+ * Queue of work from one loop to another: collected during a read cycle, then handed over as one
+ * task, in order.
  *
- * <p>The source loop adds and flushes; the destination loop runs the batch. At most {@link #LIMIT}
- * bytes wait in between: beyond that {@link #isFull} makes publishers wait. Batches are reused, so
- * that nothing is allocated in steady state.
+ * <p>The source loop adds and flushes; the destination loop processes the batch. Beyond a limit of
+ * what waits in between, {@link #isFull} tells the source to wait. Batches and their items are
+ * reused, so that nothing is allocated in steady state.
+ *
+ * @param <T> mutable item, filled in again for each piece of work
  */
-public final class HandOverQueue {
+public abstract class HandOverQueue<T> {
   /**
-   * Bytes between two loops beyond which publishers wait: some milliseconds of work for the
-   * destination.
-   */
-  public static final long LIMIT = 16L * 1024 * 1024;
-
-  /** Bytes that one subscriber of a delivery counts for besides its size: it is work as well. */
-  private static final int TARGET_BYTES = 512;
-
-  /**
-   * Maximum work of one task at the destination, in subscribers: Netty looks at the clock only
-   * after 64 tasks, so that other work comes in between.
+   * Maximum work of one task at the destination: Netty looks at the clock only after 64 tasks, so
+   * that other work comes in between.
    */
   private static final int BATCH_WORK = 512;
 
   private static final Logger LOG = LoggerFactory.getLogger(HandOverQueue.class);
 
-  /** Deliveries of one read cycle, in order. */
+  /** Items of one read cycle, in order. */
   private final class Batch implements Runnable {
-    Delivery[] deliveries = new Delivery[64];
-    RouteTarget[][] targets = new RouteTarget[64][];
-    int size;
-    int work;
-    long bytes;
+    // Those behind size are kept for reuse.
+    private Object[] items = new Object[16];
+    private int size;
+    private int work;
+    private long load;
 
-    void add(Delivery delivery, RouteTarget[] to) {
-      if (size == deliveries.length) {
-        deliveries = Arrays.copyOf(deliveries, size * 2);
-        targets = Arrays.copyOf(targets, size * 2);
+    T add() {
+      if (size == items.length) {
+        items = Arrays.copyOf(items, size * 2);
       }
-      deliveries[size] = delivery;
-      targets[size++] = to;
-      int more = work(delivery, to);
-      work += more;
-      bytes += delivery.ownBytes() + (long) TARGET_BYTES * more;
+      if (items[size] == null) {
+        items[size] = create();
+      }
+      return item(size++);
+    }
+
+    @SuppressWarnings("unchecked") // Only add() puts items in.
+    private T item(int index) {
+      return (T) items[index];
     }
 
     @Override
@@ -63,16 +57,11 @@ public final class HandOverQueue {
       OutOfMemoryError endOfHeap = null;
       try {
         while (next < size) {
-          Delivery delivery = deliveries[next];
-          for (RouteTarget target : targets[next]) {
-            try {
-              offer(target, delivery);
-            } catch (OutOfMemoryError e) {
-              endOfHeap = e;
-            }
+          try {
+            handle(item(next++));
+          } catch (OutOfMemoryError e) {
+            endOfHeap = e;
           }
-          next++;
-          delivery.release();
         }
       } finally {
         // After an error here the rest is lost, but the queue goes on.
@@ -83,64 +72,82 @@ public final class HandOverQueue {
       }
     }
 
-    /**
-     * Offers a delivery to a subscriber. It must not throw; if it does it has missed the delivery,
-     * and ends, without affecting others.
-     */
-    private static void offer(RouteTarget target, Delivery delivery) {
+    private void handle(T item) {
       try {
-        target.subscriber().offer(delivery, target.overflow());
-      } catch (RuntimeException | Error e) {
         try {
-          LOG.error("a subscriber failed to take a delivery", e);
+          process(item);
         } finally {
-          target.subscriber().failed(delivery);
+          clear(item);
         }
+      } catch (RuntimeException | Error e) {
         if (e instanceof OutOfMemoryError endOfHeap) {
           throw endOfHeap;
         }
+        // Other items are not affected.
+        LOG.error("work of another loop failed", e);
       }
     }
 
     private void discardFrom(int first) {
-      for (int i = first; i < size; i++) {
-        deliveries[i].release();
+      try {
+        for (int i = first; i < size; i++) {
+          clear(item(i));
+        }
+      } finally {
+        done();
       }
-      done();
     }
 
     private void done() {
-      long freed = bytes;
-      Arrays.fill(deliveries, 0, size, null);
-      Arrays.fill(targets, 0, size, null);
+      long freed = load;
       size = 0;
       work = 0;
-      bytes = 0;
+      load = 0;
       spare.set(this);
-      if (pending.addAndGet(-freed) < LIMIT / 2 && !waiters.isEmpty()) {
+      if (waiting.addAndGet(-freed) < limit / 2 && !waiters.isEmpty()) {
         waiters.wake();
       }
     }
   }
 
   private final Executor destination;
+  private final long limit;
   private final AtomicReference<@Nullable Batch> spare = new AtomicReference<>();
-  private final AtomicLong pending = new AtomicLong();
+  // Load that was flushed and not processed.
+  private final AtomicLong waiting = new AtomicLong();
   private final WakeupList waiters = new WakeupList();
   private @Nullable Batch open;
 
-  public HandOverQueue(Executor destination) {
+  /**
+   * Creates an empty queue.
+   *
+   * @param limit load beyond which the queue is full, in the unit of {@link #append}
+   */
+  protected HandOverQueue(Executor destination, long limit) {
     this.destination = destination;
+    this.limit = limit;
   }
 
+  /** Creates an empty item. */
+  protected abstract T create();
+
+  /** Processes an item on the destination loop. An exception does not affect other items. */
+  protected abstract void process(T item);
+
   /**
-   * Adds a delivery, source loop only. Returns true if it is the first of a batch, so that a flush
-   * is due.
+   * Empties an item for reuse and releases what it holds. Called exactly once for each item that
+   * was added, after {@link #process} or in place of it.
    */
-  public boolean add(Delivery delivery, RouteTarget[] targets) {
-    delivery.retain();
+  protected abstract void clear(T item);
+
+  /**
+   * Adds an item, to be filled in before anything else is done; source loop only.
+   *
+   * @param work estimated work of the item; a task has 512 at most, or one item
+   * @param load what the item counts for in the limit
+   */
+  protected final T append(int work, long load) {
     Batch batch = open;
-    boolean first = batch == null;
     if (batch == null) {
       batch = spare.getAndSet(null);
       if (batch == null) {
@@ -148,19 +155,22 @@ public final class HandOverQueue {
       }
       open = batch;
     }
-    batch.add(delivery, targets);
-    if (batch.work >= BATCH_WORK) {
-      flush();
-    }
-    return first;
+    batch.work += work;
+    batch.load += load;
+    return batch.add();
   }
 
-  private static int work(Delivery delivery, RouteTarget[] targets) {
-    int work = 0;
-    for (RouteTarget target : targets) {
-      work += target.work(delivery.events());
+  /** Hands over what was added if it is the work of one task; source loop only. */
+  protected final void flushIfLarge() {
+    Batch batch = open;
+    if (batch != null && batch.work >= BATCH_WORK) {
+      flush();
     }
-    return work;
+  }
+
+  /** Returns whether nothing was added since the last flush; source loop only. */
+  protected final boolean isFlushed() {
+    return open == null;
   }
 
   /** Hands over what was added to the destination; source loop only. */
@@ -170,9 +180,9 @@ public final class HandOverQueue {
       return;
     }
     open = null;
-    long flushed = batch.bytes;
+    long flushed = batch.load;
     boolean taken = false;
-    pending.addAndGet(flushed);
+    waiting.addAndGet(flushed);
     try {
       destination.execute(batch);
       taken = true;
@@ -184,27 +194,22 @@ public final class HandOverQueue {
       if (!taken) {
         // For the next flush: nothing of it may be lost.
         open = batch;
-        pending.addAndGet(-flushed);
+        waiting.addAndGet(-flushed);
       }
     }
   }
 
-  /** Returns whether the queue is full; source loop only. */
-  public boolean isFull() {
+  /** Returns whether more than the limit waits; source loop only. */
+  public final boolean isFull() {
     Batch batch = open;
-    return pending.get() + (batch == null ? 0 : batch.bytes) > LIMIT;
+    return waiting.get() + (batch == null ? 0 : batch.load) > limit;
   }
 
   /** Calls back when the queue is no longer full; source loop only. */
-  public void whenNotFull(Runnable retry) {
+  public final void whenNotFull(Runnable retry) {
     waiters.add(retry);
     if (!isFull()) {
       waiters.wake();
     }
-  }
-
-  /** Returns the target for one group member. */
-  public static RouteTarget[] single(Subscriber subscriber, Overflow overflow) {
-    return new RouteTarget[] {new RouteTarget(subscriber, overflow)};
   }
 }

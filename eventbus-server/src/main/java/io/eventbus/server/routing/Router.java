@@ -45,7 +45,7 @@ public final class Router {
   private final LoopStats stats;
   private final RemoteForwarder remote;
   private final LoopRoutes routes;
-  private final @Nullable HandOverQueue[] handOvers;
+  private final @Nullable DeliveryHandOver[] handOvers;
   private final GroupSelector choice = new GroupSelector();
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(Frames.MAX_DELIVER_HEAD);
   private final Runnable flushDue;
@@ -75,9 +75,9 @@ public final class Router {
     this.remote = remote;
     this.starting = remote != RemoteForwarder.NONE;
     this.flushDue = flushDue;
-    handOvers = new HandOverQueue[loops.count()];
+    handOvers = new DeliveryHandOver[loops.count()];
     for (int i = 0; i < handOvers.length; i++) {
-      handOvers[i] = i == loop ? null : new HandOverQueue(loops.executor(i));
+      handOvers[i] = i == loop ? null : new DeliveryHandOver(loops.executor(i));
     }
   }
 
@@ -313,7 +313,7 @@ public final class Router {
   }
 
   private boolean isHandOverFull(Runnable retry) {
-    for (HandOverQueue handOver : handOvers) {
+    for (DeliveryHandOver handOver : handOvers) {
       if (handOver != null && handOver.isFull()) {
         handOver.whenNotFull(retry);
         return true;
@@ -453,7 +453,7 @@ public final class Router {
   private void enqueueOne(int i, Delivery own) {
     try {
       Subscriber member = choice.member(i);
-      enqueue(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
+      enqueue(own, member.loop(), DeliveryHandOver.single(member, choice.overflow(i)));
     } finally {
       own.release();
     }
@@ -555,7 +555,7 @@ public final class Router {
     if (targets.length == 0) {
       return;
     }
-    HandOverQueue handOver = handOvers[to];
+    DeliveryHandOver handOver = handOvers[to];
     if (handOver != null) {
       if (handOver.add(delivery, targets)) {
         flushDue.run();
@@ -569,7 +569,7 @@ public final class Router {
 
   /** Hands over what was collected for other loops; called at the end of a read cycle. */
   public void flush() {
-    for (HandOverQueue handOver : handOvers) {
+    for (DeliveryHandOver handOver : handOvers) {
       if (handOver != null) {
         handOver.flush();
       }

@@ -180,7 +180,8 @@ class RoutingStressTest {
     BusMemory memory = new BusMemory(1L << 40);
     Delivery small = Delivery.of(allocator, memory, DeliveryKind.DIRECT, new byte[10], 0);
     Delivery tooBig =
-        Delivery.of(allocator, memory, DeliveryKind.DIRECT, new byte[(int) HandOverQueue.LIMIT], 0);
+        Delivery.of(
+            allocator, memory, DeliveryKind.DIRECT, new byte[(int) DeliveryHandOver.LIMIT], 0);
     FakeSubscriber owner = new FakeSubscriber(0);
     AtomicLong offered = new AtomicLong();
     Subscriber counter =
@@ -212,7 +213,7 @@ class RoutingStressTest {
         };
     RouteTarget[] targets = {new RouteTarget(counter, Overflow.BLOCK)};
     Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    HandOverQueue queue = new HandOverQueue(tasks::add);
+    DeliveryHandOver queue = new DeliveryHandOver(tasks::add);
     runAll(
         () -> {
           for (int i = 0; i < ROUNDS; i++) {

@@ -1,5 +1,6 @@
 package io.eventbus.server.delivery;
 
+import io.eventbus.server.memory.WakeupList;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;

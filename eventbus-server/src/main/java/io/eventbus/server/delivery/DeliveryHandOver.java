@@ -1,10 +1,6 @@
-package io.eventbus.server.routing;
+package io.eventbus.server.delivery;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.delivery.HandOverQueue;
-import io.eventbus.server.delivery.RouteTarget;
-import io.eventbus.server.delivery.Subscriber;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -14,12 +10,12 @@ import org.slf4j.LoggerFactory;
  * Queue of deliveries from one loop to the subscribers of another. At most {@link #LIMIT} bytes
  * wait in between: beyond that publishers wait.
  */
-final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item> {
+public final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item> {
   /**
    * Bytes between two loops beyond which publishers wait: some milliseconds of work for the
    * destination.
    */
-  static final long LIMIT = 16L * 1024 * 1024;
+  public static final long LIMIT = 16L * 1024 * 1024;
 
   /** Bytes that one subscriber of a delivery counts for besides its size: it is work as well. */
   private static final int TARGET_BYTES = 512;
@@ -34,7 +30,7 @@ final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item> {
     private RouteTarget[] targets = NONE;
   }
 
-  DeliveryHandOver(Executor destination) {
+  public DeliveryHandOver(Executor destination) {
     super(destination, LIMIT);
   }
 
@@ -42,7 +38,7 @@ final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item> {
    * Adds a delivery, source loop only. Returns true if it is the first of a batch, so that a flush
    * is due.
    */
-  boolean add(Delivery delivery, RouteTarget[] targets) {
+  public boolean add(Delivery delivery, RouteTarget[] targets) {
     delivery.retain();
     boolean first = isFlushed();
     int work = work(delivery, targets);
@@ -115,7 +111,7 @@ final class DeliveryHandOver extends HandOverQueue<DeliveryHandOver.Item> {
   }
 
   /** Returns the target for one group member. */
-  static RouteTarget[] single(Subscriber subscriber, Overflow overflow) {
+  public static RouteTarget[] single(Subscriber subscriber, Overflow overflow) {
     return new RouteTarget[] {new RouteTarget(subscriber, overflow)};
   }
 }

@@ -1,11 +1,9 @@
-package io.eventbus.server.routing;
+package io.eventbus.server.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.delivery.RouteTarget;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;

@@ -1,26 +1,22 @@
 package io.eventbus.server;
 
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.eventbus.testing.PackageTable;
 import java.io.IOException;
-import java.util.List;
 
 /** This module's rows of the package table in {@code docs/architecture.md}, and more rules. */
 @AnalyzeClasses(
     packages = {"io.eventbus.server", "io.eventbus.cli"},
     importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
-  private static final String MODULE = "eventbus-server";
-
   private static final String TRANSPORT = "io.eventbus.server.transport..";
   private static final String FEDERATION = "io.eventbus.server.federation..";
   private static final String ADMIN = "io.eventbus.server.admin";
@@ -31,17 +27,7 @@ class ArchitectureTest {
 
   @ArchTest
   static void every_package_keeps_to_its_row(JavaClasses all) throws IOException {
-    List<String> failures =
-        PackageTable.read().rules(MODULE).stream()
-            .flatMap(rule -> rule.evaluate(all).getFailureReport().getDetails().stream())
-            .toList();
-    assertThat(failures).as("dependencies that docs/architecture.md does not allow").isEmpty();
-  }
-
-  @ArchTest
-  static void every_package_is_in_the_table(JavaClasses all) throws IOException {
-    List<String> packages = PackageTable.read().packages(MODULE);
-    classes().should().resideInAnyPackage(packages.toArray(new String[0])).check(all);
+    PackageTable.check("eventbus-server", all);
   }
 
   @ArchTest

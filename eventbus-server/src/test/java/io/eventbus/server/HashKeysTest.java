@@ -57,7 +57,8 @@ class HashKeysTest {
   /** Keys that nobody outside can choose, or of which there are few, with the reason. */
   private static final Map<String, String> ALLOWED =
       Map.ofEntries(
-          Map.entry("io/eventbus/client/internal/Transport$Channel", "an interface; by identity"),
+          Map.entry(
+              "io/eventbus/client/internal/base/Transport$Channel", "an interface; by identity"),
           Map.entry("io/eventbus/client/internal/call/CallPath", "an interface; by identity"),
           Map.entry(
               "io/eventbus/client/internal/call/ReceivedInvocation$Target",

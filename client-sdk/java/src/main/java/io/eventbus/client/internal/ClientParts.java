@@ -3,16 +3,29 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
-import io.eventbus.client.EventBusException;
-import io.eventbus.client.Gap;
-import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.internal.base.Counters;
+import io.eventbus.client.internal.base.MicroClock;
+import io.eventbus.client.internal.base.Notifier;
+import io.eventbus.client.internal.base.Outside;
+import io.eventbus.client.internal.base.Scheduler;
 import io.eventbus.client.internal.call.CallTable;
+import io.eventbus.client.internal.connection.BusLink;
+import io.eventbus.client.internal.connection.CallTraffic;
+import io.eventbus.client.internal.connection.ConnectionTraffic;
+import io.eventbus.client.internal.connection.Connector;
+import io.eventbus.client.internal.inbound.Acks;
+import io.eventbus.client.internal.inbound.ConsumerCallbacks;
+import io.eventbus.client.internal.inbound.Dispatcher;
+import io.eventbus.client.internal.inbound.PushConsumer;
+import io.eventbus.client.internal.inbound.ReadGate;
+import io.eventbus.client.internal.inbound.Subscriptions;
+import io.eventbus.client.internal.outbound.Barriers;
+import io.eventbus.client.internal.outbound.CallOutlet;
+import io.eventbus.client.internal.outbound.EventEncoder;
+import io.eventbus.client.internal.outbound.Outbox;
+import io.eventbus.client.internal.outbound.Sender;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
-import java.util.function.DoubleSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Parts of one client, wired once. */
 record ClientParts(
@@ -31,18 +44,6 @@ record ClientParts(
     PushConsumer.Environment environment,
     Connector connector) {
 
-  private static final Logger LOG = LoggerFactory.getLogger(ClientParts.class);
-
-  /** Dependencies from outside, which tests replace. */
-  record Outside(
-      Transport transport,
-      Scheduler conductor,
-      Executor senders,
-      Executor handlers,
-      MicroClock clock,
-      DoubleSupplier random,
-      Runnable onClosed) {}
-
   static ClientParts wire(ClientOptions options, Outside outside) {
     MicroClock clock = outside.clock();
     Executor given = options.executor();
@@ -56,15 +57,10 @@ record ClientParts(
     Acks acks = new Acks();
     Outbox outbox = new Outbox(options.outbound(), clock);
     EventEncoder encoder = new EventEncoder(clock, options.outbound().bufferBytes());
-    Subscriptions subscriptions = new Subscriptions(outbox, notifier, clock);
+    Subscriptions subscriptions = new Subscriptions(outbox::addControl, notifier, clock);
     ReadGate gate = new ReadGate();
-    ConsumerStarts starts =
-        new ConsumerStarts(
-            executor,
-            outside.conductor(),
-            clock,
-            gate,
-            (subscription, why) -> abandon(subscription, why, counters, notifier));
+    ConsumerCallbacks consumers =
+        new ConsumerCallbacks(notifier, counters, executor, outside.conductor(), clock, gate);
     Dispatcher dispatcher =
         new Dispatcher(
             subscriptions, acks, counters, notifier, gate, clock, options.trackedProducers());
@@ -90,7 +86,7 @@ record ClientParts(
                 executor),
             () -> {
               OpenClients.ALL.remove(outbox);
-              starts.close();
+              consumers.close();
               outside.transport().close();
               outside.conductor().shutdown();
               outside.onClosed().run();
@@ -108,7 +104,7 @@ record ClientParts(
         notifier,
         maintenance,
         calls,
-        new Callbacks(notifier, counters, starts),
+        consumers,
         connector);
   }
 
@@ -128,65 +124,11 @@ record ClientParts(
     return new CallTraffic(calls, outlet, encoder);
   }
 
-  /** Ends a subscription whose consumer the executor will not run any more. */
-  private static void abandon(
-      SubscriptionState subscription, EventBusException why, Counters counters, Notifier notifier) {
-    LOG.debug("a subscription is given up", why);
-    counters.abandonedSubscriptions.increment();
-    subscription.unsubscribe();
-    subscription.queue.discard();
-    notifier.tell(listener -> listener.problem(why));
-    notifier.complete(subscription::completeFinished);
-  }
-
   /** Starts the first connection; the client is there when it is. */
   CompletableFuture<EventBusClient> start() {
     // First: the end of the client, which may come at once, removes it.
     OpenClients.ALL.add(new OpenClients.Client(options.name(), outbox, barriers, options, clock));
     maintenance.start();
     return connector.start().thenApply(connected -> new BusClient(this));
-  }
-
-  /** Callbacks of consumers. */
-  private record Callbacks(Notifier notifier, Counters counters, ConsumerStarts starts)
-      implements PushConsumer.Environment {
-    @Override
-    public void start(
-        SubscriptionState subscription, Runnable consumer, Consumer<EventBusException> givenUp) {
-      starts.start(subscription, consumer, givenUp);
-    }
-
-    @Override
-    public void handlerFailed(
-        SubscriptionState subscription, ReceivedEvent event, Throwable failure) {
-      subscription.failed.increment();
-      counters.handlerFailures.increment();
-      LOG.debug("the handler of {} failed", subscription.filter(), failure);
-      notifier.tell(listener -> listener.handlerFailed(subscription, event, failure));
-    }
-
-    @Override
-    public void noticeFailed(SubscriptionState subscription, Record notice, Throwable failure) {
-      subscription.failed.increment();
-      counters.handlerFailures.increment();
-      LOG.warn("the handler of {} failed with {}", subscription.filter(), notice, failure);
-    }
-
-    @Override
-    public void conflated(SubscriptionState subscription, Gap gap) {
-      subscription.missing.add(gap.count());
-      counters.missing.add(gap.count());
-      notifier.tell(listener -> listener.gap(gap));
-    }
-
-    @Override
-    public void finished(SubscriptionState subscription) {
-      notifier.complete(subscription::completeFinished);
-    }
-
-    @Override
-    public void fail(Runnable telling) {
-      notifier.fail(telling);
-    }
   }
 }

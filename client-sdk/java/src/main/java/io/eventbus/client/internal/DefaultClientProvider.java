@@ -3,6 +3,13 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.ClientProvider;
 import io.eventbus.client.EventBusClient;
+import io.eventbus.client.internal.base.MicroClock;
+import io.eventbus.client.internal.base.Outside;
+import io.eventbus.client.internal.base.RefCounted;
+import io.eventbus.client.internal.base.SharedThreads;
+import io.eventbus.client.internal.base.Transport;
+import io.eventbus.client.internal.base.TransportProvider;
+import io.eventbus.client.internal.connection.BusLink;
 import java.util.ServiceLoader;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
@@ -41,7 +48,7 @@ public final class DefaultClientProvider implements ClientProvider {
     }
     return ClientParts.wire(
             options,
-            new ClientParts.Outside(
+            new Outside(
                 transport,
                 threads.get().conductor(),
                 threads.get().senders(),

@@ -3,6 +3,14 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.ConnectionListener.DropCause;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.internal.base.MicroClock;
+import io.eventbus.client.internal.base.Scheduler;
+import io.eventbus.client.internal.connection.BusLink;
+import io.eventbus.client.internal.inbound.Acks;
+import io.eventbus.client.internal.inbound.Stalls;
+import io.eventbus.client.internal.outbound.FrameStages;
+import io.eventbus.client.internal.outbound.PublishFrame;
+import io.eventbus.client.internal.outbound.Sender;
 import io.eventbus.protocol.DurationText;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
@@ -92,14 +100,14 @@ final class Maintenance {
               "the event was not sent within "
                   + DurationText.of(timeout)
                   + ", and will not be sent");
-      parts.notifier().fail(unsent, failure);
+      FrameStages.fail(parts.notifier(), unsent, failure);
     }
     List<PublishFrame> late = parts.outbox().confirmations().expired(bornBefore);
     if (!late.isEmpty()) {
       EventBusException failure =
           new EventBusException.TimedOut(
               "the bus did not confirm within " + DurationText.of(timeout) + ": delivered or not");
-      parts.notifier().fail(late, failure);
+      FrameStages.fail(parts.notifier(), late, failure);
     }
     parts.barriers().expire(clock.nanoTime());
     stalls.check(clock.nanoTime());

@@ -1,6 +1,9 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.ClientOptions;
+import io.eventbus.client.internal.base.MicroClock;
+import io.eventbus.client.internal.outbound.Barriers;
+import io.eventbus.client.internal.outbound.Outbox;
 import io.eventbus.protocol.DurationText;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 /**
- * Implementation behind the public API: the connection's state machine, batching on the way out,
- * dispatch on the way in. It reaches the network only through the port {@link
- * io.eventbus.client.internal.Transport}.
+ * Implementation behind the public API: puts the parts of a client together. Its packages {@code
+ * outbound} and {@code inbound} do not know each other, {@code connection} drives both, and all
+ * three stand on {@code base}; {@code call} has services and requests.
  */
 package io.eventbus.client.internal;

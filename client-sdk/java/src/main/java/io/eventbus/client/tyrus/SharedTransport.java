@@ -1,6 +1,6 @@
 package io.eventbus.client.tyrus;
 
-import io.eventbus.client.internal.RefCounted;
+import io.eventbus.client.internal.base.RefCounted;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;

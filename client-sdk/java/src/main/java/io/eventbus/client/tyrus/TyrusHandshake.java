@@ -1,6 +1,6 @@
 package io.eventbus.client.tyrus;
 
-import io.eventbus.client.internal.TransportProvider;
+import io.eventbus.client.internal.base.TransportProvider;
 import jakarta.websocket.ClientEndpointConfig;
 import jakarta.websocket.DeploymentException;
 import java.io.IOException;

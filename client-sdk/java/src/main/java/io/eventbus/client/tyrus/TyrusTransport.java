@@ -1,8 +1,8 @@
 package io.eventbus.client.tyrus;
 
-import io.eventbus.client.internal.RefCounted;
-import io.eventbus.client.internal.Transport;
-import io.eventbus.client.internal.TransportProvider;
+import io.eventbus.client.internal.base.RefCounted;
+import io.eventbus.client.internal.base.Transport;
+import io.eventbus.client.internal.base.TransportProvider;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;

@@ -1,7 +1,7 @@
 package io.eventbus.client.tyrus;
 
-import io.eventbus.client.internal.Transport;
-import io.eventbus.client.internal.TransportProvider;
+import io.eventbus.client.internal.base.Transport;
+import io.eventbus.client.internal.base.TransportProvider;
 
 /** Factory of transports over Tyrus. */
 public final class TyrusTransportProvider implements TransportProvider {

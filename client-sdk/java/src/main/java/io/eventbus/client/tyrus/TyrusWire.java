@@ -1,6 +1,6 @@
 package io.eventbus.client.tyrus;
 
-import io.eventbus.client.internal.UpgradeRefused;
+import io.eventbus.client.internal.base.UpgradeRefused;
 import jakarta.websocket.CloseReason;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -13,6 +13,7 @@ import io.eventbus.client.Overflow;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
+import io.eventbus.client.internal.base.FakeBus;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Drained;

@@ -18,6 +18,9 @@ import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.client.SendResult;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
+import io.eventbus.client.internal.base.FakeBus;
+import io.eventbus.client.internal.base.UpgradeRefused;
+import io.eventbus.client.internal.outbound.Barriers;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Problem;
@@ -99,7 +102,7 @@ class BusClientTest extends ClientFixture {
   }
 
   @Override
-  ClientBuilder settings() {
+  protected ClientBuilder settings() {
     return super.settings().listener(told);
   }
 

@@ -12,6 +12,7 @@ import io.eventbus.client.Invocation;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
 import io.eventbus.client.Service;
+import io.eventbus.client.internal.base.FakeBus;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Confirm;
@@ -43,7 +44,7 @@ class CallMoveTest extends ClientFixture {
   private record Held(Invocation invocation, CompletableFuture<Event> answer) {}
 
   @Override
-  ClientBuilder settings() {
+  protected ClientBuilder settings() {
     return super.settings()
         .listener(
             new ConnectionListener() {

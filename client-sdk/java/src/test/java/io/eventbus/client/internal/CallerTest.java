@@ -13,6 +13,7 @@ import io.eventbus.client.Execution;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
 import io.eventbus.client.RetryPolicy;
+import io.eventbus.client.internal.base.FakeBus;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.FailureCode;

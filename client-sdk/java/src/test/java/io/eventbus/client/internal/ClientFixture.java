@@ -2,6 +2,9 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.EventBusClient;
+import io.eventbus.client.internal.base.FakeBus;
+import io.eventbus.client.internal.base.FakeClock;
+import io.eventbus.client.internal.base.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,29 +20,29 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 
 /** Clients of a {@link FakeBus}, whose clock a test moves. They are closed after the test. */
-abstract class ClientFixture {
-  static final long[] NO_GROUP = {};
+public abstract class ClientFixture {
+  protected static final long[] NO_GROUP = {};
 
-  final FakeClock clock = new FakeClock();
-  final ManualScheduler scheduler = new ManualScheduler(clock);
-  final FakeBus bus = new FakeBus();
+  protected final FakeClock clock = new FakeClock();
+  protected final ManualScheduler scheduler = new ManualScheduler(clock);
+  protected final FakeBus bus = new FakeBus();
   private final Queue<EventBusClient> clients = new ConcurrentLinkedQueue<>();
 
   /** Returns the settings that all clients of the test have. */
-  ClientBuilder settings() {
+  protected ClientBuilder settings() {
     return EventBusClient.builder().url("ws://one/bus");
   }
 
-  final EventBusClient connect() throws Exception {
+  protected final EventBusClient connect() throws Exception {
     return connect(settings -> settings);
   }
 
-  final EventBusClient connect(UnaryOperator<ClientBuilder> also) throws Exception {
+  protected final EventBusClient connect(UnaryOperator<ClientBuilder> also) throws Exception {
     return get(start(also));
   }
 
   /** Starts a client with further settings. */
-  final CompletableFuture<EventBusClient> start(UnaryOperator<ClientBuilder> also) {
+  protected final CompletableFuture<EventBusClient> start(UnaryOperator<ClientBuilder> also) {
     return ClientParts.wire(also.apply(settings()).options(), bus.outside(scheduler, clock))
         .start()
         .whenComplete(
@@ -51,20 +54,20 @@ abstract class ClientFixture {
   }
 
   @AfterEach
-  final void closeClients() {
+  protected final void closeClients() {
     clients.forEach(client -> client.close(Duration.ZERO));
   }
 
   /** Has the bus deliver events of producer 5 over the last connection. */
-  final void deliver(String topic, long sequence, String... payloads) {
+  protected final void deliver(String topic, long sequence, String... payloads) {
     bus.connection().message(FakeBus.deliver(topic, 5, sequence, NO_GROUP, payloads));
   }
 
-  static <T> T get(CompletionStage<T> stage) throws Exception {
+  protected static <T> T get(CompletionStage<T> stage) throws Exception {
     return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
-  static Throwable failure(CompletionStage<?> stage) throws Exception {
+  protected static Throwable failure(CompletionStage<?> stage) throws Exception {
     try {
       throw new AssertionError("expected a failure, not " + get(stage));
     } catch (ExecutionException e) {
@@ -72,7 +75,7 @@ abstract class ClientFixture {
     }
   }
 
-  static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
+  protected static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
     T next = queue.poll(60, TimeUnit.SECONDS);
     if (next == null) {
       throw new AssertionError("nothing within 60 s");
@@ -80,7 +83,7 @@ abstract class ClientFixture {
     return next;
   }
 
-  static <T> List<T> take(BlockingQueue<T> queue, int count) throws InterruptedException {
+  protected static <T> List<T> take(BlockingQueue<T> queue, int count) throws InterruptedException {
     List<T> taken = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       taken.add(take(queue));

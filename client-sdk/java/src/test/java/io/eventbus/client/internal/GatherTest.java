@@ -11,6 +11,7 @@ import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventBusException.CallFailed;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
+import io.eventbus.client.internal.base.FakeBus;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Execution;

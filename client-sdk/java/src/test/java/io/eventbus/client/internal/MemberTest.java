@@ -15,6 +15,7 @@ import io.eventbus.client.Invocation;
 import io.eventbus.client.RequestHandler;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
+import io.eventbus.client.internal.base.FakeBus;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Capacity;
@@ -56,7 +57,7 @@ class MemberTest extends ClientFixture {
       };
 
   @Override
-  ClientBuilder settings() {
+  protected ClientBuilder settings() {
     return super.settings()
         .listener(
             new ConnectionListener() {

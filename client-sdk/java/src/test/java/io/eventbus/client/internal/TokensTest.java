@@ -8,6 +8,7 @@ import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.internal.base.FakeBus;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.ChangeBus;
@@ -56,7 +57,7 @@ class TokensTest extends ClientFixture {
       };
 
   @Override
-  ClientBuilder settings() {
+  protected ClientBuilder settings() {
     return super.settings()
         .executor(Runnable::run)
         .listener(listener)

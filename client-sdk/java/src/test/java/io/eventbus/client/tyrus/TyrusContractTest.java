@@ -2,9 +2,9 @@ package io.eventbus.client.tyrus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.client.internal.Transport;
-import io.eventbus.client.internal.TransportContract;
-import io.eventbus.client.internal.TransportProvider;
+import io.eventbus.client.internal.base.Transport;
+import io.eventbus.client.internal.base.TransportContract;
+import io.eventbus.client.internal.base.TransportProvider;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -3,8 +3,8 @@ package io.eventbus.client.tyrus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.eventbus.client.internal.Transport;
-import io.eventbus.client.internal.TransportProvider;
+import io.eventbus.client.internal.base.Transport;
+import io.eventbus.client.internal.base.TransportProvider;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

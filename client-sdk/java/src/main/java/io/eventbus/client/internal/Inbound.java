@@ -1,7 +1,0 @@
-package io.eventbus.client.internal;
-
-/** Entry of a subscription's queue, which waits for its consumer in the order in which it came. */
-sealed interface Inbound permits Absence, InboundDelivery, MissingEvents {
-  /** Returns the bytes that it takes of the subscription's buffer. */
-  int bytes();
-}

@@ -2,6 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.dispatch.FairnessGroup;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.routing.ServiceShare;

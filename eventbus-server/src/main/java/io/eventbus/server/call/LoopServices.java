@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.dispatch.CandidateService;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -83,6 +84,7 @@ final class LoopServices {
   private LoopService add(LocalService service, NameKey key, long nowNanos) {
     LoopService known =
         new LoopService(
+            this,
             service,
             key,
             calls.number(),
@@ -98,7 +100,7 @@ final class LoopServices {
   }
 
   /** Returns the loop's view of a service, or null. */
-  @Nullable LoopService known(LocalService service) {
+  @Nullable LoopService known(CandidateService service) {
     return byService.get(service);
   }
 
@@ -130,8 +132,8 @@ final class LoopServices {
   /** Forgets a service that nobody serves and that no call waits for. */
   void forgetIdle(LoopService known) {
     if (!known.dropped
-        && known.queue.isEmpty()
-        && known.localQueue.isEmpty()
+        && known.queue().isEmpty()
+        && known.localQueue().isEmpty()
         && !known.service.isServed()) {
       known.dropped = true;
       String account = known.service.account();

@@ -3,6 +3,7 @@ package io.eventbus.server.call;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.dispatch.MemberWindow;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;

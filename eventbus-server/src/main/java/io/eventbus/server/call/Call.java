@@ -48,7 +48,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation, QueuedCal
   private int attempt;
   private int bytes;
   // Bytes charged to its connection's share in addition to its own heap: for a service that
-  // nobody serves, and for its request.
+  // has no members, and for its request.
   private int serviceBytes;
   private int bodyBytes;
   private boolean hasLeft;
@@ -376,7 +376,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation, QueuedCal
     cancelled = false;
   }
 
-  /** Called on the member's loop: nobody waits for the answer, or needs the request. */
+  /** Called on the member's loop: the call has ended for its caller, and needs no request. */
   void cancelled() {
     cancelled = true;
     Delivery content = body;
@@ -386,7 +386,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation, QueuedCal
     }
   }
 
-  /** Returns whether nobody waits for the answer; on the member's loop. */
+  /** Returns whether it has ended for its caller; on the member's loop. */
   boolean isCancelled() {
     return cancelled;
   }

@@ -18,11 +18,11 @@ final class LocalService implements CandidateService {
 
   /** Loss of a service with the end of a member. */
   enum Loss {
-    /** Others serve it. */
+    /** Other members serve it. */
     NONE,
     /** No member at this bus serves it any more. */
     HERE,
-    /** Nobody serves it any more. */
+    /** No member is left, here or at a peer. */
     ALL
   }
 
@@ -213,7 +213,7 @@ final class LocalService implements CandidateService {
 
   /**
    * Pauses a failing member; never more than half of them, because then the fault is hardly theirs.
-   * Returns the duration in nanoseconds; 0 if it goes on.
+   * Returns the duration in nanoseconds; 0 if it is not paused.
    */
   synchronized long pause(MemberWindow window) {
     return 2 * (paused() + 1) <= servingHere ? window.pause() : 0;

@@ -27,7 +27,7 @@ public final class LoopCalls {
   private static final int MAX_SPARE = 4_096;
 
   /** Estimated time to examine a waiting call. */
-  private static final long LOOK_NANOS = 300;
+  private static final long CHECK_NANOS = 300;
 
   private static final byte[] NO_IDENTITY = {};
 
@@ -261,7 +261,7 @@ public final class LoopCalls {
   }
 
   /**
-   * Notifies all loops that nobody serves a service any more. A loop that was notified in this
+   * Notifies all loops that a service has lost its last member. A loop that was notified in this
    * round is skipped: it will see the state then. Returns the estimated nanoseconds that the loops
    * need.
    */
@@ -275,7 +275,7 @@ public final class LoopCalls {
       }
     }
     unservedHere(service);
-    return told ? waiting * LOOK_NANOS : 0;
+    return told ? waiting * CHECK_NANOS : 0;
   }
 
   private void unservedHere(LocalService service) {

@@ -30,7 +30,7 @@ final class LoopServices {
   }
 
   /**
-   * Finds a service; returns null if nobody serves it and the call does not wait.
+   * Finds a service; returns null if it has no members and the call does not wait.
    *
    * @param account account of the service; empty for the default account
    * @param in buffer; position and limit are ignored
@@ -129,7 +129,7 @@ final class LoopServices {
     return peers.getOrDefault(service, NOWHERE);
   }
 
-  /** Forgets a service that nobody serves and that no call waits for. */
+  /** Forgets a service without members and waiting calls. */
   void forgetIdle(LoopService known) {
     if (!known.dropped
         && known.queue().isEmpty()

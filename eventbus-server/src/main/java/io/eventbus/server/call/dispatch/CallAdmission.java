@@ -45,7 +45,7 @@ final class CallAdmission {
 
   /**
    * Returns {@link #ADMITTED}, or after how many milliseconds a retry may succeed, 0 for no advice.
-   * Time in which nobody serves the service, or no member can be reached, does not count.
+   * Time in which the service has no members, or none can be reached, does not count.
    *
    * @param queue queue in which the call would wait
    * @param only the only member that may have it; null for any

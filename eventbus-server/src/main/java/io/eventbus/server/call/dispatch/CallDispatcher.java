@@ -32,7 +32,7 @@ public final class CallDispatcher {
   private final AtomicLong queuedBytes;
   // Calls that wait for one member only. A member is in it from its first such call to its end.
   private final IdentityHashMap<CandidateMember, ServiceQueue> pinned = new IdentityHashMap<>();
-  // Queues that are checked because nobody serves, and queues that are emptied.
+  // Queues that are checked because their members have gone, and queues that are emptied.
   private final IdentityHashMap<ServiceQueue, Walk> walks = new IdentityHashMap<>(4);
   private final Set<ServiceQueue> emptying = Collections.newSetFromMap(new IdentityHashMap<>(4));
   // Next loop, and next kind of its calls, where calls for any member, calls for this member only
@@ -121,8 +121,8 @@ public final class CallDispatcher {
 
   /**
    * Sheds the oldest call of those that a refused call would wait with. Each other group is
-   * affected once per {@code services.max-wait}: so nobody can shed the calls of others by having
-   * many refused.
+   * affected once per {@code services.max-wait}: so no client can shed the calls of others by
+   * having many refused.
    */
   private void shedOldest(
       ServiceQueue queue,

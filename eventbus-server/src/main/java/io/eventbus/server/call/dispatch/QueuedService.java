@@ -17,6 +17,6 @@ public interface QueuedService {
   /** Announces to peers how many calls wait, unless it has done so lately. */
   void announceDemand(long nowNanos);
 
-  /** Forgets the service if nobody serves it and no call waits for it. */
+  /** Forgets the service if it has no members and no waiting calls. */
   void forgetIfIdle();
 }

@@ -5,8 +5,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Event on a bus. The names of types and components are part of the protocol. */
 public sealed interface Advisory {
-  /** Returns what kind it is. */
-  String type();
+  /** Returns the name of its type. */
+  default String type() {
+    return AdvisoryType.of(this).text();
+  }
 
   /**
    * Returns the account of the clients that it is about, empty for the account of all that have
@@ -19,7 +21,7 @@ public sealed interface Advisory {
 
   /** Returns whether it is published as an event of the bus, and not only in the audit log. */
   default boolean publishedAsEvent() {
-    return true;
+    return AdvisoryType.of(this).isEvent();
   }
 
   /**
@@ -27,12 +29,12 @@ public sealed interface Advisory {
    * allowed to.
    */
   default boolean belongsToAudit() {
-    return false;
+    return AdvisoryType.of(this).isAudited();
   }
 
   /** Returns whether a client can cause it as often as it likes. */
   default boolean causedByClient() {
-    return false;
+    return AdvisoryType.of(this).isCausedByClient();
   }
 
   /**
@@ -50,22 +52,7 @@ public sealed interface Advisory {
       String account,
       String subject,
       String method)
-      implements Advisory {
-    @Override
-    public String type() {
-      return "client_connected";
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-
-    @Override
-    public boolean causedByClient() {
-      return true;
-    }
-  }
+      implements Advisory {}
 
   /**
    * A client was refused, because its authentication failed.
@@ -79,27 +66,7 @@ public sealed interface Advisory {
    */
   record ClientRefused(
       String remoteAddress, String client, String account, String subject, String reason)
-      implements Advisory {
-    @Override
-    public String type() {
-      return "client_refused";
-    }
-
-    @Override
-    public boolean publishedAsEvent() {
-      return false;
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-
-    @Override
-    public boolean causedByClient() {
-      return true;
-    }
-  }
+      implements Advisory {}
 
   /**
    * A client is closed because its credentials have expired.
@@ -113,27 +80,7 @@ public sealed interface Advisory {
       String client,
       String account,
       String subject)
-      implements Advisory {
-    @Override
-    public String type() {
-      return "client_expired";
-    }
-
-    @Override
-    public boolean publishedAsEvent() {
-      return false;
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-
-    @Override
-    public boolean causedByClient() {
-      return true;
-    }
-  }
+      implements Advisory {}
 
   /**
    * A client is closed because its credentials were revoked.
@@ -147,27 +94,7 @@ public sealed interface Advisory {
       String client,
       String account,
       String subject)
-      implements Advisory {
-    @Override
-    public String type() {
-      return "client_revoked";
-    }
-
-    @Override
-    public boolean publishedAsEvent() {
-      return false;
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-
-    @Override
-    public boolean causedByClient() {
-      return true;
-    }
-  }
+      implements Advisory {}
 
   /**
    * A client's credentials are revoked, or not any more: as this bus hears it.
@@ -177,43 +104,13 @@ public sealed interface Advisory {
    *     more
    */
   record RevocationChanged(String account, String subject, String issuedBefore)
-      implements Advisory {
-    @Override
-    public String type() {
-      return "revocation_changed";
-    }
-
-    @Override
-    public boolean publishedAsEvent() {
-      return false;
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-  }
+      implements Advisory {}
 
   /**
    * A file or a set of keys that decides who may connect, or what clients may do, has changed and
    * is used from now on.
    */
-  record AccessChanged(String key, String summary) implements Advisory {
-    @Override
-    public String type() {
-      return "access_changed";
-    }
-
-    @Override
-    public boolean publishedAsEvent() {
-      return false;
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-  }
+  record AccessChanged(String key, String summary) implements Advisory {}
 
   /**
    * A file that decides who may connect, or what clients may do, has changed and cannot be used:
@@ -221,22 +118,7 @@ public sealed interface Advisory {
    *
    * @param reason where it is wrong, and what was expected
    */
-  record AccessRefused(String key, String reason) implements Advisory {
-    @Override
-    public String type() {
-      return "access_refused";
-    }
-
-    @Override
-    public boolean publishedAsEvent() {
-      return false;
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-  }
+  record AccessRefused(String key, String reason) implements Advisory {}
 
   /**
    * A client tried an action that it may not do.
@@ -254,26 +136,6 @@ public sealed interface Advisory {
       String reason,
       long count)
       implements Advisory {
-    @Override
-    public String type() {
-      return "permission_denied";
-    }
-
-    @Override
-    public boolean publishedAsEvent() {
-      return false;
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-
-    @Override
-    public boolean causedByClient() {
-      return true;
-    }
-
     /** Returns a copy with another count. */
     public PermissionDenied times(long times) {
       return new PermissionDenied(
@@ -297,22 +159,12 @@ public sealed interface Advisory {
       String quota,
       long limit,
       long count)
-      implements Advisory {
-    @Override
-    public String type() {
-      return "quota_reached";
-    }
-
-    @Override
-    public boolean causedByClient() {
-      return true;
-    }
-  }
+      implements Advisory {}
 
   /**
-   * A caller asked the administration port for more than a look, or was refused there.
+   * A caller asked the administration port for more than reading, or was refused there.
    *
-   * @param caller the user, or the key of the token; empty where nobody has to log in, or for one
+   * @param caller the user, or the key of the token; empty where no login is needed, or for one
    *     that has not
    * @param role what the caller may do, in lower case
    * @param target path and query, at most 512 characters
@@ -328,21 +180,6 @@ public sealed interface Advisory {
       int status,
       String reason)
       implements Advisory {
-    @Override
-    public String type() {
-      return "admin_action";
-    }
-
-    @Override
-    public boolean publishedAsEvent() {
-      return false;
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-
     @Override
     public boolean causedByClient() {
       return status == 401 || status == 403;
@@ -363,30 +200,10 @@ public sealed interface Advisory {
       Instant connectedAt,
       long eventsReceived,
       long eventsSent)
-      implements Advisory {
-    @Override
-    public String type() {
-      return "client_disconnected";
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-
-    @Override
-    public boolean causedByClient() {
-      return true;
-    }
-  }
+      implements Advisory {}
 
   /** A client was asked to move to another bus. */
-  record ChangeBegun(long connection, String to, String reason) implements Advisory {
-    @Override
-    public String type() {
-      return "change_begun";
-    }
-  }
+  record ChangeBegun(long connection, String to, String reason) implements Advisory {}
 
   /** Outcome of a client's move. */
   enum ChangeOutcome {
@@ -399,28 +216,13 @@ public sealed interface Advisory {
   }
 
   /** A client that was asked to move to another bus has moved, or stays. */
-  record ChangeFinished(long connection, String to, ChangeOutcome outcome) implements Advisory {
-    @Override
-    public String type() {
-      return "change_finished";
-    }
-  }
+  record ChangeFinished(long connection, String to, ChangeOutcome outcome) implements Advisory {}
 
   /** This bus begins to move all of its clients to others, or takes clients again. */
-  record DrainChanged(boolean draining) implements Advisory {
-    @Override
-    public String type() {
-      return "drain_changed";
-    }
-  }
+  record DrainChanged(boolean draining) implements Advisory {}
 
   /** A connection is closed because memory is short. */
-  record ConnectionEvicted(String connection, long heldBytes, String limit) implements Advisory {
-    @Override
-    public String type() {
-      return "connection_evicted";
-    }
-  }
+  record ConnectionEvicted(String connection, long heldBytes, String limit) implements Advisory {}
 
   /**
    * A peer is in another state, as this bus sees it.
@@ -428,36 +230,11 @@ public sealed interface Advisory {
    * @param state its state now, null when it was removed from the cluster
    * @param before its state before
    */
-  record BusStateChanged(String other, @Nullable String state, String before) implements Advisory {
-    @Override
-    public String type() {
-      return "bus_state_changed";
-    }
-  }
+  record BusStateChanged(String other, @Nullable String state, String before) implements Advisory {}
 
   /** The bus shows another certificate to connections that begin from now on. */
-  record CertificateChanged(String use, String subject, Instant expiresAt) implements Advisory {
-    @Override
-    public String type() {
-      return "certificate_changed";
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-  }
+  record CertificateChanged(String use, String subject, Instant expiresAt) implements Advisory {}
 
   /** Files of TLS have changed and cannot be used: what was in use stays. */
-  record CertificateRefused(String use, String reason) implements Advisory {
-    @Override
-    public String type() {
-      return "certificate_refused";
-    }
-
-    @Override
-    public boolean belongsToAudit() {
-      return true;
-    }
-  }
+  record CertificateRefused(String use, String reason) implements Advisory {}
 }

@@ -2,6 +2,11 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.dispatch.CandidateMember;
+import io.eventbus.server.call.dispatch.FairnessGroup;
+import io.eventbus.server.call.dispatch.QueuePlace;
+import io.eventbus.server.call.dispatch.QueuedCall;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.stats.CallStats;
@@ -16,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Until then the call is not recycled and gets no other member, so that a pointer to it never
  * refers to another call.
  */
-final class Call extends TimerWheel.Entry implements MemberInvocation {
+final class Call extends TimerWheel.Entry implements MemberInvocation, QueuedCall {
   private final LoopCalls owner;
   private CallState state = CallState.FREE;
 
@@ -43,7 +48,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
   private int attempt;
   private int bytes;
   // Bytes charged to its connection's share in addition to its own heap: for a service that
-  // nobody serves, and for its request.
+  // has no members, and for its request.
   private int serviceBytes;
   private int bodyBytes;
   private boolean hasLeft;
@@ -63,11 +68,8 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
   /** Start of the wait, if it waits; time in which it was dispatched but not sent counts. */
   long queuedNanos;
 
-  // Set while it waits.
-  @Nullable CallerQueue callerQueue;
-  @Nullable Call before;
-  @Nullable Call behind;
-  @Nullable ServiceQueue queue;
+  // Allocated when it is needed first: most calls never wait.
+  private @Nullable QueuePlace queuePlace;
 
   // Written by the member's loop.
   private long place;
@@ -119,8 +121,8 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     bodyBytes = ofBody;
   }
 
-  /** Counts the service, which nobody serves and which is known because this call waits for it. */
-  void chargeService() {
+  @Override
+  public void chargeService() {
     if (serviceBytes == 0) {
       serviceBytes = CallHeap.ofWaitingService(service().key.length());
       client().held().add(serviceBytes);
@@ -200,11 +202,13 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     return deadlineNanos;
   }
 
-  long begunNanos() {
+  @Override
+  public long begunNanos() {
     return begunNanos;
   }
 
-  long waitNanos() {
+  @Override
+  public long waitNanos() {
     return waitNanos;
   }
 
@@ -217,26 +221,106 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     return client().stats();
   }
 
-  /**
-   * Returns whether only local members may have it: it comes from a peer, or is a stream or tunnel.
-   */
-  boolean isLocalOnly() {
+  /** Returns whether it comes from a peer, or is a stream or tunnel. */
+  @Override
+  public boolean isLocalOnly() {
     return localOnly;
   }
 
-  /** Returns whether it comes from a peer. */
-  boolean isFromBus() {
+  @Override
+  public boolean isFromBus() {
     return caller != null;
   }
 
-  /** Returns whether it goes back to the peer if it finds no place soon. */
-  boolean returnsToPeer() {
+  @Override
+  public boolean returnsToPeer() {
     return returnsToPeer;
   }
 
-  /** Returns whether there are members that may have it. */
-  boolean isServed() {
+  @Override
+  public boolean isServed() {
     return service().service.isServed(localOnly);
+  }
+
+  @Override
+  public boolean isAbandoned() {
+    return client().isClosed();
+  }
+
+  @Override
+  public boolean hasRefused(CandidateMember by) {
+    return refusals.has(by);
+  }
+
+  @Override
+  public QueuePlace queuePlace() {
+    QueuePlace created = queuePlace;
+    if (created == null) {
+      created = new QueuePlace(this);
+      queuePlace = created;
+    }
+    return created;
+  }
+
+  @Override
+  public long queuedNanos() {
+    return queuedNanos;
+  }
+
+  @Override
+  public void memberDeadline(long atNanos) {
+    memberDeadlineNanos = atNanos;
+  }
+
+  @Override
+  public void armDeadline(long nowNanos) {
+    long at = memberDeadlineNanos - deadlineNanos < 0 ? memberDeadlineNanos : deadlineNanos;
+    owner.deadlines().arm(this, at, nowNanos);
+  }
+
+  @Override
+  public LoopService currentService(long nowNanos) {
+    LoopService current = owner.services().current(service(), nowNanos);
+    service = current;
+    return current;
+  }
+
+  @Override
+  public void waits() {
+    become(CallState.QUEUED);
+    stats().queued.add(1);
+  }
+
+  @Override
+  public void waitsNoLonger() {
+    stats().queued.add(-1);
+  }
+
+  @Override
+  public void ready() {
+    become(CallState.READY);
+  }
+
+  @Override
+  public void dispatchTo(CandidateMember chosen, long nowNanos) {
+    owner.dispatch(this, (ServiceMember) chosen, nowNanos);
+  }
+
+  @Override
+  public void failUnserved(long nowNanos) {
+    String text = pinned == 0 ? FailureMessages.NO_MEMBER : FailureMessages.NOT_THIS_MEMBER;
+    owner.completion().fail(this, FailureCode.NO_MEMBER, 0, text, nowNanos);
+  }
+
+  @Override
+  public void failOverloaded(long retryAfterMillis, String reason, long nowNanos) {
+    stats().shed(priority).add(1);
+    owner.completion().fail(this, FailureCode.OVERLOADED, retryAfterMillis, reason, nowNanos);
+  }
+
+  @Override
+  public void cancelAbandoned(long nowNanos) {
+    owner.completion().cancel(this, FailureMessages.CALLER_GONE, nowNanos);
   }
 
   /** Returns the number by which the caller's connection knows it. */
@@ -244,17 +328,18 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     return key;
   }
 
-  /** Returns the only member that may have it; 0 for any. */
-  long pinned() {
+  @Override
+  public long pinned() {
     return pinned;
   }
 
-  /** Returns the bytes that it counts for in byte bounds. */
-  int bytes() {
+  @Override
+  public int bytes() {
     return bytes;
   }
 
-  FairnessGroup group() {
+  @Override
+  public FairnessGroup group() {
     return client().group();
   }
 
@@ -262,7 +347,8 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     return there(client);
   }
 
-  LoopService service() {
+  @Override
+  public LoopService service() {
     return there(service);
   }
 
@@ -290,7 +376,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     cancelled = false;
   }
 
-  /** Called on the member's loop: nobody waits for the answer, or needs the request. */
+  /** Called on the member's loop: the call has ended for its caller, and needs no request. */
   void cancelled() {
     cancelled = true;
     Delivery content = body;
@@ -300,7 +386,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation {
     }
   }
 
-  /** Returns whether nobody waits for the answer; on the member's loop. */
+  /** Returns whether it has ended for its caller; on the member's loop. */
   boolean isCancelled() {
     return cancelled;
   }

@@ -22,7 +22,7 @@ final class CallCompletion {
   void replied(
       Call call, int handledMicros, @Nullable TunnelHalf accepting, Delivery reply, long nowNanos) {
     if (accepting != null && call.state() != CallState.ENDED && call.client().isClosed()) {
-      // The member has to know that nobody is at the other end of its tunnel.
+      // The member has to know that the other end of its tunnel has gone.
       abandon(
           call,
           FailureCode.CANCELLED,
@@ -51,7 +51,7 @@ final class CallCompletion {
   }
 
   /**
-   * Returns whether nobody waits for a returned call any more; such a call goes to no other member
+   * Returns whether a returned call has ended for its caller; such a call goes to no other member
    * and is recycled.
    */
   private boolean isOver(Call call, long nowNanos) {

@@ -42,7 +42,7 @@ public final class CallHeap {
     return GATHERING + (long) Long.BYTES * members;
   }
 
-  /** Estimates a service that nobody serves and that a call waits for. */
+  /** Estimates a service without members that a call waits for. */
   static int ofWaitingService(int nameBytes) {
     // In the directory as text, on the loop as bytes.
     return SERVICE + KNOWN + QUEUE + 2 * nameBytes;

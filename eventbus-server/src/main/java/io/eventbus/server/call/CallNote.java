@@ -13,7 +13,7 @@ final class CallNote {
   enum Kind {
     /** To the member's loop: dispatch. call, member. */
     INVOKE,
-    /** To the member's loop: nobody waits any more. number, member, text, timedOut. */
+    /** To the member's loop: the call has ended for its caller. number, member, text, timedOut. */
     CANCEL,
     /** To the member's loop: resume after failures. member. */
     RESUME,

@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.dispatch.CandidateMember;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +49,7 @@ final class CallRefusals {
     return sentBack > 0;
   }
 
-  boolean has(ServiceMember member) {
+  boolean has(CandidateMember member) {
     for (int i = 0; i < size; i++) {
       if (all[i] == member) {
         return true;

@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.dispatch.WaitLimits;
 import io.eventbus.server.call.tunnel.TunnelSettings;
 
 /**
@@ -27,6 +28,11 @@ public record CallSettings(
     long queueBytes,
     int gather,
     TunnelSettings tunnels) {
+  /** Returns the bounds of waiting calls. */
+  WaitLimits waitLimits() {
+    return new WaitLimits(maxWaitNanos, queueRequests, queueBytes);
+  }
+
   /** Creates settings with 1,024 tunnels and 8 MiB, for tests. */
   CallSettings(
       int callsInFlight,

@@ -2,6 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.dispatch.FairnessGroup;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.memory.NumberMap;
 import io.eventbus.server.memory.ServiceShare;
@@ -186,8 +187,8 @@ public final class CallerConnection {
 
   /**
    * Ends all calls with the connection: the {@link CallerPort} is not called again, and no member
-   * gets a call any more. Waiting calls are discarded, and members learn that nobody waits for
-   * their answers: now or, if there are many, in later turns. A second call does nothing.
+   * gets a call any more. Waiting calls are discarded, and members learn that their answers are not
+   * needed: now or, if there are many, in later turns. A second call does nothing.
    */
   public void close() {
     close(FailureMessages.CALLER_GONE, new ClosedEnd());

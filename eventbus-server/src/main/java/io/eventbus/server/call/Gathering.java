@@ -102,7 +102,7 @@ final class Gathering implements CallerPort, Slices.Work {
     count();
   }
 
-  /** Cancels all calls: nobody waits for answers any more. */
+  /** Cancels all calls whose answers have not come. */
   void close(String reason) {
     open = 0;
     next = members.length;

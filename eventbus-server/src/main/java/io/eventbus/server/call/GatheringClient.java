@@ -149,8 +149,8 @@ public final class GatheringClient {
   }
 
   /**
-   * Ends all requests with the connection: members learn that nobody waits for their answers, and
-   * the {@link GatherPort} is not called again. A second call does nothing.
+   * Ends all requests with the connection: members learn that their answers are not needed, and the
+   * {@link GatherPort} is not called again. A second call does nothing.
    */
   public void close() {
     calls.checkLoop();

@@ -1,5 +1,8 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.dispatch.CandidateService;
+import io.eventbus.server.call.dispatch.MemberWindow;
+import io.eventbus.server.call.dispatch.WaitingLoops;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -10,16 +13,16 @@ import org.jspecify.annotations.Nullable;
  * array that is replaced when members come and go, which alone is done under a lock. Peers that
  * serve it are counted here, and listed by each loop ({@link LoopService#peers}).
  */
-final class LocalService {
+final class LocalService implements CandidateService {
   private static final ServiceMember[] NONE = {};
 
   /** Loss of a service with the end of a member. */
   enum Loss {
-    /** Others serve it. */
+    /** Other members serve it. */
     NONE,
     /** No member at this bus serves it any more. */
     HERE,
-    /** Nobody serves it any more. */
+    /** No member is left, here or at a peer. */
     ALL
   }
 
@@ -71,18 +74,18 @@ final class LocalService {
     return key;
   }
 
-  /** Returns the number of calls that wait for a place, on all loops. */
-  AtomicInteger queued() {
+  @Override
+  public AtomicInteger queued() {
     return queued;
   }
 
-  /** Returns the loops with calls for any member. */
-  WaitingLoops waiting() {
+  @Override
+  public WaitingLoops waiting() {
     return waiting;
   }
 
-  /** Returns the loops with calls of peers, which only local members may have. */
-  WaitingLoops localWaiting() {
+  @Override
+  public WaitingLoops localWaiting() {
     return localWaiting;
   }
 
@@ -96,7 +99,8 @@ final class LocalService {
     return demandStreams;
   }
 
-  ServiceMember[] members() {
+  @Override
+  public ServiceMember[] members() {
     return members;
   }
 
@@ -109,22 +113,13 @@ final class LocalService {
     return servedHere;
   }
 
-  /**
-   * Returns whether a member takes calls.
-   *
-   * @param local whether only members of this bus count
-   */
-  boolean isServed(boolean local) {
+  @Override
+  public boolean isServed(boolean local) {
     return local ? servedHere : served;
   }
 
-  /**
-   * Returns the start of the time in which members have places, as far as known; any time if none
-   * has.
-   *
-   * @param local whether only members of this bus count
-   */
-  long openNanos(boolean local) {
+  @Override
+  public long openNanos(boolean local) {
     return local ? openHereNanos : openNanos;
   }
 
@@ -145,7 +140,8 @@ final class LocalService {
     return false;
   }
 
-  int maxWindow() {
+  @Override
+  public int maxWindow() {
     return maxWindow;
   }
 
@@ -217,7 +213,7 @@ final class LocalService {
 
   /**
    * Pauses a failing member; never more than half of them, because then the fault is hardly theirs.
-   * Returns the duration in nanoseconds; 0 if it goes on.
+   * Returns the duration in nanoseconds; 0 if it is not paused.
    */
   synchronized long pause(MemberWindow window) {
     return 2 * (paused() + 1) <= servingHere ? window.pause() : 0;
@@ -238,8 +234,8 @@ final class LocalService {
     return paused;
   }
 
-  /** Returns the member with a number, if it takes calls; else null. */
-  @Nullable ServiceMember member(long number) {
+  @Override
+  public @Nullable ServiceMember member(long number) {
     ServiceMember[] all = members;
     int low = 0;
     int high = all.length;

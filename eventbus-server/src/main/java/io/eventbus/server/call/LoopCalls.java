@@ -1,5 +1,11 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.dispatch.CallDispatcher;
+import io.eventbus.server.call.dispatch.CandidateMember;
+import io.eventbus.server.call.dispatch.CandidateService;
+import io.eventbus.server.call.dispatch.DispatchLoop;
+import io.eventbus.server.call.dispatch.FairnessGroup;
+import io.eventbus.server.call.dispatch.QueuedService;
 import io.eventbus.server.call.tunnel.TunnelClient;
 import io.eventbus.server.call.tunnel.TunnelEnds;
 import io.eventbus.server.memory.ServiceMemory;
@@ -12,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** Calls that begin or end at connections of one event loop. Confined to it. */
@@ -20,7 +27,7 @@ public final class LoopCalls {
   private static final int MAX_SPARE = 4_096;
 
   /** Estimated time to examine a waiting call. */
-  private static final long LOOK_NANOS = 300;
+  private static final long CHECK_NANOS = 300;
 
   private static final byte[] NO_IDENTITY = {};
 
@@ -54,11 +61,7 @@ public final class LoopCalls {
     this.deadlines = new TimerWheel(port, slices);
     this.services = new LoopServices(this);
     this.dispatcher =
-        new CallDispatcher(
-            this,
-            new MemberSelector(seed, number),
-            new CallAdmission(bus.settings(), bus.queued()),
-            bus.queued());
+        new CallDispatcher(new Dispatch(), bus.settings().waitLimits(), bus.queued(), seed);
     this.completion = new CallCompletion(this);
     this.memory = bus.memory().services().ofLoop();
     this.registrations = bus.memory().registrations().ofLoop();
@@ -123,7 +126,7 @@ public final class LoopCalls {
 
   private FairnessGroup joinGroup(CallerInfo info) {
     FairnessGroup group = groups.computeIfAbsent(info.share(), FairnessGroup::new);
-    group.clients++;
+    group.join();
     return group;
   }
 
@@ -154,8 +157,8 @@ public final class LoopCalls {
   }
 
   void leaveGroup(FairnessGroup group) {
-    if (--group.clients == 0) {
-      groups.remove(group.key);
+    if (group.leave()) {
+      groups.remove(group.key());
     }
   }
 
@@ -249,7 +252,7 @@ public final class LoopCalls {
               note.call(), note.code, note.executed, note.retryAfterMillis, note.body(), now);
       case RETURN -> completion.returned(note.call(), note.returned, now);
       case PLACE -> dispatcher.granted(note.member(), now);
-      case UNSERVED -> dispatcher.unserved(note.service());
+      case UNSERVED -> unservedHere(note.service());
       case MEMBER_GONE -> dispatcher.memberGone(note.member());
       case TUNNEL_DATA -> note.tunnel().sendData(note.number, note.last, note.takeBody());
       case TUNNEL_CREDIT -> note.tunnel().sendCredit(note.number, note.received);
@@ -258,7 +261,7 @@ public final class LoopCalls {
   }
 
   /**
-   * Notifies all loops that nobody serves a service any more. A loop that was notified in this
+   * Notifies all loops that a service has lost its last member. A loop that was notified in this
    * round is skipped: it will see the state then. Returns the estimated nanoseconds that the loops
    * need.
    */
@@ -271,8 +274,15 @@ public final class LoopCalls {
         told = true;
       }
     }
-    dispatcher.unserved(service);
-    return told ? waiting * LOOK_NANOS : 0;
+    unservedHere(service);
+    return told ? waiting * CHECK_NANOS : 0;
+  }
+
+  private void unservedHere(LocalService service) {
+    LoopService known = services.known(service);
+    if (known != null) {
+      dispatcher.unserved(known);
+    }
   }
 
   /** Notifies all loops with calls for a member only that it takes no more calls. */
@@ -297,6 +307,50 @@ public final class LoopCalls {
     }
   }
 
+  /** Gives a call to a member, for which a place was acquired. */
+  void dispatch(Call call, ServiceMember member, long nowNanos) {
+    if (call.number == 0) {
+      call.stats().queueTime.record(nowNanos - call.begunNanos());
+    }
+    call.become(CallState.DISPATCHED);
+    call.member = member;
+    call.number = nextNumber();
+    if (member.loop() == number) {
+      member.client().invoke(call, nowNanos);
+    } else {
+      startNote(member.loop(), CallNote.Kind.INVOKE).call = call;
+      call.client().end().chargeWork(CallHandOver.nanos(call.bytes()));
+    }
+  }
+
+  /** Loop of the dispatcher. */
+  private final class Dispatch implements DispatchLoop {
+    @Override
+    public int number() {
+      return number;
+    }
+
+    @Override
+    public long now() {
+      return LoopCalls.this.now();
+    }
+
+    @Override
+    public @Nullable QueuedService known(CandidateService service) {
+      return services.known(service);
+    }
+
+    @Override
+    public void grant(int loop, CandidateMember member) {
+      startNote(loop, CallNote.Kind.PLACE).member = (ServiceMember) member;
+    }
+
+    @Override
+    public void inSlices(LongPredicate step) {
+      slices.add(step::test);
+    }
+  }
+
   Call take() {
     Call call = spare.poll();
     return call == null ? new Call(this) : call;
@@ -309,7 +363,7 @@ public final class LoopCalls {
   }
 
   /** Returns a number that is unique on the bus. */
-  long nextNumber() {
+  private long nextNumber() {
     dispatched++;
     return number - dispatched * others.length;
   }

@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.dispatch.CandidateService;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,7 +30,7 @@ final class LoopServices {
   }
 
   /**
-   * Finds a service; returns null if nobody serves it and the call does not wait.
+   * Finds a service; returns null if it has no members and the call does not wait.
    *
    * @param account account of the service; empty for the default account
    * @param in buffer; position and limit are ignored
@@ -83,6 +84,7 @@ final class LoopServices {
   private LoopService add(LocalService service, NameKey key, long nowNanos) {
     LoopService known =
         new LoopService(
+            this,
             service,
             key,
             calls.number(),
@@ -98,7 +100,7 @@ final class LoopServices {
   }
 
   /** Returns the loop's view of a service, or null. */
-  @Nullable LoopService known(LocalService service) {
+  @Nullable LoopService known(CandidateService service) {
     return byService.get(service);
   }
 
@@ -127,11 +129,11 @@ final class LoopServices {
     return peers.getOrDefault(service, NOWHERE);
   }
 
-  /** Forgets a service that nobody serves and that no call waits for. */
+  /** Forgets a service without members and waiting calls. */
   void forgetIdle(LoopService known) {
     if (!known.dropped
-        && known.queue.isEmpty()
-        && known.localQueue.isEmpty()
+        && known.queue().isEmpty()
+        && known.localQueue().isEmpty()
         && !known.service.isServed()) {
       known.dropped = true;
       String account = known.service.account();

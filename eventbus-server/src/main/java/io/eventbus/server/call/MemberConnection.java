@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * LoopCalls#server}. Confined to the loop that owns the connection.
  */
 public final class MemberConnection {
-  private static final MemberPort NOBODY =
+  private static final MemberPort CLOSED =
       new MemberPort() {
         @Override
         public void invoke(MemberInvocation invocation) {}
@@ -36,7 +36,7 @@ public final class MemberConnection {
   private final Map<ServiceKey, ServiceMember> members = new HashMap<>();
   // Calls that the client has not answered, by the bus's numbers.
   private final NumberMap<Call> open = new NumberMap<>();
-  // Bytes of those among them that nobody waits for.
+  // Bytes of those among them that have ended for their callers.
   private long cancelledBytes;
   // Allocated when the first is due.
   private TimerWheel.@Nullable Dues dues;
@@ -138,7 +138,7 @@ public final class MemberConnection {
     }
   }
 
-  /** Notifies the client that nobody waits for a call any more; perhaps it has answered already. */
+  /** Notifies the client that a call has ended for its caller; perhaps it has answered already. */
   void cancelled(long call, boolean timedOut, String reason, long nowNanos) {
     Call found = open.get(call);
     if (found == null) {
@@ -215,7 +215,8 @@ public final class MemberConnection {
   }
 
   /**
-   * Creates the member's end of a stream or tunnel; null if it is none, or if nobody waits for it.
+   * Creates the member's end of a stream or tunnel; null if it is none, or has ended for its
+   * caller.
    */
   private @Nullable TunnelHalf accepted(Call call, long limit) {
     TunnelHalf caller = call.tunnel();
@@ -278,7 +279,7 @@ public final class MemberConnection {
     UNSENT,
     /** No place was free. */
     BUSY,
-    /** Nobody serves it, or not the requested member. */
+    /** No member serves it, or not the requested one. */
     NO_MEMBER,
     /** A member was lost with it. */
     MEMBER_LOST
@@ -347,7 +348,7 @@ public final class MemberConnection {
       return;
     }
     closed = true;
-    end = NOBODY;
+    end = CLOSED;
     // The end of one member must not dispatch a call to another.
     members.values().forEach(ServiceMember::stop);
     if (!members.isEmpty() || !open.isEmpty()) {

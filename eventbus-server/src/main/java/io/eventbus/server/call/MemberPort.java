@@ -20,7 +20,7 @@ public interface MemberPort {
   void invoke(MemberInvocation invocation);
 
   /**
-   * Notifies the client that nobody waits for an answer any more. The call keeps its place in the
+   * Notifies the client that a call has ended for its caller. The call keeps its place in the
    * member's window until the client answers all the same.
    */
   void cancel(long call, String reason);
@@ -33,7 +33,7 @@ public interface MemberPort {
     throw new UnsupportedOperationException("an end without tunnels");
   }
 
-  /** Cancels a tunnel that the client has accepted although nobody waits for it any more. */
+  /** Cancels a tunnel that the client has accepted after it had ended for the caller. */
   default void cancelTunnel(long call, String reason) {}
 
   /**

@@ -56,7 +56,7 @@ public final class PeerDemand {
     queued = now;
   }
 
-  /** Returns how many calls the peer may have open: at least 1, or 0 if nobody serves here. */
+  /** Returns how many calls the peer may have open: at least 1, or 0 without members here. */
   public int grant() {
     if (!service.isServedHere()) {
       return 0;

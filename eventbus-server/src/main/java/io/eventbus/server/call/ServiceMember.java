@@ -1,5 +1,8 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.dispatch.CandidateMember;
+import io.eventbus.server.call.dispatch.MemberWindow;
+import io.eventbus.server.call.dispatch.WaitingLoops;
 import io.eventbus.server.stats.SingleWriterCounter;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +13,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is one class because its window, its latency and its place in the service change together.
  */
-public final class ServiceMember {
+public final class ServiceMember implements CandidateMember {
+  /** Cost of waking another loop; measured, ADR 16. */
+  private static final double OTHER_LOOP_NANOS = 30_000;
+
+  /** Cost of sending a call on for both buses, in addition to what its answer shows. */
+  private static final double OTHER_BUS_NANOS = 100_000;
+
+  /** Cost of a call to a bus that drains its clients: more than any member takes. */
+  private static final double DRAINING_NANOS = 1e12;
+
   private final MemberConnection client;
   private final LocalService service;
   private final long registration;
@@ -153,8 +165,8 @@ public final class ServiceMember {
     draining = drains;
   }
 
-  /** Returns whether it is a peer. */
-  boolean isPeer() {
+  @Override
+  public boolean isPeer() {
     return peer;
   }
 
@@ -263,7 +275,8 @@ public final class ServiceMember {
     return client;
   }
 
-  LocalService service() {
+  @Override
+  public LocalService service() {
     return service;
   }
 
@@ -282,28 +295,28 @@ public final class ServiceMember {
     return client.calls().number();
   }
 
-  /** Returns the window, whose places any thread may acquire. */
-  MemberWindow window() {
+  @Override
+  public MemberWindow window() {
     return window;
   }
 
-  /** Returns whether it has left; any thread. */
-  boolean isGone() {
+  @Override
+  public boolean isGone() {
     return gone;
   }
 
-  /** Returns whether it takes calls, perhaps later; any thread. */
-  boolean serves() {
+  @Override
+  public boolean serves() {
     return concurrency > 0 && !gone;
   }
 
-  /** Returns the loops with calls for this member only; any thread. */
-  WaitingLoops waiting() {
+  @Override
+  public WaitingLoops waiting() {
     return waiting;
   }
 
-  /** Records that a loop has calls for this member only; any thread. */
-  void pinned() {
+  @Override
+  public void pinned() {
     everPinned = true;
   }
 
@@ -311,29 +324,26 @@ public final class ServiceMember {
     return everPinned;
   }
 
-  /** Returns the cost of a further call in nanoseconds; any thread. */
-  double cost(int fromLoop, long nowNanos) {
+  @Override
+  public double cost(int fromLoop, long nowNanos) {
     int limit = Math.max(1, window.limit());
     int outstanding = window.outstanding();
     double load = (outstanding + 1) / (double) limit;
     return load * latency.peak(unanswered(), nowNanos)
-        + (fromLoop == loop() ? 0 : MemberSelector.OTHER_LOOP_NANOS)
-        + (draining ? MemberSelector.DRAINING_NANOS : 0);
+        + (fromLoop == loop() ? 0 : OTHER_LOOP_NANOS)
+        + (draining ? DRAINING_NANOS : 0);
   }
 
-  /**
-   * Returns the expected time of a further call in nanoseconds; for the choice between this bus and
-   * peers.
-   */
-  double expected(int fromLoop, double unknown, long nowNanos) {
+  @Override
+  public double expected(int fromLoop, double unknown, long nowNanos) {
     double one = (double) latency.peak(unanswered(), nowNanos);
     if (peer) {
       // An idle member has not become faster.
       one = Math.max(one, (double) latency.mean(unanswered(), nowNanos));
-      one = (one == 0 ? unknown : one) + MemberSelector.OTHER_BUS_NANOS;
-      one += draining ? MemberSelector.DRAINING_NANOS : 0;
+      one = (one == 0 ? unknown : one) + OTHER_BUS_NANOS;
+      one += draining ? DRAINING_NANOS : 0;
     } else if (fromLoop != loop()) {
-      one += MemberSelector.OTHER_LOOP_NANOS;
+      one += OTHER_LOOP_NANOS;
     }
     int atOnce = Math.max(1, peer ? window.limit() : concurrency);
     return one * Math.max(1, (window.outstanding() + 1) / (double) atOnce);

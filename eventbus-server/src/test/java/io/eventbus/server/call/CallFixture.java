@@ -3,6 +3,7 @@ package io.eventbus.server.call;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.dispatch.MemberWindow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.delivery.Loops;

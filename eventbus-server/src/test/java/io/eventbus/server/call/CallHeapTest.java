@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.dispatch.MemberWindow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.memory.ServiceShare;
 import io.eventbus.server.samples.ReachableHeap;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.call.CallFixture.FakeCaller;
 import io.eventbus.server.call.CallFixture.FakeMember;
+import io.eventbus.server.call.dispatch.MemberWindow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.memory.ServiceShare;
 import java.nio.ByteBuffer;

@@ -8,6 +8,8 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.CallFixture.FakeCaller;
 import io.eventbus.server.call.CallFixture.FakeMember;
+import io.eventbus.server.call.dispatch.FairnessGroup;
+import io.eventbus.server.call.dispatch.MemberWindow;
 import io.eventbus.server.stats.RetryReason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -297,7 +297,7 @@ public final class TunnelHalf {
   }
 
   /**
-   * Cancels a tunnel that the client has accepted too late: nobody waits for it any more, and the
+   * Cancels a tunnel that the client has accepted too late: it has ended for the caller, and the
    * client was notified.
    */
   public void acceptedTooLate() {

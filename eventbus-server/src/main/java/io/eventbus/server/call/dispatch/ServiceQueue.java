@@ -1,4 +1,4 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import io.eventbus.schema.CallPriority;
 import java.util.ArrayList;
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Calls of one loop that wait for the same places: three priorities that are served 8 : 4 : 1 while
  * all of them have calls. Confined to the loop.
  */
-final class ServiceQueue {
+public final class ServiceQueue {
   private static final int[] WEIGHTS = {8, 4, 1};
 
   private static final class Band {
@@ -30,8 +30,8 @@ final class ServiceQueue {
   private final int loop;
   private int size;
 
-  /** Creates an empty queue. */
-  ServiceQueue(WaitingLoops waiting, int loop) {
+  /** Creates the empty queue of a loop. */
+  public ServiceQueue(WaitingLoops waiting, int loop) {
     this.waiting = waiting;
     this.loop = loop;
   }
@@ -54,11 +54,13 @@ final class ServiceQueue {
     return band;
   }
 
-  int size() {
+  /** Returns the number of calls. */
+  public int size() {
     return size;
   }
 
-  boolean isEmpty() {
+  /** Returns whether no call waits. */
+  public boolean isEmpty() {
     return size == 0;
   }
 
@@ -79,14 +81,14 @@ final class ServiceQueue {
    *
    * @param maxNanos maximum time until the turn of another group should come
    */
-  @Nullable Call nextToShed(
+  @Nullable QueuedCall nextToShed(
       FairnessGroup group, CallPriority priority, long maxNanos, long nowNanos) {
     Band band = bands[index(priority)];
     return band == null ? null : band.turns.nextToShed(group, maxNanos, nowNanos);
   }
 
   /** Passes the turn of a queued call's group to the next group. */
-  void pass(Call call, long nowNanos) {
+  void pass(QueuedCall call, long nowNanos) {
     band(call.priority()).turns.pass(call, nowNanos);
   }
 
@@ -95,21 +97,21 @@ final class ServiceQueue {
    *
    * @param first whether it goes before those of its group, because it has waited already
    */
-  void add(Call call, boolean first) {
+  void add(QueuedCall call, boolean first) {
     band(call.priority()).turns.add(call, first);
-    call.queue = this;
+    call.queuePlace().queue = this;
     if (size++ == 0) {
       waiting.set(loop, true);
     }
   }
 
-  void remove(Call call) {
+  void remove(QueuedCall call) {
     band(call.priority()).turns.remove(call);
     removed(call);
   }
 
   /** Removes the next call; null if there is none. */
-  @Nullable Call poll(long nowNanos) {
+  @Nullable QueuedCall poll(long nowNanos) {
     if (size == 0) {
       return null;
     }
@@ -122,7 +124,7 @@ final class ServiceQueue {
       }
       next = withCredit();
     }
-    Call call = next == null ? null : next.turns.poll(nowNanos);
+    QueuedCall call = next == null ? null : next.turns.poll(nowNanos);
     if (next != null && call != null) {
       next.left--;
       removed(call);
@@ -130,8 +132,8 @@ final class ServiceQueue {
     return call;
   }
 
-  private void removed(Call call) {
-    call.queue = null;
+  private void removed(QueuedCall call) {
+    call.queuePlace().queue = null;
     if (--size == 0) {
       waiting.set(loop, false);
     }
@@ -147,8 +149,8 @@ final class ServiceQueue {
   }
 
   /** Returns all calls; for rare use. */
-  List<Call> calls() {
-    List<Call> all = new ArrayList<>(size);
+  List<QueuedCall> calls() {
+    List<QueuedCall> all = new ArrayList<>(size);
     for (Band band : bands) {
       if (band != null) {
         band.turns.forEach(all::add);

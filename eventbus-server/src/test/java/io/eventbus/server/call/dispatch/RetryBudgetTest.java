@@ -1,11 +1,12 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
-import static io.eventbus.server.call.CallFixture.MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
 class RetryBudgetTest {
+  private static final long MILLIS = 1_000_000;
+
   private static int takeAll(RetryBudget budget, long now) {
     int taken = 0;
     while (budget.tryAcquire(now)) {

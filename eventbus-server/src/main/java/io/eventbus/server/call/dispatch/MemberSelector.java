@@ -1,4 +1,4 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -10,15 +10,6 @@ import org.jspecify.annotations.Nullable;
  * leaves the bus if its members are busy or slow, and only then. Confined to a loop.
  */
 final class MemberSelector {
-  /** Cost of waking another loop; measured, ADR 16. */
-  static final double OTHER_LOOP_NANOS = 30_000;
-
-  /** Cost of sending a call on for both buses, in addition to what its answer shows. */
-  static final double OTHER_BUS_NANOS = 100_000;
-
-  /** Cost of a call to a bus that drains its clients: more than any member takes. */
-  static final double DRAINING_NANOS = 1e12;
-
   private static final int FEW = 4;
 
   /** Number of draws of which one is taken as it is. */
@@ -39,11 +30,13 @@ final class MemberSelector {
    *     call
    * @param local whether only members of this bus are asked for
    */
-  @Nullable ServiceMember take(LoopService to, @Nullable Call call, boolean local, long nowNanos) {
+  @Nullable CandidateMember take(
+      QueuedService to, @Nullable QueuedCall call, boolean local, long nowNanos) {
     while (true) {
-      ServiceMember here = best(to.service.members(), to.service.maxWindow(), call, nowNanos);
-      ServiceMember bus = local ? null : bus(to, call, nowNanos);
-      ServiceMember best = first(here, bus, nowNanos);
+      CandidateService service = to.service();
+      CandidateMember here = best(service.members(), service.maxWindow(), call, nowNanos);
+      CandidateMember bus = local ? null : bus(to, call, nowNanos);
+      CandidateMember best = first(here, bus, nowNanos);
       // Another loop may have been faster.
       if (best == null || best.window().tryAcquire()) {
         return best;
@@ -51,8 +44,8 @@ final class MemberSelector {
     }
   }
 
-  private @Nullable ServiceMember first(
-      @Nullable ServiceMember here, @Nullable ServiceMember bus, long nowNanos) {
+  private @Nullable CandidateMember first(
+      @Nullable CandidateMember here, @Nullable CandidateMember bus, long nowNanos) {
     if (here == null || bus == null) {
       return here == null ? bus : here;
     }
@@ -60,8 +53,9 @@ final class MemberSelector {
     return localNanos <= bus.expected(loop, localNanos, nowNanos) ? here : bus;
   }
 
-  private @Nullable ServiceMember bus(LoopService to, @Nullable Call call, long nowNanos) {
-    ServiceMember[] buses = to.peers;
+  private @Nullable CandidateMember bus(
+      QueuedService to, @Nullable QueuedCall call, long nowNanos) {
+    CandidateMember[] buses = to.peers();
     int maxWindow = 0;
     for (int i = 0; buses.length > FEW && i < buses.length; i++) {
       maxWindow = Math.max(maxWindow, buses[i].window().limit());
@@ -69,15 +63,15 @@ final class MemberSelector {
     return best(buses, maxWindow, call, nowNanos);
   }
 
-  private @Nullable ServiceMember best(
-      ServiceMember[] members, int maxWindow, @Nullable Call call, long nowNanos) {
+  private @Nullable CandidateMember best(
+      CandidateMember[] members, int maxWindow, @Nullable QueuedCall call, long nowNanos) {
     int count = members.length;
     if (count > FEW) {
-      ServiceMember best =
+      CandidateMember best =
           cheaper(draw(members, maxWindow), draw(members, maxWindow), call, nowNanos);
       return best == null ? any(members, call) : best;
     }
-    ServiceMember best = null;
+    CandidateMember best = null;
     int start = count == 0 ? 0 : random.nextInt(count);
     for (int i = 0; i < count; i++) {
       best = cheaper(members[(start + i) % count], best, call, nowNanos);
@@ -85,8 +79,8 @@ final class MemberSelector {
     return best;
   }
 
-  private ServiceMember draw(ServiceMember[] members, int maxWindow) {
-    ServiceMember drawn = members[random.nextInt(members.length)];
+  private CandidateMember draw(CandidateMember[] members, int maxWindow) {
+    CandidateMember drawn = members[random.nextInt(members.length)];
     for (int i = 1; i < DRAWS; i++) {
       if (random.nextInt(Math.max(1, maxWindow)) < drawn.window().limit()) {
         return drawn;
@@ -96,8 +90,11 @@ final class MemberSelector {
     return drawn;
   }
 
-  private @Nullable ServiceMember cheaper(
-      ServiceMember one, @Nullable ServiceMember other, @Nullable Call call, long nowNanos) {
+  private @Nullable CandidateMember cheaper(
+      CandidateMember one,
+      @Nullable CandidateMember other,
+      @Nullable QueuedCall call,
+      long nowNanos) {
     if (!suits(one, call)) {
       return other != null && suits(other, call) ? other : null;
     }
@@ -107,15 +104,15 @@ final class MemberSelector {
     return one.cost(loop, nowNanos) < other.cost(loop, nowNanos) ? one : other;
   }
 
-  private static boolean suits(ServiceMember member, @Nullable Call call) {
-    return member.window().hasFree() && (call == null || !call.refusals.has(member));
+  private static boolean suits(CandidateMember member, @Nullable QueuedCall call) {
+    return member.window().hasFree() && (call == null || !call.hasRefused(member));
   }
 
   /** Returns the first with a free place, starting anywhere. */
-  private @Nullable ServiceMember any(ServiceMember[] members, @Nullable Call call) {
+  private @Nullable CandidateMember any(CandidateMember[] members, @Nullable QueuedCall call) {
     int start = random.nextInt(members.length);
     for (int i = 0; i < members.length; i++) {
-      ServiceMember member = members[(start + i) % members.length];
+      CandidateMember member = members[(start + i) % members.length];
       if (suits(member, call)) {
         return member;
       }

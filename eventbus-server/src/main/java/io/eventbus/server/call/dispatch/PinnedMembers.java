@@ -1,4 +1,4 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
 final class PinnedMembers {
   private static final int MAX_MEMBERS = 4_096;
 
-  private final Map<Long, ServiceMember> answeredFrom =
+  private final Map<Long, CandidateMember> answeredFrom =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, ServiceMember> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Long, CandidateMember> eldest) {
           return size() > MAX_MEMBERS;
         }
       };
 
   /** Records the peer from which a member has answered. */
-  void answered(long member, ServiceMember bus) {
+  void answered(long member, CandidateMember bus) {
     if (member != 0) {
       answeredFrom.put(member, bus);
     }
@@ -32,25 +32,25 @@ final class PinnedMembers {
   /**
    * Returns the member that a call names, or the next peer that may have it; null if there is none.
    */
-  @Nullable ServiceMember member(Call call, LoopService to) {
-    ServiceMember here = to.service.member(call.pinned());
+  @Nullable CandidateMember member(QueuedCall call, QueuedService to) {
+    CandidateMember here = to.service().member(call.pinned());
     if (here != null || call.isLocalOnly()) {
       return here;
     }
-    ServiceMember known = answeredFrom.get(call.pinned());
-    if (known != null && !call.refusals.has(known) && serves(known, to)) {
+    CandidateMember known = answeredFrom.get(call.pinned());
+    if (known != null && !call.hasRefused(known) && serves(known, to)) {
       return known;
     }
-    for (ServiceMember bus : to.peers) {
-      if (!call.refusals.has(bus)) {
+    for (CandidateMember bus : to.peers()) {
+      if (!call.hasRefused(bus)) {
         return bus;
       }
     }
     return null;
   }
 
-  private static boolean serves(ServiceMember bus, LoopService to) {
-    for (ServiceMember each : to.peers) {
+  private static boolean serves(CandidateMember bus, QueuedService to) {
+    for (CandidateMember each : to.peers()) {
       if (each == bus) {
         return true;
       }

@@ -1,9 +1,8 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.CallPriority;
-import io.eventbus.server.call.CallFixture.FakeCaller;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -12,41 +11,26 @@ import org.junit.jupiter.api.Test;
 
 class ServiceQueueTest {
   private long now = 7;
-  private final CallFixture kit = new CallFixture(1);
   private final WaitingLoops waiting = new WaitingLoops(3);
   private final ServiceQueue queue = new ServiceQueue(waiting, 2);
-  private final FakeCaller a = kit.caller(0, "a");
-  private final FakeCaller b = kit.caller(0, "b");
-  private final FakeCaller c = kit.caller(0, "c");
-  private final LoopService service =
-      new LoopService(
-          new LocalService(new ServiceKey("", "s"), 1, ServedHere.NOBODY),
-          new NameKey(),
-          0,
-          10,
-          new ServiceMember[0],
-          0);
+  private final FairnessGroup a = new FairnessGroup("a");
+  private final FairnessGroup b = new FairnessGroup("b");
+  private final FairnessGroup c = new FairnessGroup("c");
 
-  private Call call(FakeCaller caller, long number, CallPriority priority) {
-    CallRequest request = new CallRequest();
-    request.call = number;
-    request.priority = priority;
-    Call call = new Call(kit.loops.get(0));
-    call.begin(caller.client, service, request, kit.delivery("body"), 0);
-    return call;
-  }
-
-  private Call add(FakeCaller caller, long number, CallPriority priority) {
-    Call call = call(caller, number, priority);
-    call.queuedNanos = now;
+  private FakeCall add(FairnessGroup group, long number, CallPriority priority) {
+    FakeCall call = new FakeCall(number, group, priority, now);
     queue.add(call, false);
     return call;
   }
 
+  private static long number(QueuedCall call) {
+    return ((FakeCall) call).number;
+  }
+
   private String order() {
     List<Long> numbers = new ArrayList<>();
-    for (@Nullable Call call = queue.poll(now); call != null; call = queue.poll(now)) {
-      numbers.add(call.request());
+    for (@Nullable QueuedCall call = queue.poll(now); call != null; call = queue.poll(now)) {
+      numbers.add(number(call));
     }
     return numbers.stream().map(String::valueOf).collect(Collectors.joining(" "));
   }
@@ -87,20 +71,20 @@ class ServiceQueueTest {
     add(a, 1, CallPriority.NORMAL);
     add(b, 10, CallPriority.NORMAL);
     add(b, 11, CallPriority.NORMAL);
-    assertThat(queue.poll(now)).extracting(Call::request).isEqualTo(1L);
+    assertThat(queue.poll(now)).extracting(call -> ((FakeCall) call).number).isEqualTo(1L);
     add(a, 2, CallPriority.NORMAL);
     assertThat(order()).isEqualTo("10 2 11");
   }
 
   @Test
   void callsAreRemovedAndAddedFirst() {
-    Call first = add(a, 1, CallPriority.NORMAL);
-    Call second = add(a, 2, CallPriority.NORMAL);
-    Call third = add(a, 3, CallPriority.NORMAL);
-    Call only = add(b, 10, CallPriority.NORMAL);
+    FakeCall first = add(a, 1, CallPriority.NORMAL);
+    FakeCall second = add(a, 2, CallPriority.NORMAL);
+    FakeCall third = add(a, 3, CallPriority.NORMAL);
+    FakeCall only = add(b, 10, CallPriority.NORMAL);
     queue.remove(second);
     queue.remove(only);
-    queue.add(call(a, 5, CallPriority.NORMAL), true);
+    queue.add(new FakeCall(5, a, CallPriority.NORMAL, now), true);
     assertThat(queue.size()).isEqualTo(3);
     assertThat(queue.calls()).contains(first, third).doesNotContain(second, only);
     assertThat(order()).isEqualTo("5 1 3");
@@ -109,20 +93,20 @@ class ServiceQueueTest {
   @Test
   void marksItsLoopAsWaiting() {
     assertThat(waiting.any()).isFalse();
-    Call call = add(a, 1, CallPriority.LOW);
+    FakeCall call = add(a, 1, CallPriority.LOW);
     assertThat(waiting.next()).isEqualTo(2);
     queue.remove(call);
     assertThat(waiting.any()).isFalse();
     assertThat(waiting.next()).isEqualTo(-1);
   }
 
-  private long waited(FakeCaller caller) {
-    return queue.waited(caller.client.group(), CallPriority.NORMAL, now);
+  private long waited(FairnessGroup group) {
+    return queue.waited(group, CallPriority.NORMAL, now);
   }
 
-  private @Nullable Long nextToShed(FakeCaller caller, long mostNanos) {
-    Call call = queue.nextToShed(caller.client.group(), CallPriority.NORMAL, mostNanos, now);
-    return call == null ? null : call.request();
+  private @Nullable Long nextToShed(FairnessGroup group, long mostNanos) {
+    QueuedCall call = queue.nextToShed(group, CallPriority.NORMAL, mostNanos, now);
+    return call == null ? null : number(call);
   }
 
   @Test
@@ -145,7 +129,7 @@ class ServiceQueueTest {
     assertThat(waited(a)).isEqualTo(30);
     // Another group has its turn at once.
     assertThat(waited(b)).isZero();
-    assertThat(queue.waited(b.client.group(), CallPriority.HIGH, now)).isZero();
+    assertThat(queue.waited(b, CallPriority.HIGH, now)).isZero();
   }
 
   @Test

@@ -1,11 +1,12 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
-import static io.eventbus.server.call.CallFixture.MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
 class MemberWindowTest {
+  private static final long MILLIS = 1_000_000;
+
   private long now = 5;
 
   /** Completes calls at an even rate. */

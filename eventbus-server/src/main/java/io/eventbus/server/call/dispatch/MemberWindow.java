@@ -1,4 +1,4 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -12,11 +12,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * row gets no calls for a second, twice as long each further time, then one call, and then more by
  * doubling.
  */
-final class MemberWindow {
-  static final int MAX_FIRST = 64;
+public final class MemberWindow {
+  /** Maximum first size. */
+  public static final int MAX_FIRST = 64;
+
   static final int MAX_WAITING = 1_024;
-  static final long GROWTH_NANOS = 100_000_000;
-  static final int FAILURES = 5;
+
+  /** Minimum interval of growth. */
+  public static final long GROWTH_NANOS = 100_000_000;
+
+  /** Failures in a row after which a member is paused. */
+  public static final int FAILURES = 5;
+
   static final long FIRST_PAUSE_NANOS = 1_000_000_000;
   static final long MAX_PAUSE_NANOS = 30_000_000_000L;
 
@@ -38,13 +45,14 @@ final class MemberWindow {
   private volatile boolean paused;
   private boolean closed;
 
-  MemberWindow(int concurrency, long nowNanos) {
+  /** Creates a window with free places only. */
+  public MemberWindow(int concurrency, long nowNanos) {
     this.adjustedAt = nowNanos;
     capacity(concurrency);
   }
 
   /** Acquires a place; any thread. */
-  boolean tryAcquire() {
+  public boolean tryAcquire() {
     for (int f = free.get(); f > 0; f = free.get()) {
       if (free.compareAndSet(f, f - 1)) {
         return true;
@@ -54,32 +62,32 @@ final class MemberWindow {
   }
 
   /** Releases a place; any thread. */
-  void release() {
+  public void release() {
     free.incrementAndGet();
   }
 
   /** Returns whether {@link #tryAcquire} would succeed; any thread. */
-  boolean hasFree() {
+  public boolean hasFree() {
     return free.get() > 0;
   }
 
   /** Returns the size of the window; any thread. */
-  int limit() {
+  public int limit() {
     return limit;
   }
 
   /** Returns the number of acquired places; any thread. */
-  int outstanding() {
+  public int outstanding() {
     return Math.max(0, limit - free.get());
   }
 
   /** Returns whether the member is paused after failures; any thread. */
-  boolean isPaused() {
+  public boolean isPaused() {
     return paused;
   }
 
   /** Changes the declared concurrency. */
-  void capacity(int declared) {
+  public void capacity(int declared) {
     concurrency = declared;
     if (paused || closed) {
       return;
@@ -89,14 +97,14 @@ final class MemberWindow {
   }
 
   /** Sets the number of places that a peer has granted. */
-  void grant(int places) {
+  public void grant(int places) {
     if (!closed) {
       set(places);
     }
   }
 
   /** Closes the window: no further calls. */
-  void close() {
+  public void close() {
     closed = true;
     paused = false;
     set(0);
@@ -119,7 +127,7 @@ final class MemberWindow {
   }
 
   /** Adjusts the window after an answer, good or bad. */
-  void completed(long nowNanos) {
+  public void completed(long nowNanos) {
     completions++;
     long passed = nowNanos - adjustedAt;
     if (passed < GROWTH_NANOS) {
@@ -137,7 +145,7 @@ final class MemberWindow {
   }
 
   /** Records a success of the member. */
-  void succeeded() {
+  public void succeeded() {
     failuresInRow = 0;
     if (!paused) {
       pauses = 0;
@@ -145,13 +153,13 @@ final class MemberWindow {
   }
 
   /** Records a failure; returns true if the member has failed too often to get further calls. */
-  boolean failed() {
+  public boolean failed() {
     failuresInRow++;
     return failuresInRow >= FAILURES && !paused && !closed && limit > 0;
   }
 
   /** Pauses the member; returns the duration. */
-  long pause() {
+  public long pause() {
     long nanos = Math.min(MAX_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(pauses, 5));
     pauses++;
     paused = true;
@@ -160,7 +168,7 @@ final class MemberWindow {
   }
 
   /** Lets the member try again, with one call; the next failure pauses it again. */
-  void resume() {
+  public void resume() {
     if (paused) {
       paused = false;
       set(Math.min(1, concurrency));

@@ -1,11 +1,11 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 /**
  * Budget of repetitions of a service's calls that were perhaps executed: a part of its requests of
  * the last ten seconds, so that repetitions do not overload a failing service further. As in
  * Finagle, there is a small reserve for services that are called rarely. Confined to a loop.
  */
-final class RetryBudget {
+public final class RetryBudget {
   /** Repetitions that are always allowed, each second and together in a burst. */
   static final int RESERVE_PER_SECOND = 10;
 
@@ -18,12 +18,14 @@ final class RetryBudget {
   private double balance = RESERVE;
   private long at;
 
-  RetryBudget(int percent, long nowNanos) {
+  /** Creates a full budget. */
+  public RetryBudget(int percent, long nowNanos) {
     this.perRequest = percent / 100.0;
     this.at = nowNanos;
   }
 
-  void onRequest(long nowNanos) {
+  /** Counts a request. */
+  public void onRequest(long nowNanos) {
     if (nowNanos - at >= SETTLE_NANOS) {
       settle(nowNanos);
     }
@@ -31,7 +33,7 @@ final class RetryBudget {
   }
 
   /** Acquires a repetition; returns false if there is none left. */
-  boolean tryAcquire(long nowNanos) {
+  public boolean tryAcquire(long nowNanos) {
     settle(nowNanos);
     if (balance < 1) {
       return false;

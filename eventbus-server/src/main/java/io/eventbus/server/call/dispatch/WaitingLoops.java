@@ -1,4 +1,4 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -9,13 +9,14 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * and then looks for waiting loops. Both are volatile, so that one of them sees the other, and no
  * place stays free while a call waits for it.
  */
-final class WaitingLoops {
+public final class WaitingLoops {
   private final AtomicLongArray bits;
   private final int loops;
   // Loop served last. A lost update only gives a loop two turns in a row.
   private int turn;
 
-  WaitingLoops(int loops) {
+  /** Creates an empty set. */
+  public WaitingLoops(int loops) {
     this.loops = loops;
     this.bits = new AtomicLongArray((loops + 63) / 64);
   }
@@ -31,7 +32,8 @@ final class WaitingLoops {
     } while (!bits.compareAndSet(word, before, after));
   }
 
-  boolean any() {
+  /** Returns whether a loop waits. */
+  public boolean any() {
     for (int i = 0; i < bits.length(); i++) {
       if (bits.get(i) != 0) {
         return true;

@@ -1,4 +1,4 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import io.eventbus.schema.CallPriority;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,47 +18,47 @@ final class CallAdmission {
   /** Result of {@link #check} for a call that may wait. */
   static final long ADMITTED = -1;
 
-  private final CallSettings settings;
+  private final WaitLimits limits;
   private final AtomicLong queuedBytes;
   private final String tooMany;
   private final String tooMuch;
   private final String tooLong;
   private String reason = "";
 
-  CallAdmission(CallSettings settings, AtomicLong queuedBytes) {
-    this.settings = settings;
+  CallAdmission(WaitLimits limits, AtomicLong queuedBytes) {
+    this.limits = limits;
     this.queuedBytes = queuedBytes;
     this.tooMany =
         "too many calls of the service wait (expected: a share of "
-            + settings.queueRequests()
+            + limits.queueRequests()
             + ", services.queue-requests)";
     this.tooMuch =
         "too many bytes of calls wait (expected: a share of "
-            + settings.queueBytes()
+            + limits.queueBytes()
             + ", services.queue-bytes)";
     this.tooLong =
         "the members are busy, and calls have waited for longer than one of this priority and time"
             + " may (expected: a share of "
-            + settings.maxWaitNanos() / 1_000_000
+            + limits.maxWaitNanos() / 1_000_000
             + " ms, services.max-wait)";
   }
 
   /**
    * Returns {@link #ADMITTED}, or after how many milliseconds a retry may succeed, 0 for no advice.
-   * Time in which nobody serves the service, or no member can be reached, does not count.
+   * Time in which the service has no members, or none can be reached, does not count.
    *
    * @param queue queue in which the call would wait
    * @param only the only member that may have it; null for any
    */
-  long check(Call call, ServiceQueue queue, @Nullable ServiceMember only, long nowNanos) {
+  long check(QueuedCall call, ServiceQueue queue, @Nullable CandidateMember only, long nowNanos) {
     FairnessGroup group = call.group();
-    LocalService service = call.service().service;
-    int others = settings.queueRequests() - service.queued().get();
+    CandidateService service = call.service().service();
+    int others = limits.queueRequests() - service.queued().get();
     if (queue.size(group, call.priority()) >= others) {
       reason = tooMany;
       return 0;
     }
-    if (group.queuedBytes + call.bytes() > settings.queueBytes() - queuedBytes.get()) {
+    if (group.queuedBytes + call.bytes() > limits.queueBytes() - queuedBytes.get()) {
       reason = tooMuch;
       return 0;
     }
@@ -73,7 +73,7 @@ final class CallAdmission {
   }
 
   /** Returns the retry-after in milliseconds for a call behind calls that have waited too long. */
-  long retryAfterMillis(Call call) {
+  long retryAfterMillis(QueuedCall call) {
     return 1 + maxNanos(call) / 1_000_000;
   }
 
@@ -94,26 +94,26 @@ final class CallAdmission {
    * @param only as above
    * @param own whether a call of its own group is refused; else the call's time does not count
    */
-  boolean isOverdue(Call call, @Nullable ServiceMember only, boolean own, long nowNanos) {
-    long max = settings.maxWaitNanos();
+  boolean isOverdue(QueuedCall call, @Nullable CandidateMember only, boolean own, long nowNanos) {
+    long max = limits.maxWaitNanos();
     if (own) {
       max = Math.min(max, ownNanos(call));
     }
-    return nowNanos - call.queuedNanos > max
-        && nowNanos - call.service().service.openNanos(call.isLocalOnly()) > max
+    return nowNanos - call.queuedNanos() > max
+        && nowNanos - call.service().service().openNanos(call.isLocalOnly()) > max
         && hasPlaces(call, only);
   }
 
-  private static boolean hasPlaces(Call call, @Nullable ServiceMember only) {
+  private static boolean hasPlaces(QueuedCall call, @Nullable CandidateMember only) {
     if (only != null) {
       return only.window().limit() > 0;
     }
-    LoopService to = call.service();
-    return hasPlaces(to.service.members()) || (!call.isLocalOnly() && hasPlaces(to.peers));
+    QueuedService to = call.service();
+    return hasPlaces(to.service().members()) || (!call.isLocalOnly() && hasPlaces(to.peers()));
   }
 
-  private static boolean hasPlaces(ServiceMember[] members) {
-    for (ServiceMember member : members) {
+  private static boolean hasPlaces(CandidateMember[] members) {
+    for (CandidateMember member : members) {
       if (member.window().limit() > 0) {
         return true;
       }
@@ -122,12 +122,12 @@ final class CallAdmission {
   }
 
   /** Returns the part of the caller's time after which the rest is left for the member. */
-  private static long ownNanos(Call call) {
+  private static long ownNanos(QueuedCall call) {
     return (call.deadlineNanos() - call.begunNanos()) / 4 * 3;
   }
 
-  private long maxNanos(Call call) {
-    return Math.min(settings.maxWaitNanos() / divisor(call.priority()), ownNanos(call));
+  private long maxNanos(QueuedCall call) {
+    return Math.min(limits.maxWaitNanos() / divisor(call.priority()), ownNanos(call));
   }
 
   private static int divisor(CallPriority priority) {

@@ -1,4 +1,4 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import java.util.IdentityHashMap;
 import java.util.function.Consumer;
@@ -41,16 +41,16 @@ final class FairCallQueue {
       return 0;
     }
     CallerQueue own = queues.get(group);
-    Call first = own == null ? null : own.first();
+    QueuedCall first = own == null ? null : own.first();
     long turn = nowNanos - queue.turnNanos;
-    return first == null ? turn : Math.max(turn, nowNanos - first.queuedNanos);
+    return first == null ? turn : Math.max(turn, nowNanos - first.queuedNanos());
   }
 
   /**
    * Returns the call to shed when a call of a group is refused: the first of that group or, if it
    * has none, the first of the group whose turn it is, if that turn has not come for too long.
    */
-  @Nullable Call nextToShed(FairnessGroup group, long maxNanos, long nowNanos) {
+  @Nullable QueuedCall nextToShed(FairnessGroup group, long maxNanos, long nowNanos) {
     CallerQueue queue = queues.get(group);
     if (queue != null) {
       return queue.first();
@@ -60,21 +60,22 @@ final class FairCallQueue {
   }
 
   /** Passes the turn of a call's group to the next one: the call makes way for another group. */
-  void pass(Call call, long nowNanos) {
-    CallerQueue queue = call.callerQueue;
+  void pass(QueuedCall call, long nowNanos) {
+    CallerQueue queue = call.queuePlace().callerQueue;
     if (queue != null) {
       queue.turnNanos = nowNanos;
       current = queue.next;
     }
   }
 
-  void add(Call call, boolean first) {
-    CallerQueue queue = queue(call.group(), call.queuedNanos);
-    call.callerQueue = queue;
+  void add(QueuedCall call, boolean first) {
+    CallerQueue queue = queue(call.group(), call.queuedNanos());
+    QueuePlace place = call.queuePlace();
+    place.callerQueue = queue;
     if (first) {
-      queue.addFirst(call);
+      queue.addFirst(place);
     } else {
-      queue.add(call);
+      queue.add(place);
     }
     size++;
   }
@@ -106,12 +107,12 @@ final class FairCallQueue {
   }
 
   /** Removes the next call, and passes the turn to the next group; null if there is none. */
-  @Nullable Call poll(long nowNanos) {
+  @Nullable QueuedCall poll(long nowNanos) {
     CallerQueue queue = current;
     if (queue == null) {
       return null;
     }
-    Call call = queue.first();
+    QueuedCall call = queue.first();
     if (call != null) {
       current = queue.next;
       queue.turnNanos = nowNanos;
@@ -121,22 +122,21 @@ final class FairCallQueue {
   }
 
   /** Visits all calls; the visitor must not remove any. */
-  void forEach(Consumer<Call> action) {
+  void forEach(Consumer<QueuedCall> action) {
     for (CallerQueue queue : queues.values()) {
-      for (Call call = queue.first(); call != null; call = call.behind) {
-        action.accept(call);
-      }
+      queue.forEach(action);
     }
   }
 
   /** Removes a call that is in this queue. */
-  void remove(Call call) {
-    CallerQueue queue = call.callerQueue;
+  void remove(QueuedCall call) {
+    QueuePlace place = call.queuePlace();
+    CallerQueue queue = place.callerQueue;
     if (queue == null) {
       throw new IllegalStateException("the call does not wait");
     }
-    queue.remove(call);
-    call.callerQueue = null;
+    queue.remove(place);
+    place.callerQueue = null;
     size--;
     if (queue.size == 0) {
       queues.remove(queue.group);

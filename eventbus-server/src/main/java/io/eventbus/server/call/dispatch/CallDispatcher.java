@@ -1,7 +1,6 @@
-package io.eventbus.server.call;
+package io.eventbus.server.call.dispatch;
 
 import io.eventbus.schema.CallPriority;
-import io.eventbus.schema.FailureCode;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is one class because released places decide what waits, and the other way round.
  */
-final class CallDispatcher {
+public final class CallDispatcher {
   /** Calls of closed callers that are removed from queues in one go. */
   private static final int MAX_GONE = 16;
 
@@ -25,14 +24,15 @@ final class CallDispatcher {
   /** Queues that take turns: calls for one member, calls for any, and calls of peers. */
   private static final int KINDS = 3;
 
-  private final LoopCalls calls;
+  private final DispatchLoop loop;
+  private final WaitLimits limits;
   private final PinnedMembers pinnedMembers = new PinnedMembers();
   private final MemberSelector selector;
   private final CallAdmission admission;
   private final AtomicLong queuedBytes;
   // Calls that wait for one member only. A member is in it from its first such call to its end.
-  private final IdentityHashMap<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
-  // Queues that are checked because nobody serves, and queues that are emptied.
+  private final IdentityHashMap<CandidateMember, ServiceQueue> pinned = new IdentityHashMap<>();
+  // Queues that are checked because their members have gone, and queues that are emptied.
   private final IdentityHashMap<ServiceQueue, Walk> walks = new IdentityHashMap<>(4);
   private final Set<ServiceQueue> emptying = Collections.newSetFromMap(new IdentityHashMap<>(4));
   // Next loop, and next kind of its calls, where calls for any member, calls for this member only
@@ -40,26 +40,32 @@ final class CallDispatcher {
   private int loopTurn;
   private int queueTurn;
 
-  CallDispatcher(
-      LoopCalls calls, MemberSelector selector, CallAdmission admission, AtomicLong queuedBytes) {
-    this.calls = calls;
-    this.selector = selector;
-    this.admission = admission;
+  /**
+   * Creates the dispatcher of a loop without calls.
+   *
+   * @param queuedBytes waiting bytes of all loops
+   * @param seed seed of the choice of members
+   */
+  public CallDispatcher(DispatchLoop loop, WaitLimits limits, AtomicLong queuedBytes, long seed) {
+    this.loop = loop;
+    this.limits = limits;
+    this.selector = new MemberSelector(seed, loop.number());
+    this.admission = new CallAdmission(limits, queuedBytes);
     this.queuedBytes = queuedBytes;
   }
 
   /** Dispatches a new call. */
-  void begin(Call call, long nowNanos) {
-    LoopService to = call.service();
+  public void begin(QueuedCall call, long nowNanos) {
+    QueuedService to = call.service();
     if (call.pinned() != 0) {
       beginPinned(call, to, nowNanos);
       return;
     }
     boolean local = call.isLocalOnly();
     ServiceQueue queue = queue(call, to);
-    ServiceMember member = queue.isEmpty() ? selector.take(to, call, local, nowNanos) : null;
+    CandidateMember member = queue.isEmpty() ? selector.take(to, call, local, nowNanos) : null;
     if (member != null) {
-      dispatch(call, member, nowNanos);
+      call.dispatchTo(member, nowNanos);
     } else if (call.isFromBus()) {
       // Bounded by the grant that their bus was given.
       enqueue(call, to, false, nowNanos);
@@ -68,30 +74,28 @@ final class CallDispatcher {
     }
   }
 
-  private static ServiceQueue queue(Call call, LoopService to) {
-    return call.isLocalOnly() ? to.localQueue : to.queue;
+  private static ServiceQueue queue(QueuedCall call, QueuedService to) {
+    return call.isLocalOnly() ? to.localQueue() : to.queue();
   }
 
-  private void beginPinned(Call call, LoopService to, long nowNanos) {
-    ServiceMember member = pinnedMembers.member(call, to);
+  private void beginPinned(QueuedCall call, QueuedService to, long nowNanos) {
+    CandidateMember member = pinnedMembers.member(call, to);
     if (member == null) {
-      calls
-          .completion()
-          .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NOT_THIS_MEMBER, nowNanos);
+      call.failUnserved(nowNanos);
       return;
     }
     ServiceQueue queue = pinnedQueue(member);
     if (queue.isEmpty() && member.window().tryAcquire()) {
-      dispatch(call, member, nowNanos);
+      call.dispatchTo(member, nowNanos);
     } else if (admitted(call, queue, member, nowNanos)) {
       enqueuePinned(call, member, queue, false, nowNanos);
     }
   }
 
-  private ServiceQueue pinnedQueue(ServiceMember member) {
+  private ServiceQueue pinnedQueue(CandidateMember member) {
     ServiceQueue queue = pinned.get(member);
     if (queue == null) {
-      queue = new ServiceQueue(member.waiting(), calls.number());
+      queue = new ServiceQueue(member.waiting(), loop.number());
       pinned.put(member, queue);
       member.pinned();
       if (member.isGone()) {
@@ -103,31 +107,31 @@ final class CallDispatcher {
   }
 
   private boolean admitted(
-      Call call, ServiceQueue queue, @Nullable ServiceMember only, long nowNanos) {
+      QueuedCall call, ServiceQueue queue, @Nullable CandidateMember only, long nowNanos) {
     long retryAfter = admission.check(call, queue, only, nowNanos);
     if (retryAfter == CallAdmission.ADMITTED) {
       return true;
     }
     FairnessGroup group = call.group();
     CallPriority priority = call.priority();
-    shed(call, retryAfter, admission.reason(), nowNanos);
+    call.failOverloaded(retryAfter, admission.reason(), nowNanos);
     shedOldest(queue, only, group, priority, nowNanos);
     return false;
   }
 
   /**
    * Sheds the oldest call of those that a refused call would wait with. Each other group is
-   * affected once per {@code services.max-wait}: so nobody can shed the calls of others by having
-   * many refused.
+   * affected once per {@code services.max-wait}: so no client can shed the calls of others by
+   * having many refused.
    */
   private void shedOldest(
       ServiceQueue queue,
-      @Nullable ServiceMember only,
+      @Nullable CandidateMember only,
       FairnessGroup group,
       CallPriority priority,
       long nowNanos) {
-    long max = calls.settings().maxWaitNanos();
-    Call first = queue.nextToShed(group, priority, max, nowNanos);
+    long max = limits.maxWaitNanos();
+    QueuedCall first = queue.nextToShed(group, priority, max, nowNanos);
     if (first == null) {
       return;
     }
@@ -136,79 +140,56 @@ final class CallDispatcher {
       if (!own) {
         queue.pass(first, nowNanos);
       }
-      shed(first, admission.retryAfterMillis(first), admission.tooLong(), nowNanos);
+      first.failOverloaded(admission.retryAfterMillis(first), admission.tooLong(), nowNanos);
     }
   }
 
-  private void shed(Call call, long retryAfter, String reason, long nowNanos) {
-    call.stats().shed(call.priority()).add(1);
-    calls.completion().fail(call, FailureCode.OVERLOADED, retryAfter, reason, nowNanos);
-  }
-
   /** Dispatches a call again that a member has not executed. */
-  void redispatch(Call call, long nowNanos) {
-    LoopService to = calls.services().current(call.service(), nowNanos);
-    call.service = to;
+  public void redispatch(QueuedCall call, long nowNanos) {
+    QueuedService to = call.currentService(nowNanos);
     if (call.pinned() != 0) {
       againPinned(call, to, nowNanos);
       return;
     }
-    ServiceMember member = selector.take(to, call, call.isLocalOnly(), nowNanos);
+    CandidateMember member = selector.take(to, call, call.isLocalOnly(), nowNanos);
     if (member != null) {
-      dispatch(call, member, nowNanos);
+      call.dispatchTo(member, nowNanos);
     } else if (call.isServed() || call.waitNanos() > 0) {
-      call.memberDeadlineNanos = nowNanos + call.waitNanos();
+      call.memberDeadline(nowNanos + call.waitNanos());
       if (!call.isServed()) {
         call.chargeService();
       }
       enqueue(call, to, true, nowNanos);
     } else {
-      calls.completion().fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
-      calls.services().forgetIdle(to);
+      call.failUnserved(nowNanos);
+      to.forgetIfIdle();
     }
   }
 
-  private void againPinned(Call call, LoopService to, long nowNanos) {
-    ServiceMember member = pinnedMembers.member(call, to);
+  private void againPinned(QueuedCall call, QueuedService to, long nowNanos) {
+    CandidateMember member = pinnedMembers.member(call, to);
     if (member == null) {
-      calls
-          .completion()
-          .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NOT_THIS_MEMBER, nowNanos);
+      call.failUnserved(nowNanos);
     } else if (member.window().tryAcquire()) {
-      dispatch(call, member, nowNanos);
+      call.dispatchTo(member, nowNanos);
     } else {
       enqueuePinned(call, member, pinnedQueue(member), true, nowNanos);
     }
   }
 
-  private void dispatch(Call call, ServiceMember member, long nowNanos) {
-    if (call.number == 0) {
-      call.stats().queueTime.record(nowNanos - call.begunNanos());
-    }
-    call.become(CallState.DISPATCHED);
-    call.member = member;
-    call.number = calls.nextNumber();
-    if (member.loop() == calls.number()) {
-      member.client().invoke(call, nowNanos);
-    } else {
-      calls.startNote(member.loop(), CallNote.Kind.INVOKE).call = call;
-      call.client().end().chargeWork(CallHandOver.nanos(call.bytes()));
-    }
-  }
-
-  private void enqueue(Call call, LoopService to, boolean first, long nowNanos) {
+  private void enqueue(QueuedCall call, QueuedService to, boolean first, long nowNanos) {
     boolean local = call.isLocalOnly();
     ServiceQueue queue = queue(call, to);
-    wait(call, queue, to.service, first);
+    wait(call, queue, to.service(), first);
     if (call.returnsToPeer()) {
-      call.memberDeadlineNanos = nowNanos + SEND_BACK_NANOS;
+      call.memberDeadline(nowNanos + SEND_BACK_NANOS);
     }
     if (call.returnsToPeer() || !call.isServed()) {
-      calls.deadlines().arm(call, earlier(call), nowNanos);
+      call.armDeadline(nowNanos);
     }
     if (queue.size() == 1) {
       // A place may have been released before others could know that this loop waits.
-      ServiceMember member = selector.take(to, null, local, nowNanos);
+      CandidateMember member = selector.take(to, null, local, nowNanos);
       if (member != null) {
         granted(member, nowNanos);
       }
@@ -218,14 +199,8 @@ final class CallDispatcher {
     }
   }
 
-  private static long earlier(Call call) {
-    return call.memberDeadlineNanos - call.deadlineNanos() < 0
-        ? call.memberDeadlineNanos
-        : call.deadlineNanos();
-  }
-
   private void enqueuePinned(
-      Call call, ServiceMember member, ServiceQueue queue, boolean first, long nowNanos) {
+      QueuedCall call, CandidateMember member, ServiceQueue queue, boolean first, long nowNanos) {
     wait(call, queue, member.service(), first);
     if (!member.serves()) {
       // The member may not have known of this queue when it notified the loops.
@@ -235,26 +210,25 @@ final class CallDispatcher {
     }
   }
 
-  private void wait(Call call, ServiceQueue queue, LocalService service, boolean first) {
-    call.become(CallState.QUEUED);
+  private void wait(QueuedCall call, ServiceQueue queue, CandidateService service, boolean first) {
+    call.waits();
     queue.add(call, first);
     service.queued().incrementAndGet();
     queuedBytes.addAndGet(call.bytes());
     call.group().queuedBytes += call.bytes();
-    call.stats().queued.add(1);
   }
 
   /** Ends the wait of a call. */
-  private void endWait(Call call) {
-    call.service().service.queued().decrementAndGet();
+  private void endWait(QueuedCall call) {
+    call.service().service().queued().decrementAndGet();
     queuedBytes.addAndGet(-call.bytes());
     call.group().queuedBytes -= call.bytes();
-    call.stats().queued.add(-1);
+    call.waitsNoLonger();
   }
 
   /** Removes an ending call from its queue. */
-  void leave(Call call) {
-    ServiceQueue queue = call.queue;
+  public void leave(QueuedCall call) {
+    ServiceQueue queue = call.queuePlace().queue;
     if (queue != null) {
       queue.remove(call);
       endWait(call);
@@ -262,88 +236,86 @@ final class CallDispatcher {
   }
 
   /** Called when a member of a peer has answered a call of this loop. */
-  void answered(long member, ServiceMember bus) {
+  public void answered(long member, CandidateMember bus) {
     pinnedMembers.answered(member, bus);
   }
 
   /** Dispatches the next call to a member of which a place was acquired for this loop. */
-  void granted(ServiceMember member, long nowNanos) {
+  public void granted(CandidateMember member, long nowNanos) {
     for (int i = 0; i < MAX_GONE; i++) {
-      Call call = next(member, nowNanos);
+      QueuedCall call = next(member, nowNanos);
       if (call == null) {
         release(member);
         return;
       }
-      LoopService service = call.service();
+      QueuedService service = call.service();
       endWait(call);
-      if (!call.client().isClosed()) {
-        dispatch(call, member, nowNanos);
+      if (!call.isAbandoned()) {
+        call.dispatchTo(member, nowNanos);
         // The member may have been the last one, and takes no further call.
-        calls.services().forgetIdle(service);
+        service.forgetIfIdle();
         return;
       }
-      calls.completion().cancel(call, FailureMessages.CALLER_GONE, nowNanos);
+      call.cancelAbandoned(nowNanos);
     }
     // The place stays acquired until then.
-    calls
-        .slices()
-        .add(
-            now -> {
-              granted(member, now);
-              return false;
-            });
+    loop.inSlices(
+        now -> {
+          granted(member, now);
+          return false;
+        });
   }
 
-  private @Nullable Call next(ServiceMember member, long nowNanos) {
-    LoopService known = calls.services().known(member.service());
+  private @Nullable QueuedCall next(CandidateMember member, long nowNanos) {
+    QueuedService known = loop.known(member.service());
     ServiceQueue own = pinned.get(member);
-    Call call = null;
+    QueuedCall call = null;
     for (int i = 0; call == null && i < KINDS; i++) {
       queueTurn = (queueTurn + 1) % KINDS;
       call =
           switch (queueTurn) {
             case 0 -> poll(own, nowNanos);
-            case 1 -> poll(known == null ? null : known.queue, nowNanos);
-            default -> poll(known == null || member.isPeer() ? null : known.localQueue, nowNanos);
+            case 1 -> poll(known == null ? null : known.queue(), nowNanos);
+            default -> poll(known == null || member.isPeer() ? null : known.localQueue(), nowNanos);
           };
     }
     return call;
   }
 
-  private static @Nullable Call poll(@Nullable ServiceQueue queue, long nowNanos) {
+  private static @Nullable QueuedCall poll(@Nullable ServiceQueue queue, long nowNanos) {
     return queue == null ? null : queue.poll(nowNanos);
   }
 
   /** Releases a place of the member. */
-  void release(ServiceMember member) {
+  public void release(CandidateMember member) {
     member.window().release();
     offer(member);
   }
 
   /** Offers the member's free places, if any, to waiting calls. */
-  void offer(ServiceMember member) {
+  public void offer(CandidateMember member) {
     while (anyWaits(member) && member.window().tryAcquire()) {
-      int loop = -1;
-      for (int i = 0; loop < 0 && i < KINDS; i++) {
+      int to = -1;
+      for (int i = 0; to < 0 && i < KINDS; i++) {
         loopTurn = (loopTurn + 1) % KINDS;
-        loop =
+        to =
             switch (loopTurn) {
               case 0 -> member.waiting().next();
               case 1 -> member.service().waiting().next();
               default -> member.isPeer() ? -1 : member.service().localWaiting().next();
             };
       }
-      if (loop < 0) {
+      if (to < 0) {
         member.window().release();
-      } else if (loop == calls.number()) {
-        granted(member, calls.now());
+      } else if (to == loop.number()) {
+        granted(member, loop.now());
       } else {
-        calls.startNote(loop, CallNote.Kind.PLACE).member = member;
+        loop.grant(to, member);
       }
     }
   }
 
-  private static boolean anyWaits(ServiceMember member) {
+  private static boolean anyWaits(CandidateMember member) {
     return member.waiting().any()
         || member.service().waiting().any()
         || (!member.isPeer() && member.service().localWaiting().any());
@@ -353,52 +325,47 @@ final class CallDispatcher {
    * Fails the calls of a service without members, or without local ones, that do not wait for a new
    * member.
    */
-  void unserved(LocalService service) {
-    LoopService known = calls.services().known(service);
-    if (known == null) {
+  public void unserved(QueuedService known) {
+    if (!known.service().isServed(true)) {
+      unserved(known, known.localQueue());
+    }
+    if (known.service().isServed(false)) {
       return;
     }
-    if (!service.isServedHere()) {
-      unserved(known, known.localQueue);
-    }
-    if (service.isServed()) {
-      return;
-    }
-    unserved(known, known.queue);
-    calls.services().forgetIdle(known);
+    unserved(known, known.queue());
+    known.forgetIfIdle();
   }
 
   /** Checks all waiting calls of a queue, now or in later turns; once more if that is under way. */
-  private void unserved(LoopService known, ServiceQueue queue) {
+  private void unserved(QueuedService known, ServiceQueue queue) {
     Walk walk = walks.get(queue);
     if (walk != null) {
       walk.again = true;
     } else if (!queue.isEmpty()) {
       walk = new Walk(known, queue);
       walks.put(queue, walk);
-      calls.slices().add(walk);
+      loop.inSlices(walk::step);
     }
   }
 
   /** Fails the calls in a queue that have lost their members and may not wait for others. */
-  private final class Walk implements Slices.Work {
+  private final class Walk {
     /** Calls in one step: for most of them there is little to do. */
     private static final int CALLS = 8;
 
-    private final LoopService known;
+    private final QueuedService known;
     private final ServiceQueue queue;
-    private List<Call> waiting;
+    private List<QueuedCall> waiting;
     private int next;
     private boolean again;
 
-    Walk(LoopService known, ServiceQueue queue) {
+    Walk(QueuedService known, ServiceQueue queue) {
       this.known = known;
       this.queue = queue;
       this.waiting = queue.calls();
     }
 
-    @Override
-    public boolean step(long nowNanos) {
+    boolean step(long nowNanos) {
       for (int i = 0; i < CALLS && next < waiting.size(); i++) {
         unserved(waiting.get(next++), nowNanos);
       }
@@ -411,66 +378,60 @@ final class CallDispatcher {
         return true;
       }
       walks.remove(queue);
-      calls.services().forgetIdle(known);
+      known.forgetIfIdle();
       return false;
     }
 
-    private void unserved(Call call, long nowNanos) {
-      if (call.queue != queue || call.isServed()) {
+    private void unserved(QueuedCall call, long nowNanos) {
+      if (call.queuePlace().queue != queue || call.isServed()) {
         // Ended meanwhile, or to be served after all.
         return;
       }
       if (call.waitNanos() == 0) {
-        calls
-            .completion()
-            .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NO_MEMBER, nowNanos);
+        call.failUnserved(nowNanos);
       } else {
-        call.memberDeadlineNanos = nowNanos + call.waitNanos();
+        call.memberDeadline(nowNanos + call.waitNanos());
         call.chargeService();
-        calls.deadlines().arm(call, earlier(call), nowNanos);
+        call.armDeadline(nowNanos);
       }
     }
   }
 
   /** Fails the calls that wait for a member only that takes no more calls. */
-  void memberGone(ServiceMember member) {
+  public void memberGone(CandidateMember member) {
     ServiceQueue queue = pinned.get(member);
     if (queue != null && !member.serves()) {
       memberGone(member, queue);
     }
   }
 
-  private void memberGone(ServiceMember member, ServiceQueue queue) {
+  private void memberGone(CandidateMember member, ServiceQueue queue) {
     if (!emptying.add(queue)) {
       return;
     }
-    calls
-        .slices()
-        .add(
-            now -> {
-              Call call = member.serves() ? null : queue.poll(now);
-              if (call != null) {
-                goneFrom(member, call, now);
-                return true;
-              }
-              emptying.remove(queue);
-              if (!member.serves()) {
-                pinned.remove(member, queue);
-              }
-              return false;
-            });
+    loop.inSlices(
+        now -> {
+          QueuedCall call = member.serves() ? null : queue.poll(now);
+          if (call != null) {
+            goneFrom(member, call, now);
+            return true;
+          }
+          emptying.remove(queue);
+          if (!member.serves()) {
+            pinned.remove(member, queue);
+          }
+          return false;
+        });
   }
 
-  private void goneFrom(ServiceMember member, Call call, long nowNanos) {
+  private void goneFrom(CandidateMember member, QueuedCall call, long nowNanos) {
     endWait(call);
-    if (member.isPeer() && !call.client().isClosed()) {
+    if (member.isPeer() && !call.isAbandoned()) {
       // The member may be at yet another bus.
-      call.become(CallState.READY);
+      call.ready();
       redispatch(call, nowNanos);
     } else {
-      calls
-          .completion()
-          .fail(call, FailureCode.NO_MEMBER, 0, FailureMessages.NOT_THIS_MEMBER, nowNanos);
+      call.failUnserved(nowNanos);
     }
   }
 }

@@ -137,7 +137,7 @@ final class RunningBus implements BusView {
     BusCounters c = bus.stats();
     long queued = 0;
     for (Session session : bus.sessions().after(0)) {
-      queued += session.link().queuedBytes();
+      queued += session.out().bytes();
     }
     return new BusStats(
         new BusStats.Connections(
@@ -432,7 +432,7 @@ final class RunningBus implements BusView {
   private static ConnectionView describe(Session session) {
     return new ConnectionView(
         session.identity().number(),
-        session.link().remoteAddress(),
+        session.connection().remoteAddress(),
         session.identity().since(),
         session.id(),
         session.producer(),
@@ -442,10 +442,10 @@ final class RunningBus implements BusView {
         session.identity().attributes(),
         session.subscriptions().size(),
         session.published(),
-        session.link().delivered(),
-        session.link().dropped(),
+        session.delivered(),
+        session.out().dropped(),
         session.acknowledgements().count(),
-        session.link().queuedBytes());
+        session.out().bytes());
   }
 
   @Override

@@ -1,6 +1,5 @@
 package io.eventbus.simulation;
 
-import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
@@ -10,10 +9,8 @@ import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.delivery.Subscriber;
-import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
-import io.eventbus.server.session.ClientLink;
+import io.eventbus.server.session.IdleConnection;
 import io.eventbus.server.session.Session;
 import io.eventbus.server.session.TestResumes;
 import java.net.URI;
@@ -166,10 +163,9 @@ final class SimulatedClient {
   }
 
   /** Connection, as the bus sees it. */
-  private final class Connection implements ClientLink {
+  private final class Connection extends IdleConnection {
     private final LoadedBus bus;
     private final Session session;
-    private final FakeSubscriber subscriber = new FakeSubscriber(0);
     private double counted;
     private long countFrom;
     private @Nullable Connection replaces;
@@ -177,7 +173,7 @@ final class SimulatedClient {
 
     Connection(LoadedBus bus) {
       this.bus = bus;
-      this.session = new Session(bus.context(), this);
+      this.session = session(bus.context());
     }
 
     void hello(@Nullable String change, @Nullable Connection instead) {
@@ -239,24 +235,6 @@ final class SimulatedClient {
     }
 
     @Override
-    public void sendLast(byte[] frame) {
-      send(frame);
-    }
-
-    @Override
-    public void grant(long limit) {}
-
-    @Override
-    public boolean mustWait(Runnable retry) {
-      return false;
-    }
-
-    @Override
-    public void nextTurn(Runnable retry) {
-      bus.loop().execute(retry);
-    }
-
-    @Override
     public void inTurn(Runnable task) {
       bus.loop().execute(task);
     }
@@ -265,12 +243,6 @@ final class SimulatedClient {
     public void later(Runnable retry, long nanos) {
       cluster.simulator().after(nanos, () -> bus.loop().execute(retry));
     }
-
-    @Override
-    public void close(CloseReason reason, String message) {}
-
-    @Override
-    public void closeWhenWritten(CloseReason reason, String message) {}
 
     @Override
     public void whenRead(Runnable task) {
@@ -282,23 +254,8 @@ final class SimulatedClient {
     }
 
     @Override
-    public Subscriber subscriber() {
-      return subscriber;
-    }
-
-    @Override
     public void execute(Runnable task) {
       bus.loop().execute(task);
-    }
-
-    @Override
-    public long queuedBytes() {
-      return 0;
-    }
-
-    @Override
-    public long dropped() {
-      return 0;
     }
 
     @Override

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * connection's loop except for methods for any thread. At its end everything is released, and
  * nothing is counted any more.
  */
-public final class ConnectionUsage {
+public final class ConnectionUsage implements AddressLimits {
   private final InetSocketAddress client;
   private final @Nullable Entry entry;
   private final @Nullable AuthenticationFailures failures;
@@ -57,17 +57,12 @@ public final class ConnectionUsage {
     return client;
   }
 
-  /**
-   * Returns what all connections have in common that share the limits of one address; any thread.
-   */
+  @Override
   public Object shareOf() {
     return entry == null ? ConnectionUsage.class : entry.address;
   }
 
-  /**
-   * Returns whether the client is on this machine, so that no limits for addresses hold; any
-   * thread.
-   */
+  @Override
   public boolean isExempt() {
     return entry == null;
   }
@@ -102,10 +97,7 @@ public final class ConnectionUsage {
         && failures.note(client.getAddress(), reason);
   }
 
-  /**
-   * Returns whether authentication has failed so often lately that the next answer would be late;
-   * any thread.
-   */
+  @Override
   public boolean failsOften() {
     return failures != null && client.getAddress() != null && failures.isMany(client.getAddress());
   }
@@ -131,10 +123,7 @@ public final class ConnectionUsage {
     return entry != null && entry.accounts.isOverShare(entry.account);
   }
 
-  /**
-   * Acquires room for a subscription; returns false, and acquires nothing, if the address has none
-   * left.
-   */
+  @Override
   public boolean acquireSubscriptionBytes(long bytes) {
     if (closed || entry == null) {
       return true;
@@ -146,7 +135,7 @@ public final class ConnectionUsage {
     return true;
   }
 
-  /** Releases what a subscription acquired. */
+  @Override
   public void releaseSubscriptionBytes(long bytes) {
     if (!closed && entry != null) {
       subscriptionBytes -= bytes;
@@ -154,7 +143,7 @@ public final class ConnectionUsage {
     }
   }
 
-  /** Changes the number of filters that peers are told of; negative for fewer. */
+  @Override
   public void changeInterest(int change) {
     if (!closed && entry != null) {
       interest += change;
@@ -162,16 +151,12 @@ public final class ConnectionUsage {
     }
   }
 
-  /**
-   * Returns whether peers are told of more filters because of the address than its share of all.
-   */
+  @Override
   public boolean isInterestFull() {
     return entry != null && entry.accounts.isInterestFull(entry.account);
   }
 
-  /**
-   * Acquires room for services; returns false, and acquires nothing, if the address has none left.
-   */
+  @Override
   public boolean acquireServiceBytes(long bytes) {
     if (closed || entry == null) {
       return true;
@@ -183,7 +168,7 @@ public final class ConnectionUsage {
     return true;
   }
 
-  /** Releases room for services. */
+  @Override
   public void releaseServiceBytes(long bytes) {
     if (!closed && entry != null) {
       serviceBytes -= bytes;

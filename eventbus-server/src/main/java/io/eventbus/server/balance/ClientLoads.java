@@ -58,7 +58,7 @@ final class ClientLoads {
     double sum = 0;
     for (Session session : sessions.after(0)) {
       long number = session.identity().number();
-      long events = session.published() + session.link().delivered();
+      long events = session.published() + session.delivered();
       Long before = fresh ? counted.get(number) : null;
       double rate = before == null ? events / ageSeconds(session) : (events - before) / seconds;
       double weight = IDLE_EVENTS + Math.max(0, rate);

@@ -4,7 +4,6 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryAllocator;
 import io.eventbus.server.delivery.DeliveryKind;
-import io.eventbus.server.session.LoopContext;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * {@link OutboundQueue}'s to judge. Confined to the loop.
  */
 final class Backlog {
-  private final LoopContext context;
+  private final QueueContext context;
   private final LastEvents lastEvents;
   private final DeliveryRing ring = new DeliveryRing();
   private final long max;
@@ -39,9 +38,9 @@ final class Backlog {
    *
    * @param bound bytes that the queue should hold at most, and again as many aside
    */
-  Backlog(LoopContext context, LastEvents lastEvents, long bound) {
+  Backlog(QueueContext context, long bound) {
     this.context = context;
-    this.lastEvents = lastEvents;
+    this.lastEvents = context.lastEvents();
     this.max = bound;
     this.bound = bound;
   }
@@ -50,7 +49,7 @@ final class Backlog {
   DeliveryAllocator own() {
     DeliveryAllocator made = own;
     if (made == null) {
-      made = DeliveryAllocator.forOne(context.allocator(), context.bus().memory());
+      made = DeliveryAllocator.forOne(context.allocator(), context.memory());
       own = made;
     }
     return made;
@@ -241,7 +240,7 @@ final class Backlog {
   Conflater.Dropped addConflating(Delivery delivery) {
     Conflater c = conflater;
     if (c == null) {
-      c = new Conflater(context.bus().memory(), lastEvents, bound);
+      c = new Conflater(context.memory(), lastEvents, bound);
       conflater = c;
     }
     return c.add(delivery);

@@ -8,7 +8,6 @@ import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.delivery.Subscriber;
 import io.eventbus.server.memory.WakeupList;
 import io.eventbus.server.quota.ConnectionQuota;
-import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It is one class because the policies share its state: the bound, the callbacks that wait for
  * room, the pace of the client.
  */
-public final class OutboundQueue implements Subscriber {
+public final class OutboundQueue implements Outbound {
   /** Answers that wait for a client before no more of its requests are served. */
   private static final long MAX_CONTROL_BYTES = 256 * 1024;
 
@@ -58,8 +57,7 @@ public final class OutboundQueue implements Subscriber {
    */
   private static final int STARVING_TICKS = 24;
 
-  private final QueueContext loop;
-  private final LoopContext context;
+  private final QueueContext context;
   private final MessageSink sink;
   private final long bound;
   private final Supplier<String> owner;
@@ -97,13 +95,13 @@ public final class OutboundQueue implements Subscriber {
   /**
    * Creates an empty queue.
    *
-   * @param loop what the queues of its loop share
+   * @param context what the queues of its loop share
    * @param owner supplies the owner of the block budget: the same for all clients of one identity,
    *     or of one address if they have no name
    * @param stalledTooLong tells the client that it may not stall publishers any longer
    */
   public OutboundQueue(
-      QueueContext loop,
+      QueueContext context,
       MessageSink sink,
       Supplier<String> owner,
       Consumer<String> slow,
@@ -111,19 +109,18 @@ public final class OutboundQueue implements Subscriber {
     this.owner = owner;
     this.slow = slow;
     this.stalledTooLong = stalledTooLong;
-    this.loop = loop;
-    this.context = loop.session();
+    this.context = context;
     this.sink = sink;
-    this.bound = context.bus().limits().queueBytes();
-    this.backlog = new Backlog(context, loop.lastEvents(), bound);
+    this.bound = context.limits().queueBytes();
+    this.backlog = new Backlog(context, bound);
     this.ring = backlog.ring();
     this.writer = new QueueWriter(context, sink, credit);
-    this.pace = new SlowConsumerDetector(loop.timeouts(), bound);
+    this.pace = new SlowConsumerDetector(context.timeouts(), bound);
   }
 
   @Override
   public int loop() {
-    return loop.loop();
+    return context.loop();
   }
 
   @Override
@@ -157,7 +154,7 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  /** Counts the content against quotas from now on; null for none. */
+  @Override
   public void share(@Nullable ConnectionQuota share) {
     quotas = share;
     if (share == null) {
@@ -177,7 +174,7 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  /** Returns the bytes that wait; any thread. */
+  @Override
   public long bytes() {
     return queued;
   }
@@ -291,7 +288,7 @@ public final class OutboundQueue implements Subscriber {
     long now = told + backlog.heapBytes();
     long change = now - heapBytes;
     heapBytes = now;
-    context.bus().memory().change(change);
+    context.memory().change(change);
     queued = backlog.bytes() + told;
     if (quotas != null) {
       quotas.holds(queued);
@@ -325,7 +322,7 @@ public final class OutboundQueue implements Subscriber {
   private BlockBudgets.Shared blockBudget(long now) {
     BlockBudgets.Shared budget = blockBudget;
     if (budget == null) {
-      budget = loop.budgets().acquire(owner.get(), now);
+      budget = context.budgets().acquire(owner.get(), now);
       blockBudget = budget;
     }
     return budget;
@@ -340,7 +337,7 @@ public final class OutboundQueue implements Subscriber {
         // seen.
         budget.charge(Math.min(now - fullSince, BRIEF_NANOS));
       }
-      loop.budgets().release(budget, now);
+      context.budgets().release(budget, now);
     }
   }
 
@@ -349,20 +346,17 @@ public final class OutboundQueue implements Subscriber {
     dropped.add(events);
   }
 
-  /** Returns the events queued since the start; any thread. */
+  @Override
   public long delivered() {
     return delivered.get();
   }
 
-  /** Returns the events dropped by the policies since the start; any thread. */
+  @Override
   public long dropped() {
     return dropped.get();
   }
 
-  /**
-   * Queues a frame to which no policy applies: it is never dropped. Takes over the caller's
-   * reference.
-   */
+  @Override
   public void send(Delivery frame) {
     if (closed) {
       frame.release();
@@ -377,37 +371,31 @@ public final class OutboundQueue implements Subscriber {
     changed();
   }
 
-  /** Queues an answer: it is never dropped. */
+  @Override
   public void send(byte[] frame) {
     send(DeliveryKind.CONTROL, frame);
   }
 
-  /** Queues as {@link #send(byte[])}, but behind every event that was queued before. */
+  @Override
   public void sendLast(byte[] frame) {
     send(DeliveryKind.MARKER, frame);
   }
 
   private void send(DeliveryKind kind, byte[] frame) {
-    send(Delivery.of(context.allocator(), context.bus().memory(), kind, frame, System.nanoTime()));
+    send(Delivery.of(context.allocator(), context.memory(), kind, frame, System.nanoTime()));
   }
 
-  /**
-   * Returns whether there is room for a frame of a call: as much of them as of events may wait for
-   * a client.
-   */
+  @Override
   public boolean hasRoomForCall(int frameBytes) {
     return backlog.overtakingBytes() + frameBytes <= bound;
   }
 
-  /**
-   * Returns how many calls for the client were given to the socket; they are written in their
-   * order.
-   */
+  @Override
   public long invokesWritten() {
     return backlog.invokesWritten();
   }
 
-  /** Returns whether the client has to read some answers before more of its requests are served. */
+  @Override
   public boolean mustWait(Runnable retry) {
     if (!hasTooManyAnswers(0)) {
       return false;
@@ -426,16 +414,13 @@ public final class OutboundQueue implements Subscriber {
         || backlog.answerBytes() + room > MAX_CONTROL_BYTES;
   }
 
-  /**
-   * Limits deliveries to so many written bytes, from the first call on. Answers overtake deliveries
-   * then.
-   */
+  @Override
   public void grant(long limit) {
     if (credit.grant(limit)) {
       backlog.letAnswersOvertake();
       // As many as the client may have to wait for: were it not served for them, its next credit
       // would not be seen.
-      maxControlBytes += DRAINED_BYTES * context.bus().limits().subscriptions();
+      maxControlBytes += DRAINED_BYTES * context.limits().subscriptions();
     }
     sink.drainSoon();
   }
@@ -497,7 +482,7 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  /** Sets the listener for the number of written frames of streams and tunnels. */
+  @Override
   public void onBulkWritten(LongConsumer listener) {
     onBulkWritten = listener;
   }
@@ -548,7 +533,7 @@ public final class OutboundQueue implements Subscriber {
     mayBlock = false;
     stalledTooLong.accept(
         "the connections of this client have stalled the publishers of other subscribers for "
-            + ValueType.time(loop.timeouts().blockStallTime())
+            + ValueType.time(context.timeouts().blockStallTime())
             + " within a minute (limits.block-stall-time); from now on its subscriptions have the"
             + " policy DROP_OLDEST instead of BLOCK: read faster, or choose another overflow"
             + " policy");

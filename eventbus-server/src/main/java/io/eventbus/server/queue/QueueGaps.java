@@ -8,7 +8,6 @@ import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
-import io.eventbus.server.session.LoopContext;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -18,11 +17,11 @@ import java.util.List;
  * a gap behind everything. Confined to the loop.
  */
 final class QueueGaps {
-  private final LoopContext context;
+  private final QueueContext context;
   private final GapLedger front = new GapLedger();
   private final GapLedger behind = new GapLedger();
 
-  QueueGaps(LoopContext context) {
+  QueueGaps(QueueContext context) {
     this.context = context;
   }
 
@@ -66,17 +65,17 @@ final class QueueGaps {
     }
   }
 
-  static void tell(LoopContext context, DeliveryRing ring, List<Gap> told) {
+  static void tell(QueueContext context, DeliveryRing ring, List<Gap> told) {
     for (Gap gap : told) {
       ring.add(frame(context, gap));
     }
   }
 
-  private static Delivery frame(LoopContext context, Gap gap) {
+  private static Delivery frame(QueueContext context, Gap gap) {
     context.stats().gaps.add(1);
     return Delivery.of(
         context.allocator(),
-        context.bus().memory(),
+        context.memory(),
         DeliveryKind.DIRECT,
         ControlFrames.encode(TypeCode.GAP, gap),
         System.nanoTime());

@@ -2,7 +2,6 @@ package io.eventbus.server.queue;
 
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
-import io.eventbus.server.session.LoopContext;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -19,11 +18,11 @@ final class QueueWriter {
   /** Maximum of bytes that are copied together into one message. */
   static final int MAX_COALESCED = 64 * 1024;
 
-  private final LoopContext context;
+  private final QueueContext context;
   private final MessageSink sink;
   private final DeliveryCredit credit;
 
-  QueueWriter(LoopContext context, MessageSink sink, DeliveryCredit credit) {
+  QueueWriter(QueueContext context, MessageSink sink, DeliveryCredit credit) {
     this.context = context;
     this.sink = sink;
     this.credit = credit;
@@ -40,7 +39,7 @@ final class QueueWriter {
     int count = 1;
     int bytes = ring.get(0).frameBytes();
     // A copy is the connection's own, though its source may be held once for thousands.
-    if (bytes <= MAX_COPIED_BYTES && !context.bus().memory().isOver()) {
+    if (bytes <= MAX_COPIED_BYTES && !context.memory().isOver()) {
       while (count < ring.size() && bytes < within) {
         int next = ring.get(count).frameBytes();
         if (next > MAX_COPIED_BYTES || bytes + next > MAX_COALESCED) {

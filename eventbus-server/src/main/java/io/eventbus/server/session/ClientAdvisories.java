@@ -13,7 +13,7 @@ final class ClientAdvisories {
     ClientInfo client = session.identity();
     return new Advisory.ClientConnected(
         client.number(),
-        session.link().remoteAddress(),
+        session.connection().remoteAddress(),
         client.id(),
         client.client(),
         client.agent(),
@@ -24,7 +24,7 @@ final class ClientAdvisories {
 
   static Advisory denied(Session session, Action action, String name, Verdict verdict) {
     return new Advisory.PermissionDenied(
-        session.link().remoteAddress(),
+        session.connection().remoteAddress(),
         session.identity().client(),
         session.principal().account(),
         session.principal().subject(),
@@ -37,7 +37,7 @@ final class ClientAdvisories {
   static Advisory expired(Session session) {
     return new Advisory.ClientExpired(
         session.identity().number(),
-        session.link().remoteAddress(),
+        session.connection().remoteAddress(),
         session.id(),
         session.identity().client(),
         session.principal().account(),
@@ -47,7 +47,7 @@ final class ClientAdvisories {
   static Advisory revoked(Session session) {
     return new Advisory.ClientRevoked(
         session.identity().number(),
-        session.link().remoteAddress(),
+        session.connection().remoteAddress(),
         session.id(),
         session.identity().client(),
         session.principal().account(),
@@ -58,12 +58,12 @@ final class ClientAdvisories {
     ClientInfo client = session.identity();
     return new Advisory.ClientDisconnected(
         client.number(),
-        session.link().remoteAddress(),
+        session.connection().remoteAddress(),
         client.id(),
         client.client(),
         session.principal().account(),
         client.since(),
         session.published(),
-        session.link().delivered());
+        session.delivered());
   }
 }

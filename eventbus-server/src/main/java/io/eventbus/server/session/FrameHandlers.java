@@ -4,6 +4,7 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBusFailed;
+import io.eventbus.schema.Subscribe;
 import java.nio.ByteBuffer;
 import java.util.EnumMap;
 import java.util.Map;
@@ -24,8 +25,11 @@ final class FrameHandlers {
         (session, in, from, to, retry) -> session.admission().hello(in, from, to, retry));
     BY_TYPE.put(
         TypeCode.SUBSCRIBE,
-        (session, in, from, to, retry) ->
-            session.subscribe(ControlFrames.subscribe(in, from, to), retry));
+        (session, in, from, to, retry) -> {
+          Subscribe request = ControlFrames.subscribe(in, from, to);
+          return session.calls().refuseSubscription(request.getId())
+              || session.subscriptions().subscribe(request, retry);
+        });
     BY_TYPE.put(
         TypeCode.UNSUBSCRIBE,
         (session, in, from, to, retry) -> {
@@ -100,6 +104,7 @@ final class FrameHandlers {
         TypeCode.AUTHENTICATE,
         (session, in, from, to, retry) -> {
           session
+              .admission()
               .renewal()
               .begin(ControlFrames.authenticate(in, from, to), session.receivedNanos());
           return true;
@@ -107,9 +112,7 @@ final class FrameHandlers {
     BY_TYPE.put(
         TypeCode.ECHO,
         (session, in, from, to, retry) -> {
-          session
-              .link()
-              .send(ControlFrames.encode(TypeCode.ECHO, ControlFrames.echo(in, from, to)));
+          session.out().send(ControlFrames.encode(TypeCode.ECHO, ControlFrames.echo(in, from, to)));
           return true;
         });
   }

@@ -1,34 +1,36 @@
 package io.eventbus.server.session;
 
+import io.eventbus.server.admission.AddressLimits;
+
 /**
  * Share of one connection in the interest that peers are told of: a filter for each of its
  * subscriptions and services, as if none were shared with other connections. Confined to the loop.
  */
 public final class InterestShare {
-  private final ClientLink link;
+  private final AddressLimits address;
   private int filters;
   private boolean closed;
 
-  InterestShare(ClientLink link) {
-    this.link = link;
+  InterestShare(AddressLimits address) {
+    this.address = address;
   }
 
   void acquire() {
     filters++;
-    link.changeInterest(1);
+    address.changeInterest(1);
   }
 
   void release() {
     if (!closed) {
       filters--;
-      link.changeInterest(-1);
+      address.changeInterest(-1);
     }
   }
 
   /** Releases all filters; later releases have no effect. */
   void releaseAll() {
     closed = true;
-    link.changeInterest(-filters);
+    address.changeInterest(-filters);
     filters = 0;
   }
 
@@ -42,6 +44,6 @@ public final class InterestShare {
    * address may.
    */
   public boolean isAddressFull() {
-    return link.isInterestFull();
+    return address.isInterestFull();
   }
 }

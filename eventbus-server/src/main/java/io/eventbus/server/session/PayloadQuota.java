@@ -16,13 +16,13 @@ final class PayloadQuota {
       EnumSet.of(TypeCode.REQUEST, TypeCode.REPLY, TypeCode.FAILURE, TypeCode.DATA);
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final ConnectionControl connection;
   private @Nullable ConnectionQuota quotas;
   private boolean waits;
 
-  PayloadQuota(LoopContext loop, ClientLink link) {
+  PayloadQuota(LoopContext loop, ConnectionControl connection) {
     this.loop = loop;
-    this.link = link;
+    this.connection = connection;
   }
 
   /** Sets the quotas that apply from now on; null for none. */
@@ -48,7 +48,7 @@ final class PayloadQuota {
     long nanos = share.sendWaitNanos(now);
     waits = nanos > 0;
     if (waits) {
-      link.later(retry, nanos);
+      connection.later(retry, nanos);
       return false;
     }
     share.sent(bytes, now);

@@ -32,7 +32,7 @@ final class PublishBacklog {
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final ConnectionControl connection;
   private final Session session;
   private final ServiceShare share;
   private final int bound;
@@ -49,9 +49,10 @@ final class PublishBacklog {
    *
    * @param share account for the memory that the connection uses for services
    */
-  PublishBacklog(LoopContext loop, ClientLink link, Session session, ServiceShare share) {
+  PublishBacklog(
+      LoopContext loop, ConnectionControl connection, Session session, ServiceShare share) {
     this.loop = loop;
-    this.link = link;
+    this.connection = connection;
     this.session = session;
     this.share = share;
     this.bound = loop.bus.limits().messageBytes();
@@ -85,7 +86,7 @@ final class PublishBacklog {
   }
 
   private void resume() {
-    link.execute(() -> link.inTurn(this::handle));
+    connection.execute(() -> connection.inTurn(this::handle));
   }
 
   /**
@@ -131,7 +132,7 @@ final class PublishBacklog {
       while (!session.isClosed() && cursor.next()) {
         if (loop.budget().mustYield()) {
           bytes.position(cursor.frameStart());
-          link.inTurn(this::handle);
+          connection.inTurn(this::handle);
           return;
         }
         if (!session.onFrame(bytes, cursor, receivedNanos, resume)) {

@@ -3,6 +3,7 @@ package io.eventbus.server.session;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.subscription.RoutedSubscription;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,8 @@ final class ServiceBroadcasts {
   private static final TopicFilter ALL = TopicFilter.parse(ServiceName.TOPICS + ">");
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final SessionSubscriptions subscriptions;
 
   /**
@@ -27,9 +29,14 @@ final class ServiceBroadcasts {
    *
    * @param subscriptions those of the session, which share its limits and end
    */
-  ServiceBroadcasts(LoopContext loop, ClientLink link, SessionSubscriptions subscriptions) {
+  ServiceBroadcasts(
+      LoopContext loop,
+      Outbound out,
+      ConnectionControl connection,
+      SessionSubscriptions subscriptions) {
     this.loop = loop;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
     this.subscriptions = subscriptions;
   }
 
@@ -47,7 +54,7 @@ final class ServiceBroadcasts {
    * may.
    */
   @Nullable String forbidden(String service, Overflow overflow) {
-    if (overflow == Overflow.BLOCK && !link.mayBlock()) {
+    if (overflow == Overflow.BLOCK && !connection.mayBlock()) {
       return "a page in a browser may not hold publishers back (BLOCK) on this bus"
           + " (listen.browser-block; expected: DROP_OLDEST, CONFLATE or DISCONNECT)";
     }
@@ -60,7 +67,7 @@ final class ServiceBroadcasts {
    */
   Joined join(long id, String service, Overflow overflow) {
     RoutedSubscription subscription =
-        new RoutedSubscription(link.subscriber(), id, topic(service), null, overflow);
+        new RoutedSubscription(out, id, topic(service), null, overflow);
     return new Joined(subscription, subscriptions.acquireForService(subscription));
   }
 
@@ -91,7 +98,8 @@ final class ServiceBroadcasts {
       if (ended || subscriptions.isClosed()) {
         return;
       }
-      if (subscriptions.mustWait(subscription.filter(), () -> link.execute(() -> begin(known)))) {
+      if (subscriptions.mustWait(
+          subscription.filter(), () -> connection.execute(() -> begin(known)))) {
         return;
       }
       subscriptions.beginForService(subscription);
@@ -122,7 +130,8 @@ final class ServiceBroadcasts {
 
     private void remove() {
       if (subscriptions.isClosed()
-          || subscriptions.mustWait(subscription.filter(), () -> link.execute(this::remove))) {
+          || subscriptions.mustWait(
+              subscription.filter(), () -> connection.execute(this::remove))) {
         return;
       }
       subscriptions.endForService(subscription);

@@ -28,7 +28,7 @@ final class ServiceQueries {
   private static final TopicFilter ALL_MEMBERS = TopicFilter.parse(ServiceName.presenceTopic(">"));
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final ConnectionControl connection;
   private final String account;
   private final Denials denials;
   private final GatherPort end;
@@ -37,11 +37,15 @@ final class ServiceQueries {
 
   /** Creates an empty query state. */
   ServiceQueries(
-      LoopContext loop, ClientLink link, String account, Denials denials, GatherPort end) {
+      LoopContext loop,
+      ConnectionControl connection,
+      String account,
+      Denials denials,
+      GatherPort end) {
     this.denials = denials;
     this.account = account;
     this.loop = loop;
-    this.link = link;
+    this.connection = connection;
     this.end = end;
   }
 
@@ -152,7 +156,7 @@ final class ServiceQueries {
     }
 
     private void answered(Runnable told) {
-      link.execute(
+      connection.execute(
           () -> {
             open--;
             if (!closed) {

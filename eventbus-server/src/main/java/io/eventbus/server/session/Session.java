@@ -8,7 +8,8 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
-import io.eventbus.schema.Subscribe;
+import io.eventbus.server.admission.AddressLimits;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
@@ -31,9 +32,8 @@ public final class Session {
   private static final int PROBLEM_UNITS = 32;
 
   private final LoopContext loop;
-  private final ClientLink link;
-  private final SessionAuthentication authentication;
-  private final TokenRenewal renewal;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final SessionAdmission admission;
   private final SessionExpiry expiry;
   private final SessionMove move;
@@ -59,21 +59,21 @@ public final class Session {
   private long receivedAt;
 
   /** Creates a session that waits for {@code Hello}. */
-  public Session(LoopContext loop, ClientLink link) {
+  public Session(
+      LoopContext loop, Outbound out, ConnectionControl connection, AddressLimits address) {
     Refusal refusal = this::refuse;
     this.loop = loop;
-    this.link = link;
-    this.authentication =
-        new SessionAuthentication(loop.bus.authentications(), link, loop.bus.clock());
-    this.move = new SessionMove(loop, link, this);
+    this.out = out;
+    this.connection = connection;
+    this.move = new SessionMove(loop, out, connection, this);
     this.expiry = new SessionExpiry(loop, this);
-    this.admission = new SessionAdmission(loop, this, authentication, move, expiry);
-    this.renewal = new TokenRenewal(this, link, authentication, admission);
-    this.publishing = new SessionPublishing(loop, link, refusal, admission);
-    this.payload = new PayloadQuota(loop, link);
+    this.admission = new SessionAdmission(loop, out, connection, address, this, move, expiry);
+    this.publishing = new SessionPublishing(loop, out, connection, refusal, admission);
+    this.payload = new PayloadQuota(loop, connection);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
-    this.subscriptions = new SessionSubscriptions(loop, link, refusal, admission, move);
-    this.calls = new SessionCallFrames(loop, link, this, admission, move);
+    this.subscriptions =
+        new SessionSubscriptions(loop, out, connection, address, refusal, admission, move);
+    this.calls = new SessionCallFrames(loop, out, connection, address, this, admission, move);
   }
 
   /**
@@ -93,7 +93,7 @@ public final class Session {
     try {
       while (state != SessionState.CLOSED && frames.next()) {
         if (loop.budget().mustYield()) {
-          link.nextTurn(retry);
+          connection.nextTurn(retry);
           return frames.frameStart();
         }
         if (!take(message, frames, nowNanos, retry)) {
@@ -120,7 +120,7 @@ public final class Session {
     if (before != null && before.mustHold(frames.typeCode())) {
       return before.add(message, frames.frameStart(), frames.bodyEnd(), retry);
     }
-    if (link.mustWait(retry)) {
+    if (out.mustWait(retry)) {
       return false;
     }
     if (onFrame(message, frames, nowNanos, retry)) {
@@ -142,7 +142,7 @@ public final class Session {
     }
     PublishBacklog created = backlog;
     if (created == null) {
-      created = new PublishBacklog(loop, link, this, calls.callShare());
+      created = new PublishBacklog(loop, connection, this, calls.callShare());
       backlog = created;
     }
     return created.retry();
@@ -227,21 +227,6 @@ public final class Session {
     return handler.handle(this, in, frames.bodyStart(), frames.bodyEnd(), retry);
   }
 
-  /** Adds a subscription, unless its id is that of a registration. */
-  boolean subscribe(Subscribe request, Runnable retry) {
-    SessionServices serves = calls.services();
-    if (serves != null && serves.has(request.getId())) {
-      refuse(
-          ErrorCode.DUPLICATE_SUBSCRIPTION,
-          "the number " + request.getId() + " is that of a service (expected: a new one)",
-          request.getId(),
-          TypeCode.SUBSCRIBE.code(),
-          "");
-      return true;
-    }
-    return subscriptions.subscribe(request, retry);
-  }
-
   /** Closes a client that breaks the protocol. */
   void violation(String message, int typeCode) {
     refuse(ErrorCode.PROTOCOL_VIOLATION, message, 0, typeCode, "");
@@ -272,7 +257,7 @@ public final class Session {
     payload.share(share);
     subscriptions.share(share);
     calls.share(share);
-    link.shareQuota(share);
+    out.share(share);
   }
 
   /** Sends a client a problem that refuses a request; see {@link Refusal}. */
@@ -285,17 +270,17 @@ public final class Session {
   void sendProblem(Problem problem) {
     loop.bus.stats().countProblem(problem.getCode());
     loop.budget().spend(PROBLEM_UNITS);
-    link.send(ControlFrames.encode(TypeCode.PROBLEM, problem));
+    out.send(ControlFrames.encode(TypeCode.PROBLEM, problem));
   }
 
   /** Closes the session; any thread. */
   public void close(CloseReason reason, String message) {
-    link.execute(() -> closeHere(reason, message));
+    connection.execute(() -> closeHere(reason, message));
   }
 
   /** Asks the client to move to another bus, and tells the outcome; any thread. */
   public void askToMove(ChangeBus request, MoveListener listener) {
-    link.execute(() -> move.ask(request, listener));
+    connection.execute(() -> move.ask(request, listener));
   }
 
   /**
@@ -305,13 +290,13 @@ public final class Session {
    * @param token token of the request; ignored if it was answered
    */
   public void endMove(String token, String url) {
-    link.execute(() -> move.end(token, url));
+    connection.execute(() -> move.end(token, url));
   }
 
   /** Closes an open session. */
   void closeHere(CloseReason reason, String message) {
     if (state != SessionState.CLOSED) {
-      link.close(reason, message);
+      connection.close(reason, message);
       onClosed();
     }
   }
@@ -323,17 +308,17 @@ public final class Session {
    * @return whether nothing is pending, so that the next check may be a second later
    */
   public boolean onTick(long nowNanos) {
-    authentication.onTick(nowNanos);
+    admission.onTick(nowNanos);
     publishing.onTick(nowNanos);
     move.onTick();
     expiry.check();
-    renewal.onTick();
+    admission.renewal().onTick();
     PublishBacklog behind = backlog;
-    return !authentication.isPending()
+    return !admission.isPending()
         && !publishing.awaitsRoom()
         && (behind == null || !behind.isWaiting())
         && !expiry.isDue()
-        && !renewal.isReviewing();
+        && !admission.renewal().isReviewing();
   }
 
   /** Notifies the client that it may no longer stall publishers. */
@@ -355,7 +340,7 @@ public final class Session {
       admission.leave();
     }
     state = state.to(SessionState.CLOSED);
-    authentication.close();
+    admission.cancel();
     move.left();
     calls.close();
     subscriptions.removeAll(admission::leaveAccount);
@@ -457,10 +442,6 @@ public final class Session {
     return calls;
   }
 
-  TokenRenewal renewal() {
-    return renewal;
-  }
-
   /** Returns the time of receipt of the current frame, as {@link System#nanoTime}. */
   long receivedNanos() {
     return receivedNanos;
@@ -493,7 +474,17 @@ public final class Session {
   }
 
   /** Returns the connection. */
-  public ClientLink link() {
-    return link;
+  public ConnectionControl connection() {
+    return connection;
+  }
+
+  /** Returns what goes out to the client. */
+  public Outbound out() {
+    return out;
+  }
+
+  /** Returns the number of events queued for the client since the start; any thread. */
+  public long delivered() {
+    return out.delivered();
   }
 }

@@ -7,6 +7,8 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.admission.AddressLimits;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.security.Action;
@@ -30,7 +32,9 @@ final class SessionAdmission implements Denials {
 
   private final LoopContext loop;
   private final Session session;
+  private final Outbound out;
   private final SessionAuthentication authentication;
+  private final TokenRenewal renewal;
   private final SessionMove move;
   private final SessionExpiry expiry;
   private volatile Principal principal = Principal.UNKNOWN;
@@ -45,13 +49,19 @@ final class SessionAdmission implements Denials {
 
   SessionAdmission(
       LoopContext loop,
+      Outbound out,
+      ConnectionControl connection,
+      AddressLimits address,
       Session session,
-      SessionAuthentication authentication,
       SessionMove move,
       SessionExpiry expiry) {
     this.loop = loop;
     this.session = session;
-    this.authentication = authentication;
+    this.out = out;
+    this.authentication =
+        new SessionAuthentication(
+            loop.bus.authentications(), connection, address, loop.bus.clock());
+    this.renewal = new TokenRenewal(session, out, connection, authentication, this);
     this.move = move;
     this.expiry = expiry;
   }
@@ -83,6 +93,26 @@ final class SessionAdmission implements Denials {
       reject(refused.message());
     }
     return true;
+  }
+
+  /** Checks the deadline of a pending authentication. */
+  void onTick(long nowNanos) {
+    authentication.onTick(nowNanos);
+  }
+
+  /** Returns whether an authentication is pending. */
+  boolean isPending() {
+    return authentication.isPending();
+  }
+
+  /** Cancels a pending authentication. */
+  void cancel() {
+    authentication.close();
+  }
+
+  /** Returns the renewal of the client's tokens. */
+  TokenRenewal renewal() {
+    return renewal;
   }
 
   private void reject(String refusal) {
@@ -148,7 +178,7 @@ final class SessionAdmission implements Denials {
       move.resumedFromPeer();
     }
     loop.bus.advisories().tell(ClientAdvisories.connected(session));
-    session.link().send(ControlFrames.encode(TypeCode.WELCOME, welcome()));
+    out.send(ControlFrames.encode(TypeCode.WELCOME, welcome()));
   }
 
   private Welcome welcome() {

@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.server.admission.AddressLimits;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
@@ -17,17 +18,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionAuthentication {
   private final Authentications authentications;
-  private final ClientLink link;
+  private final ConnectionControl connection;
+  private final AddressLimits address;
   private final Clock clock;
   private Instant begunAt = Instant.EPOCH;
   private @Nullable PendingAuthentication pending;
   private boolean failureNoted;
   private String client = "";
 
-  SessionAuthentication(Authentications authentications, ClientLink link, Clock clock) {
+  SessionAuthentication(
+      Authentications authentications,
+      ConnectionControl connection,
+      AddressLimits address,
+      Clock clock) {
     this.clock = clock;
     this.authentications = authentications;
-    this.link = link;
+    this.connection = connection;
+    this.address = address;
   }
 
   /**
@@ -43,13 +50,13 @@ final class SessionAuthentication {
     begunAt = clock.instant();
     pending =
         authentications.begin(
-            new Credentials(user, token, link.certificate(), client, link.isLocal(), origin()),
+            new Credentials(
+                user, token, connection.certificate(), client, connection.isLocal(), origin()),
             nowNanos);
   }
 
   private @Nullable Origin origin() {
-    Object address = link.addressShare();
-    return address == null ? null : new Origin(address, link.failsOften());
+    return address.isExempt() ? null : new Origin(address.shareOf(), address.failsOften());
   }
 
   /** Returns when the client showed its last credentials; also after {@link #close}. */
@@ -95,8 +102,8 @@ final class SessionAuthentication {
     failureNoted = true;
     Advisory.ClientRefused refusal =
         new Advisory.ClientRefused(
-            link.remoteAddress(), client, why.account(), why.subject(), why.reason());
-    return link.refusalMustWait(refusal, why.text(), retry);
+            connection.remoteAddress(), client, why.account(), why.subject(), why.reason());
+    return connection.refusalMustWait(refusal, why.text(), retry);
   }
 
   /** Checks the deadline of the result. */

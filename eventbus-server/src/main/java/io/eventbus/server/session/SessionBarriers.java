@@ -66,7 +66,7 @@ final class SessionBarriers {
     }
     for (Barrier barrier : barriers) {
       if (reached) {
-        session.link().send(ControlFrames.encode(TypeCode.BARRIER, barrier));
+        session.out().send(ControlFrames.encode(TypeCode.BARRIER, barrier));
         session.move().flushed();
       } else {
         refuse(barrier, "another bus did not confirm in time that it has all that was sent before");

@@ -5,8 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.eventbus.protocol.DataView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Cancel;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.server.admission.AddressLimits;
 import io.eventbus.server.call.CallerInfo;
-import io.eventbus.server.memory.ServiceShare;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
@@ -20,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionCallFrames {
   private final LoopContext loop;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final Session session;
   private final SessionAdmission admission;
   private final SessionMove move;
@@ -39,17 +42,20 @@ final class SessionCallFrames {
 
   SessionCallFrames(
       LoopContext loop,
-      ClientLink link,
+      Outbound out,
+      ConnectionControl connection,
+      AddressLimits address,
       Session session,
       SessionAdmission admission,
       SessionMove move) {
     this.loop = loop;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
     this.session = session;
     this.admission = admission;
     this.move = move;
-    this.callShare = loop.calls.share(link);
-    this.registrationShare = loop.calls.registrations(link);
+    this.callShare = loop.calls.share(address);
+    this.registrationShare = loop.calls.registrations(address);
   }
 
   /** Called before the frames of a message. */
@@ -103,7 +109,7 @@ final class SessionCallFrames {
     credit.readCredit(in, from, to);
     SessionTunnels open = tunnels;
     if (credit.call() == 0) {
-      link.grant(credit.limit());
+      out.grant(credit.limit());
     } else if (open != null) {
       tunnelFrame(open.credit(credit, nowNanos), TypeCode.CREDIT.code());
     }
@@ -155,7 +161,8 @@ final class SessionCallFrames {
       created =
           new SessionCalls(
               loop,
-              link,
+              out,
+              connection,
               new CallerInfo(session.producer(), subject.getBytes(UTF_8), proven.account(), share),
               callShare,
               proven.permissions(),
@@ -170,7 +177,7 @@ final class SessionCallFrames {
   private SessionTunnels getOrCreateTunnels() {
     SessionTunnels created = tunnels;
     if (created == null) {
-      created = new SessionTunnels(loop, link, callShare);
+      created = new SessionTunnels(loop, out, connection, callShare);
       tunnels = created;
     }
     return created;
@@ -183,7 +190,8 @@ final class SessionCallFrames {
       created =
           new SessionServices(
               loop,
-              link,
+              out,
+              connection,
               callShare,
               registrationShare,
               session::refuse,
@@ -197,6 +205,21 @@ final class SessionCallFrames {
       services = created;
     }
     return created;
+  }
+
+  /** Refuses a subscription whose id is that of a registration; returns whether it did. */
+  boolean refuseSubscription(long id) {
+    SessionServices serves = services;
+    if (serves == null || !serves.has(id)) {
+      return false;
+    }
+    session.refuse(
+        ErrorCode.DUPLICATE_SUBSCRIPTION,
+        "the number " + id + " is that of a service (expected: a new one)",
+        id,
+        TypeCode.SUBSCRIBE.code(),
+        "");
+    return true;
   }
 
   /** Returns the services of the client, or null if it never served any; any thread. */
@@ -244,7 +267,7 @@ final class SessionCallFrames {
     }
     SessionServices serves = services;
     if (serves != null) {
-      serves.close(move.isClosingWhenWritten() ? Long.MAX_VALUE : link.invokesWritten());
+      serves.close(move.isClosingWhenWritten() ? Long.MAX_VALUE : out.invokesWritten());
     }
     if (tunnels != null) {
       tunnels.close();

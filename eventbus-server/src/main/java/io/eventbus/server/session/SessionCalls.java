@@ -24,9 +24,7 @@ import io.eventbus.server.call.GatherPort;
 import io.eventbus.server.call.GatheringClient;
 import io.eventbus.server.call.tunnel.TunnelEnding;
 import io.eventbus.server.call.tunnel.TunnelHalf;
-import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.delivery.DeliveryKind;
-import io.eventbus.server.memory.ServiceShare;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
@@ -54,7 +52,8 @@ final class SessionCalls implements CallerPort, GatherPort {
   private static final ByteBuffer NO_DETAILS = ByteBuffer.allocate(0);
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final Denials denials;
   private final CallerConnection calls;
   private final CallerInfo info;
@@ -77,7 +76,8 @@ final class SessionCalls implements CallerPort, GatherPort {
    */
   SessionCalls(
       LoopContext loop,
-      ClientLink link,
+      Outbound out,
+      ConnectionControl connection,
       CallerInfo info,
       ServiceShare held,
       Permissions permissions,
@@ -85,11 +85,12 @@ final class SessionCalls implements CallerPort, GatherPort {
       Supplier<SessionTunnels> tunnels) {
     this.tunnels = tunnels;
     this.loop = loop;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
     this.denials = denials;
     this.allowed = permissions.of(Action.REQUEST);
     this.info = info;
-    this.queries = new ServiceQueries(loop, link, info.account(), denials, this);
+    this.queries = new ServiceQueries(loop, connection, info.account(), denials, this);
     this.observable = permissions.of(Action.OBSERVE);
     this.held = held;
     this.calls = loop.calls.caller(this, info, held);
@@ -179,7 +180,7 @@ final class SessionCalls implements CallerPort, GatherPort {
 
   @Override
   public void chargeWork(long nanos) {
-    link.chargeWork(nanos);
+    connection.chargeWork(nanos);
   }
 
   @Override
@@ -351,7 +352,7 @@ final class SessionCalls implements CallerPort, GatherPort {
     int event = reply.frameBytes();
     int tail = event + CallFrames.limitSize(limit);
     int size = CallFrames.replySize(call, member, queuedMicros, handledMicros, tail);
-    if (!link.hasRoomForCall(size)) {
+    if (!out.hasRoomForCall(size)) {
       if (kind != CallKind.REPLY) {
         // Behind no data: the caller does not know yet that the tunnel is open.
         endTunnel(call);
@@ -376,7 +377,7 @@ final class SessionCalls implements CallerPort, GatherPort {
       CallFrames.writeReplyEnd(head, more, limit);
       frame.append(head.flip());
       frame.finish();
-      link.send(frame);
+      out.send(frame);
     } catch (OutOfMemoryError e) {
       end(e);
     }
@@ -461,9 +462,9 @@ final class SessionCalls implements CallerPort, GatherPort {
 
   private void send(Failure failure, DeliveryKind kind) {
     byte[] frame = ControlFrames.encode(TypeCode.FAILURE, failure);
-    DeliveryKind counted = link.hasRoomForCall(frame.length) ? kind : DeliveryKind.CALL_ANSWER;
+    DeliveryKind counted = out.hasRoomForCall(frame.length) ? kind : DeliveryKind.CALL_ANSWER;
     try {
-      link.send(Delivery.of(loop.allocator, loop.bus.memory(), counted, frame, 0));
+      out.send(Delivery.of(loop.allocator, loop.bus.memory(), counted, frame, 0));
     } catch (OutOfMemoryError e) {
       end(e);
     }
@@ -477,8 +478,8 @@ final class SessionCalls implements CallerPort, GatherPort {
     RefusedMemory.rethrowOthers(e);
     if (!failed) {
       failed = true;
-      link.inTurn(
-          () -> link.close(CloseReason.OVERLOADED, "the bus has no memory for this answer"));
+      connection.inTurn(
+          () -> connection.close(CloseReason.OVERLOADED, "the bus has no memory for this answer"));
     }
   }
 }

@@ -4,6 +4,7 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBus;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.security.Principal;
 import java.time.Instant;
 import java.util.EnumSet;
@@ -26,7 +27,8 @@ final class SessionMove {
           TypeCode.AUTHENTICATE);
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final Session session;
   private volatile MoveTokens.@Nullable Grant grant;
   // A client that moves here first only subscribes, and goes back if it cannot; true when the move
@@ -43,9 +45,10 @@ final class SessionMove {
   private boolean trailing;
   private boolean closingWhenWritten;
 
-  SessionMove(LoopContext loop, ClientLink link, Session session) {
+  SessionMove(LoopContext loop, Outbound out, ConnectionControl connection, Session session) {
     this.loop = loop;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
     this.session = session;
   }
 
@@ -126,9 +129,9 @@ final class SessionMove {
     }
     token = request.getToken();
     listener = outcome;
-    link.send(ControlFrames.encode(TypeCode.CHANGE_BUS, request));
+    out.send(ControlFrames.encode(TypeCode.CHANGE_BUS, request));
     // Its time starts when the client has read the request: much may be queued before.
-    link.whenRead(
+    connection.whenRead(
         () -> {
           if (isFor(request.getToken())) {
             progresses();
@@ -139,10 +142,10 @@ final class SessionMove {
   /** Closes a client that has not completed its move in time, behind what is queued for it. */
   void end(String requestToken, String url) {
     // What is queued here for a client that only drains is nowhere else.
-    boolean drains = session.subscriptions().hasUnsubscribedAll() && link.queuedBytes() > 0;
+    boolean drains = session.subscriptions().hasUnsubscribedAll() && out.bytes() > 0;
     if (isFor(requestToken) && !drains) {
       closingWhenWritten = true;
-      link.closeWhenWritten(CloseReason.CHANGE_BUS, "go on at " + url);
+      connection.closeWhenWritten(CloseReason.CHANGE_BUS, "go on at " + url);
       session.onClosed();
     }
   }

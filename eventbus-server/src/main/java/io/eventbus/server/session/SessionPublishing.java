@@ -5,8 +5,7 @@ import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
-import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.delivery.DeliveryKind;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.routing.PublisherStall;
 import io.eventbus.server.security.Action;
@@ -27,7 +26,8 @@ final class SessionPublishing {
   private static final int CHECKED_EVENTS = 16;
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final Refusal refusal;
   private final Denials denials;
   private final SingleWriterCounter published = new SingleWriterCounter();
@@ -49,9 +49,15 @@ final class SessionPublishing {
    *
    * @param denials reports what the client may not do
    */
-  SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal, Denials denials) {
+  SessionPublishing(
+      LoopContext loop,
+      Outbound out,
+      ConnectionControl connection,
+      Refusal refusal,
+      Denials denials) {
     this.loop = loop;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
     this.refusal = refusal;
     this.denials = denials;
     this.broadcasts = new SessionBroadcasts(loop, denials);
@@ -149,7 +155,7 @@ final class SessionPublishing {
     long nanos = share.publishWaitNanos(loop.budget().now());
     awaitsRoom = nanos > 0;
     if (awaitsRoom) {
-      link.later(retry, nanos);
+      connection.later(retry, nanos);
     }
     return awaitsRoom;
   }
@@ -210,7 +216,7 @@ final class SessionPublishing {
     Frames.writeConfirm(loop.scratch.clear(), in, publish, receivers);
     confirm.append(loop.scratch.flip());
     confirm.finish();
-    link.send(confirm);
+    out.send(confirm);
   }
 
   private void refuse(ErrorCode code, String message, PublishView publish) {

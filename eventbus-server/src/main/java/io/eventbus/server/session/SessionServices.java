@@ -29,6 +29,7 @@ import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.memory.NumberMap;
 import io.eventbus.server.memory.ServiceShare;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
@@ -69,7 +70,8 @@ public final class SessionServices implements MemberPort {
       long heldBytes) {}
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final ServiceShare registered;
   private final Refusal refusal;
   private final Denials denials;
@@ -100,7 +102,8 @@ public final class SessionServices implements MemberPort {
    */
   SessionServices(
       LoopContext loop,
-      ClientLink link,
+      Outbound out,
+      ConnectionControl connection,
       ServiceShare held,
       ServiceShare registered,
       Refusal refusal,
@@ -117,12 +120,13 @@ public final class SessionServices implements MemberPort {
     this.tunnels = tunnels;
     this.loop = loop;
     this.move = move;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
     this.refusal = refusal;
     this.denials = denials;
     this.isSubscription = subscriptions::has;
     this.interest = subscriptions.interest();
-    this.broadcasts = new ServiceBroadcasts(loop, link, subscriptions);
+    this.broadcasts = new ServiceBroadcasts(loop, out, connection, subscriptions);
     this.allowed = principal.permissions().of(Action.SERVE);
     this.serving = loop.calls.server(this, account, number, held);
   }
@@ -290,7 +294,7 @@ public final class SessionServices implements MemberPort {
     if (registration == null) {
       return false;
     }
-    link.execute(
+    connection.execute(
         () -> {
           Served served = byId.get(registration.id());
           if (served != null && served.registration().equals(registration)) {
@@ -468,7 +472,7 @@ public final class SessionServices implements MemberPort {
       CallFrames.writeLimit(head, limit);
       frame.append(head.flip());
       frame.finish();
-      link.send(frame);
+      out.send(frame);
     } catch (OutOfMemoryError e) {
       end(e);
     }
@@ -490,14 +494,14 @@ public final class SessionServices implements MemberPort {
 
   @Override
   public void chargeWork(long nanos) {
-    link.chargeWork(nanos);
+    connection.chargeWork(nanos);
   }
 
   @Override
   public void closeUnresponsive(String message) {
     if (!failed && !closed) {
       failed = true;
-      link.inTurn(() -> link.close(CloseReason.OVERLOADED, message));
+      connection.inTurn(() -> connection.close(CloseReason.OVERLOADED, message));
     }
   }
 
@@ -528,7 +532,7 @@ public final class SessionServices implements MemberPort {
       return;
     }
     try {
-      link.send(Delivery.of(loop.allocator, loop.bus.memory(), kind, frame, 0));
+      out.send(Delivery.of(loop.allocator, loop.bus.memory(), kind, frame, 0));
     } catch (OutOfMemoryError e) {
       end(e);
     }
@@ -541,7 +545,8 @@ public final class SessionServices implements MemberPort {
   private void end(OutOfMemoryError e) {
     RefusedMemory.rethrowOthers(e);
     failed = true;
-    link.inTurn(() -> link.close(CloseReason.OVERLOADED, "the bus has no memory for this client"));
+    connection.inTurn(
+        () -> connection.close(CloseReason.OVERLOADED, "the bus has no memory for this client"));
   }
 
   private String forbidden(String service) {

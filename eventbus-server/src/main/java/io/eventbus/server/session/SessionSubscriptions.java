@@ -9,6 +9,8 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
+import io.eventbus.server.admission.AddressLimits;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
@@ -28,7 +30,9 @@ import org.jspecify.annotations.Nullable;
 /** Subscriptions of one session. Only its loop changes them; any thread reads. */
 public final class SessionSubscriptions {
   private final LoopContext loop;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
+  private final AddressLimits address;
   private final Refusal refusal;
   private final Denials denials;
   private final SessionMove move;
@@ -53,14 +57,22 @@ public final class SessionSubscriptions {
    * @param denials reports what the client may not do
    */
   SessionSubscriptions(
-      LoopContext loop, ClientLink link, Refusal refusal, Denials denials, SessionMove move) {
+      LoopContext loop,
+      Outbound out,
+      ConnectionControl connection,
+      AddressLimits address,
+      Refusal refusal,
+      Denials denials,
+      SessionMove move) {
     this.loop = loop;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
+    this.address = address;
     this.refusal = refusal;
     this.denials = denials;
     this.move = move;
     this.index = loop.bus.index();
-    this.interest = new InterestShare(link);
+    this.interest = new InterestShare(address);
   }
 
   /** Returns the filters and services of the connection that peers are told of. */
@@ -119,7 +131,7 @@ public final class SessionSubscriptions {
       refuse(ErrorCode.FORBIDDEN, forbidden, request.getId());
       return true;
     }
-    if (request.getOverflow() == Overflow.BLOCK && !link.mayBlock()) {
+    if (request.getOverflow() == Overflow.BLOCK && !connection.mayBlock()) {
       denials.denied(Action.BLOCK, filter.toString(), "listen.browser-block");
       refuse(
           ErrorCode.FORBIDDEN,
@@ -163,8 +175,7 @@ public final class SessionSubscriptions {
       return true;
     }
     RoutedSubscription subscription =
-        new RoutedSubscription(
-            link.subscriber(), request.getId(), filter, group, request.getOverflow());
+        new RoutedSubscription(out, request.getId(), filter, group, request.getOverflow());
     if (mustWait(filter, retry)) {
       return false;
     }
@@ -293,7 +304,7 @@ public final class SessionSubscriptions {
   boolean mustWait(TopicFilter filter, Runnable retry) {
     long nanos = index.waitNanos(filter, loop.budget().now());
     if (nanos > 0) {
-      link.later(retry, nanos);
+      connection.later(retry, nanos);
     }
     return nanos > 0;
   }
@@ -345,7 +356,7 @@ public final class SessionSubscriptions {
   private SubscriptionShare share() {
     SubscriptionShare s = share;
     if (s == null) {
-      s = new SubscriptionShare(link, index, loop.bus.limits());
+      s = new SubscriptionShare(address, index, loop.bus.limits());
       share = s;
     }
     return s;
@@ -490,13 +501,13 @@ public final class SessionSubscriptions {
             loop.router.loop(),
             () -> {
               if (!closed) {
-                link.sendLast(frame);
+                out.sendLast(frame);
               }
             });
   }
 
   private void confirm(TypeCode type, long id) {
-    link.send(ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L)));
+    out.send(ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "", -1L)));
   }
 
   private void refuse(ErrorCode code, String message, long id) {

@@ -18,6 +18,7 @@ import io.eventbus.server.call.tunnel.TunnelEnds;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.memory.ServiceShare;
+import io.eventbus.server.queue.Outbound;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,8 @@ final class SessionTunnels implements TunnelEnds {
   private static final int BYTES_PER_UNIT = 8 * 1024;
 
   private final LoopContext loop;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final TunnelClient tunnels;
   // Current frame.
   private ByteBuffer in = ByteBuffer.allocate(0);
@@ -48,11 +50,12 @@ final class SessionTunnels implements TunnelEnds {
   private long wrongSince;
 
   /** Creates an empty set of tunnels. */
-  SessionTunnels(LoopContext loop, ClientLink link, ServiceShare held) {
+  SessionTunnels(LoopContext loop, Outbound out, ConnectionControl connection, ServiceShare held) {
     this.loop = loop;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
     this.tunnels = loop.calls.tunnels(this, held);
-    link.onBulkWritten(tunnels::written);
+    out.onBulkWritten(tunnels::written);
   }
 
   /** Sets the task that runs when the number of tunnels begun by the client changes. */
@@ -171,7 +174,7 @@ final class SessionTunnels implements TunnelEnds {
       return;
     }
     try {
-      link.send(frame);
+      out.send(frame);
     } catch (OutOfMemoryError e) {
       end(e);
     }
@@ -190,7 +193,7 @@ final class SessionTunnels implements TunnelEnds {
           loop.router.deliveries().allocate(DeliveryKind.CALL, frame.remaining(), 0, 0);
       credit.append(frame);
       credit.finish();
-      link.send(credit);
+      out.send(credit);
     } catch (OutOfMemoryError e) {
       end(e);
     }
@@ -231,7 +234,7 @@ final class SessionTunnels implements TunnelEnds {
       Delivery created =
           Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.BULK, frame, 0);
       tunnels.sentEnding(frame.length);
-      link.send(created);
+      out.send(created);
     } catch (OutOfMemoryError e) {
       end(e);
     }
@@ -241,6 +244,7 @@ final class SessionTunnels implements TunnelEnds {
   private void end(OutOfMemoryError e) {
     RefusedMemory.rethrowOthers(e);
     failed = true;
-    link.inTurn(() -> link.close(CloseReason.OVERLOADED, "the bus has no memory for this client"));
+    connection.inTurn(
+        () -> connection.close(CloseReason.OVERLOADED, "the bus has no memory for this client"));
   }
 }

@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.admission.AddressLimits;
 import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.subscription.RoutedSubscription;
 import io.eventbus.server.subscription.SubscriptionIndex;
@@ -35,15 +36,15 @@ final class SubscriptionShare {
 
   private static final String ADVICE = "; use fewer or shorter filters, or another bus";
 
-  private final ClientLink link;
+  private final AddressLimits address;
   private final SubscriptionIndex index;
   private final LimitsConfig limits;
   private long bytes;
   // Number of subscriptions of each pattern; without short patterns, which have no bound.
   private Map<WildcardPattern, Integer> patterns = Map.of();
 
-  SubscriptionShare(ClientLink link, SubscriptionIndex index, LimitsConfig limits) {
-    this.link = link;
+  SubscriptionShare(AddressLimits address, SubscriptionIndex index, LimitsConfig limits) {
+    this.address = address;
     this.index = index;
     this.limits = limits;
   }
@@ -116,8 +117,8 @@ final class SubscriptionShare {
         + others
         + " groups (expected: at most "
         + max
-        + ", limits.topic-groups, or half of it where the connection has another group); use a group"
-        + " that is there, or another bus";
+        + ", limits.topic-groups, or half of it where the connection has another group); use a"
+        + " group that is there, or another bus";
   }
 
   private @Nullable String problem(long cost) {
@@ -154,7 +155,7 @@ final class SubscriptionShare {
           + ", limits.subscription-bytes)"
           + ADVICE;
     }
-    if (!link.acquireSubscriptionBytes(cost)) {
+    if (!address.acquireSubscriptionBytes(cost)) {
       return "the subscriptions of all connections from the client's address have no room for "
           + cost
           + " bytes more (expected: at most limits.address-memory-percent of "
@@ -169,7 +170,7 @@ final class SubscriptionShare {
   void release(RoutedSubscription subscription) {
     long cost = subscription.heapBytesAlone();
     bytes -= cost;
-    link.releaseSubscriptionBytes(cost);
+    address.releaseSubscriptionBytes(cost);
     WildcardPattern pattern = bounded(subscription);
     if (pattern != null) {
       patterns.computeIfPresent(pattern, (p, n) -> n == 1 ? null : n - 1);
@@ -179,7 +180,7 @@ final class SubscriptionShare {
   /** Releases everything. */
   void releaseAll() {
     if (bytes > 0) {
-      link.releaseSubscriptionBytes(bytes);
+      address.releaseSubscriptionBytes(bytes);
     }
     bytes = 0;
     patterns = Map.of();

@@ -7,6 +7,7 @@ import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
 import io.eventbus.server.log.PrintableText;
+import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.FailedLogin;
 import io.eventbus.server.security.Permissions;
@@ -24,7 +25,8 @@ final class TokenRenewal {
   private static final int MAX_NAME_CHARS = 256;
 
   private final Session session;
-  private final ClientLink link;
+  private final Outbound out;
+  private final ConnectionControl connection;
   private final SessionAuthentication authentication;
   private final SessionAdmission admission;
   // Subscriptions left to review; null for none.
@@ -32,11 +34,13 @@ final class TokenRenewal {
 
   TokenRenewal(
       Session session,
-      ClientLink link,
+      Outbound out,
+      ConnectionControl connection,
       SessionAuthentication authentication,
       SessionAdmission admission) {
     this.session = session;
-    this.link = link;
+    this.out = out;
+    this.connection = connection;
     this.authentication = authentication;
     this.admission = admission;
   }
@@ -60,7 +64,7 @@ final class TokenRenewal {
   }
 
   private void goOnLater() {
-    link.execute(this::goOn);
+    connection.execute(this::goOn);
   }
 
   private void goOn() {
@@ -157,7 +161,7 @@ final class TokenRenewal {
 
   /** Confirms the token after everything that was sent because of it. */
   private void confirm() {
-    link.send(
+    out.send(
         ControlFrames.encode(
             TypeCode.CONFIRM,
             new Confirm(TypeCode.AUTHENTICATE.code(), admission.expiresAtMicros(), "", -1L)));

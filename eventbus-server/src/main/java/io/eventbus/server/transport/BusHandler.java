@@ -10,8 +10,7 @@ import io.eventbus.server.config.ValueType;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.Subscriber;
 import io.eventbus.server.queue.OutboundQueue;
-import io.eventbus.server.quota.ConnectionQuota;
-import io.eventbus.server.session.ClientLink;
+import io.eventbus.server.session.ConnectionControl;
 import io.eventbus.server.session.Session;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -19,14 +18,13 @@ import java.security.cert.X509Certificate;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Joins a connection, its {@link Session} and its {@link OutboundQueue}. Confined to the
  * connection's loop.
  */
-final class BusHandler implements MessageHandler, ClientLink {
+final class BusHandler implements MessageHandler, ConnectionControl {
   /**
    * Delay before a client is told that its authentication failed, where its address fails often.
    */
@@ -79,7 +77,12 @@ final class BusHandler implements MessageHandler, ClientLink {
             this::blockBudgetOwner,
             this::closeSlow,
             this::stalledTooLong);
-    this.session = new Session(loop.context(), this);
+    this.session = new Session(loop.context(), queue, this, account);
+  }
+
+  /** Returns what goes out to the client. */
+  OutboundQueue queue() {
+    return queue;
   }
 
   /** Returns the owner of the block budget: an identity or an address, kept apart by a prefix. */
@@ -232,46 +235,6 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public void send(byte[] frame) {
-    queue.send(frame);
-  }
-
-  @Override
-  public void send(Delivery frame) {
-    queue.send(frame);
-  }
-
-  @Override
-  public boolean hasRoomForCall(int frameBytes) {
-    return queue.hasRoomForCall(frameBytes);
-  }
-
-  @Override
-  public long invokesWritten() {
-    return queue.invokesWritten();
-  }
-
-  @Override
-  public void onBulkWritten(LongConsumer listener) {
-    queue.onBulkWritten(listener);
-  }
-
-  @Override
-  public void sendLast(byte[] frame) {
-    queue.sendLast(frame);
-  }
-
-  @Override
-  public void grant(long limit) {
-    queue.grant(limit);
-  }
-
-  @Override
-  public boolean mustWait(Runnable retry) {
-    return queue.mustWait(retry);
-  }
-
-  @Override
   public void nextTurn(Runnable retry) {
     connection.nextTurn();
   }
@@ -299,11 +262,6 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public Subscriber subscriber() {
-    return queue;
-  }
-
-  @Override
   public void execute(Runnable task) {
     if (loop.eventLoop().inEventLoop()) {
       task.run();
@@ -328,16 +286,6 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public long delivered() {
-    return queue.delivered();
-  }
-
-  @Override
-  public long dropped() {
-    return queue.dropped();
-  }
-
-  @Override
   public boolean isLocal() {
     InetAddress address = account.client().getAddress();
     // A proxy on this machine that the bus does not know passes strangers on from loopback.
@@ -350,11 +298,6 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public void shareQuota(@Nullable ConnectionQuota share) {
-    queue.share(share);
-  }
-
-  @Override
   public @Nullable X509Certificate certificate() {
     return TlsContexts.clientCertificate(connection.channel());
   }
@@ -362,16 +305,6 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public String remoteAddress() {
     return account.toString();
-  }
-
-  @Override
-  public @Nullable Object addressShare() {
-    return account.isExempt() ? null : account.shareOf();
-  }
-
-  @Override
-  public boolean failsOften() {
-    return account.failsOften();
   }
 
   @Override
@@ -388,38 +321,5 @@ final class BusHandler implements MessageHandler, ClientLink {
       // The bus has ended.
       return false;
     }
-  }
-
-  /** Acquires room for a subscription from the share of the client's address, if it has one. */
-  @Override
-  public boolean acquireSubscriptionBytes(long bytes) {
-    return account.acquireSubscriptionBytes(bytes);
-  }
-
-  @Override
-  public boolean acquireServiceBytes(long bytes) {
-    return account.acquireServiceBytes(bytes);
-  }
-
-  @Override
-  public void releaseServiceBytes(long bytes) {
-    account.releaseServiceBytes(bytes);
-  }
-
-  /** Releases what a subscription acquired. */
-  @Override
-  public void releaseSubscriptionBytes(long bytes) {
-    account.releaseSubscriptionBytes(bytes);
-  }
-
-  /** Counts interest told to peers for the client's address. */
-  @Override
-  public void changeInterest(int change) {
-    account.changeInterest(change);
-  }
-
-  @Override
-  public boolean isInterestFull() {
-    return account.isInterestFull();
   }
 }

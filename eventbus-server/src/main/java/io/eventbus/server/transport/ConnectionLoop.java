@@ -116,7 +116,16 @@ final class ConnectionLoop implements Runnable {
    */
   void start(LoopContext loopContext, BlockBudgets budgets) {
     context = loopContext;
-    queues = new QueueContext(number, loopContext, config.timeouts(), lastEvents, budgets);
+    queues =
+        new QueueContext(
+            number,
+            loopContext.bus().limits(),
+            config.timeouts(),
+            loopContext.bus().memory(),
+            loopContext.stats(),
+            loopContext.allocator(),
+            lastEvents,
+            budgets);
   }
 
   int number() {

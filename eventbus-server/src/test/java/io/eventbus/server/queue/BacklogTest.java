@@ -17,8 +17,7 @@ class BacklogTest {
   private static final long BOUND = 100 * 1024;
 
   private final Wire wire = new Wire();
-  private final Backlog backlog =
-      new Backlog(wire.queues().session(), wire.queues().lastEvents(), BOUND);
+  private final Backlog backlog = new Backlog(wire.queues(), BOUND);
 
   @AfterEach
   void everythingIsGivenBack() {

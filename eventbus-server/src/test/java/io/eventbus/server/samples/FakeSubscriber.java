@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Subscriber that notes offered deliveries and keeps nothing. */
-public final class FakeSubscriber implements Subscriber {
+public class FakeSubscriber implements Subscriber {
   /** Offered deliveries, in order. */
   public final List<SampleFrames.Delivered> got = new ArrayList<>();
 

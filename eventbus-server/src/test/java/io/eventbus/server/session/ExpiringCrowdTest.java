@@ -66,7 +66,7 @@ class ExpiringCrowdTest {
             TypeCode.HELLO, new Hello("c", "a/1", "t", null, Map.of(), null, null, null));
     for (int i = 0; i < CLIENTS; i++) {
       FakeLink link = new FakeLink();
-      Session session = new Session(context, link);
+      Session session = link.session(context);
       say(session, hello);
       links.add(link);
       sessions.add(session);

@@ -4,17 +4,16 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
-import io.eventbus.server.delivery.Subscriber;
-import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Connection that records all calls. */
-final class FakeLink implements ClientLink {
+final class FakeLink extends IdleConnection {
   @Nullable Object address;
 
   /** Retries scheduled for a later turn. */
@@ -28,8 +27,6 @@ final class FakeLink implements ClientLink {
 
   /** True if the queue is written before the close. */
   boolean closedWhenWritten;
-
-  final FakeSubscriber subscriber = new FakeSubscriber(0);
 
   boolean local = true;
 
@@ -101,11 +98,6 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public void sendLast(byte[] frame) {
-    send(frame);
-  }
-
-  @Override
   public void onBulkWritten(LongConsumer listener) {
     bulkListener = listener;
   }
@@ -162,11 +154,6 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public void nextTurn(Runnable retry) {
-    turns.add(retry);
-  }
-
-  @Override
   public void inTurn(Runnable task) {
     turns.add(task);
   }
@@ -194,28 +181,8 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public Subscriber subscriber() {
-    return subscriber;
-  }
-
-  @Override
-  public void execute(Runnable task) {
-    task.run();
-  }
-
-  @Override
-  public long queuedBytes() {
+  public long bytes() {
     return queued;
-  }
-
-  @Override
-  public long delivered() {
-    return 0;
-  }
-
-  @Override
-  public long dropped() {
-    return 0;
   }
 
   @Override
@@ -241,13 +208,13 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public String remoteAddress() {
-    return "test";
+  public boolean isExempt() {
+    return address == null;
   }
 
   @Override
-  public @Nullable Object addressShare() {
-    return address;
+  public Object shareOf() {
+    return Objects.requireNonNull(address);
   }
 
   @Override

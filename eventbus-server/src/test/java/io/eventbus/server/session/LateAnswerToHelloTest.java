@@ -45,7 +45,7 @@ class LateAnswerToHelloTest {
   private final TestClock clock = new TestClock(1_000_000);
   private final SessionFixture bus = new SessionFixture(clock, authentications);
   private final FakeLink link = new FakeLink();
-  private final Session session = new Session(bus.context(), link);
+  private final Session session = link.session(bus.context());
   private final AtomicInteger retries = new AtomicInteger();
 
   private final byte[] hello =
@@ -323,7 +323,7 @@ class LateAnswerToHelloTest {
     FakeLink[] links = new FakeLink[3];
     for (int i = 0; i < 3; i++) {
       links[i] = new FakeLink();
-      all[i] = new Session(context, links[i]);
+      all[i] = links[i].session(context);
     }
     Welcome alice = welcomed(links[0], all[0], "alice", null);
     Welcome thief = welcomed(links[1], all[1], "mallory", alice.getResume());

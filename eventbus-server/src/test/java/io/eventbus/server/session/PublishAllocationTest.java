@@ -78,7 +78,7 @@ class PublishAllocationTest {
                 Map.of(Quota.PUBLISH_EVENTS, 1_000_000_000L, Quota.PUBLISH_BYTES, 1L << 40))
             : Quotas.NONE;
     SessionFixture bus = bus(limited ? Map.of(Action.PUBLISH, some) : Map.of(), quotas);
-    Session session = new Session(bus.context(), new FakeLink());
+    Session session = new FakeLink().session(bus.context());
     Runnable never =
         () -> {
           throw new AssertionError("it does not wait");

@@ -42,7 +42,7 @@ class RevokedSessionTest {
   private final SessionFixture bus = new SessionFixture(clock, authentications).budget(budget);
   private final LoopContext context = bus.context();
   private final FakeLink link = new FakeLink();
-  private final Session session = new Session(context, link);
+  private final Session session = link.session(context);
 
   private final byte[] hello =
       ControlFrames.encode(

@@ -69,7 +69,7 @@ class SessionAccountsTest {
   /** Client of an account with its received frames. */
   private final class Client {
     final FakeLink link = new FakeLink();
-    final Session session = new Session(context, link);
+    final Session session = link.session(context);
 
     Client(String of) {
       this(of, null);
@@ -107,7 +107,7 @@ class SessionAccountsTest {
     for (int from = 0; from < clients.size(); from++) {
       clients.get(from).say(SampleFrames.publish("t.x", 1, false, "x"));
       for (int at = 0; at < clients.size(); at++) {
-        List<?> got = clients.get(at).link.subscriber.got;
+        List<?> got = clients.get(at).link.got;
         assertThat(got).as("%s to %s", from, at).hasSize(at == from ? 1 : 0);
         got.clear();
       }

@@ -79,7 +79,7 @@ class SessionAdmissionTest extends SessionTestCase {
   void twoSecretsAreNeverTheSame() {
     Welcome one = welcome();
     FakeLink other = new FakeLink();
-    Session second = new Session(context, other);
+    Session second = other.session(context);
     handle(second, hello("s3cret", null), 0);
     Welcome two = (Welcome) other.taken().get(0);
     assertThat(two.getResume()).isNotEqualTo(one.getResume());
@@ -92,7 +92,7 @@ class SessionAdmissionTest extends SessionTestCase {
     Welcome first = welcome();
     String resume = first.getResume();
     FakeLink other = new FakeLink();
-    Session second = new Session(context, other);
+    Session second = other.session(context);
     handle(second, hello("s3cret", resume), 0);
     assertThat(second.producer()).isEqualTo(first.getProducer());
     assertClosed(CloseReason.REPLACED);
@@ -101,7 +101,7 @@ class SessionAdmissionTest extends SessionTestCase {
     // The end of the old connection comes late.
     session.onClosed();
     assertThat(bus.sessions.after(0)).containsExactly(second);
-    Session third = new Session(context, new FakeLink());
+    Session third = new FakeLink().session(context);
     handle(third, hello("s3cret", resume), 0);
     assertThat(other.closed).as("the second is known by its number").hasSize(1);
     assertThat(bus.sessions.after(0)).containsExactly(third);
@@ -122,15 +122,15 @@ class SessionAdmissionTest extends SessionTestCase {
     bus.sessions.setStaleSessions((id, producer) -> asked.add(id + " " + producer));
     handle(hello("s3cret", null));
     String resume = ((Welcome) link.taken().get(0)).getResume();
-    Session second = new Session(context, new FakeLink());
+    Session second = new FakeLink().session(context);
     handle(second, back(resume, "other-1-7"), 0);
     assertThat(asked).containsExactly("other-1-7 " + session.producer());
     // This bus's own session was found by its number; another client's resume proves nothing.
-    Session third = new Session(context, new FakeLink());
+    Session third = new FakeLink().session(context);
     handle(third, back(resume, second.identity().id()), 0);
-    Session stranger = new Session(context, new FakeLink());
+    Session stranger = new FakeLink().session(context);
     handle(stranger, back("A".repeat(43), "other-1-7"), 0);
-    Session fresh = new Session(context, new FakeLink());
+    Session fresh = new FakeLink().session(context);
     handle(fresh, back(null, "other-1-7"), 0);
     assertThat(asked).hasSize(1);
     for (Session open : List.of(second, third, stranger, fresh)) {
@@ -164,7 +164,7 @@ class SessionAdmissionTest extends SessionTestCase {
         .isEqualTo(Resume.producer(first.getResume(), Principal.UNKNOWN));
     assertThat(bus.counters.resumesRejected.sum()).isEqualTo(1);
     FakeLink other = new FakeLink();
-    Session second = new Session(context, other);
+    Session second = other.session(context);
     handle(second, hello("s3cret", chosen), 0);
     Welcome again = (Welcome) other.taken().get(0);
     assertThat(again.getProducer()).isNotEqualTo(first.getProducer());
@@ -172,7 +172,7 @@ class SessionAdmissionTest extends SessionTestCase {
     assertThat(bus.sessions.after(0)).containsExactly(session, second);
     assertThat(bus.counters.resumesRejected.sum()).isEqualTo(2);
     // Its replacement is as good as any.
-    Session third = new Session(context, new FakeLink());
+    Session third = new FakeLink().session(context);
     handle(third, hello("s3cret", first.getResume()), 0);
     assertThat(third.producer()).isEqualTo(first.getProducer());
     assertClosed(CloseReason.REPLACED);
@@ -186,7 +186,7 @@ class SessionAdmissionTest extends SessionTestCase {
     Welcome first = welcome();
     String foreign =
         ResumeKey.ofThisRun().create(new SecureRandom(), Principal.UNKNOWN, number -> true);
-    Session second = new Session(context, new FakeLink());
+    Session second = new FakeLink().session(context);
     handle(second, hello("s3cret", foreign), 0);
     assertThat(second.producer())
         .isNotEqualTo(Resume.producer(foreign, Principal.UNKNOWN))
@@ -234,7 +234,7 @@ class SessionAdmissionTest extends SessionTestCase {
   @Test
   void aBusWithoutATokenLetsEverybodyIn() {
     FakeLink open = new FakeLink();
-    Session free = new Session(bus.context(TestAccess.token(null)), open);
+    Session free = open.session(bus.context(TestAccess.token(null)));
     handle(free, hello("whatever", null), 0);
     assertThat(open.taken()).first().isInstanceOf(Welcome.class);
     free.onClosed();
@@ -283,7 +283,7 @@ class SessionAdmissionTest extends SessionTestCase {
     session.onClosed();
     assertThat(told).as("not let in").isEmpty();
     FakeLink other = new FakeLink();
-    Session welcomed = new Session(context, other);
+    Session welcomed = other.session(context);
     byte[] hello = hello("s3cret", null);
     welcomed.onMessage(ByteBuffer.wrap(hello), 0, hello.length, 1, () -> {});
     Advisory.ClientConnected connected =

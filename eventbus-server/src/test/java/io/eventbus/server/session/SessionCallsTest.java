@@ -75,8 +75,8 @@ class SessionCallsTest {
   private final LoopContext context = bus.context();
   private final FakeLink callersLink = new FakeLink();
   private final FakeLink membersLink = new FakeLink();
-  private final Session caller = new Session(context, callersLink);
-  private final Session member = new Session(context, membersLink);
+  private final Session caller = callersLink.session(context);
+  private final Session member = membersLink.session(context);
 
   @BeforeEach
   void welcome() {
@@ -396,7 +396,7 @@ class SessionCallsTest {
     say(caller, SampleCalls.request(1, "orders", ""), SampleCalls.request(2, "orders", ""));
     assertThat(membersLink.taken()).hasSize(2);
     FakeLink otherLink = new FakeLink();
-    Session other = new Session(context, otherLink);
+    Session other = otherLink.session(context);
     welcome(other, otherLink, Map.of());
     say(other, new Register(1L, "orders", 4, false, "", Map.of(), Overflow.DROP_OLDEST));
     otherLink.taken();
@@ -414,7 +414,7 @@ class SessionCallsTest {
   @Test
   void refusesForbiddenCallsAndRegistrations() {
     FakeLink link = new FakeLink();
-    Session limited = new Session(context, link);
+    Session limited = link.session(context);
     Rule rule =
         new Rule(Effect.ALLOW, Action.REQUEST, "orders", "test", TopicFilter.parse("orders"));
     welcome(
@@ -495,7 +495,7 @@ class SessionCallsTest {
     long call = invoked().getCall();
     say(caller, new Subscribe(1L, "t", null, Overflow.BLOCK));
     callersLink.taken();
-    callersLink.subscriber.full(true);
+    callersLink.full(true);
 
     say(
         member,
@@ -508,7 +508,7 @@ class SessionCallsTest {
     assertThat(membersLink.sent).isEmpty();
     assertThat(member.awaitsRoom()).as("what comes next is read").isFalse();
 
-    callersLink.subscriber.full(false);
+    callersLink.full(false);
     membersLink.turns.forEach(Runnable::run);
 
     assertThat(membersLink.taken())
@@ -522,7 +522,7 @@ class SessionCallsTest {
   void boundsTheBacklogBehindAnEvent() {
     serve("orders");
     say(caller, new Subscribe(1L, "t", null, Overflow.BLOCK));
-    callersLink.subscriber.full(true);
+    callersLink.full(true);
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     Event event = SampleCalls.event("x".repeat(900));
     for (long i = 1; i <= 200; i++) {
@@ -539,7 +539,7 @@ class SessionCallsTest {
         .as("counts for the connection, which is evicted when memory is short")
         .isGreaterThanOrEqualTo(at);
 
-    callersLink.subscriber.full(false);
+    callersLink.full(false);
     for (int i = 0; i < membersLink.turns.size(); i++) {
       membersLink.turns.get(i).run();
     }

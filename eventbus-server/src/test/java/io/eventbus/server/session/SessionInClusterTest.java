@@ -48,7 +48,7 @@ class SessionInClusterTest {
               new Sessions("bus", Clock.systemUTC(), List::of, TestResumes.KEY))
           .cluster(peers);
   private final FakeLink link = new FakeLink();
-  private final Session session = new Session(bus.context(), link);
+  private final Session session = link.session(bus.context());
 
   /** Interest that peers would be told of. */
   private final class AnnouncedInterest implements LocalSubscriptions {
@@ -291,7 +291,7 @@ class SessionInClusterTest {
 
   private Welcome hello(@Nullable String resume) {
     FakeLink to = new FakeLink();
-    Session made = new Session(bus.context(), to);
+    Session made = to.session(bus.context());
     handle(
         made,
         ControlFrames.encode(
@@ -371,7 +371,7 @@ class SessionInClusterTest {
                 new MoveTokens.Grant(Resume.producer(resume, Principal.UNKNOWN), "one", 1),
                 Duration.ofHours(1));
     FakeLink there = new FakeLink();
-    Session isMovingHere = new Session(bus.context(), there);
+    Session isMovingHere = there.session(bus.context());
     Hello hello = new Hello("client", "agent/1", null, resume, Map.of(), token, null, null);
     handle(isMovingHere, ControlFrames.encode(TypeCode.HELLO, hello));
     assertThat(isMovingHere.moveGrant()).isNotNull();

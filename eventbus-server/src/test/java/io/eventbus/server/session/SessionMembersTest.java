@@ -54,9 +54,9 @@ class SessionMembersTest {
   private final FakeLink callersLink = new FakeLink();
   private final FakeLink oneLink = new FakeLink();
   private final FakeLink otherLink = new FakeLink();
-  private final Session caller = new Session(context, callersLink);
-  private final Session one = new Session(context, oneLink);
-  private final Session other = new Session(context, otherLink);
+  private final Session caller = callersLink.session(context);
+  private final Session one = oneLink.session(context);
+  private final Session other = otherLink.session(context);
 
   @BeforeEach
   void welcome() {
@@ -128,16 +128,16 @@ class SessionMembersTest {
     say(caller, broadcast("room.1", 1));
     assertThat(only(callersLink))
         .isEqualTo(new Confirm(TypeCode.PUBLISH.code(), 1L, "$SRV.room.1", 2L));
-    assertThat(oneLink.subscriber.got).hasSize(1);
-    assertThat(oneLink.subscriber.policies).containsExactly(Overflow.DROP_OLDEST);
-    assertThat(otherLink.subscriber.policies).containsExactly(Overflow.CONFLATE);
+    assertThat(oneLink.got).hasSize(1);
+    assertThat(oneLink.policies).containsExactly(Overflow.DROP_OLDEST);
+    assertThat(otherLink.policies).containsExactly(Overflow.CONFLATE);
 
     say(other, new Unregister(2L));
     assertThat(otherLink.taken())
         .containsExactly(new Confirm(TypeCode.UNREGISTER.code(), 2L, "", -1L), new Drained(2L));
     say(caller, broadcast("room.1", 2));
-    assertThat(oneLink.subscriber.got).hasSize(2);
-    assertThat(otherLink.subscriber.got).hasSize(1);
+    assertThat(oneLink.got).hasSize(2);
+    assertThat(otherLink.got).hasSize(1);
     callersLink.taken();
   }
 
@@ -153,13 +153,13 @@ class SessionMembersTest {
     assertThat(only(callersLink)).isInstanceOf(Confirm.class);
     say(caller, new Subscribe(2L, ">", null, Overflow.DROP_OLDEST), broadcast("room.1", 1));
     callersLink.taken();
-    assertThat(callersLink.subscriber.got).isEmpty();
+    assertThat(callersLink.got).isEmpty();
   }
 
   @Test
   void refusesAForbiddenBroadcast() {
     FakeLink link = new FakeLink();
-    Session limited = new Session(context, link);
+    Session limited = link.session(context);
     Rule rule =
         new Rule(Effect.ALLOW, Action.BROADCAST, "room.*", "test", TopicFilter.parse("room.*"));
     welcome(limited, link, Map.of(Action.BROADCAST, FilterRules.of(List.of(rule), "role r")));
@@ -171,7 +171,7 @@ class SessionMembersTest {
     assertThat(problem.getCode()).isEqualTo(ErrorCode.FORBIDDEN);
     assertThat(problem.getMessage()).contains("'hall.1'").contains("role r");
     assertThat(problem.getTopic()).isEqualTo("$SRV.hall.1");
-    assertThat(oneLink.subscriber.got).hasSize(2);
+    assertThat(oneLink.got).hasSize(2);
     limited.onClosed();
   }
 
@@ -190,7 +190,7 @@ class SessionMembersTest {
   @Test
   void refusesAMemberThatMayNotStallPublishers() {
     FakeLink link = new FakeLink();
-    Session limited = new Session(context, link);
+    Session limited = link.session(context);
     welcome(limited, link, Map.of(Action.BLOCK, FilterRules.nothing("role r")));
     say(limited, register(1, 4, Overflow.BLOCK));
     assertThat(((Problem) only(link)).getCode()).isEqualTo(ErrorCode.FORBIDDEN);
@@ -212,7 +212,7 @@ class SessionMembersTest {
   void aRequestToAllIsAnsweredByEachMemberThatTakesCalls() {
     serve();
     FakeLink thirdLink = new FakeLink();
-    Session third = new Session(context, thirdLink);
+    Session third = thirdLink.session(context);
     welcome(third, thirdLink, Map.of());
     say(third, register(9, 1, Overflow.DROP_OLDEST));
     thirdLink.taken();
@@ -295,7 +295,7 @@ class SessionMembersTest {
     assertThat(((Failure) only(callersLink)).getCode()).isEqualTo(FailureCode.UNKNOWN_METHOD);
 
     FakeLink link = new FakeLink();
-    Session limited = new Session(context, link);
+    Session limited = link.session(context);
     Rule rule =
         new Rule(
             Effect.ALLOW,

@@ -185,7 +185,7 @@ class SessionMoveTest extends SessionTestCase {
             new Hello(
                 "client", "agent/1", "s3cret", first.getResume(), Map.of(), token, null, null));
     FakeLink other = new FakeLink();
-    Session second = new Session(context, other);
+    Session second = other.session(context);
     handle(second, hello, 0);
     assertThat(second.producer()).isEqualTo(first.getProducer());
     assertThat(second.moveGrant()).isEqualTo(grant);
@@ -195,13 +195,13 @@ class SessionMoveTest extends SessionTestCase {
     // The move has failed: a resuming client replaces the first session.
     second.onClosed();
     FakeLink replayed = new FakeLink();
-    Session third = new Session(context, replayed);
+    Session third = replayed.session(context);
     handle(third, hello, 0);
     assertThat(((Problem) replayed.taken().get(0)).getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);
     assertThat(replayed.closed.get(0).reason()).isEqualTo(CloseReason.UNAUTHENTICATED);
     assertThat(replayed.closed.get(0).message()).contains("used before");
     assertThat(link.closed).isEmpty();
-    Session fourth = new Session(context, new FakeLink());
+    Session fourth = new FakeLink().session(context);
     handle(fourth, hello("s3cret", first.getResume()), 0);
     assertClosed(CloseReason.REPLACED);
     fourth.onClosed();
@@ -213,7 +213,7 @@ class SessionMoveTest extends SessionTestCase {
     Welcome first = welcome();
     MoveTokens.Grant grant = new MoveTokens.Grant(first.getProducer(), "one", 1);
     String token = bus.sessions.tokens().issue(grant, Duration.ofSeconds(10));
-    Session second = new Session(context, new FakeLink());
+    Session second = new FakeLink().session(context);
     handle(
         second,
         ControlFrames.encode(
@@ -240,7 +240,7 @@ class SessionMoveTest extends SessionTestCase {
     MoveTokens.Grant grant = new MoveTokens.Grant(first.getProducer(), "one", 1);
     String token = bus.sessions.tokens().issue(grant, Duration.ofSeconds(10));
     FakeLink other = new FakeLink();
-    Session second = new Session(context, other);
+    Session second = other.session(context);
     handle(
         second,
         ControlFrames.encode(
@@ -250,7 +250,7 @@ class SessionMoveTest extends SessionTestCase {
         0);
     session.onClosed();
     assertThat(bus.sessions.after(0)).containsExactly(second);
-    Session third = new Session(context, new FakeLink());
+    Session third = new FakeLink().session(context);
     handle(third, hello("s3cret", first.getResume()), 0);
     assertThat(other.closed.get(0).reason()).isEqualTo(CloseReason.REPLACED);
     second.onClosed();

@@ -28,8 +28,8 @@ class SessionPublishingTest extends SessionTestCase {
         .containsExactly(
             new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "", -1L),
             new Confirm(TypeCode.PUBLISH.code(), 7L, "a.b", 1L));
-    assertThat(link.subscriber.got).hasSize(1);
-    SampleFrames.Delivered d = link.subscriber.got.get(0);
+    assertThat(link.got).hasSize(1);
+    SampleFrames.Delivered d = link.got.get(0);
     assertThat(d.producer()).isEqualTo(welcome.getProducer());
     assertThat(d.sequence()).isEqualTo(5);
     assertThat(d.payloads()).containsExactly("x", "y", "z");
@@ -49,7 +49,7 @@ class SessionPublishingTest extends SessionTestCase {
     problem(ErrorCode.ILLEGAL_TOPIC, TypeCode.PUBLISH, 9, topic);
     handle(SampleFrames.publish("fine", 1, true, "x"));
     assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fine", 1L));
-    assertThat(link.subscriber.got).hasSize(1);
+    assertThat(link.got).hasSize(1);
     assertThat(session.published()).isEqualTo(1);
     assertThat(link.closed).isEmpty();
   }
@@ -63,9 +63,9 @@ class SessionPublishingTest extends SessionTestCase {
     assertThat(problem(ErrorCode.TOO_BIG, TypeCode.PUBLISH, 3, "t").getMessage())
         .contains("1001")
         .contains("1000");
-    assertThat(link.subscriber.got).isEmpty();
+    assertThat(link.got).isEmpty();
     handle(SampleFrames.publish("t", 3, true, "x".repeat(1000)));
-    assertThat(link.subscriber.got).hasSize(1);
+    assertThat(link.got).hasSize(1);
     assertThat(link.closed).isEmpty();
   }
 
@@ -86,7 +86,7 @@ class SessionPublishingTest extends SessionTestCase {
     handle(SampleFrames.publish("t".repeat(255), 7, true, "x"));
     assertThat(link.taken())
         .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 7L, "t".repeat(255), 1L));
-    assertThat(link.subscriber.got).hasSize(1);
+    assertThat(link.got).hasSize(1);
   }
 
   @Test
@@ -98,7 +98,7 @@ class SessionPublishingTest extends SessionTestCase {
     byte[] second = SampleFrames.publish("slow", 1, true, "y");
     byte[] third = SampleFrames.publish("slow", 2, true, "z");
     byte[] message = message(first, second, third);
-    link.subscriber.full(true);
+    link.full(true);
     int at = handle(session, message, 0);
     assertThat(at).isEqualTo(first.length);
     assertThat(session.awaitsRoom()).isTrue();
@@ -107,7 +107,7 @@ class SessionPublishingTest extends SessionTestCase {
     assertThat(retries).hasValue(0);
     // Called without need: it still has to wait, and has a new retry.
     assertThat(handle(session, message, at)).isEqualTo(at);
-    link.subscriber.full(false);
+    link.full(false);
     assertThat(retries.get()).isPositive();
     assertThat(handle(session, message, at)).isEqualTo(message.length);
     assertThat(session.awaitsRoom()).isFalse();
@@ -115,9 +115,7 @@ class SessionPublishingTest extends SessionTestCase {
         .containsExactly(
             new Confirm(TypeCode.PUBLISH.code(), 1L, "slow", 1L),
             new Confirm(TypeCode.PUBLISH.code(), 2L, "slow", 1L));
-    assertThat(link.subscriber.got)
-        .extracting(SampleFrames.Delivered::sequence)
-        .containsExactly(1L, 2L);
+    assertThat(link.got).extracting(SampleFrames.Delivered::sequence).containsExactly(1L, 2L);
     assertThat(session.published()).isEqualTo(3);
   }
 

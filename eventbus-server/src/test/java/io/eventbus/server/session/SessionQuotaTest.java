@@ -100,7 +100,7 @@ class SessionQuotaTest {
   /** Client with its received frames. */
   private final class Client {
     final FakeLink link = new FakeLink();
-    final Session session = new Session(context, link);
+    final Session session = link.session(context);
 
     Client() {
       all.add(session);

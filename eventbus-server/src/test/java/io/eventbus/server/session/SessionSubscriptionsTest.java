@@ -82,8 +82,8 @@ class SessionSubscriptionsTest extends SessionTestCase {
         subscribe(4, "a.*", "g"), ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(3L)));
     link.taken();
     handle(SampleFrames.publish("a.b", 1, false, "x"));
-    assertThat(link.subscriber.got).hasSize(1);
-    assertThat(link.subscriber.got.get(0).groups()).as("the one that is left").containsExactly(4L);
+    assertThat(link.got).hasSize(1);
+    assertThat(link.got.get(0).groups()).as("the one that is left").containsExactly(4L);
   }
 
   @Test
@@ -107,7 +107,7 @@ class SessionSubscriptionsTest extends SessionTestCase {
     for (long id = 1; bus.index.bytes() < SUBSCRIPTION_BYTES; id++) {
       TopicFilter filter = TopicFilter.parse("a." + id);
       RoutedSubscription subscription =
-          new RoutedSubscription(link.subscriber, id, filter, null, Overflow.BLOCK);
+          new RoutedSubscription(link, id, filter, null, Overflow.BLOCK);
       bus.index.keep(subscription);
       bus.index.add(subscription);
       filled.add(subscription);
@@ -132,12 +132,12 @@ class SessionSubscriptionsTest extends SessionTestCase {
     bus.loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
     handle(SampleFrames.publish("a", 1, false, "x"));
-    assertThat(link.subscriber.got).as("the other one is still there").hasSize(1);
+    assertThat(link.got).as("the other one is still there").hasSize(1);
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.UNSUBSCRIBE, 1, "");
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(2L)));
     handle(SampleFrames.publish("a", 2, false, "x"));
-    assertThat(link.subscriber.got).hasSize(1);
+    assertThat(link.got).hasSize(1);
     assertThat(session.subscriptions().size()).isZero();
   }
 

@@ -34,7 +34,7 @@ abstract class SessionTestCase {
   final SessionFixture bus = bus();
   final LoopContext context = bus.context();
   final FakeLink link = new FakeLink();
-  final Session session = new Session(context, link);
+  final Session session = link.session(context);
   final AtomicInteger retries = new AtomicInteger();
 
   private SessionFixture bus() {

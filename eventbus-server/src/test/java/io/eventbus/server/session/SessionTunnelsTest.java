@@ -52,8 +52,8 @@ class SessionTunnelsTest {
   private final LoopContext context = bus.context();
   private final FakeLink callersLink = new FakeLink();
   private final FakeLink membersLink = new FakeLink();
-  private final Session caller = new Session(context, callersLink);
-  private final Session member = new Session(context, membersLink);
+  private final Session caller = callersLink.session(context);
+  private final Session member = membersLink.session(context);
   private final CallStats stats = bus.counters.loops().get(0).calls;
 
   // Number of the last tunnel.

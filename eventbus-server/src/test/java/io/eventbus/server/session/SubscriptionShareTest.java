@@ -57,7 +57,7 @@ class SubscriptionShareTest {
   /** Client that was welcomed. */
   private final class Client {
     final FakeLink link = new FakeLink();
-    final Session session = new Session(context, link);
+    final Session session = link.session(context);
     long ids;
 
     Client() {

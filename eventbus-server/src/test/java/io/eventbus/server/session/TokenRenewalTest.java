@@ -51,7 +51,7 @@ class TokenRenewalTest {
   private final SessionFixture bus = new SessionFixture(clock, authentications).budget(budget);
   private final LoopContext context = bus.context();
   private final FakeLink link = new FakeLink();
-  private final Session session = new Session(context, link);
+  private final Session session = link.session(context);
 
   private final byte[] hello =
       ControlFrames.encode(
@@ -331,7 +331,7 @@ class TokenRenewalTest {
   @Test
   void closesAnExpiredClientAlthoughOthersRenew() {
     FakeLink other = new FakeLink();
-    Session expires = new Session(context, other);
+    Session expires = other.session(context);
     admit(expires, client(Map.of()));
     clock.advance(50_000);
     admit(client(Map.of()));
@@ -368,7 +368,7 @@ class TokenRenewalTest {
     Authentication as = client(Map.of());
     for (int i = 0; i < many; i++) {
       FakeLink each = new FakeLink();
-      Session one = new Session(context, each);
+      Session one = each.session(context);
       admit(one, as);
       links.add(each);
       all.add(one);

@@ -65,7 +65,7 @@ class BusHandlerTest {
             new Problem(ErrorCode.OVERLOADED, "x".repeat(1_000), true, 0L, 0, ""));
     int frames = 0;
     do {
-      handler().send(frame);
+      handler().queue().send(frame);
       wire.run();
       assertThat(++frames).isLessThan(10_000);
     } while (handler().queuedBytes() == 0);
@@ -145,7 +145,7 @@ class BusHandlerTest {
             sequence,
             System.nanoTime(),
             List.of(new SampleFrames.Event(null, "x")));
-    handler().subscriber().offer(delivery, Overflow.BLOCK);
+    handler().queue().offer(delivery, Overflow.BLOCK);
     delivery.release();
     wire.run();
   }
@@ -161,7 +161,7 @@ class BusHandlerTest {
             .binary(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)))
             .binary(ControlFrames.encode(TypeCode.ECHO, new Echo(2L)))
             .array();
-    handler().grant(0);
+    handler().queue().grant(0);
     offer(1);
     assertThat(wire.frames()).isEmpty();
     long all = wire.memory.limit();
@@ -174,13 +174,13 @@ class BusHandlerTest {
     assertThat(wire.frames()).as("read again: credit holds").isEmpty();
     wire.read(Arrays.copyOfRange(message, 5, message.length));
     assertThat(wire.frames()).hasSize(2);
-    handler().grant(Long.MAX_VALUE);
+    handler().queue().grant(Long.MAX_VALUE);
     assertThat(wire.frames()).hasSize(1).first().isInstanceOf(SampleFrames.Delivered.class);
   }
 
   @Test
   void deliveriesThatWaitForCreditComeBeforeACloseAndKeepNoQuestionBack() {
-    handler().grant(0);
+    handler().queue().grant(0);
     offer(1);
     handler().whenRead(() -> read.add("first"));
     pong(question(wire.written()));

@@ -1,14 +1,14 @@
 package io.eventbus.server.federation.call;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.BusCallFrames;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.call.LoopCalls;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.federation.lane.AttachedStreams;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.StreamEndpoint;
+import io.eventbus.server.federation.protocol.BusCallFrames;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryAllocator;
 import io.eventbus.server.routing.DeliveryKind;

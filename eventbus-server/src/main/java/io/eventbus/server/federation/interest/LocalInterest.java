@@ -1,10 +1,10 @@
 package io.eventbus.server.federation.interest;
 
-import io.eventbus.protocol.PeerFrames;
-import io.eventbus.schema.AccountEntry;
-import io.eventbus.schema.Interest;
-import io.eventbus.schema.InterestEntry;
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.federation.schema.AccountEntry;
+import io.eventbus.server.federation.schema.Interest;
+import io.eventbus.server.federation.schema.InterestEntry;
 import io.eventbus.server.routing.Accounts;
 import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.RouteTarget;

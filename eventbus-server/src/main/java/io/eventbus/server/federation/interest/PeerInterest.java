@@ -2,9 +2,9 @@ package io.eventbus.server.federation.interest;
 
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
-import io.eventbus.schema.AccountEntry;
-import io.eventbus.schema.Interest;
-import io.eventbus.schema.InterestEntry;
+import io.eventbus.server.federation.schema.AccountEntry;
+import io.eventbus.server.federation.schema.Interest;
+import io.eventbus.server.federation.schema.InterestEntry;
 import io.eventbus.server.routing.Accounts;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RoutedSubscription;

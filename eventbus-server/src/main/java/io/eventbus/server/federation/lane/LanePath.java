@@ -1,7 +1,7 @@
 package io.eventbus.server.federation.lane;
 
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import java.nio.ByteBuffer;

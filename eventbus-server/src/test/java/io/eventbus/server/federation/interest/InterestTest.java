@@ -3,13 +3,13 @@ package io.eventbus.server.federation.interest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.FrameCursor;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.protocol.TopicFilter;
-import io.eventbus.schema.AccountEntry;
-import io.eventbus.schema.Interest;
-import io.eventbus.schema.InterestEntry;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.interest.PeerInterest.Outcome;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.federation.schema.AccountEntry;
+import io.eventbus.server.federation.schema.Interest;
+import io.eventbus.server.federation.schema.InterestEntry;
 import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RoutedSubscription;

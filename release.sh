@@ -103,7 +103,7 @@ java_part() {
     cp "$module/pom.xml" "$out/$name.pom"
     local sources=(-C "$module/src/main/java" .)
     # Records that were made of the schemas.
-    [ ! -d "$module/target/generated-sources/avro" ] || sources+=(-C "$module/target/generated-sources/avro" .)
+    [ ! -d "$module/target/generated-sources/idl" ] || sources+=(-C "$module/target/generated-sources/idl" .)
     quietly "jar" "$jar" --create --file "$out/$name-sources.jar" "${sources[@]}"
     [ -s "$module/target/reports/apidocs/index.html" ] || fail "${name}: no Javadoc"
     quietly "jar" "$jar" --create --file "$out/$name-javadoc.jar" -C "$module/target/reports/apidocs" .

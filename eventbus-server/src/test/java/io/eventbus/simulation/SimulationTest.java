@@ -2,8 +2,8 @@ package io.eventbus.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.protocol.PeerFrames;
-import io.eventbus.server.subscription.Routes;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.routing.Routes;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * <p>Positions are absolute, the buffer's own position is not touched. One thread at a time;
  * reused, so that reading allocates nothing.
  */
-final class BodyReader {
+public final class BodyReader {
   // Replaced by wrap() before any use; an empty buffer keeps the field non-null.
   private ByteBuffer buf = ByteBuffer.allocate(0);
   private int base;
@@ -17,7 +17,18 @@ final class BodyReader {
   private int end;
   private int blockEnd = -1;
 
-  BodyReader wrap(ByteBuffer buffer, int from, int to) {
+  /** Creates a reader of nothing. */
+  public BodyReader() {}
+
+  /**
+   * Starts at the first byte of a body.
+   *
+   * @param buffer holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return this reader
+   */
+  public BodyReader wrap(ByteBuffer buffer, int from, int to) {
     return wrap(buffer, from, to, from);
   }
 
@@ -35,23 +46,42 @@ final class BodyReader {
     return this;
   }
 
-  int position() {
+  /**
+   * Returns the index of the next byte.
+   *
+   * @return an index into the buffer
+   */
+  public int position() {
     return at;
   }
 
-  void position(int position) {
+  /**
+   * Goes on at another byte.
+   *
+   * @param position its index in the buffer
+   */
+  public void position(int position) {
     at = position;
   }
 
-  boolean atEnd() {
+  /**
+   * Returns whether all bytes have been read.
+   *
+   * @return true if none is left
+   */
+  public boolean atEnd() {
     return at >= end;
   }
 
   /**
    * Reads a zig-zag variable-length integer of at most 64 bits (Avro specification, "Binary
    * encoding").
+   *
+   * @param field name of the field, for the error
+   * @return the integer
+   * @throws MalformedFrameException if there is no such value
    */
-  long readLong(String field) {
+  public long readLong(String field) {
     int i = at;
     if (i < end) {
       int first = buf.get(i);
@@ -84,8 +114,12 @@ final class BodyReader {
   /**
    * Reads an integer of 32 bits, in at most five bytes. The Avro libraries accept no more, so a
    * padded one must not be passed on to subscribers.
+   *
+   * @param field name of the field, for the error
+   * @return the integer
+   * @throws MalformedFrameException if there is no such value
    */
-  int readInt(String field) {
+  public int readInt(String field) {
     int start = at;
     long value = readLong(field);
     if (value != (int) value || at - start > Varint.MAX_INT_BYTES) {
@@ -98,7 +132,14 @@ final class BodyReader {
     return (int) value;
   }
 
-  boolean readBoolean(String field) {
+  /**
+   * Reads a boolean.
+   *
+   * @param field name of the field, for the error
+   * @return the boolean
+   * @throws MalformedFrameException if there is no such value
+   */
+  public boolean readBoolean(String field) {
     if (at >= end) {
       throw malformed(field, at, "the end of the data", "a boolean");
     }
@@ -110,8 +151,14 @@ final class BodyReader {
     return b == 1;
   }
 
-  /** Reads the index of a union of null and one more type. */
-  boolean readPresent(String field) {
+  /**
+   * Reads the index of a union of null and one more type.
+   *
+   * @param field name of the field, for the error
+   * @return false for null
+   * @throws MalformedFrameException if there is no such value
+   */
+  public boolean readPresent(String field) {
     int start = at;
     int index = readInt(field);
     if (index != 0 && index != 1) {
@@ -123,8 +170,13 @@ final class BodyReader {
   /**
    * Reads a length, checked against the limit and against the remaining bytes; the reader is then
    * at the first byte after it.
+   *
+   * @param field name of the field, for the error
+   * @param limit the maximum
+   * @return bytes
+   * @throws MalformedFrameException if there is no such value or it exceeds the limit
    */
-  int readLength(String field, int limit) {
+  public int readLength(String field, int limit) {
     int start = at;
     long length = readLong(field);
     if (length < 0) {
@@ -150,20 +202,42 @@ final class BodyReader {
     return length;
   }
 
-  String readString(String field, int limit) {
+  /**
+   * Reads a string.
+   *
+   * @param field name of the field, for the error
+   * @param limit maximum number of bytes
+   * @return the string
+   * @throws MalformedFrameException if there is no such value or it exceeds the limit
+   */
+  public String readString(String field, int limit) {
     int length = skipString(field, limit);
     return Utf8.decode(buf, at - length, at);
   }
 
-  byte[] readBytes(String field, int limit) {
+  /**
+   * Reads bytes.
+   *
+   * @param field name of the field, for the error
+   * @param limit maximum number of bytes
+   * @return a new array
+   * @throws MalformedFrameException if there is no such value or it exceeds the limit
+   */
+  public byte[] readBytes(String field, int limit) {
     byte[] bytes = new byte[readLength(field, limit)];
     buf.get(at, bytes);
     at += bytes.length;
     return bytes;
   }
 
-  /** Reads an integer of 32 bits that is not negative. */
-  int readCount(String field) {
+  /**
+   * Reads an integer of 32 bits that is not negative.
+   *
+   * @param field name of the field, for the error
+   * @return 0 or more
+   * @throws MalformedFrameException if there is no such value
+   */
+  public int readCount(String field) {
     int start = at;
     int count = readInt(field);
     if (count < 0) {
@@ -183,10 +257,15 @@ final class BodyReader {
   }
 
   /**
-   * Reads the head of an array or map block. Returns the number of items, 0 for the end; {@link
-   * #blockEnd} is then the end that the block states, or -1.
+   * Reads the head of an array or map block; {@link #blockEnd} is then the end that it states.
+   *
+   * @param field name of the field, for the error
+   * @param minItemBytes minimum size of an item
+   * @return the number of items, which the remaining bytes can hold; 0 for the end of the array or
+   *     map
+   * @throws MalformedFrameException if there is no such value
    */
-  long readBlockCount(String field, int minItemBytes) {
+  public long readBlockCount(String field, int minItemBytes) {
     int start = at;
     long count = readLong(field);
     blockEnd = -1;
@@ -214,22 +293,50 @@ final class BodyReader {
     return count;
   }
 
-  int blockEnd() {
+  /**
+   * Returns the end that the block states that was begun last.
+   *
+   * @return the index after its last byte, -1 if it states none
+   */
+  public int blockEnd() {
     return blockEnd;
   }
 
-  /** Returns an error at a position, which is stated as the distance from the start of the body. */
-  MalformedFrameException malformed(String field, int position, Object found, String expected) {
+  /**
+   * Returns an error at a position, which is stated as the distance from the start of the body.
+   *
+   * @param field name of the field
+   * @param position an index into the buffer
+   * @param found what is there
+   * @param expected what should be there
+   * @return the error, to be thrown
+   */
+  public MalformedFrameException malformed(
+      String field, int position, Object found, String expected) {
     return MalformedFrameException.malformed(field, position - base, found, expected);
   }
 
-  /** Returns the error for a limit that was exceeded at a position. */
-  MalformedFrameException tooBig(String field, int position, long found, long limit) {
+  /**
+   * Returns the error for a limit that was exceeded at a position.
+   *
+   * @param field name of the field
+   * @param position an index into the buffer
+   * @param found the number there
+   * @param limit the maximum
+   * @return the error, to be thrown
+   */
+  public MalformedFrameException tooBig(String field, int position, long found, long limit) {
     return MalformedFrameException.tooBig(field, position - base, found, limit);
   }
 
-  /** Checks the end of a block that stated its size, after its last item. */
-  void checkBlockEnd(String field, int expectedEnd) {
+  /**
+   * Checks the end of a block that stated its size, after its last item.
+   *
+   * @param field name of the field, for the error
+   * @param expectedEnd from {@link #blockEnd}
+   * @throws MalformedFrameException if the last item ends elsewhere
+   */
+  public void checkBlockEnd(String field, int expectedEnd) {
     if (expectedEnd >= 0 && at != expectedEnd) {
       throw malformed(
           field,

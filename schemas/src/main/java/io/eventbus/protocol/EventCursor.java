@@ -68,8 +68,17 @@ public final class EventCursor {
     return this;
   }
 
-  /** Moves to the only event that starts at an index, after checking it whole. */
-  void wrapOne(ByteBuffer buffer, int from, int to, FrameLimits frameLimits, int bodyStart) {
+  /**
+   * Moves to the only event that starts at an index, after checking it whole.
+   *
+   * @param buffer holds the event
+   * @param from the index of its first byte
+   * @param to the index that it must not pass
+   * @param frameLimits the limits that it is checked against
+   * @param bodyStart the start of the body: errors state the distance from there
+   * @throws MalformedFrameException if the event is malformed or exceeds a limit
+   */
+  public void wrapOne(ByteBuffer buffer, int from, int to, FrameLimits frameLimits, int bodyStart) {
     wrap(buffer, from, to, frameLimits, bodyStart);
     moveTo(0, from);
   }

@@ -7,12 +7,20 @@ import java.nio.charset.StandardCharsets;
  * Check and decoder of UTF-8 (RFC 3629) in place: no surrogates, no overlong forms, nothing above
  * U+10FFFF.
  */
-final class Utf8 {
+public final class Utf8 {
   private static final long HIGH_BITS = 0x8080808080808080L;
 
   private Utf8() {}
 
-  static boolean isValid(ByteBuffer buf, int from, int to) {
+  /**
+   * Returns whether a range of a buffer is UTF-8.
+   *
+   * @param buf the buffer
+   * @param from the index of the first byte
+   * @param to the index after the last byte
+   * @return true if it is, also if the range is empty
+   */
+  public static boolean isValid(ByteBuffer buf, int from, int to) {
     int i = from;
     while (i < to) {
       if (i + 8 <= to && (buf.getLong(i) & HIGH_BITS) == 0) {

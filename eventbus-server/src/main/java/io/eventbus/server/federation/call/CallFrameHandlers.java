@@ -1,8 +1,8 @@
 package io.eventbus.server.federation.call;
 
-import io.eventbus.protocol.BusCallFrames;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.lane.LaneFrameTable;
+import io.eventbus.server.federation.protocol.BusCallFrames;
+import io.eventbus.server.federation.protocol.PeerFrames;
 
 /**
  * Handlers of the numbered frames of a stream of calls: a line for each type, for each direction.

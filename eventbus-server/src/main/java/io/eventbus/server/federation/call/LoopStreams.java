@@ -1,8 +1,6 @@
 package io.eventbus.server.federation.call;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.BusCallFrames;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.call.LoopCalls;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.delivery.Delivery;
@@ -12,6 +10,11 @@ import io.eventbus.server.federation.lane.AttachedStreams;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.StreamEndpoint;
+import io.eventbus.server.federation.protocol.BusCallFrames;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryAllocator;
+import io.eventbus.server.routing.DeliveryKind;
 import io.netty.channel.ChannelFuture;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package io.eventbus.server.federation.call;
 
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.call.RetransmitQueue.Kept;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.eventbus.server.federation.interest;
 
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.lane.LaneSender;
 import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,7 +1,5 @@
 package io.eventbus.server.federation.interest;
 
-import io.eventbus.protocol.PeerFrames;
-import io.eventbus.schema.Interest;
 import io.eventbus.server.federation.interest.PeerInterest.Outcome;
 import io.eventbus.server.federation.lane.LaneReceiver;
 import io.eventbus.server.federation.lane.LaneSender;
@@ -9,7 +7,9 @@ import io.eventbus.server.federation.lane.Lanes;
 import io.eventbus.server.federation.lane.OneShotLatch;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.PeerListener;
-import io.eventbus.server.subscription.SubscriptionIndex;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.federation.schema.Interest;
+import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.eventbus.server.federation.lane;
 
-import io.eventbus.protocol.PeerFrames;
-import io.eventbus.schema.LaneHello;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.federation.schema.LaneHello;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;

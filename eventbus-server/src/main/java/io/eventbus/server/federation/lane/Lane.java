@@ -2,9 +2,9 @@ package io.eventbus.server.federation.lane;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.RefusedMemory;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
-import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.routing.Delivery;
 import io.netty.channel.ChannelFuture;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;

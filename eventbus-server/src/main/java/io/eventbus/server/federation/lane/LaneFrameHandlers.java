@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.lane;
 
-import io.eventbus.protocol.PeerFrames;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import java.nio.ByteBuffer;
 
 /**

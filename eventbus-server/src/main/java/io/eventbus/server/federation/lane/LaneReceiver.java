@@ -2,9 +2,9 @@ package io.eventbus.server.federation.lane;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.MalformedFrameException;
-import io.eventbus.protocol.PeerFrames;
-import io.eventbus.schema.Interest;
-import io.eventbus.schema.LaneHello;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.federation.schema.Interest;
+import io.eventbus.server.federation.schema.LaneHello;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;

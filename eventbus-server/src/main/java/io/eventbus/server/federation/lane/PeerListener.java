@@ -1,6 +1,6 @@
 package io.eventbus.server.federation.lane;
 
-import io.eventbus.schema.Interest;
+import io.eventbus.server.federation.schema.Interest;
 
 /**
  * Listener for control frames and connections of peers; all of them use the lanes 0. Called on the

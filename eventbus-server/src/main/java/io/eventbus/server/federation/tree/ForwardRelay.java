@@ -1,7 +1,6 @@
 package io.eventbus.server.federation.tree;
 
 import io.eventbus.protocol.DeliverView;
-import io.eventbus.protocol.ForwardView;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Overflow;
@@ -14,6 +13,8 @@ import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.RelayToken;
+import io.eventbus.server.federation.protocol.ForwardView;
+import io.eventbus.server.routing.RouteTarget;
 import io.eventbus.server.routing.Router;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;

@@ -3,12 +3,14 @@ package io.eventbus.server.federation.interest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.routing.RoutedSubscription;
+import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.subscription.RoutedSubscription;
 import io.eventbus.server.subscription.SubscriptionIndex;

@@ -3,8 +3,8 @@ package io.eventbus.server.federation.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.LaneFrames;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.samples.RefusingAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;

@@ -3,12 +3,12 @@ package io.eventbus.server.federation.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.interest.InterestExchange;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetSocketAddress;
 import java.time.Duration;

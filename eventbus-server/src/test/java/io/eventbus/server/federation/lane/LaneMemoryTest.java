@@ -2,11 +2,12 @@ package io.eventbus.server.federation.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.routing.Delivery;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
 import java.util.ArrayList;

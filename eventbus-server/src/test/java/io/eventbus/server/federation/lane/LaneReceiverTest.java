@@ -3,9 +3,9 @@ package io.eventbus.server.federation.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;

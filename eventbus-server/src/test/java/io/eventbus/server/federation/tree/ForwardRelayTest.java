@@ -3,11 +3,11 @@ package io.eventbus.server.federation.tree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.lane.Lane;
 import io.eventbus.server.federation.lane.LaneReceiver;
+import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;

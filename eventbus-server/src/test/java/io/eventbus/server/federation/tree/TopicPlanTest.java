@@ -2,7 +2,6 @@ package io.eventbus.server.federation.tree;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.RouteTarget;
@@ -10,6 +9,9 @@ import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.federation.protocol.PeerFrames;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemotePlan;
 import io.eventbus.server.subscription.RemoteBus;
 import io.netty.channel.embedded.EmbeddedChannel;

@@ -1,5 +1,9 @@
-package io.eventbus.protocol;
+package io.eventbus.server.federation.protocol;
 
+import io.eventbus.protocol.BodyReader;
+import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.MalformedFrameException;
 import java.nio.ByteBuffer;
 
 /**

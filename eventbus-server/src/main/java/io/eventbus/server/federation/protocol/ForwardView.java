@@ -1,5 +1,7 @@
-package io.eventbus.protocol;
+package io.eventbus.server.federation.protocol;
 
+import io.eventbus.protocol.BodyReader;
+import io.eventbus.protocol.MalformedFrameException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,16 +1,18 @@
-package io.eventbus.protocol;
+package io.eventbus.server.federation.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.eventbus.schema.AccountEntry;
-import io.eventbus.schema.AccountForward;
-import io.eventbus.schema.Forward;
-import io.eventbus.schema.Interest;
-import io.eventbus.schema.InterestEntry;
-import io.eventbus.schema.LaneAck;
-import io.eventbus.schema.LaneHello;
-import io.eventbus.schema.Pick;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.server.federation.schema.AccountEntry;
+import io.eventbus.server.federation.schema.AccountForward;
+import io.eventbus.server.federation.schema.Forward;
+import io.eventbus.server.federation.schema.Interest;
+import io.eventbus.server.federation.schema.InterestEntry;
+import io.eventbus.server.federation.schema.LaneAck;
+import io.eventbus.server.federation.schema.LaneHello;
+import io.eventbus.server.federation.schema.Pick;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -50,7 +52,7 @@ class PeerFramesTest {
 
   /** Returns the bytes without the last field, which is left out where it is null. */
   private static byte[] withoutAccount(Forward forward) {
-    byte[] whole = Bodies.avro(forward);
+    byte[] whole = AvroBodies.encode(forward);
     return Arrays.copyOf(whole, whole.length - 1);
   }
 
@@ -115,7 +117,7 @@ class PeerFramesTest {
     FrameCursor cursor = only(frame, PeerFrames.FORWARD);
     assertThat(body(frame, cursor))
         .isEqualTo(
-            Bodies.avro(
+            AvroBodies.encode(
                 new Forward(
                     2,
                     false,
@@ -167,7 +169,7 @@ class PeerFramesTest {
         .isEqualTo(new LaneHello(1, 2, 3, 4L));
     byte[] ack = PeerFrames.encode(PeerFrames.LANE_ACK, Long.MAX_VALUE);
     cursor = only(ack, PeerFrames.LANE_ACK);
-    assertThat(body(ack, cursor)).isEqualTo(Bodies.avro(new LaneAck(Long.MAX_VALUE)));
+    assertThat(body(ack, cursor)).isEqualTo(AvroBodies.encode(new LaneAck(Long.MAX_VALUE)));
     assertThat(PeerFrames.number(ByteBuffer.wrap(ack), cursor.bodyStart(), cursor.bodyEnd()))
         .isEqualTo(Long.MAX_VALUE);
     only(PeerFrames.encode(PeerFrames.ALIVE), PeerFrames.ALIVE);
@@ -200,7 +202,7 @@ class PeerFramesTest {
             List.of(),
             0L);
     // The empty array and the 0.
-    int older = cursor.bodyStart() + Bodies.avro(ofOne).length - 2;
+    int older = cursor.bodyStart() + AvroBodies.encode(ofOne).length - 2;
     for (int end = cursor.bodyStart(); end < cursor.bodyEnd(); end++) {
       int to = end;
       if (end != older) {

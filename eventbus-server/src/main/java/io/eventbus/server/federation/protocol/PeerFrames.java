@@ -1,11 +1,15 @@
-package io.eventbus.protocol;
+package io.eventbus.server.federation.protocol;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.eventbus.schema.AccountEntry;
-import io.eventbus.schema.Interest;
-import io.eventbus.schema.InterestEntry;
-import io.eventbus.schema.LaneHello;
+import io.eventbus.protocol.BodyReader;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.Topic;
+import io.eventbus.protocol.Varint;
+import io.eventbus.server.federation.schema.AccountEntry;
+import io.eventbus.server.federation.schema.Interest;
+import io.eventbus.server.federation.schema.InterestEntry;
+import io.eventbus.server.federation.schema.LaneHello;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

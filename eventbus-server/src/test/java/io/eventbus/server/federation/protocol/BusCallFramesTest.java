@@ -1,19 +1,21 @@
-package io.eventbus.protocol;
+package io.eventbus.server.federation.protocol;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.eventbus.schema.Busy;
-import io.eventbus.schema.Call;
-import io.eventbus.schema.CallHello;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.schema.CallPriority;
-import io.eventbus.schema.Demand;
 import io.eventbus.schema.Event;
-import io.eventbus.schema.Fail;
-import io.eventbus.schema.Grant;
-import io.eventbus.schema.Return;
-import io.eventbus.schema.Stop;
+import io.eventbus.server.federation.schema.Busy;
+import io.eventbus.server.federation.schema.Call;
+import io.eventbus.server.federation.schema.CallHello;
+import io.eventbus.server.federation.schema.Demand;
+import io.eventbus.server.federation.schema.Fail;
+import io.eventbus.server.federation.schema.Grant;
+import io.eventbus.server.federation.schema.Return;
+import io.eventbus.server.federation.schema.Stop;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -23,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** Frames of calls between buses, against the Avro library. */
 class BusCallFramesTest {
   private static byte[] event() {
-    return Bodies.avro(new Event(7L, "k", Map.of(), ByteBuffer.wrap(new byte[] {1, 2, 3})));
+    return AvroBodies.encode(new Event(7L, "k", Map.of(), ByteBuffer.wrap(new byte[] {1, 2, 3})));
   }
 
   private static byte[] together(byte[]... parts) {
@@ -87,7 +89,7 @@ class BusCallFramesTest {
     BusCallFrames.writeCallStart(start, 1999, head, body.length);
     assertThat(start.hasRemaining()).isFalse();
     byte[] read = body(together(start.array(), body), PeerFrames.CALL);
-    assertThat(read).isEqualTo(Bodies.avro(call("orders", 3, body)));
+    assertThat(read).isEqualTo(AvroBodies.encode(call("orders", 3, body)));
     BusCallView view = new BusCallView();
     view.read(ByteBuffer.wrap(read), 0, read.length);
     assertThat(view.timeoutMillis).isEqualTo(1999);
@@ -111,7 +113,7 @@ class BusCallFramesTest {
   }
 
   private static void refused(Call call, String what) {
-    byte[] body = Bodies.avro(call);
+    byte[] body = AvroBodies.encode(call);
     assertThatThrownBy(() -> new BusCallView().read(ByteBuffer.wrap(body), 0, body.length))
         .isInstanceOf(MalformedFrameException.class)
         .hasMessageContaining(what);
@@ -135,7 +137,7 @@ class BusCallFramesTest {
             together(BusCallFrames.returnStart(-5, 9, 10, 20, 30, reply.length), reply),
             PeerFrames.RETURN);
     assertThat(read)
-        .isEqualTo(Bodies.avro(new Return(-5L, 9L, 10, 20, 30, ByteBuffer.wrap(reply))));
+        .isEqualTo(AvroBodies.encode(new Return(-5L, 9L, 10, 20, 30, ByteBuffer.wrap(reply))));
     view.readReturn(ByteBuffer.wrap(read), 0, read.length);
     assertThat(view.call).isEqualTo(-5);
     assertThat(view.member).isEqualTo(9);
@@ -148,22 +150,22 @@ class BusCallFramesTest {
     read =
         body(
             together(BusCallFrames.failStart(-6, 0, 31, failure.length), failure), PeerFrames.FAIL);
-    assertThat(read).isEqualTo(Bodies.avro(new Fail(-6L, 0L, 31, ByteBuffer.wrap(failure))));
+    assertThat(read).isEqualTo(AvroBodies.encode(new Fail(-6L, 0L, 31, ByteBuffer.wrap(failure))));
     view.readFail(ByteBuffer.wrap(read), 0, read.length);
     assertThat(view.call).isEqualTo(-6);
     assertThat(view.grant).isEqualTo(31);
     assertThat(view.bodyLength).isEqualTo(3);
 
     read = body(PeerFrames.encode(PeerFrames.BUSY, -7, 32), PeerFrames.BUSY);
-    assertThat(read).isEqualTo(Bodies.avro(new Busy(-7L, 32)));
+    assertThat(read).isEqualTo(AvroBodies.encode(new Busy(-7L, 32)));
     view.readBusy(ByteBuffer.wrap(read), 0, read.length);
     assertThat(view.call).isEqualTo(-7);
     assertThat(view.grant).isEqualTo(32);
 
-    byte[] greedy = Bodies.avro(new Busy(-7L, BusCallFrames.MAX_GRANT + 1));
+    byte[] greedy = AvroBodies.encode(new Busy(-7L, BusCallFrames.MAX_GRANT + 1));
     assertThatThrownBy(() -> view.readBusy(ByteBuffer.wrap(greedy), 0, greedy.length))
         .hasMessageContaining("Busy.grant");
-    byte[] longer = Bodies.avro(new Return(1L, 1L, 1, 1, 1, ByteBuffer.wrap(new byte[30])));
+    byte[] longer = AvroBodies.encode(new Return(1L, 1L, 1, 1, 1, ByteBuffer.wrap(new byte[30])));
     assertThatThrownBy(() -> view.readReturn(ByteBuffer.wrap(longer), 0, longer.length))
         .hasMessageContaining("Return.reply");
   }

@@ -1,10 +1,11 @@
-package io.eventbus.protocol;
+package io.eventbus.server.federation.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.schema.AccountEntry;
-import io.eventbus.schema.Interest;
-import io.eventbus.schema.InterestEntry;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.server.federation.schema.AccountEntry;
+import io.eventbus.server.federation.schema.Interest;
+import io.eventbus.server.federation.schema.InterestEntry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -28,7 +29,8 @@ class OlderPeersTest {
                 {"name":"picks","type":{"type":"array","items":
                   {"type":"record","name":"Pick","fields":[
                     {"name":"bus","type":"int"},{"name":"group","type":"string"}]}}},
-                {"name":"deliver","type":"bytes"}]}""");
+                {"name":"deliver","type":"bytes"}]}\
+              """);
 
   private static final Schema INTEREST =
       new Schema.Parser()
@@ -43,7 +45,8 @@ class OlderPeersTest {
                   {"type":"record","name":"InterestEntry","fields":[
                     {"name":"filter","type":"string"},
                     {"name":"group","type":["null","string"]},
-                    {"name":"overflow","type":"int"}]}}}]}""");
+                    {"name":"overflow","type":"int"}]}}}]}\
+              """);
 
   /** Reads the body of a frame; bytes behind the last field are skipped with the frame. */
   private static GenericRecord read(Schema schema, byte[] frame) throws IOException {

@@ -1,5 +1,11 @@
-package io.eventbus.protocol;
+package io.eventbus.server.federation.protocol;
 
+import io.eventbus.protocol.BodyReader;
+import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.ServiceName;
+import io.eventbus.protocol.Utf8;
 import io.eventbus.schema.CallPriority;
 import java.nio.ByteBuffer;
 

@@ -1,12 +1,17 @@
-package io.eventbus.protocol;
+package io.eventbus.server.federation.protocol;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.eventbus.schema.CallHello;
+import io.eventbus.protocol.BodyReader;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.Topic;
+import io.eventbus.protocol.Varint;
 import io.eventbus.schema.CallPriority;
-import io.eventbus.schema.Demand;
-import io.eventbus.schema.Grant;
-import io.eventbus.schema.Stop;
+import io.eventbus.server.federation.schema.CallHello;
+import io.eventbus.server.federation.schema.Demand;
+import io.eventbus.server.federation.schema.Grant;
+import io.eventbus.server.federation.schema.Stop;
 import java.nio.ByteBuffer;
 
 /**

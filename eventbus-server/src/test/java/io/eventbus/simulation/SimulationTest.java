@@ -3,7 +3,7 @@ package io.eventbus.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.federation.protocol.PeerFrames;
-import io.eventbus.server.routing.Routes;
+import io.eventbus.server.subscription.Routes;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

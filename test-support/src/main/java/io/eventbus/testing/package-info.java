@@ -3,4 +3,3 @@
 package io.eventbus.testing;
 
 import org.jspecify.annotations.NullMarked;
-

@@ -5,7 +5,6 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.DeliveryKind;
-import io.eventbus.server.delivery.Subscriber;
 import io.eventbus.server.memory.WakeupList;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.stats.DropReason;

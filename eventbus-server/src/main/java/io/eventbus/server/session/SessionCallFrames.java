@@ -8,6 +8,7 @@ import io.eventbus.schema.Cancel;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.server.admission.AddressLimits;
 import io.eventbus.server.call.CallerInfo;
+import io.eventbus.server.memory.ServiceShare;
 import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.security.Permissions;

@@ -5,6 +5,8 @@ import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.DeliveryKind;
 import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.quota.ConnectionQuota;
 import io.eventbus.server.routing.PublisherStall;

@@ -7,8 +7,6 @@ import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.BrowserBlock;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ValueType;
-import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.delivery.Subscriber;
 import io.eventbus.server.queue.OutboundQueue;
 import io.eventbus.server.session.ConnectionControl;
 import io.eventbus.server.session.Session;

@@ -2,13 +2,13 @@ package io.eventbus.server.federation.call;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.federation.call.RetransmitQueue.Kept;
 import io.eventbus.server.federation.lane.Keepalive;
 import io.eventbus.server.federation.lane.LaneDecoder;
 import io.eventbus.server.federation.lane.StreamEndpoint;
 import io.eventbus.server.federation.protocol.BusCallFrames;
 import io.eventbus.server.federation.protocol.PeerFrames;
-import io.eventbus.server.routing.Delivery;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;

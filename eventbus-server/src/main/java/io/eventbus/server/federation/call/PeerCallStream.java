@@ -17,7 +17,7 @@ import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.federation.schema.CallHello;
 import io.eventbus.server.federation.schema.Demand;
 import io.eventbus.server.federation.schema.Stop;
-import io.eventbus.server.routing.NumberMap;
+import io.eventbus.server.memory.NumberMap;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;

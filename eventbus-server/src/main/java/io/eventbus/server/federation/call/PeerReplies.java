@@ -7,9 +7,9 @@ import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.MemberConnection.Undone;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.call.ServiceMember;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.federation.protocol.BusAnswerView;
 import io.eventbus.server.federation.schema.Grant;
-import io.eventbus.server.routing.Delivery;
 import java.nio.ByteBuffer;
 
 /** Handles a peer's answers to calls. Confined to the loop. */

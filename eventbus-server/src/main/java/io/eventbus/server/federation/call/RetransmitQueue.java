@@ -2,9 +2,9 @@ package io.eventbus.server.federation.call;
 
 import io.eventbus.server.call.MemberInvocation;
 import io.eventbus.server.call.ServiceKey;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.federation.protocol.BusCallFrames;
-import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.memory.BusMemory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

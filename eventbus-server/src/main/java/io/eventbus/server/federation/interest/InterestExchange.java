@@ -9,7 +9,7 @@ import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.PeerListener;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.federation.schema.Interest;
-import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.subscription.SubscriptionIndex;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,14 +1,14 @@
 package io.eventbus.server.federation.interest;
 
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.delivery.RouteTarget;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.federation.schema.AccountEntry;
 import io.eventbus.server.federation.schema.Interest;
 import io.eventbus.server.federation.schema.InterestEntry;
-import io.eventbus.server.routing.Accounts;
-import io.eventbus.server.routing.LocalSubscriptions;
-import io.eventbus.server.routing.RouteTarget;
-import io.eventbus.server.routing.RoutedSubscription;
+import io.eventbus.server.subscription.Accounts;
+import io.eventbus.server.subscription.LocalSubscriptions;
+import io.eventbus.server.subscription.RoutedSubscription;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 package io.eventbus.server.federation.lane;
 
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.delivery.Delivery;
+import io.eventbus.server.delivery.Subscriber;
 import io.eventbus.server.federation.protocol.PeerFrames;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.Subscriber;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -2,9 +2,9 @@ package io.eventbus.server.federation.lane;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.federation.schema.LaneHello;
-import io.eventbus.server.routing.Delivery;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;

@@ -2,7 +2,7 @@ package io.eventbus.server.federation.lane;
 
 import io.eventbus.registry.BusId;
 import io.eventbus.server.federation.schema.Interest;
-import io.eventbus.server.routing.RemoteBus;
+import io.eventbus.server.subscription.RemoteBus;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;

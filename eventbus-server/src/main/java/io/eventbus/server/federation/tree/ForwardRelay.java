@@ -14,7 +14,6 @@ import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.RelayToken;
 import io.eventbus.server.federation.protocol.ForwardView;
-import io.eventbus.server.routing.RouteTarget;
 import io.eventbus.server.routing.Router;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;

@@ -9,8 +9,6 @@ import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.protocol.PeerFrames;
-import io.eventbus.server.routing.RoutedSubscription;
-import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.subscription.RoutedSubscription;
 import io.eventbus.server.subscription.SubscriptionIndex;

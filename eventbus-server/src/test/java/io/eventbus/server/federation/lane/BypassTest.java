@@ -7,7 +7,6 @@ import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.protocol.PeerFrames;
-import io.eventbus.server.routing.Delivery;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
 import java.util.List;

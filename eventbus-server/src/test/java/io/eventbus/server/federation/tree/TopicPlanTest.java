@@ -10,8 +10,6 @@ import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.lane.LanePath;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.protocol.PeerFrames;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemotePlan;
 import io.eventbus.server.subscription.RemoteBus;
 import io.netty.channel.embedded.EmbeddedChannel;

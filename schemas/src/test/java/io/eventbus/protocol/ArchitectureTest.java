@@ -1,30 +1,24 @@
 package io.eventbus.protocol;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
-import io.eventbus.schema.EventBusProtocol;
-import java.util.Set;
-import java.util.stream.Collectors;
-import org.apache.avro.Schema;
+import io.eventbus.testing.PackageTable;
+import java.io.IOException;
 import org.apache.avro.specific.AvroGenerated;
 
 /** The table of packages in the architecture document, for this module. */
 @AnalyzeClasses(packages = "io.eventbus", importOptions = DoNotIncludeTests.class)
 class ArchitectureTest {
-  private static final String[] FOREIGN = {"java..", "org.apache.avro..", "org.jspecify.."};
-
   @ArchTest
   static final ArchRule SCHEMA_HOLDS_ONLY_GENERATED_TYPES =
       classes()
@@ -55,25 +49,9 @@ class ArchitectureTest {
       noClasses().should().haveNameMatching("io\\.eventbus\\.protocol\\.(Bus|Forward|Lane|Peer).*");
 
   @ArchTest
-  static final ArchRule SCHEMA_DEPENDS_ON_AVRO_ONLY =
-      classes()
-          .that(resideInAPackage("io.eventbus.schema.."))
-          .should()
-          .onlyDependOnClassesThat(
-              resideInAnyPackage("io.eventbus.schema..", "java..", "org.apache.avro.."));
-
-  @ArchTest
-  static final ArchRule PROTOCOL_DEPENDS_ON_SCHEMA_AND_AVRO_ONLY =
-      classes()
-          .that(resideInAPackage("io.eventbus.protocol.."))
-          .should()
-          .onlyDependOnClassesThat(
-              resideInAnyPackage("io.eventbus.protocol..", "io.eventbus.schema..")
-                  .or(resideInAnyPackage(FOREIGN)));
-
-  @ArchTest
-  static final ArchRule THERE_IS_NOTHING_ELSE_HERE =
-      classes().should().resideInAnyPackage("io.eventbus.protocol", "io.eventbus.schema");
+  static void every_package_keeps_to_its_row(JavaClasses all) throws IOException {
+    PackageTable.check("schemas", all);
+  }
 
   @ArchTest
   static final ArchRule NO_CYCLES =

@@ -7,13 +7,18 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.eventbus.schema.EventBusProtocol;
 import io.eventbus.testing.PackageTable;
 import java.io.IOException;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.avro.Schema;
 import org.apache.avro.specific.AvroGenerated;
 
 /** The table of packages in the architecture document, for this module. */

@@ -289,7 +289,7 @@ class AdmissionIT {
       client.send(subscribe(">", Overflow.DROP_OLDEST));
       refused(client, "subscribe to '>' is not allowed to this client");
       client.send(subscribe("a.>", Overflow.BLOCK));
-      refused(client, "hold publishers back (BLOCK) with 'a.>' is not allowed to this client");
+      refused(client, "stall publishers (BLOCK) with 'a.>' is not allowed to this client");
       client.send(subscribe("$SYS.>", Overflow.DROP_OLDEST));
       refused(client, "observe '$SYS.>' is not allowed to this client");
       client.subscribe(1, "a.>", null, Overflow.DROP_OLDEST);

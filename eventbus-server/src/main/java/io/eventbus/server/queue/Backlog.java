@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Backlog of one client: the queue itself, the events kept aside under CONFLATE, and the gaps that
- * are not told yet. It knows how each policy makes room; whether there is too much of it is the
- * {@link OutboundQueue}'s to judge. Confined to the loop.
+ * are not told yet. It knows how each policy makes room; {@link OutboundQueue} decides whether it
+ * holds too much. Confined to the loop.
  */
 final class Backlog {
   private final QueueContext context;

@@ -62,7 +62,7 @@ public final class BlockBudgets {
     }
   }
 
-  /** Keeps none yet. */
+  /** Creates an empty table. */
   public BlockBudgets(Duration capacity) {
     this.capacity = capacity;
   }

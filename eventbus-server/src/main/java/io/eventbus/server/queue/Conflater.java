@@ -149,7 +149,7 @@ final class Conflater {
       tell(topic, frame, next, number, GapReason.CONFLATED);
       next = number + 1;
       Key key = new Key(topic, lastEvents.key(i));
-      // Before the old value goes, whose room the new one may have.
+      // Before the old value is removed: the new one may use its room.
       long room = room();
       Kept before = kept.remove(key);
       if (before != null) {

@@ -224,7 +224,7 @@ public final class OutboundQueue implements Outbound {
   /**
    * Returns the bytes in which a further delivery may begin. The limit does not hold while the
    * client is not read, because its next credit could not come: two clients that wait for each
-   * other's queues would wait for ever.
+   * other's queues would never continue.
    */
   private long deliverable() {
     return inputWaits || waitingSession != null ? Long.MAX_VALUE : credit.left();
@@ -281,7 +281,7 @@ public final class OutboundQueue implements Outbound {
     }
   }
 
-  /** Publishes what is held now, and counts as memory what is no delivery. */
+  /** Publishes the bytes held now, and counts those that are no delivery as memory. */
   private void account(int gaps) {
     long told = (long) GAP_BYTES * gaps;
     long now = told + backlog.heapBytes();
@@ -417,8 +417,8 @@ public final class OutboundQueue implements Outbound {
   public void grant(long limit) {
     if (credit.grant(limit)) {
       backlog.letAnswersOvertake();
-      // As many as the client may have to wait for: were it not served for them, its next credit
-      // would not be seen.
+      // Room for a Drained of each subscription: if they stopped the client's requests, its next
+      // credit would not be read.
       maxControlBytes += DRAINED_BYTES * context.limits().subscriptions();
     }
     sink.drainSoon();
@@ -456,7 +456,7 @@ public final class OutboundQueue implements Outbound {
     int deflated = 0;
     for (DeliveryRing next = next(); next != null; next = next()) {
       if (deflated > DEFLATED_IN_TURN) {
-        // Others first: it takes milliseconds.
+        // Other connections first: deflating takes milliseconds.
         sink.drainSoon();
         break;
       }

@@ -45,7 +45,7 @@ final class SlowConsumerDetector {
     written += bytes;
   }
 
-  /** Answers wait for the client, and its requests for that. */
+  /** Notes that answers wait for the client, and its requests behind them. */
   void answersWait(long nowNanos) {
     if (!answersWait) {
       answersWait = true;
@@ -57,7 +57,7 @@ final class SlowConsumerDetector {
     answersWait = false;
   }
 
-  /** Returns what is wrong with the client's pace; null for nothing. */
+  /** Returns why the client is too slow; null if it is not. */
   @Nullable String check(long nowNanos) {
     if (full && nowNanos - since > periodNanos) {
       if (written < minBytes) {

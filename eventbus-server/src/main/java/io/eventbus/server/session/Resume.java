@@ -19,7 +19,7 @@ final class Resume {
 
   private Resume() {}
 
-  /** Returns whether a text has the form of a resume, whoever created it. */
+  /** Returns whether a text has the form of a resume, genuine or not. */
   static boolean isWellFormed(String resume) {
     if (resume.length() != TEXT_LENGTH) {
       return false;

@@ -22,8 +22,8 @@ import javax.crypto.spec.SecretKeySpec;
  * </pre>
  *
  * <p>A producer number follows from its resume (see {@link Resume}). Without the signature a client
- * could try texts until the hash is somebody's number; with it only a bus can hand out a number,
- * and still no bus has to store anything. See docs/adr/0002-producer-numbers.md.
+ * could try texts until the hash is another client's number; with it only a bus can assign a
+ * number, and still no bus has to store anything. See docs/adr/0002-producer-numbers.md.
  */
 public final class ResumeKey {
   /** Minimum length of a secret in bytes. */

@@ -55,7 +55,7 @@ final class ServiceBroadcasts {
    */
   @Nullable String forbidden(String service, Overflow overflow) {
     if (overflow == Overflow.BLOCK && !connection.mayBlock()) {
-      return "a page in a browser may not hold publishers back (BLOCK) on this bus"
+      return "a page in a browser may not stall publishers (BLOCK) on this bus"
           + " (listen.browser-block; expected: DROP_OLDEST, CONFLATE or DISCONNECT)";
     }
     return subscriptions.forbiddenToBlock(topic(service), overflow);

@@ -60,7 +60,7 @@ final class SessionBroadcasts {
    * Looks up the recipients of a broadcast; returns null, or the problem with the service's name.
    */
   @Nullable String select(SubscriptionIndex account, ByteBuffer in, PublishView publish) {
-    // Topics of other names, which no service can have, reach nobody.
+    // Topics of other names, which no service can have, have no subscribers.
     return in.get(publish.topicStart() + TOPICS.length) == '$'
         ? ServiceName.problem(publish.topic().substring(ServiceName.TOPICS.length()))
         : loop.router.selectAny(account, in, publish);

@@ -474,8 +474,8 @@ final class SessionCalls implements CallerPort, GatherPort {
   }
 
   /**
-   * Closes the connection if an answer cannot be sent, because the client would wait for it for
-   * ever.
+   * Closes the connection if an answer cannot be sent, because the client would wait for it without
+   * end.
    */
   private void end(OutOfMemoryError e) {
     RefusedMemory.rethrowOthers(e);

@@ -245,7 +245,7 @@ public final class SessionServices implements MemberPort {
     long id = served.registration().id();
     Served now = byId.get(id);
     if (closed || now == null || now.member() != served.member()) {
-      // The client has left meanwhile, and the answer to that says so.
+      // The client has left the service meanwhile, and was told so.
       return;
     }
     if (known || !move.isMovingHere()) {

@@ -135,7 +135,7 @@ public final class SessionSubscriptions {
       denials.denied(Action.BLOCK, filter.toString(), "listen.browser-block");
       refuse(
           ErrorCode.FORBIDDEN,
-          "a page in a browser may not hold publishers back (BLOCK) on this bus"
+          "a page in a browser may not stall publishers (BLOCK) on this bus"
               + " (listen.browser-block; expected: DROP_OLDEST, CONFLATE or DISCONNECT)",
           request.getId());
       return true;
@@ -240,7 +240,7 @@ public final class SessionSubscriptions {
   @Nullable String forbiddenToBlock(TopicFilter filter, Overflow overflow) {
     return overflow == Overflow.BLOCK && !allows(Action.BLOCK, filter)
         ? forbidden(
-            "hold publishers back (BLOCK) with",
+            "stall publishers (BLOCK) with",
             filter,
             Action.BLOCK,
             "DROP_OLDEST, CONFLATE or DISCONNECT")

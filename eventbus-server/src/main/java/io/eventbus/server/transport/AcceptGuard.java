@@ -12,15 +12,15 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
  */
 @Sharable
 final class AcceptGuard extends ChannelInboundHandlerAdapter {
-  private final ConnectionAdmission door;
+  private final ConnectionAdmission admission;
 
-  AcceptGuard(ConnectionAdmission door) {
-    this.door = door;
+  AcceptGuard(ConnectionAdmission admission) {
+    this.admission = admission;
   }
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    if (message instanceof Channel accepted && !door.acquireSocket(accepted)) {
+    if (message instanceof Channel accepted && !admission.acquireSocket(accepted)) {
       accepted.unsafe().closeForcibly();
       return;
     }

@@ -41,8 +41,8 @@ final class BusHandler implements MessageHandler, ConnectionControl {
   private @Nullable Runnable whenRead;
   private @Nullable Future<?> lateRefusal;
   private boolean lacksMemory;
-  private boolean asked;
-  private byte question;
+  private boolean markerSent;
+  private byte marker;
 
   /**
    * Pending end of the connection: when the queue is empty, or after {@code timeoutNanos} in any
@@ -120,7 +120,7 @@ final class BusHandler implements MessageHandler, ConnectionControl {
     inputWaits();
   }
 
-  /** Marks the input as waiting: a credit that has come may not have been seen. */
+  /** Tells the queue whether input waits, in which the client may grant more credit. */
   private void inputWaits() {
     queue.inputWaits(lacksMemory || session.awaitsRoom());
   }
@@ -183,17 +183,17 @@ final class BusHandler implements MessageHandler, ConnectionControl {
   @Override
   public void whenRead(Runnable task) {
     whenRead = task;
-    asked = false;
-    question++;
+    markerSent = false;
+    marker++;
     queue.drain();
     whenWritten();
   }
 
-  /** Called when everything that was queued before is written. */
+  /** Sends the marker, or closes, when everything that comes before is written. */
   private void whenWritten() {
-    if (whenRead != null && !asked && queue.hasAnswered()) {
-      asked = true;
-      connection.sendMarkerPing(question);
+    if (whenRead != null && !markerSent && queue.hasAnswered()) {
+      markerSent = true;
+      connection.sendMarkerPing(marker);
     }
     Ending end = ending;
     if (end != null && queue.isEmpty()) {
@@ -204,7 +204,7 @@ final class BusHandler implements MessageHandler, ConnectionControl {
   @Override
   public void onMarkerPong(byte number) {
     Runnable task = whenRead;
-    if (task != null && asked && number == question) {
+    if (task != null && markerSent && number == marker) {
       whenRead = null;
       task.run();
     }
@@ -286,7 +286,7 @@ final class BusHandler implements MessageHandler, ConnectionControl {
   @Override
   public boolean isLocal() {
     InetAddress address = account.client().getAddress();
-    // A proxy on this machine that the bus does not know passes strangers on from loopback.
+    // An unknown proxy on this machine forwards remote clients from a loopback address.
     return !forwarded && account.isExempt() && address != null && address.isLoopbackAddress();
   }
 

@@ -2,7 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.server.call.LoopPort;
 
-/** The loop, as calls see it. Confined to it. */
+/** Port of calls to their loop. Confined to it. */
 final class CallPort implements LoopPort {
   private final ConnectionLoop loop;
 

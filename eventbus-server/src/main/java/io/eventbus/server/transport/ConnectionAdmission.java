@@ -192,7 +192,7 @@ final class ConnectionAdmission {
       // The channel has ended already.
       return Optional.empty();
     }
-    // A proxy elsewhere that speaks of loopback means another machine's.
+    // A loopback address from a remote proxy is one of another machine.
     boolean exempt = isLoopback(address) && isLoopback(channel.remoteAddress());
     Admission verdict = accounts.admit(address, exempt);
     if (verdict instanceof Admission.Refused refusal) {

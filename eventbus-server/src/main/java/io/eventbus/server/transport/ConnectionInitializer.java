@@ -25,7 +25,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
   private final @Nullable TlsContexts tls;
   private final TlsTasks tlsTasks;
   private final TlsFailures tlsFailures;
-  private final ConnectionAdmission door;
+  private final ConnectionAdmission admission;
 
   ConnectionInitializer(
       IdentityHashMap<EventLoop, ConnectionLoop> loops,
@@ -33,13 +33,13 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
       @Nullable TlsContexts tls,
       TlsTasks tlsTasks,
       TlsFailures tlsFailures,
-      ConnectionAdmission door) {
+      ConnectionAdmission admission) {
     this.loops = loops;
     this.handshake = handshake;
     this.tls = tls;
     this.tlsTasks = tlsTasks;
     this.tlsFailures = tlsFailures;
-    this.door = door;
+    this.admission = admission;
   }
 
   @Override
@@ -48,13 +48,13 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
     if (loop == null) {
       throw new IllegalStateException("a connection on an unknown loop");
     }
-    Optional<Admission.Refused> refusal = door.enter(channel);
-    if (refusal.isPresent() && !door.acquireAnswer(channel)) {
+    Optional<Admission.Refused> refusal = admission.enter(channel);
+    if (refusal.isPresent() && !admission.acquireAnswer(channel)) {
       channel.close();
       return;
     }
-    UpgradeHandler upgrade = new UpgradeHandler(loop, handshake, door);
-    if (door.isProxy(channel.remoteAddress()) && refusal.isEmpty()) {
+    UpgradeHandler upgrade = new UpgradeHandler(loop, handshake, admission);
+    if (admission.isProxy(channel.remoteAddress()) && refusal.isEmpty()) {
       channel.pipeline().addLast(new ProxyPreface(upgrade::proxied));
     }
     if (tls != null) {
@@ -65,7 +65,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
               loop,
               failure -> tlsFailures.tell(ConnectionAdmission.account(channel), failure));
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
-      TlsReadThrottle turns = new TlsReadThrottle(loop, door::tlsTooLong);
+      TlsReadThrottle turns = new TlsReadThrottle(loop, admission::tlsTooLong);
       channel.pipeline().addLast(turns).addLast(handler).addLast(turns.observer());
     }
     RequestHead head =

@@ -89,7 +89,7 @@ final class ConnectionLoop implements Runnable {
   private final TickOrder connections = new TickOrder();
   private final FairWriteQueue dirty = new FairWriteQueue();
   private boolean moreToDrain;
-  private final InflateQueue inflateLine = new InflateQueue(this::later);
+  private final InflateQueue inflateQueue = new InflateQueue(this::later);
   private @Nullable Future<?> ticker;
 
   /** Returns whether the next tick may be as late as without connections. */
@@ -212,8 +212,8 @@ final class ConnectionLoop implements Runnable {
   }
 
   /** Returns the queue of messages that may take long to inflate. */
-  InflateQueue inflateLine() {
-    return inflateLine;
+  InflateQueue inflateQueue() {
+    return inflateQueue;
   }
 
   /** Runs a task after a delay. */
@@ -244,7 +244,7 @@ final class ConnectionLoop implements Runnable {
     try {
       budget.renew(nextTurns.size());
       long before = budget.total();
-      // Loops that have ended meanwhile use none of it.
+      // Tasks of connections that have ended use none of the budget.
       for (int i = 0; i < MAX_IN_TURN && budget.total() == before; i++) {
         Runnable next = nextTurns.poll();
         if (next == null) {

@@ -51,7 +51,7 @@ final class InboundFrames {
   private static final int MAX_BEHIND = 128 * 1024;
 
   private Later handledLater = Later.NOTHING;
-  // Whether what is being handled counts as memory of pieces, and what is taken for an inflated
+  // Whether the current message counts as memory of pieces, and the bytes acquired for an inflated
   // one.
   private boolean assembled;
   private long inflated;
@@ -62,7 +62,7 @@ final class InboundFrames {
   /** Time that the last message took to inflate; the initial value assumes the worst. */
   private long inflateNanos = LONG_INFLATE_NANOS;
 
-  // Whether a message is in the line of those that may take long to inflate, or is the one.
+  // Whether a message waits in the queue of those that may take long to inflate, or is inflated.
   private boolean waitsToInflate;
   private boolean isInflating;
   private final WorkBudget budget;
@@ -298,7 +298,7 @@ final class InboundFrames {
   /** Acquires memory for an inflated message, which is held beside the compressed one. */
   private boolean acquireInflated() {
     if (inflateNanos >= LONG_INFLATE_NANOS) {
-      isInflating = loop.inflateLine().mayBegin(retry, budget.now());
+      isInflating = loop.inflateQueue().mayBegin(retry, budget.now());
       waitsToInflate = !isInflating;
       if (waitsToInflate) {
         return false;
@@ -307,7 +307,7 @@ final class InboundFrames {
     int max = handler.maxMessageBytes();
     inflatedLacks = !memory().longPieces().tryAcquire(max, assembler.heldOfLong());
     if (inflatedLacks) {
-      // Others may have what they need.
+      // Other connections may have the memory that they need.
       endInflating(0);
       return false;
     }
@@ -316,7 +316,7 @@ final class InboundFrames {
   }
 
   private void leaveInflating() {
-    loop.inflateLine().leave(retry, budget.now());
+    loop.inflateQueue().leave(retry, budget.now());
     endInflating(0);
   }
 
@@ -324,7 +324,7 @@ final class InboundFrames {
     if (isInflating || nanos >= LONG_INFLATE_NANOS) {
       isInflating = false;
       // Short messages leave enough room to others.
-      loop.inflateLine().took(nanos < LONG_INFLATE_NANOS ? 0 : nanos, budget.now());
+      loop.inflateQueue().took(nanos < LONG_INFLATE_NANOS ? 0 : nanos, budget.now());
     }
   }
 
@@ -455,7 +455,7 @@ final class InboundFrames {
     int at = handler.onMessage(message, from, to, assembler.isText(), nowNanos, retry);
     if (at < to && connection.isOpen()) {
       int done = at - from;
-      // A message that others hold up no longer counts as pieces.
+      // A message that waits for others, not for its own turn, no longer counts as pieces.
       boolean isPiece = assembled && waitsForTurn;
       // An assembled message is kept whole, however little of it is left; a message in a network
       // buffer counts with that buffer.

@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.function.ObjLongConsumer;
 
 /**
- * Queue of messages that may take long to inflate, which cannot be interrupted: one at a time, and
- * after each twice its time for everything else. Confined to one loop.
+ * Queue of messages that may take long to inflate, which cannot be interrupted: one is inflated at
+ * a time, and after each the loop does other work for twice as long. Confined to one loop.
  */
 final class InflateQueue {
   /** Ratio of time for other work to time of inflating. */
@@ -14,7 +14,7 @@ final class InflateQueue {
 
   private final ObjLongConsumer<Runnable> timer;
   private final Set<Runnable> waiting = new LinkedHashSet<>();
-  // When the next may begin, once there was one.
+  // When the next may begin, after the first.
   private long from;
   private boolean hasBegun;
   private boolean isTimerSet;

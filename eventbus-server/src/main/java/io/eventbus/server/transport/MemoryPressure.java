@@ -101,7 +101,7 @@ final class MemoryPressure implements Runnable {
     }
   }
 
-  /** Runs a step of a search. Where it throws the search is over, and the next one may begin. */
+  /** Runs a step of a search. If it throws, the search is over, and the next one may begin. */
   private void step(Runnable step) {
     boolean isDone = false;
     try {
@@ -114,7 +114,7 @@ final class MemoryPressure implements Runnable {
     }
   }
 
-  /** Runs a step as a task of a loop, which has nobody to throw to. */
+  /** Runs a step as a task of a loop, where no caller handles an exception. */
   private void stepOf(ConnectionLoop loop, Runnable step) {
     try {
       step(step);

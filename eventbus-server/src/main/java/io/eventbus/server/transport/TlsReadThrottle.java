@@ -138,7 +138,7 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
     if (handshaking && !mayKeep(bytes)) {
       end();
       refused.run();
-      // Past the handler for TLS, which would want to say goodbye.
+      // Bypasses the handler for TLS, which would send a close_notify first.
       ctx.close();
       return false;
     }
@@ -155,7 +155,7 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
 
   /**
    * Returns whether more handshake input may be kept. The handler for TLS keeps it while it
-   * computes. Every client may begin, however full the bus is: it may have come to take what waits.
+   * computes. Every client may begin, however full the bus is: it may read what waits for it.
    */
   private boolean mayKeep(int bytes) {
     int all = handshakeBytes + bytes;
@@ -189,7 +189,7 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
 
   /**
    * Creates the handler behind that for TLS, which hears how far the connection is. After the
-   * client's close_notify all input is dropped: the handler for TLS would keep it for ever.
+   * client's close_notify all input is dropped: the handler for TLS would keep it.
    */
   ChannelHandler observer() {
     return new ChannelInboundHandlerAdapter() {
@@ -214,10 +214,10 @@ final class TlsReadThrottle extends ChannelDuplexHandler {
     }
     try {
       passOn(ctx);
-      // Its answer is written.
+      // Writes the answer of the handler for TLS.
       ctx.fireChannelReadComplete();
     } catch (RuntimeException | Error e) {
-      // In a turn of its own there is no read that would pass it on, and the rest would be held.
+      // No read follows that would pass the exception on, and the rest would be held.
       end();
       ctx.fireExceptionCaught(e);
       ctx.close();

@@ -51,7 +51,7 @@ public final class TransportServer {
   private final List<ConnectionLoop> states = new ArrayList<>();
   private final IdentityHashMap<EventLoop, ConnectionLoop> byLoop = new IdentityHashMap<>();
   private final ConnectionLimit limit;
-  private final ConnectionAdmission door;
+  private final ConnectionAdmission admission;
   private final @Nullable TlsContexts tls;
   private final TlsTasks tlsTasks;
   private @Nullable Channel listening;
@@ -93,7 +93,7 @@ public final class TransportServer {
     }
     loops.onHandOver(i -> states.get(i).context().router().flush());
     limit = ConnectionLimit.ofProcess(config.listen().maxConnections(), config.tls().enabled());
-    door =
+    admission =
         new ConnectionAdmission(
             limit,
             new AddressUsages(
@@ -108,7 +108,7 @@ public final class TransportServer {
                 System::nanoTime),
             ProxyNetworks.of(config.listen().proxies()),
             bus.stats());
-    tlsTasks = new TlsTasks(door::tlsBusy);
+    tlsTasks = new TlsTasks(admission::tlsBusy);
     MemoryPressure.relieve(
         bus.memory(), states, bus.cluster()::dropLargestBacklog, bus.advisories());
   }
@@ -141,7 +141,7 @@ public final class TransportServer {
         new ServerBootstrap()
             .group(loops.group())
             .channel(loops.serverChannel())
-            .handler(new AcceptGuard(door))
+            .handler(new AcceptGuard(admission))
             .option(ChannelOption.SO_BACKLOG, config.listen().backlog())
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
@@ -160,7 +160,7 @@ public final class TransportServer {
                     tls,
                     tlsTasks,
                     new TlsFailures(bus.stats(), bus.advisories()),
-                    door));
+                    admission));
     if (loops.isEpoll()) {
       // Data that a client has not taken waits in the bus, where it is counted, and not in the
       // system: so the bus also sees soon what the client takes.

@@ -54,7 +54,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
 
   private final ConnectionLoop loop;
   private final UpgradeHandshake handshake;
-  private final ConnectionAdmission door;
+  private final ConnectionAdmission admission;
   private @Nullable ChannelHandlerContext own;
   private TickOrder.@Nullable Place place;
   private final long acceptedAt = System.nanoTime();
@@ -80,8 +80,8 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   /** Address of the client by the PROXY protocol. */
   private @Nullable InetSocketAddress source;
 
-  UpgradeHandler(ConnectionLoop loop, UpgradeHandshake handshake, ConnectionAdmission door) {
-    this.door = door;
+  UpgradeHandler(ConnectionLoop loop, UpgradeHandshake handshake, ConnectionAdmission admission) {
+    this.admission = admission;
     this.loop = loop;
     this.handshake = handshake;
     this.deadlineNanos = loop.config().timeouts().upgrade().toNanos();
@@ -127,7 +127,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
         answer instanceof UpgradeHandshake.Page page && page.status() == UpgradeHandshake.FOREIGN;
     RequestHead first = head;
     if (request.decoderResult().isFailure() && first != null && first.hasProxyPreface()) {
-      door.tellUnknownProxy(ctx.channel(), request.decoderResult().cause());
+      admission.tellUnknownProxy(ctx.channel(), request.decoderResult().cause());
     }
     mayTellPage = !foreign;
     forwarded |= ConnectionAdmission.isForwarded(request.headers());
@@ -136,9 +136,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
       Optional<Admission.Refused> refusal;
       try {
         SocketAddress proxy = source != null ? source : ctx.channel().remoteAddress();
-        refusal = door.admit(ctx.channel(), door.clientOf(proxy, request.headers()));
+        refusal = admission.admit(ctx.channel(), admission.clientOf(proxy, request.headers()));
       } catch (ForwardedClient.UnusableException e) {
-        door.tellUnusable(ctx.channel(), String.valueOf(e.getMessage()));
+        admission.tellUnusable(ctx.channel(), String.valueOf(e.getMessage()));
         refuse(
             ctx,
             new UpgradeHandshake.Page(
@@ -179,8 +179,8 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     InetSocketAddress client = told.get();
     source = client;
     ChannelHandlerContext ctx = own;
-    if (ctx != null && !door.isProxy(client)) {
-      door.admit(ctx.channel(), client).ifPresent(this::refuseLate);
+    if (ctx != null && !admission.isProxy(client)) {
+      admission.admit(ctx.channel(), client).ifPresent(this::refuseLate);
     }
   }
 
@@ -229,8 +229,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
             .append(body.length)
             .append("\r\n");
     if (page.status() >= 400) {
-      // Answers from something in front of the bus lack this header, and are no verdict for
-      // clients.
+      // Answers of a proxy in front of the bus lack this header, so that clients tell them apart.
       head.append(REFUSED).append(": yes\r\n");
     }
     page.headers()
@@ -259,10 +258,10 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     ctx.write(bytes, ctx.voidPromise());
   }
 
-  /** Refuses a connection that was taken in before it was known whose it is. */
+  /** Refuses a connection that was accepted before its client was known. */
   private void refuseLate(Admission.Refused refusal) {
     ChannelHandlerContext ctx = own;
-    if (ctx == null || door.acquireAnswer(ctx.channel())) {
+    if (ctx == null || admission.acquireAnswer(ctx.channel())) {
       refuseBusy(refusal);
     } else {
       answered = true;

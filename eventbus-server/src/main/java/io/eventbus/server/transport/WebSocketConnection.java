@@ -84,7 +84,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   // Created at the first tick at which something waits: until then the client takes what it is
   // sent.
-  private @Nullable WriteProgress taking;
+  private @Nullable WriteProgress writeProgress;
   private final SharedWrites sharedWrites = new SharedWrites();
 
   // Added with the first large write: most connections need none.
@@ -140,7 +140,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     void run() throws WebSocketViolation;
   }
 
-  /** Runs a step; whatever goes wrong in it ends this connection and no other. */
+  /** Runs a step; an error in it ends this connection and no other. */
   void guarded(Step step) {
     assert loop.isOwn() : "not on the loop of " + channel.remoteAddress();
     try {
@@ -159,8 +159,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       }
       endAfterError("the bus has no memory for this now; reconnect");
     } catch (Error e) {
-      // In a task of the loop the exception would reach nobody who could end input that is no
-      // longer read.
+      // In a task of the loop no caller would handle it, and the input would not be read any more.
       unexpected(e);
     }
   }
@@ -189,7 +188,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     return tls != null;
   }
 
-  /** Ends without a word: the client has gone already. */
+  /** Ends without a Close: the client has gone already. */
   void abandon() {
     inbound.discardAll();
     channel.close();
@@ -384,7 +383,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     int bytes = message.readableBytes();
     stats.messagesOut.add(1);
     stats.bytesOut.add(bytes);
-    give(message);
+    writePaced(message);
     sharedWrites.wrote(delivery, bytes);
   }
 
@@ -416,7 +415,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private void write(ByteBuf bytes) {
     int size = bytes.readableBytes();
     stats.bytesOut.add(size);
-    give(bytes);
+    writePaced(bytes);
     sharedWrites.wrote(size);
   }
 
@@ -426,7 +425,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   }
 
   /** Writes bytes to the channel, in pieces if they are many. */
-  private void give(ByteBuf bytes) {
+  private void writePaced(ByteBuf bytes) {
     if (pacedWrites == null && bytes.readableBytes() > PacedWrites.PIECE) {
       pacedWrites = new PacedWrites(this::drainSoon);
       ChannelPipeline pipeline = channel.pipeline();
@@ -519,7 +518,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   public boolean onTick(long nowNanos) {
     long pending = pendingBytes();
     account(pending);
-    look(sharedWrites.taken(pending), waitingBytes(pending) > 0, nowNanos);
+    updateProgress(sharedWrites.taken(pending), waitingBytes(pending) > 0, nowNanos);
     account.holds(heldBytes());
     if (phase == ConnectionPhase.CLOSING) {
       closingTick(nowNanos);
@@ -545,11 +544,11 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
         && !inbound.isUnfinished();
   }
 
-  private void look(long taken, boolean waits, long nowNanos) {
-    if (taking != null) {
-      taking.look(taken, waits, nowNanos);
+  private void updateProgress(long taken, boolean waits, long nowNanos) {
+    if (writeProgress != null) {
+      writeProgress.update(taken, waits, nowNanos);
     } else if (waits) {
-      taking = new WriteProgress(taken, nowNanos);
+      writeProgress = new WriteProgress(taken, nowNanos);
     }
   }
 
@@ -625,15 +624,15 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
    */
   private double evictionScoreInQueues(long nowNanos) {
     long waiting = waitingBytes(pendingBytes());
-    // Unfinished messages have rooms of their own.
+    // Unfinished messages are bounded on their own.
     long held = waiting + handler.keptBytes();
     if (held < MIN_TO_GAIN) {
       return heldBytes() < MIN_TO_GAIN ? 0 : heldBytes();
     }
     int rank = 1;
-    if (taking != null && taking.isStuck(nowNanos)) {
+    if (writeProgress != null && writeProgress.isStuck(nowNanos)) {
       rank = account.isOverShare() ? 5 : 4;
-    } else if (taking != null && taking.secondsFor(waiting) > SLOW_SECONDS) {
+    } else if (writeProgress != null && writeProgress.secondsFor(waiting) > SLOW_SECONDS) {
       rank = account.isOverShare() ? 3 : 2;
     }
     return rank * RANK + held;

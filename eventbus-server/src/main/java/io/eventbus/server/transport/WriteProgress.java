@@ -36,7 +36,7 @@ final class WriteProgress {
    *
    * @param taken bytes that the network has taken since the beginning
    */
-  void look(long taken, boolean waits, long nowNanos) {
+  void update(long taken, boolean waits, long nowNanos) {
     double seconds = (nowNanos - lookedAt) / NANOS;
     if (seconds <= 0) {
       return;

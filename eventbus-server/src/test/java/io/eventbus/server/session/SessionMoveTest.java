@@ -80,72 +80,72 @@ class SessionMoveTest extends SessionTestCase {
   @Test
   void aClientMovesWhenAsked() {
     welcome();
-    RecordingListener hearer = new RecordingListener();
-    session.askToMove(request("tok"), hearer);
+    RecordingListener listener = new RecordingListener();
+    session.askToMove(request("tok"), listener);
     assertThat(link.taken()).containsExactly(request("tok"));
-    assertThat(hearer.outcomes).isEmpty();
+    assertThat(listener.outcomes).isEmpty();
     session.onClosed();
-    assertThat(hearer.outcomes).containsExactly("gone");
+    assertThat(listener.outcomes).containsExactly("gone");
     session.endMove("tok", "ws://two/bus");
-    session.askToMove(request("late"), hearer);
-    assertThat(hearer.outcomes).containsExactly("gone", "gone");
+    session.askToMove(request("late"), listener);
+    assertThat(listener.outcomes).containsExactly("gone", "gone");
     assertThat(link.closed).isEmpty();
   }
 
   @Test
   void aClientMayDeclineAMove() {
     welcome();
-    RecordingListener hearer = new RecordingListener();
-    session.askToMove(request("tok"), hearer);
+    RecordingListener listener = new RecordingListener();
+    session.askToMove(request("tok"), listener);
     link.taken();
     handle(failed("another", "x"));
-    assertThat(hearer.outcomes).isEmpty();
+    assertThat(listener.outcomes).isEmpty();
     handle(failed("tok", "no connection"), failed("tok", "twice"));
-    assertThat(hearer.outcomes).containsExactly("no connection");
+    assertThat(listener.outcomes).containsExactly("no connection");
     assertThat(link.taken()).as("one that nobody asked for is ignored").isEmpty();
     session.endMove("tok", "ws://two/bus");
     assertThat(link.closed).as("it has answered").isEmpty();
-    session.askToMove(request("tok2"), hearer);
+    session.askToMove(request("tok2"), listener);
     assertThat(link.taken()).containsExactly(request("tok2"));
   }
 
   @Test
   void aClientThatReadsTheRequestAndBeginsToLeaveGetsOn() {
     welcome();
-    RecordingListener hearer = new RecordingListener();
+    RecordingListener listener = new RecordingListener();
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
-    session.askToMove(request("tok"), hearer);
-    assertThat(hearer.steps).isZero();
+    session.askToMove(request("tok"), listener);
+    assertThat(listener.steps).isZero();
     Runnable reading = link.reading;
     assertThat(reading).isNotNull();
     reading.run();
-    assertThat(hearer.steps).as("it knows").isEqualTo(1);
+    assertThat(listener.steps).as("it knows").isEqualTo(1);
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(2L)));
-    assertThat(hearer.steps).isEqualTo(2);
+    assertThat(listener.steps).isEqualTo(2);
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
-    assertThat(hearer.steps).isEqualTo(3);
+    assertThat(listener.steps).isEqualTo(3);
     handle(failed("tok", "no connection"));
     reading.run();
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(3L)));
-    assertThat(hearer.steps).as("it stays").isEqualTo(3);
+    assertThat(listener.steps).as("it stays").isEqualTo(3);
   }
 
   @Test
   void notifiesOnceWhenOnlyCallsAreLeft() {
     welcome();
-    RecordingListener hearer = new RecordingListener();
+    RecordingListener listener = new RecordingListener();
     handle(subscribe(1, "a", null));
-    session.askToMove(request("tok"), hearer);
+    session.askToMove(request("tok"), listener);
     session.onTick(1);
     handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
     session.onTick(2);
-    assertThat(hearer.outcomes).as("it is subscribed").isEmpty();
+    assertThat(listener.outcomes).as("it is subscribed").isEmpty();
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     session.onTick(3);
     session.onTick(4);
-    assertThat(hearer.outcomes).containsExactly("trails");
+    assertThat(listener.outcomes).containsExactly("trails");
     session.onClosed();
-    assertThat(hearer.outcomes).containsExactly("trails", "gone");
+    assertThat(listener.outcomes).containsExactly("trails", "gone");
   }
 
   @Test
@@ -163,15 +163,15 @@ class SessionMoveTest extends SessionTestCase {
   @Test
   void closesAClientThatDoesNotMoveWithTheAddress() {
     welcome();
-    RecordingListener hearer = new RecordingListener();
-    session.askToMove(request("tok"), hearer);
+    RecordingListener listener = new RecordingListener();
+    session.askToMove(request("tok"), listener);
     session.endMove("another", "ws://two/bus");
     assertThat(link.closed).isEmpty();
     session.endMove("tok", "ws://two/bus");
     assertClosed(CloseReason.CHANGE_BUS);
     assertThat(link.closed.get(0).message()).isEqualTo("go on at ws://two/bus");
     assertThat(link.closedWhenWritten).as("it gets what is queued").isTrue();
-    assertThat(hearer.outcomes).containsExactly("gone");
+    assertThat(listener.outcomes).containsExactly("gone");
   }
 
   @Test

@@ -14,7 +14,7 @@ class WriteProgressTest {
   void aClientThatReadsNothingIsStuckAfterASecond() {
     for (int tick = 1; tick <= 10; tick++) {
       assertThat(pace.isStuck((tick - 1) * TICK)).isFalse();
-      pace.look(0, true, tick * TICK);
+      pace.update(0, true, tick * TICK);
     }
     assertThat(pace.isStuck(10 * TICK)).isTrue();
   }
@@ -22,9 +22,9 @@ class WriteProgressTest {
   @Test
   void aClientWithNothingToReadIsNotStuck() {
     for (int tick = 1; tick <= 100; tick++) {
-      pace.look(0, false, tick * TICK);
+      pace.update(0, false, tick * TICK);
     }
-    pace.look(0, true, 101 * TICK);
+    pace.update(0, true, 101 * TICK);
     assertThat(pace.isStuck(101 * TICK)).isFalse();
   }
 
@@ -33,13 +33,13 @@ class WriteProgressTest {
     long taken = 0;
     for (int tick = 1; tick <= 100; tick++) {
       taken += 1_311;
-      pace.look(taken, true, tick * TICK);
+      pace.update(taken, true, tick * TICK);
       assertThat(pace.isStuck(tick * TICK)).isFalse();
     }
     assertThat(pace.secondsFor(131_100)).isBetween(9.9, 10.1);
     for (int tick = 101; tick <= 111; tick++) {
       taken += 100;
-      pace.look(taken, true, tick * TICK);
+      pace.update(taken, true, tick * TICK);
     }
     assertThat(pace.isStuck(111 * TICK)).as("a few bytes are no progress").isTrue();
   }

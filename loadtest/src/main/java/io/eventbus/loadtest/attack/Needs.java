@@ -107,7 +107,7 @@ public final class Needs {
     return copy;
   }
 
-  /** Returns these needs with the time for which one subscriber may hold publishers back. */
+  /** Returns these needs with the time for which one subscriber may stall publishers. */
   public Needs withBlockHold() {
     Needs copy = copy();
     copy.maxMillis = BLOCK_HOLD;

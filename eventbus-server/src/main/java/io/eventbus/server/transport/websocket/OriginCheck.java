@@ -9,9 +9,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Check of the web pages that may connect. A browser names the site of the page (RFC 6455, section
- * 10.2); without this check every page that somebody opens could use a bus on that machine or in
- * that network. A Host that equals the page's own site proves nothing if it is a name: its owner
- * can make it lead here (DNS rebinding). Any thread.
+ * 10.2); without this check every page that a user opens could use a bus on that machine or in that
+ * network. A Host that equals the page's own site proves nothing if it is a name: its owner can
+ * make it resolve to this bus (DNS rebinding). Any thread.
  */
 public final class OriginCheck {
   private static final int MAX_SHOWN = 100;
@@ -75,7 +75,8 @@ public final class OriginCheck {
   }
 
   /**
-   * Returns whether the page comes from the same host, by a name that nobody can make lead here.
+   * Returns whether the page comes from the same host, by a name that cannot be made to resolve to
+   * this bus.
    */
   private boolean isOwn(String origin, @Nullable String host, int adminPort) {
     if (host == null || !(isSame(origin, host) || isAdministration(origin, host, adminPort))) {
@@ -92,7 +93,8 @@ public final class OriginCheck {
   }
 
   /**
-   * Returns whether the page comes from the administration port, which shows nobody else's pages.
+   * Returns whether the page comes from the administration port, which serves only pages of the
+   * bus.
    */
   private static boolean isAdministration(String origin, String host, int adminPort) {
     if (adminPort < 0) {

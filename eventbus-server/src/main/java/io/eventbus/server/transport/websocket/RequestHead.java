@@ -42,7 +42,7 @@ public final class RequestHead extends ChannelInboundHandlerAdapter {
     return taken;
   }
 
-  /** Returns whether what came begins with a PROXY preface that nobody has taken. */
+  /** Returns whether the bytes begin with a PROXY preface that was not handled. */
   public boolean hasProxyPreface() {
     return hasProxyPreface;
   }

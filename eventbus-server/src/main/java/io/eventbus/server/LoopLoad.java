@@ -1,7 +1,7 @@
 package io.eventbus.server;
 
+import io.eventbus.base.Schedules;
 import io.eventbus.server.admin.BusStats;
-import io.eventbus.server.log.Schedules;
 import io.eventbus.server.transport.EventLoops;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;

@@ -28,6 +28,7 @@ class ArchitectureTest {
   private static final String MEMBERS = "io.eventbus.raft.members..";
   private static final String MEMBERSHIP = "io.eventbus.registry.membership..";
   private static final String LISTENERS = "io.eventbus.registry.listeners..";
+  private static final String BASE = "io.eventbus.base";
   private static final String LINK = "io.eventbus.link..";
   private static final String RATIS = "org.apache.ratis..";
   private static final String NETTY = "io.netty..";
@@ -61,7 +62,17 @@ class ArchitectureTest {
               SCHEMA,
               LISTENERS,
               MEMBERSHIP,
-              LINK);
+              LINK,
+              BASE);
+
+  @ArchTest
+  static final ArchRule the_base_uses_nothing_of_ours =
+      classes()
+          .that()
+          .resideInAPackage(BASE)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(BASE, "io.netty.util.internal", JDK, NULLNESS, LOGGING);
 
   @ArchTest
   static final ArchRule the_port_uses_the_jdk_only =
@@ -116,7 +127,7 @@ class ArchitectureTest {
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
-              LINK, NETTY, JDK, "javax.crypto..", "javax.net.ssl..", NULLNESS, LOGGING);
+              LINK, BASE, NETTY, JDK, "javax.crypto..", "javax.net.ssl..", NULLNESS, LOGGING);
 
   @ArchTest
   static final ArchRule members_of_a_group_use_ratis =
@@ -163,7 +174,8 @@ class ArchitectureTest {
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
-              FORWARD, RAFT, MEMBERS, LINK, CODEC, STATE, PORT, RATIS, JDK, NULLNESS, LOGGING);
+              FORWARD, BASE, RAFT, MEMBERS, LINK, CODEC, STATE, PORT, RATIS, JDK, NULLNESS,
+              LOGGING);
 
   @ArchTest
   static final ArchRule joining_uses_forwarding_and_the_disk =
@@ -173,7 +185,7 @@ class ArchitectureTest {
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
-              JOIN, FORWARD, DISK, RAFT, REPAIR, MEMBERS, LINK, PORT, RATIS, JDK, NULLNESS,
+              JOIN, FORWARD, DISK, BASE, RAFT, REPAIR, MEMBERS, LINK, PORT, RATIS, JDK, NULLNESS,
               LOGGING);
 
   @ArchTest

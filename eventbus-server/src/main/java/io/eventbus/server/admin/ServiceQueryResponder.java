@@ -1,8 +1,8 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.BusService;
-import io.eventbus.server.log.RateLimitedLog;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;

@@ -1,9 +1,9 @@
 package io.eventbus.server.sys;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.admin.Json;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.advisory.Advisory.PermissionDenied;
-import io.eventbus.server.log.RateLimitedLog;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;

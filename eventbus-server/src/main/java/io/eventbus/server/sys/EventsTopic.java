@@ -1,8 +1,8 @@
 package io.eventbus.server.sys;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.admin.Json;
 import io.eventbus.server.advisory.Advisory;
-import io.eventbus.server.log.RateLimitedLog;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Instant;

@@ -1,9 +1,9 @@
 package io.eventbus.server.sys;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.server.admin.Json;
 import io.eventbus.server.call.Presence;
-import io.eventbus.server.log.RateLimitedLog;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Instant;

@@ -1,11 +1,11 @@
 package io.eventbus.server.sys;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusStats;
 import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admin.Json;
-import io.eventbus.server.log.RateLimitedLog;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;

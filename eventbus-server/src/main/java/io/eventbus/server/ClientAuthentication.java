@@ -1,12 +1,12 @@
 package io.eventbus.server;
 
+import io.eventbus.base.Schedules;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.AuthConfig;
 import io.eventbus.server.config.ClientAuth;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.log.Schedules;
 import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.Authenticator;

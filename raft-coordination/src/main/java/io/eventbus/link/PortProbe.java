@@ -71,7 +71,7 @@ public final class PortProbe {
   }
 
   /**
-   * Returns whether a connection could not be opened because nobody listens there.
+   * Returns whether a connection could not be opened because no process listens there.
    *
    * <p>Java has one exception for a refused connection, for one without an answer, and for any
    * other failure; only the operating system's message tells them apart. If that message is not in

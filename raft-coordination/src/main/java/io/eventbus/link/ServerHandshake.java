@@ -138,14 +138,8 @@ final class ServerHandshake extends SimpleChannelInboundHandler<LinkFrame> {
   }
 
   private void tell(ChannelHandlerContext ctx, String message) {
-    long leftOut = counters.refusals.admit(System.nanoTime());
-    if (leftOut >= 0) {
-      log.info(
-          "A link from {} is refused: {} ({} others since the last such line)",
-          ctx.channel().remoteAddress(),
-          message,
-          leftOut);
-    }
+    counters.refusals.info(
+        "refusal", "A link from {} is refused: {}", ctx.channel().remoteAddress(), message);
   }
 
   private void refuse(ChannelHandlerContext ctx, LinkRefusal reason, String message) {

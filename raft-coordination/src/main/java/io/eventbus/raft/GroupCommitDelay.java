@@ -12,9 +12,9 @@ package io.eventbus.raft;
  *
  * <p>The callers are not known here, only how many commands come and when. Callers that come back
  * are all there early; commands that arrive independently of any answer come evenly, too few of
- * them while an entry waits, or late. Each wait in vain lets more of the next entries go without
- * one: one after the first, then two, and so on, doubled up to 64. A caller that is alone never
- * waits.
+ * them while an entry waits, or late. Each wait that gained no entry lets more of the next entries
+ * go without one: one after the first, then two, and so on, doubled up to 64. A caller that is
+ * alone never waits.
  *
  * <p>Not safe for use by several threads.
  */
@@ -27,7 +27,7 @@ final class GroupCommitDelay {
   /** Smoothing with a weight of an eighth for the newest. */
   private static final int SMOOTHING = 3;
 
-  /** Number of waits that were not in vain, but long, which make up for one that was. */
+  /** Number of long waits that gained entries, which make up for one that gained none. */
   private static final int GOOD_WAITS_PER_FAULT = 8;
 
   private static final int MAX_FAULT =

@@ -29,7 +29,7 @@ public final class PackageTable {
 
   /** Packages that every package may use. */
   private static final List<String> ALWAYS =
-      List.of("java..", "javax.net.ssl", "org.jspecify.annotations", "org.slf4j");
+      List.of("java..", "javax.net.ssl", "org.jspecify.annotations", "org.slf4j..");
 
   private final Map<String, List<String>> libraries = new LinkedHashMap<>();
   private final Map<String, String> modules = new LinkedHashMap<>();

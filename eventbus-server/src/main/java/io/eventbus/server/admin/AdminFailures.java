@@ -1,6 +1,6 @@
 package io.eventbus.server.admin;
 
-import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.base.RateLimitedLog;
 import java.io.Serial;
 import java.util.LinkedHashMap;
 import java.util.Map;

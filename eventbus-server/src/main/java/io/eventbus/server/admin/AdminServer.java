@@ -1,9 +1,9 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.ConfigException;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.tls.TlsFiles;
 import io.eventbus.server.tls.TlsSource;

@@ -1,6 +1,6 @@
 package io.eventbus.server.admin;
 
-import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.tls.FailureText;
 import io.eventbus.server.tls.TlsFiles;
 import io.eventbus.server.tls.TlsMaterial;

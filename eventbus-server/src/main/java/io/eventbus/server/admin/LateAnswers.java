@@ -1,8 +1,8 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.admission.ClientAddress;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.Origin;
 import io.eventbus.server.security.Origin.Standing;
 import java.net.InetAddress;

@@ -1,8 +1,8 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.BusService;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.view.BusView;
 import io.eventbus.server.view.Json;
 import io.eventbus.server.view.ServiceDetail;

@@ -1,5 +1,6 @@
 package io.eventbus.server.admission;
 
+import io.eventbus.base.TokenBucket;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -7,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * the entry of {@link AddressUsages} is locked, the others by any thread.
  */
 final class AddressUsage {
-  final HandshakeRate rate;
+  final TokenBucket rate;
   final AtomicLong held = new AtomicLong();
   final AtomicLong subscriptionBytes = new AtomicLong();
   final AtomicLong interest = new AtomicLong();
@@ -18,12 +19,12 @@ final class AddressUsage {
   /** Set if it is among the lingering ones, whose rate is remembered. */
   boolean lingers;
 
-  AddressUsage(HandshakeRate rate) {
+  AddressUsage(TokenBucket rate) {
     this.rate = rate;
   }
 
   void enter(long nowNanos) {
-    rate.take(nowNanos);
+    rate.take(1, nowNanos);
     connections++;
     handshakes++;
   }

@@ -1,5 +1,6 @@
 package io.eventbus.server.admission;
 
+import io.eventbus.base.TokenBucket;
 import io.eventbus.server.config.AddressLimitsConfig;
 import io.eventbus.server.stats.RefusalReason;
 import java.net.InetAddress;
@@ -85,10 +86,7 @@ public final class AddressUsages {
     accounts.compute(
         address,
         (key, known) -> {
-          AddressUsage account =
-              known != null
-                  ? known
-                  : new AddressUsage(new HandshakeRate(limits.handshakesPerSecond(), now));
+          AddressUsage account = known != null ? known : new AddressUsage(handshakeRate(now));
           Admission.Refused refused = refusal(key, account, now);
           if (refused == null) {
             account.enter(now);
@@ -99,6 +97,12 @@ public final class AddressUsages {
           return account.isForgettable(now) ? null : account;
         });
     return verdict[0];
+  }
+
+  /** Returns the rate of new connections: so many a second on the average of ten. */
+  private TokenBucket handshakeRate(long now) {
+    long perSecond = limits.handshakesPerSecond();
+    return TokenBucket.ofBurst(perSecond, 10 * perSecond, now);
   }
 
   /** Returns the limit that is reached, null for none. */
@@ -120,7 +124,7 @@ public final class AddressUsages {
               + " connections that have not been welcomed",
           limits.handshakes());
     }
-    if (!account.rate.mayTake(now)) {
+    if (account.rate.waitNanos(now) > 0) {
       return refused(
           RefusalReason.ADDRESS_HANDSHAKE_RATE,
           "limits.address-handshake-rate: too many new connections of "

@@ -1,6 +1,6 @@
 package io.eventbus.server.admission;
 
-import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.base.RateLimitedLog;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.util.Iterator;

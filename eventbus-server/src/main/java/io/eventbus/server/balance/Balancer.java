@@ -1,8 +1,8 @@
 package io.eventbus.server.balance;
 
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkPeer;
-import io.eventbus.link.RefusedMemory;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Registry;
 import io.eventbus.schema.ChangeReason;

@@ -96,7 +96,10 @@ final class LoadExchange {
             .anyMatch(bus -> bus.state() == BusState.UP && !bus.id().equals(self));
   }
 
-  /** Returns the buses that clients may move to: UP, heard of, and with nothing against it. */
+  /**
+   * Returns the buses that clients may move to: UP, with a fresh load, neither draining nor
+   * overloaded.
+   */
   List<MoveTarget> targets(long nowNanos) {
     List<MoveTarget> found = new ArrayList<>();
     for (BusInfo bus : registry.snapshot().buses()) {

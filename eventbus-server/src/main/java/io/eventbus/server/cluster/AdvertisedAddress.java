@@ -12,7 +12,7 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out where other buses reach this one when nobody has said so. */
+/** Addresses at which other buses reach this one, where none is configured. */
 final class AdvertisedAddress {
   private AdvertisedAddress() {}
 

@@ -56,7 +56,7 @@ record Announcement(String cluster, String clusterId, BusId bus, Endpoint addres
     return seal(Arrays.copyOf(out.array(), out.position()), secret);
   }
 
-  /** Adds the code to what is said. */
+  /** Adds the authentication code to the text. */
   static byte[] seal(byte[] said, byte @Nullable [] secret) {
     return ByteBuffer.allocate(said.length + MAC_BYTES)
         .put(said)

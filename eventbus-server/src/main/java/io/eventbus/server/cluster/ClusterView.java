@@ -22,7 +22,7 @@ public interface ClusterView {
   /** Returns the status of this bus in its cluster. */
   MembershipStatus standing();
 
-  /** Returns how long ago the registry last heard of this bus. */
+  /** Returns the time since the registry last received anything of this bus. */
   Duration leaseAge();
 
   /**

@@ -1,6 +1,6 @@
 package io.eventbus.server.internal;
 
-import io.eventbus.link.RefusedMemory;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;

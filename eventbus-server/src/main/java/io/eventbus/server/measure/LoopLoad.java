@@ -1,6 +1,6 @@
 package io.eventbus.server.measure;
 
-import io.eventbus.server.log.Schedules;
+import io.eventbus.base.Schedules;
 import io.eventbus.server.transport.EventLoops;
 import io.eventbus.server.view.BusStats;
 import java.lang.management.ManagementFactory;

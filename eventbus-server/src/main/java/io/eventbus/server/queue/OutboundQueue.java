@@ -1,6 +1,6 @@
 package io.eventbus.server.queue;
 
-import io.eventbus.link.RefusedMemory;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.delivery.Delivery;

@@ -1,10 +1,10 @@
 package io.eventbus.server.quota;
 
+import io.eventbus.base.PrintableText;
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.Quota;
-import io.eventbus.server.log.PrintableText;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.Principal;
 import java.time.Duration;
 import java.util.ArrayDeque;

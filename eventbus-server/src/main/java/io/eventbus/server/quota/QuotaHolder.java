@@ -1,5 +1,6 @@
 package io.eventbus.server.quota;
 
+import io.eventbus.base.TokenBucket;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.AuthenticationMethod;

@@ -1,7 +1,7 @@
 package io.eventbus.server.security;
 
-import io.eventbus.server.log.PrintableText;
-import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.base.PrintableText;
+import io.eventbus.base.RateLimitedLog;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.function.LongSupplier;

@@ -1,6 +1,6 @@
 package io.eventbus.server.security;
 
-import io.eventbus.server.log.PrintableText;
+import io.eventbus.base.PrintableText;
 
 /**
  * Refused credentials, for operators. Never shown to clients, and without secrets.

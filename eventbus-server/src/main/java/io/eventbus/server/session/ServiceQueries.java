@@ -1,6 +1,6 @@
 package io.eventbus.server.session;
 
-import io.eventbus.link.RefusedMemory;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.RequestView;

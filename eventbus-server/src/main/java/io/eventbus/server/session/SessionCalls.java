@@ -1,6 +1,6 @@
 package io.eventbus.server.session;
 
-import io.eventbus.link.RefusedMemory;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;

@@ -1,12 +1,12 @@
 package io.eventbus.server.session;
 
+import io.eventbus.base.PrintableText;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Problem;
-import io.eventbus.server.log.PrintableText;
 import io.eventbus.server.queue.Outbound;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.FailedLogin;

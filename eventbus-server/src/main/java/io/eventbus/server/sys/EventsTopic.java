@@ -1,7 +1,7 @@
 package io.eventbus.server.sys;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.advisory.Advisory;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.view.Json;
 import java.io.IOException;
 import java.time.Clock;

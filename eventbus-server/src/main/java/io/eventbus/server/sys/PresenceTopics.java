@@ -1,8 +1,8 @@
 package io.eventbus.server.sys;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.server.call.Presence;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.view.Json;
 import java.io.IOException;
 import java.time.Clock;

@@ -1,6 +1,6 @@
 package io.eventbus.server.sys;
 
-import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.view.BusHealth;
 import io.eventbus.server.view.BusStats;
 import io.eventbus.server.view.BusSummary;

@@ -1,9 +1,9 @@
 package io.eventbus.server.tls;
 
+import io.eventbus.base.RateLimitedLog;
+import io.eventbus.base.Schedules;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
-import io.eventbus.server.log.RateLimitedLog;
-import io.eventbus.server.log.Schedules;
 import io.eventbus.server.tls.TlsSource.Look;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.eventbus.server.tls;
 
-import io.eventbus.server.log.PrintableText;
+import io.eventbus.base.PrintableText;
 
 /** Text for a failed handshake in a line of the log. */
 public final class FailureText {

@@ -1,12 +1,12 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.admission.AddressUsages;
 import io.eventbus.server.admission.Admission;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.admission.ConnectionUsage;
 import io.eventbus.server.admission.ForwardedClient;
 import io.eventbus.server.admission.ProxyNetworks;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.RefusalReason;
 import io.eventbus.server.tls.FailureText;

@@ -1,8 +1,8 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.link.RefusedMemory;
+import io.eventbus.base.RateLimitedLog;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.queue.BlockBudgets;
 import io.eventbus.server.queue.LastEvents;
 import io.eventbus.server.queue.QueueContext;

@@ -1,9 +1,9 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.link.RefusedMemory;
+import io.eventbus.base.RateLimitedLog;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.memory.BusMemory;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,9 +1,9 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.admission.ConnectionUsage;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.TlsFailure;
 import io.eventbus.server.tls.ClientTrust;

@@ -1,5 +1,6 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.admission.AddressUsages;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.admission.ConnectionLimit;
@@ -8,7 +9,6 @@ import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.queue.BlockBudgets;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.session.BusContext;

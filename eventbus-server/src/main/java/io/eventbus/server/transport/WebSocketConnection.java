@@ -1,11 +1,11 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.link.RefusedMemory;
+import io.eventbus.base.RateLimitedLog;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ConnectionUsage;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.delivery.Delivery;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.queue.MessageSink;
 import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.transport.websocket.CloseFrame;

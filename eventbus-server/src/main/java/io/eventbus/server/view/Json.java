@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.node.TextNode;
 import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
-import io.eventbus.server.log.PrintableText;
+import io.eventbus.base.PrintableText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.it.TestCertificate;
 import io.eventbus.server.admin.LateAnswers.Place;
 import io.eventbus.server.admission.AuthenticationFailures;
@@ -14,7 +15,6 @@ import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.FailedLogin;

@@ -2,8 +2,8 @@ package io.eventbus.server.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.config.AddressLimitsConfig;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.stats.RefusalReason;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,12 +2,12 @@ package io.eventbus.server.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.AddressUsages;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.admission.ProxyNetworks;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.transport.websocket.OriginCheck;
 import io.eventbus.server.transport.websocket.UpgradeHandshake;
 import io.netty.handler.codec.http.HttpRequestDecoder;

@@ -96,7 +96,7 @@ public final class MoveWindow {
         Math.max(MIN_TIMEOUT_NANOS, Math.min(MAX_TIMEOUT_NANOS, TIMEOUT_TIMES * usualNanos));
     Iterator<Long> eldest = underWay.values().iterator();
     if (!underWay.isEmpty() && lastNanos - underWay.values().iterator().next() < 0) {
-      // No client has answered since: what moves took before says little.
+      // No client has answered since: the durations of earlier moves are out of date.
       timeout = Math.max(timeout, slowNanos);
     }
     while (eldest.hasNext() && nowNanos - eldest.next() > timeout) {

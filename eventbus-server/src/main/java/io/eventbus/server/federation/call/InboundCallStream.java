@@ -144,7 +144,7 @@ final class InboundCallStream implements CallerPort {
     }
   }
 
-  /** Cancels the calls of the session: members learn that nobody waits for them. */
+  /** Cancels the calls of the session: members learn that no caller waits for them. */
   void drop() {
     CallerConnection ended = client;
     client = null;

@@ -1,5 +1,6 @@
 package io.eventbus.server.federation.call;
 
+import io.eventbus.base.Backoff;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.PortProbe;
 import io.eventbus.server.call.MemberConnection;
@@ -10,9 +11,9 @@ import io.eventbus.server.call.PeerDemand;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.call.ServiceMember;
 import io.eventbus.server.federation.call.RetransmitQueue.Kept;
+import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.LaneState;
 import io.eventbus.server.federation.lane.Peer;
-import io.eventbus.server.federation.lane.Reconnect;
 import io.eventbus.server.federation.protocol.PeerFrames;
 import io.eventbus.server.federation.schema.CallHello;
 import io.eventbus.server.federation.schema.Demand;
@@ -32,9 +33,8 @@ import org.slf4j.LoggerFactory;
  * members it is a member that grants its own calls, and it has no places while there is no
  * connection: until then calls wait where they can go elsewhere. Confined to the loop.
  *
- * <p>A session is a set of calls that end together: if the peer no longer knows it, nobody has
- * listened at its addresses twice in a row, or it cannot be reached for long, everything sent is
- * lost.
+ * <p>A session is a set of calls that end together: if the peer no longer knows it, its addresses
+ * refused connections twice in a row, or it cannot be reached for long, everything sent is lost.
  *
  * <p>It is one class because the session, its connection and its members change together.
  */
@@ -47,7 +47,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   private final LoopStreams loop;
   private final Peer peer;
   private final ReliableStream stream;
-  private final Reconnect reconnect;
+  private final Backoff reconnect = LaneLoop.reconnectBackoff();
   private final PeerReplies replies;
   private final Map<ServiceKey, ServiceGrant> byKey = new LinkedHashMap<>();
   private NumberMap<ServiceGrant> byNumber = new NumberMap<>();
@@ -67,7 +67,6 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     this.loop = loop;
     this.peer = peer;
     this.stream = new ReliableStream(loop, this::unsent);
-    this.reconnect = new Reconnect(loop.lanes());
     this.replies = new PeerReplies(loop, this);
     this.serving = loop.calls().bus(this);
     this.session = loop.lanes().random().nextLong();
@@ -261,7 +260,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     }
     connecting = null;
     stream.down();
-    reconnect.failed(loop.now());
+    reconnect.failed(loop.now(), loop.lanes().random());
     byKey.values().forEach(served -> granted(served, served.grant));
     List<Long> unsent = stream.out().removeUnsent();
     // Each goes before those that wait.
@@ -319,8 +318,8 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   }
 
   /**
-   * Returns whether to ask for a grant: the peer has said that nobody serves a service there, and
-   * not revoked it.
+   * Returns whether to ask for a grant: the last grant of the peer for a service was 0, because the
+   * service has no members there.
    */
   private boolean wantsGrant() {
     return state == LaneState.UP && byKey.values().stream().anyMatch(s -> s.grant == 0);

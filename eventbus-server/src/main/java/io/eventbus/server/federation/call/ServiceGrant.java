@@ -10,7 +10,7 @@ final class ServiceGrant {
   final ServiceKey key;
   @Nullable ServiceMember member;
 
-  /** Calls that may be open there; 0 if the peer has said that nobody serves it. */
+  /** Calls that may be open there; 0 if the service has no members there. */
   int grant = PeerDemand.FIRST_GRANT;
 
   ServiceGrant(ServiceKey key) {

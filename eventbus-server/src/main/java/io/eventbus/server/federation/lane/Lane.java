@@ -1,7 +1,8 @@
 package io.eventbus.server.federation.lane;
 
+import io.eventbus.base.Backoff;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.link.LinkPeer;
-import io.eventbus.link.RefusedMemory;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.federation.protocol.PeerFrames;
@@ -42,7 +43,7 @@ public final class Lane {
   private final LaneQuota room;
   private final AckWaiters acknowledged = new AckWaiters();
   private final Bypass bypass;
-  private final Reconnect reconnect;
+  private final Backoff reconnect = LaneLoop.reconnectBackoff();
 
   private volatile LaneState state = LaneState.DOWN;
   // Number of the first kept frame, or of the next one.
@@ -61,7 +62,6 @@ public final class Lane {
     this.loop = loop;
     this.peer = peer;
     this.room = new LaneQuota(loop);
-    this.reconnect = new Reconnect(loop);
     this.bypass = new Bypass(loop, this, ring);
     this.downSince = loop.nanoTime();
   }
@@ -377,7 +377,7 @@ public final class Lane {
     boolean wasUp = state == LaneState.UP;
     state = state.to(LaneState.DOWN);
     sender = null;
-    reconnect.failed(loop.nanoTime());
+    reconnect.failed(loop.nanoTime(), loop.random());
     loop.checkSoon();
     if (wasUp) {
       downSince = loop.nanoTime();

@@ -1,7 +1,8 @@
 package io.eventbus.server.federation.lane;
 
+import io.eventbus.base.Backoff;
+import io.eventbus.base.RefusedMemory;
 import io.eventbus.link.LinkPeer;
-import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.memory.BusMemory;
 import io.eventbus.server.routing.Router;
@@ -11,6 +12,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -34,6 +36,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class LaneLoop {
   private static final Logger LOG = LoggerFactory.getLogger(LaneLoop.class);
+
+  private static final Duration MIN_PAUSE = Duration.ofMillis(50);
+  private static final Duration MAX_PAUSE = Duration.ofSeconds(2);
 
   /** Time that an acknowledgement waits for more to acknowledge. */
   private static final long ACK_MILLIS = 5;
@@ -126,6 +131,11 @@ public final class LaneLoop {
 
   public RandomGenerator random() {
     return lanes.random();
+  }
+
+  /** Returns the pauses between attempts to connect a lane, or another stream, to a peer. */
+  public static Backoff reconnectBackoff() {
+    return new Backoff(MIN_PAUSE, MAX_PAUSE, 0.5);
   }
 
   public long nanoTime() {

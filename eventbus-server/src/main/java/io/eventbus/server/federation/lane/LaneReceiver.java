@@ -202,7 +202,7 @@ public final class LaneReceiver extends LaneDecoder implements StreamEndpoint {
 
   void onTick(long now) {
     if (isPaused()) {
-      // Nothing is read, so nothing is heard.
+      // Nothing is read, so no keepalive can arrive.
       keepalive.received(now);
       forwards.onTick(hold, now);
     }

@@ -3,7 +3,6 @@ package io.eventbus.server.federation.protocol;
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;
-import io.eventbus.protocol.MalformedFrameException;
 import java.nio.ByteBuffer;
 
 /**
@@ -38,17 +37,7 @@ public final class BusAnswerView {
   /** Size of the body in bytes. */
   public int bodyLength;
 
-  /** Creates an empty view. */
-  public BusAnswerView() {}
-
-  /**
-   * Reads and checks a {@code Return}.
-   *
-   * @param buffer holds the body of the frame
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @throws MalformedFrameException if anything is malformed
-   */
+  /** Reads and checks a {@code Return}. */
   public void readReturn(ByteBuffer buffer, int from, int to) {
     in.wrap(buffer, from, to);
     call = in.readLong("Return.call");
@@ -67,14 +56,7 @@ public final class BusAnswerView {
     }
   }
 
-  /**
-   * Reads a {@code Fail}.
-   *
-   * @param buffer holds the body of the frame
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @throws MalformedFrameException if anything is malformed
-   */
+  /** Reads a {@code Fail}. */
   public void readFail(ByteBuffer buffer, int from, int to) {
     in.wrap(buffer, from, to);
     call = in.readLong("Fail.call");
@@ -86,14 +68,7 @@ public final class BusAnswerView {
     bodyStart = in.position();
   }
 
-  /**
-   * Reads a {@code Busy}.
-   *
-   * @param buffer holds the body of the frame
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @throws MalformedFrameException if anything is malformed
-   */
+  /** Reads a {@code Busy}. */
   public void readBusy(ByteBuffer buffer, int from, int to) {
     in.wrap(buffer, from, to);
     call = in.readLong("Busy.call");

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.FrameLimits;
-import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.Varint;
 import io.eventbus.schema.CallPriority;
@@ -46,7 +45,6 @@ public final class BusCallFrames {
    * @param schema fingerprint, 0 for none
    * @param service the service's name
    * @param methodLength how many of the first bytes of the body are the method
-   * @return a new array
    */
   public static byte[] callHead(
       long call,
@@ -110,7 +108,6 @@ public final class BusCallFrames {
    * @param timeoutMillis the rest of the caller's time
    * @param head from {@link #callHead}
    * @param bodyBytes bytes of the body
-   * @return bytes
    */
   public static int callStartSize(int timeoutMillis, byte[] head, int bodyBytes) {
     int start = Varint.size(timeoutMillis) + head.length + Varint.size(bodyBytes);
@@ -143,7 +140,6 @@ public final class BusCallFrames {
    * @param handledMicros how long the member worked
    * @param grant calls that the other bus may have open
    * @param replyBytes bytes of schema and event, which have to follow
-   * @return a new array
    */
   public static byte[] returnStart(
       long call, long member, int queuedMicros, int handledMicros, int grant, int replyBytes) {
@@ -173,7 +169,6 @@ public final class BusCallFrames {
    * @param member the member that had it, 0 for none
    * @param grant calls that the other bus may have open
    * @param failureBytes bytes of the body of a {@code Failure}, which have to follow
-   * @return a new array
    */
   public static byte[] failStart(long call, long member, int grant, int failureBytes) {
     ByteBuffer out = ByteBuffer.allocate(6 * Varint.MAX_BYTES);
@@ -188,15 +183,7 @@ public final class BusCallFrames {
     return written(out);
   }
 
-  /**
-   * Reads a {@code CallHello}.
-   *
-   * @param buf holds the body
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @return the record
-   * @throws MalformedFrameException if the body is malformed
-   */
+  /** Reads a {@code CallHello}. */
   public static CallHello hello(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
     return new CallHello(
@@ -206,30 +193,14 @@ public final class BusCallFrames {
         in.readLong("CallHello.taken"));
   }
 
-  /**
-   * Reads a {@code Stop}.
-   *
-   * @param buf holds the body
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @return the record
-   * @throws MalformedFrameException if the body is malformed
-   */
+  /** Reads a {@code Stop}. */
   public static Stop stop(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
     return new Stop(
         in.readLong("Stop.call"), in.readString("Stop.reason", FrameLimits.MAX_NAME_BYTES));
   }
 
-  /**
-   * Reads a {@code Grant}.
-   *
-   * @param buf holds the body
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @return the record
-   * @throws MalformedFrameException if the body is malformed
-   */
+  /** Reads a {@code Grant}. */
   public static Grant grant(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
     return new Grant(
@@ -238,15 +209,7 @@ public final class BusCallFrames {
         in.readString("Grant.account", PeerFrames.MAX_ACCOUNT_BYTES));
   }
 
-  /**
-   * Reads a {@code Demand}.
-   *
-   * @param buf holds the body
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @return the record
-   * @throws MalformedFrameException if the body is malformed
-   */
+  /** Reads a {@code Demand}. */
   public static Demand demand(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
     return new Demand(

@@ -3,7 +3,6 @@ package io.eventbus.server.federation.protocol;
 import io.eventbus.protocol.BodyReader;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;
-import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.Utf8;
 import io.eventbus.schema.CallPriority;
@@ -75,17 +74,7 @@ public final class BusCallView {
   /** Size of the body in bytes. */
   public int bodyLength;
 
-  /** Creates an empty view. */
-  public BusCallView() {}
-
-  /**
-   * Reads and checks a whole body. Bytes behind it are a later version's, and ignored.
-   *
-   * @param buffer holds the body of the frame
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @throws MalformedFrameException if anything is malformed
-   */
+  /** Reads and checks a whole body. Bytes behind it are a later version's, and ignored. */
   public void read(ByteBuffer buffer, int from, int to) {
     in.wrap(buffer, from, to);
     timeoutMillis = in.readCount("Call.timeoutMillis");

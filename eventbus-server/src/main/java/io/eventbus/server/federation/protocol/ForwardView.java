@@ -1,7 +1,6 @@
 package io.eventbus.server.federation.protocol;
 
 import io.eventbus.protocol.BodyReader;
-import io.eventbus.protocol.MalformedFrameException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,17 +28,7 @@ public final class ForwardView {
   private int deliverStart;
   private int deliverEnd;
 
-  /** Creates an empty view. */
-  public ForwardView() {}
-
-  /**
-   * Reads and checks a whole body, but for the content of the {@code Deliver} frame.
-   *
-   * @param buffer holds the body of the frame
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @throws MalformedFrameException if anything is malformed or exceeds a limit
-   */
+  /** Reads and checks a whole body, but for the content of the {@code Deliver} frame. */
   public void read(ByteBuffer buffer, int from, int to) {
     in.wrap(buffer, from, to);
     int hopsAt = in.position();
@@ -134,29 +123,17 @@ public final class ForwardView {
     }
   }
 
-  /**
-   * Returns the number of links by which the events have come.
-   *
-   * @return 1 or more
-   */
+  /** Returns the number of links by which the events have come. */
   public int hops() {
     return hops;
   }
 
-  /**
-   * Returns the account of the events.
-   *
-   * @return the account, empty for the default one
-   */
+  /** Returns the account of the events, empty for the default one. */
   public String account() {
     return account;
   }
 
-  /**
-   * Returns whether the events are for the subscribers without a group.
-   *
-   * @return true if they are
-   */
+  /** Returns whether the events are for the subscribers without a group. */
   public boolean plain() {
     return plain;
   }
@@ -170,20 +147,12 @@ public final class ForwardView {
     return groups;
   }
 
-  /**
-   * Returns the buses to forward the events to.
-   *
-   * @return a new array of their numbers
-   */
+  /** Returns the buses to forward the events to. */
   public int[] targets() {
     return Arrays.copyOf(targets, targetCount);
   }
 
-  /**
-   * Returns the number of buses to forward the events to.
-   *
-   * @return 0 or more
-   */
+  /** Returns the number of buses to forward the events to. */
   public int targetCount() {
     return targetCount;
   }
@@ -197,30 +166,17 @@ public final class ForwardView {
     return pickGroups;
   }
 
-  /**
-   * Returns the bus of one of {@link #pickGroups}.
-   *
-   * @param i its index
-   * @return the number of the bus
-   */
+  /** Returns the bus of one of {@link #pickGroups}. */
   public int pickBus(int i) {
     return pickBuses[i];
   }
 
-  /**
-   * Returns the start of the {@code Deliver} frame.
-   *
-   * @return an index into the buffer
-   */
+  /** Returns the start of the {@code Deliver} frame. */
   public int deliverStart() {
     return deliverStart;
   }
 
-  /**
-   * Returns the end of the {@code Deliver} frame.
-   *
-   * @return the index after its last byte
-   */
+  /** Returns the end of the {@code Deliver} frame. */
   public int deliverEnd() {
     return deliverEnd;
   }

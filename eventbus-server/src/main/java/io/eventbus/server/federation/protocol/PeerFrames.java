@@ -3,7 +3,6 @@ package io.eventbus.server.federation.protocol;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.eventbus.protocol.BodyReader;
-import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.Varint;
 import io.eventbus.server.federation.schema.AccountEntry;
@@ -27,64 +26,25 @@ import org.apache.avro.specific.SpecificRecord;
  * are read by {@link ForwardView} instead. Stateless; any thread.
  */
 public final class PeerFrames {
-  /** The type code of {@code LaneHello}. */
   public static final int LANE_HELLO = 50;
-
-  /** The type code of {@code LaneWelcome}. */
   public static final int LANE_WELCOME = 51;
-
-  /** The type code of {@code Forward}. */
   public static final int FORWARD = 52;
-
-  /** The type code of {@code LaneAck}. */
   public static final int LANE_ACK = 53;
-
-  /** The type code of {@code Interest}. */
   public static final int INTEREST = 54;
-
-  /** The type code of {@code InterestApplied}. */
   public static final int INTEREST_APPLIED = 55;
-
-  /** The type code of {@code InterestWanted}. */
   public static final int INTEREST_WANTED = 56;
-
-  /** The type code of {@code Sync}. */
   public static final int SYNC = 57;
-
-  /** The type code of {@code Synced}. */
   public static final int SYNCED = 58;
-
-  /** The type code of {@code Alive}. */
   public static final int ALIVE = 59;
-
-  /** The type code of {@code Goodbye}. */
   public static final int GOODBYE = 60;
-
-  /** The type code of {@code LaneAckRange}. */
   public static final int LANE_ACK_RANGE = 61;
-
-  /** The type code of {@code Call}. */
   public static final int CALL = 62;
-
-  /** The type code of {@code Return}. */
   public static final int RETURN = 63;
-
-  /** The type code of {@code Fail}. */
   public static final int FAIL = 64;
-
-  /** The type code of {@code Stop}. */
   public static final int STOP = 65;
-
-  /** The type code of {@code Grant}. */
   public static final int GRANT = 68;
-
-  /** The type code of {@code Demand}. */
   public static final int DEMAND = 69;
-
-  /** The type code of {@code Busy}. */
   public static final int BUSY = 73;
-
-  /** The type code of {@code CallHello}. */
   public static final int CALL_HELLO = 74;
 
   /** Maximum number of entries in one {@code Interest}. */
@@ -101,13 +61,7 @@ public final class PeerFrames {
 
   private PeerFrames() {}
 
-  /**
-   * Encodes a record as a whole frame.
-   *
-   * @param typeCode the type code that names the record's type
-   * @param record the record, of the type that goes with the code
-   * @return a new array with one frame
-   */
+  /** Encodes a record as a whole frame. */
   public static byte[] encode(int typeCode, SpecificRecord record) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(128);
     try {
@@ -123,10 +77,6 @@ public final class PeerFrames {
   /**
    * Encodes a frame whose body is one integer: {@code LaneWelcome}, {@code LaneAck}, {@code
    * InterestApplied}, {@code InterestWanted}, {@code Sync} and {@code Synced}.
-   *
-   * @param typeCode the frame's type code
-   * @param value the only field
-   * @return a new array with one frame
    */
   public static byte[] encode(int typeCode, long value) {
     ByteBuffer body = ByteBuffer.allocate(Varint.size(value));
@@ -134,14 +84,7 @@ public final class PeerFrames {
     return frame(typeCode, body.array());
   }
 
-  /**
-   * Encodes a frame whose body is two integers: {@code LaneAckRange}.
-   *
-   * @param typeCode the frame's type code
-   * @param first the first field
-   * @param second the second field
-   * @return a new array with one frame
-   */
+  /** Encodes a frame whose body is two integers: {@code LaneAckRange}. */
   public static byte[] encode(int typeCode, long first, long second) {
     ByteBuffer body = ByteBuffer.allocate(Varint.size(first) + Varint.size(second));
     Varint.write(body, first);
@@ -149,12 +92,7 @@ public final class PeerFrames {
     return frame(typeCode, body.array());
   }
 
-  /**
-   * Encodes a frame without fields: {@code Alive} and {@code Goodbye}.
-   *
-   * @param typeCode the frame's type code
-   * @return a new array with one frame
-   */
+  /** Encodes a frame without fields: {@code Alive} and {@code Goodbye}. */
   public static byte[] encode(int typeCode) {
     return frame(typeCode, new byte[0]);
   }
@@ -167,42 +105,18 @@ public final class PeerFrames {
     return frame.put(body).array();
   }
 
-  /**
-   * Reads a frame whose body is one integer.
-   *
-   * @param buf holds the body
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @return the only field
-   * @throws MalformedFrameException if the body is malformed
-   */
+  /** Reads a frame whose body is one integer. */
   public static long number(ByteBuffer buf, int from, int to) {
     return new BodyReader().wrap(buf, from, to).readLong("value");
   }
 
-  /**
-   * Reads a frame whose body is two integers.
-   *
-   * @param buf holds the body
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @return both fields
-   * @throws MalformedFrameException if the body is malformed
-   */
+  /** Reads a frame whose body is two integers. */
   public static long[] numbers(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
     return new long[] {in.readLong("first"), in.readLong("second")};
   }
 
-  /**
-   * Reads a {@code LaneHello}.
-   *
-   * @param buf holds the body
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @return the record
-   * @throws MalformedFrameException if the body is malformed
-   */
+  /** Reads a {@code LaneHello}. */
   public static LaneHello laneHello(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
     return new LaneHello(
@@ -212,15 +126,7 @@ public final class PeerFrames {
         in.readLong("LaneHello.next"));
   }
 
-  /**
-   * Reads an {@code Interest}.
-   *
-   * @param buf holds the body
-   * @param from the index of its first byte
-   * @param to the index after its last byte
-   * @return the record
-   * @throws MalformedFrameException if the body is malformed or has too many entries
-   */
+  /** Reads an {@code Interest}. */
   public static Interest interest(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
     Interest interest = new Interest();
@@ -294,7 +200,6 @@ public final class PeerFrames {
    * @param targets numbers of the buses to forward them to
    * @param pickBuses for each group at those buses the bus
    * @param pickGroups the groups, as many as buses
-   * @return a new array
    */
   public static byte[] forwardHead(
       int hops,
@@ -312,10 +217,10 @@ public final class PeerFrames {
 
   /**
    * Encodes the part before the {@code Deliver} in the body of a {@code Forward} of an account
-   * other than the default one: by that alone it is for nobody.
+   * other than the default one: it names no receivers, so that a bus that does not know accounts
+   * drops the events.
    *
    * @param hops the number of links by which the events will have come
-   * @return a new array
    */
   public static byte[] accountForwardHead(int hops) {
     return forwardHead(hops, false, List.of(), new int[0], new int[0], List.of());
@@ -331,7 +236,6 @@ public final class PeerFrames {
    * @param targets numbers of the buses to forward them to
    * @param pickBuses for each group at those buses the bus
    * @param pickGroups the groups, as many as buses
-   * @return a new array
    */
   public static byte[] accountForwardTail(
       String account,
@@ -399,7 +303,6 @@ public final class PeerFrames {
    * @param head from {@link #forwardHead}
    * @param deliverBytes the size of the {@code Deliver} frame
    * @param tailBytes the size of the part behind that: 0 but for {@link #accountForwardTail}
-   * @return bytes
    */
   public static int forwardHeadSize(byte[] head, int deliverBytes, int tailBytes) {
     int body = head.length + Varint.size(deliverBytes) + deliverBytes + tailBytes;

@@ -1,8 +1,8 @@
 package io.eventbus.server.security.jwt;
 
+import io.eventbus.base.PrintableText;
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.config.ConfigKey;
-import io.eventbus.server.log.PrintableText;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.AccessChanges;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,9 +1,9 @@
 package io.eventbus.server.security.jwt;
 
+import io.eventbus.base.PrintableText;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.JwtConfig;
-import io.eventbus.server.log.PrintableText;
 import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.FailedLogin;

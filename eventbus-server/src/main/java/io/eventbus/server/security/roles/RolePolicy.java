@@ -1,7 +1,7 @@
 package io.eventbus.server.security.roles;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.config.ClientQuotas;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.AuthenticationMethod;

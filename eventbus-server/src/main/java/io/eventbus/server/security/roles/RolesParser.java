@@ -1,9 +1,9 @@
 package io.eventbus.server.security.roles;
 
+import io.eventbus.base.PrintableText;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
-import io.eventbus.server.log.PrintableText;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Effect;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.eventbus.server.security.roles;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
-import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.AccessChanges;
 import java.time.Duration;
 import org.slf4j.Logger;

@@ -1,7 +1,7 @@
 package io.eventbus.server.transport.websocket;
 
+import io.eventbus.base.RateLimitedLog;
 import io.eventbus.server.config.HostHeader;
-import io.eventbus.server.log.RateLimitedLog;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

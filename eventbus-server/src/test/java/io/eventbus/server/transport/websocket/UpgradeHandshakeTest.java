@@ -2,7 +2,7 @@ package io.eventbus.server.transport.websocket;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.base.RateLimitedLog;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;

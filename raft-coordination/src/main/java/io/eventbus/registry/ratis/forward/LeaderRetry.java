@@ -1,5 +1,6 @@
 package io.eventbus.registry.ratis.forward;
 
+import io.eventbus.base.Backoff;
 import io.eventbus.link.LinkException;
 import io.eventbus.link.LinkServiceException;
 import io.eventbus.registry.RegistryClosedException;
@@ -23,8 +24,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Retry of one command or read at the leader, wherever that is, until the deadline.
  *
- * <p>To repeat is safe: a command keeps its id. The pauses grow from 5 to 100 milliseconds, with
- * chance in them, so that callers that wait for a new leader do not come all at once.
+ * <p>To repeat is safe: a command keeps its id. The pauses grow from 5 to 100 milliseconds.
  */
 public final class LeaderRetry<T> {
   /**
@@ -36,8 +36,8 @@ public final class LeaderRetry<T> {
     CompletableFuture<T> run(Duration left);
   }
 
-  private static final int FIRST_PAUSE_MILLIS = 5;
-  private static final int MAX_PAUSE_MILLIS = 100;
+  private static final Duration MIN_PAUSE = Duration.ofMillis(5);
+  private static final Duration MAX_PAUSE = Duration.ofMillis(100);
 
   private final Attempt<T> attempt;
   private final ScheduledExecutorService timers;
@@ -45,6 +45,9 @@ public final class LeaderRetry<T> {
   private final long start = System.nanoTime();
   private final Supplier<String> situation;
   private final CompletableFuture<T> answer = new CompletableFuture<>();
+
+  /** Used by the attempts, one after the other. */
+  private final Backoff backoff = new Backoff(MIN_PAUSE, MAX_PAUSE, 1);
 
   /** Set if an earlier attempt may have been carried out. */
   private volatile boolean uncertain;
@@ -75,14 +78,14 @@ public final class LeaderRetry<T> {
     try {
       Future<?> timer = timers.schedule(retry::expire, deadline.toNanos(), TimeUnit.NANOSECONDS);
       unused = retry.answer.whenComplete((result, error) -> timer.cancel(false));
-      retry.run(FIRST_PAUSE_MILLIS);
+      retry.run();
     } catch (RejectedExecutionException e) {
       retry.close();
     }
     return retry.answer;
   }
 
-  private void run(int pauseMillis) {
+  private void run() {
     Duration left = deadline.minusNanos(System.nanoTime() - start);
     if (answer.isDone() || left.isNegative() || left.isZero()) {
       return;
@@ -102,12 +105,12 @@ public final class LeaderRetry<T> {
               if (error == null) {
                 answer.complete(result);
               } else {
-                failed(before, unwrap(error), pauseMillis);
+                failed(before, unwrap(error));
               }
             });
   }
 
-  private void failed(boolean uncertainBefore, Throwable error, int pauseMillis) {
+  private void failed(boolean uncertainBefore, Throwable error) {
     if (isCertainlyNotApplied(error)) {
       uncertain = uncertainBefore;
     }
@@ -119,11 +122,9 @@ public final class LeaderRetry<T> {
       }
     }
     lastError = String.valueOf(error.getMessage());
-    int pause = pauseMillis / 2 + ThreadLocalRandom.current().nextInt(pauseMillis);
+    long pause = backoff.nextNanos(ThreadLocalRandom.current());
     try {
-      Future<?> unused =
-          timers.schedule(
-              () -> run(Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS)), pause, TimeUnit.MILLISECONDS);
+      Future<?> unused = timers.schedule(this::run, pause, TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       close();
     }

@@ -1,5 +1,6 @@
 package io.eventbus.registry.ratis.join;
 
+import io.eventbus.base.Backoff;
 import io.eventbus.raft.AppliedIndex;
 import io.eventbus.raft.RatisGroup;
 import io.eventbus.raft.members.PeerBook;
@@ -38,8 +39,8 @@ public final class Joining {
   private static final Duration MAX_SILENCE = Duration.ofSeconds(5);
   private static final Duration MAX_TO_APPLY = Duration.ofSeconds(10);
 
-  /** Number of the attempt after which pauses are as long as they get. */
-  private static final int MAX_PAUSE_ATTEMPT = 10;
+  private static final Duration MIN_PAUSE = Duration.ofMillis(25);
+  private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
 
   private final BusId self;
   private final SeedScanner scanner;
@@ -76,6 +77,7 @@ public final class Joining {
 
   /** Finds a cluster, or founds one; looks again until then. */
   public DataDirectory.Marker decide() throws IOException, InterruptedException {
+    Backoff backoff = new Backoff(MIN_PAUSE, MAX_PAUSE, 1);
     for (int attempt = 0; ; attempt++) {
       SeedScanner.Outcome outcome = scanner.scan();
       if (outcome.cluster() != null) {
@@ -91,7 +93,7 @@ public final class Joining {
       if (attempt == 10 || attempt % 100 == 99) {
         log.info("Still looking for a cluster; this bus waits for {}", outcome.missing());
       }
-      pause(attempt);
+      pause(backoff);
     }
   }
 
@@ -100,10 +102,9 @@ public final class Joining {
    * gone.
    */
   public void beForgotten() throws IOException, InterruptedException {
-    for (int attempt = 0;
-        !askLeader(scanner.members(), JoinMessages.JoinIntent.FORGET, () -> true);
-        attempt++) {
-      pause(attempt);
+    Backoff backoff = new Backoff(MIN_PAUSE, MAX_PAUSE, 1);
+    while (!askLeader(scanner.members(), JoinMessages.JoinIntent.FORGET, () -> true)) {
+      pause(backoff);
       scanner.scan();
     }
   }
@@ -116,6 +117,7 @@ public final class Joining {
       throws IOException, InterruptedException {
     long askedNanos = System.nanoTime();
     boolean admitted = false;
+    Backoff backoff = new Backoff(MIN_PAUSE, MAX_PAUSE, 1);
     for (int attempt = 0; ; attempt++) {
       if (!group.isAlive()) {
         throw new IOException(ENGINE_ENDED);
@@ -144,7 +146,7 @@ public final class Joining {
           }
         }
       }
-      pause(attempt);
+      pause(backoff);
     }
   }
 
@@ -155,9 +157,10 @@ public final class Joining {
    * before it is admitted as a listener. Only another start mends that.
    */
   public void watch(RatisGroup group, Supplier<Duration> silence, Consumer<Throwable> failed) {
+    Backoff backoff = new Backoff(MAX_PAUSE, MAX_PAUSE, 1);
     try {
       while (true) {
-        pause(MAX_PAUSE_ATTEMPT);
+        pause(backoff);
         if (!group.isAlive()) {
           failed.accept(new IOException(ENGINE_ENDED));
           return;
@@ -231,14 +234,10 @@ public final class Joining {
     return false;
   }
 
-  /**
-   * Pauses for 25 milliseconds to 1 second, with chance in it; ends early when the registry closes.
-   */
-  private void pause(int attempt) throws InterruptedException {
-    long millis = Math.min(1_000, 25L << Math.min(attempt, 10));
+  /** Pauses until the next attempt; ends early when the registry closes. */
+  private void pause(Backoff backoff) throws InterruptedException {
     try {
-      stopping.get(
-          millis / 2 + ThreadLocalRandom.current().nextLong(millis), TimeUnit.MILLISECONDS);
+      stopping.get(backoff.nextNanos(ThreadLocalRandom.current()), TimeUnit.NANOSECONDS);
       throw new InterruptedException();
     } catch (TimeoutException e) {
       // The time is over, as it should be.

@@ -1,4 +1,4 @@
-package io.eventbus.link;
+package io.eventbus.base;
 
 import io.netty.util.internal.OutOfDirectMemoryError;
 import java.util.Locale;

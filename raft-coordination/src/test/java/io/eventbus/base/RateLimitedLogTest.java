@@ -1,4 +1,4 @@
-package io.eventbus.server.log;
+package io.eventbus.base;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,6 +43,15 @@ class RateLimitedLogTest {
     log.warn("a", "number {}", 102);
     assertThat(taken())
         .containsExactly("number 101 (and 100 more like this since the last such line)");
+  }
+
+  @Test
+  void linesKeepTheirLevel() {
+    log.warn("a", "one");
+    log.info("b", "two");
+    assertThat(lines.list)
+        .extracting(ILoggingEvent::getLevel)
+        .containsExactly(Level.WARN, Level.INFO);
   }
 
   @Test

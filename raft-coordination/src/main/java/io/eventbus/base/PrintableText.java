@@ -1,4 +1,4 @@
-package io.eventbus.server.log;
+package io.eventbus.base;
 
 /** Texts from others in a printable form for a line of a log or a terminal. */
 public final class PrintableText {

@@ -1,4 +1,4 @@
-package io.eventbus.link;
+package io.eventbus.base;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

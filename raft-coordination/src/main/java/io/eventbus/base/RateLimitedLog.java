@@ -1,4 +1,4 @@
-package io.eventbus.server.log;
+package io.eventbus.base;
 
 import java.time.Duration;
 import java.util.HashMap;
@@ -7,9 +7,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /**
- * Log for warnings that others can cause as often as they like. The first of a kind is written at
+ * Log for lines that others can cause as often as they like. The first of a kind is written at
  * once; from then on at most one in ten seconds, or in another interval, with the number of those
  * left out. It writes no stack traces, but for {@link #error}. Any thread.
  *
@@ -66,7 +67,16 @@ public final class RateLimitedLog {
 
   /** Writes a warning, or counts it. */
   public void warn(String kind, String format, Object... arguments) {
-    if (!log.isWarnEnabled()) {
+    write(Level.WARN, kind, format, arguments);
+  }
+
+  /** Writes a line at the level INFO, or counts it. */
+  public void info(String kind, String format, Object... arguments) {
+    write(Level.INFO, kind, format, arguments);
+  }
+
+  private void write(Level level, String kind, String format, Object... arguments) {
+    if (!log.isEnabledForLevel(level)) {
       return;
     }
     long before = pass(kind);
@@ -80,10 +90,10 @@ public final class RateLimitedLog {
     if (before == 0) {
       // The spare place would be taken for an exception.
       texts[arguments.length] = "";
-      log.warn(format, texts);
+      log.atLevel(level).log(format, texts);
     } else {
       texts[arguments.length] = before;
-      log.warn(format + MORE, texts);
+      log.atLevel(level).log(format + MORE, texts);
     }
   }
 

@@ -1,4 +1,4 @@
-package io.eventbus.server.log;
+package io.eventbus.base;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

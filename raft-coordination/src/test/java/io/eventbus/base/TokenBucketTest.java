@@ -1,4 +1,4 @@
-package io.eventbus.server.quota;
+package io.eventbus.base;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -66,6 +66,22 @@ class TokenBucketTest {
     assertThat(bucket.waitNanos(later)).isEqualTo(1);
     bucket.take(1, later);
     assertThat(bucket.waitNanos(later)).isEqualTo(SECOND / 10 + 1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1,10", "3,30", "7,70", "30,300", "1000,10000"})
+  void aBurstIsSoManyAtOnce(long rate, long burst) {
+    TokenBucket bucket = TokenBucket.ofBurst(rate, burst, START);
+    long taken = 0;
+    while (bucket.waitNanos(START) == 0) {
+      bucket.take(1, START);
+      taken++;
+    }
+    assertThat(taken).isEqualTo(burst);
+    long each = (SECOND + rate - 1) / rate;
+    assertThat(bucket.waitNanos(START)).isEqualTo(each);
+    assertThat(bucket.isFull(START + burst * each - 1)).isFalse();
+    assertThat(bucket.isFull(START + burst * each)).isTrue();
   }
 
   @Test

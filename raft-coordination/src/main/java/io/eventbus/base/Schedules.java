@@ -1,4 +1,4 @@
-package io.eventbus.server.log;
+package io.eventbus.base;
 
 import org.slf4j.Logger;
 

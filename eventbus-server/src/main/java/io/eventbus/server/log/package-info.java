@@ -1,2 +1,0 @@
-/** A log that cannot be flooded. */
-package io.eventbus.server.log;

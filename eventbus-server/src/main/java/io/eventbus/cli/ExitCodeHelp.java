@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /** Help on the exit codes that each command can end with, and no others. */
@@ -34,6 +35,14 @@ final class ExitCodeHelp {
   private static final Set<Integer> LOCAL =
       Set.of(ExitCode.OK, ExitCode.FAILED, ExitCode.USAGE, INTERRUPTED);
   private static final Set<Integer> CLIENT = with(ExitCode.NOT_CONNECTED);
+  private static final Set<Integer> CALLER =
+      Set.of(
+          ExitCode.OK,
+          ExitCode.FAILED,
+          ExitCode.USAGE,
+          ExitCode.NOT_CONNECTED,
+          ExitCode.NOT_EXECUTED,
+          INTERRUPTED);
   private static final Set<Integer> OPERATOR =
       Set.of(
           ExitCode.OK,
@@ -51,25 +60,11 @@ final class ExitCodeHelp {
           Map.entry("serve", LOCAL),
           Map.entry("publish", CLIENT),
           Map.entry("subscribe", CLIENT),
-          Map.entry(
-              "request",
-              Set.of(
-                  ExitCode.OK,
-                  ExitCode.FAILED,
-                  ExitCode.USAGE,
-                  ExitCode.NOT_CONNECTED,
-                  ExitCode.NOT_EXECUTED,
-                  INTERRUPTED)),
+          Map.entry("request", CALLER),
+          Map.entry("services", CALLER),
+          Map.entry("broadcast", CLIENT),
           Map.entry("respond", CLIENT),
-          Map.entry(
-              "tunnel",
-              Set.of(
-                  ExitCode.OK,
-                  ExitCode.FAILED,
-                  ExitCode.USAGE,
-                  ExitCode.NOT_CONNECTED,
-                  ExitCode.NOT_EXECUTED,
-                  INTERRUPTED)),
+          Map.entry("tunnel", CALLER),
           Map.entry("demo", with(ExitCode.INTEGRITY)),
           Map.entry(
               "bench",
@@ -86,7 +81,15 @@ final class ExitCodeHelp {
           Map.entry("recover", LOCAL),
           Map.entry("buses", OPERATOR),
           Map.entry("drain", OPERATOR),
-          Map.entry("move", OPERATOR));
+          Map.entry("move", OPERATOR),
+          Map.entry("revoke", OPERATOR),
+          Map.entry("whoami", CLIENT),
+          Map.entry("hash-password", Set.of(ExitCode.OK, ExitCode.FAILED, ExitCode.USAGE)),
+          Map.entry("permissions", TEXT),
+          Map.entry("config", TEXT),
+          Map.entry("version", TEXT),
+          Map.entry("generate-completion", TEXT),
+          Map.entry("help", TEXT));
 
   private ExitCodeHelp() {}
 
@@ -96,11 +99,14 @@ final class ExitCodeHelp {
 
   /** Sets the lists of a command and of all below it. */
   static void addTo(CommandLine command) {
-    addTo(command, TEXT);
+    addTo(command, null);
   }
 
-  private static void addTo(CommandLine command, Set<Integer> ofParent) {
+  private static void addTo(CommandLine command, @Nullable Set<Integer> ofParent) {
     Set<Integer> codes = CODES.getOrDefault(command.getCommandName(), ofParent);
+    if (codes == null) {
+      throw new IllegalStateException("no exit codes for " + command.getCommandName());
+    }
     Map<String, String> list = new LinkedHashMap<>();
     MEANINGS.forEach(
         (code, meaning) -> {
@@ -110,6 +116,6 @@ final class ExitCodeHelp {
         });
     command.getCommandSpec().usageMessage().exitCodeList(list);
     boolean isRoot = command.getParent() == null;
-    command.getSubcommands().values().forEach(below -> addTo(below, isRoot ? TEXT : codes));
+    command.getSubcommands().values().forEach(below -> addTo(below, isRoot ? null : codes));
   }
 }

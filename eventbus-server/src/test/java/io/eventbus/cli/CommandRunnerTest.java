@@ -92,6 +92,12 @@ class CommandRunnerTest {
         "registry backup",
         "registry restore",
         "registry recover",
+        "buses",
+        "drain",
+        "move",
+        "revoke",
+        "whoami",
+        "hash-password",
         "version"
       })
   void everyCommandHasHelp(String command) {
@@ -115,7 +121,12 @@ class CommandRunnerTest {
     "permissions list, 0 2",
     "registry members, 0 1 2 3 5 130",
     "registry restore, 0 1 2 130",
-    "drain, 0 1 2 3 5 130"
+    "drain, 0 1 2 3 5 130",
+    "revoke, 0 1 2 3 5 130",
+    "whoami, 0 1 2 3 130",
+    "broadcast, 0 1 2 3 130",
+    "services, 0 1 2 3 6 130",
+    "hash-password, 0 1 2"
   })
   void helpListsTheExitCodesOfTheCommand(String command, String codes) {
     assertThat(cli.run((command + " --help").strip().split(" ", -1))).isZero();

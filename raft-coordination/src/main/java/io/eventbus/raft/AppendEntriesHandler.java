@@ -101,16 +101,21 @@ final class AppendEntriesHandler implements LinkService {
     LeaderContact contact = target.served().contact();
     long now = contact.now();
     try {
-      return (append.getEntriesCount() == 0
+      CompletableFuture<AppendEntriesReplyProto> answer =
+          append.getEntriesCount() == 0
               ? server.appendEntriesAsync(append)
-              : appendEntries(target, append))
-          .thenApply(
-              reply -> {
-                if (reply.getResult() != AppendResult.NOT_LEADER) {
-                  contact.heard(now);
-                }
-                return reply.toByteArray();
-              });
+              : appendEntries(target, append);
+      // Before the answer, which may wait for the disk.
+      if (RoutineAppend.isFollowing(target.division().getInfo(), append.getLeaderTerm())) {
+        contact.heard(now);
+      }
+      return answer.thenApply(
+          reply -> {
+            if (reply.getResult() != AppendResult.NOT_LEADER) {
+              contact.heard(now);
+            }
+            return reply.toByteArray();
+          });
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }

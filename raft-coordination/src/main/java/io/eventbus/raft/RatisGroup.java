@@ -306,7 +306,11 @@ public final class RatisGroup
     if (leader == null) {
       return -1;
     }
-    return leader.equals(self.toString()) ? 0 : contact.silenceMillis();
+    if (leader.equals(self.toString())) {
+      // The next leader is heard from as of the end of this one.
+      contact.heard(contact.now());
+    }
+    return contact.silenceMillis();
   }
 
   /** Returns, at the leader, the time since each of the others was heard from, in milliseconds. */

@@ -171,6 +171,7 @@ class AppendEntriesHandlerTest {
     assertThat(threads).containsExactly(Thread.currentThread());
     // Nobody may change the role between the look at it and the entries.
     assertThat(locked).containsExactly(true);
+    assertThat(contact.silenceMillis()).as("before it is on the disk").isZero();
     answersWhatTheEngineSays(request, answer);
   }
 

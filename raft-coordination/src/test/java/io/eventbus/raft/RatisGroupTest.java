@@ -57,5 +57,8 @@ class RatisGroupTest {
     assertThat(group.leaderSilenceMillis()).isNegative();
     leader = RaftPeerId.valueOf("bus-a");
     assertThat(group.leaderSilenceMillis()).isZero();
+    passMillis(30);
+    leader = RaftPeerId.valueOf("bus-b");
+    assertThat(group.leaderSilenceMillis()).as("since this bus led").isEqualTo(30);
   }
 }

@@ -66,6 +66,15 @@ class ArchitectureTest {
           .callMethod(CommandId.class, "random", long.class);
 
   @ArchTest
+  static final ArchRule port_state_machine_and_codec_log_nothing =
+      noClasses()
+          .that()
+          .resideInAnyPackage(PORT, STATE, "io.eventbus.registry.codec..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("org.slf4j..");
+
+  @ArchTest
   static final ArchRule no_static_state =
       fields()
           .that()

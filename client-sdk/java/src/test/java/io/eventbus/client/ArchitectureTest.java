@@ -1,6 +1,7 @@
 package io.eventbus.client;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -19,6 +20,15 @@ class ArchitectureTest {
   static void every_package_keeps_to_its_row(JavaClasses all) throws IOException {
     PackageTable.check("client-sdk/java", all);
   }
+
+  @ArchTest
+  static final ArchRule THE_API_AND_CALLS_LOG_NOTHING =
+      noClasses()
+          .that()
+          .resideInAnyPackage("io.eventbus.client", "io.eventbus.client.internal.call")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("org.slf4j..");
 
   @ArchTest
   static final ArchRule NO_CYCLES = slices().matching("io.eventbus.(**)").should().beFreeOfCycles();

@@ -228,7 +228,7 @@ final class Call extends TimerWheel.Entry implements MemberInvocation, QueuedCal
   }
 
   @Override
-  public boolean isFromBus() {
+  public boolean isFromPeer() {
     return caller != null;
   }
 

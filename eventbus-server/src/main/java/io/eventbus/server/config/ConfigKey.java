@@ -557,8 +557,8 @@ public enum ConfigKey {
       Millis.MIN,
       Millis.MAX,
       "",
-      "How long a subscriber with the policy BLOCK may hold its publishers back; then it is closed"
-          + " with 4001."),
+      "How long a subscriber with the policy BLOCK may take next to nothing from a full queue; then it"
+          + " is closed with 4001."),
   /** Wait for the client's Close frame. */
   TIMEOUTS_CLOSE(
       "timeouts.close",

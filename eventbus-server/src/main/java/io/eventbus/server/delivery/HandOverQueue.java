@@ -90,12 +90,14 @@ public abstract class HandOverQueue<T> {
     }
 
     private void discardFrom(int first) {
-      try {
-        for (int i = first; i < size; i++) {
-          clear(item(i));
-        }
-      } finally {
+      if (first == size) {
         done();
+        return;
+      }
+      try {
+        clear(item(first));
+      } finally {
+        discardFrom(first + 1);
       }
     }
 

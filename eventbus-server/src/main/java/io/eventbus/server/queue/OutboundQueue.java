@@ -62,7 +62,7 @@ public final class OutboundQueue implements Outbound {
   private final Supplier<String> owner;
   private final Consumer<String> slow;
   private final Consumer<String> stalledTooLong;
-  private final SlowConsumerDetector pace;
+  private final SlowConsumerDetector slowness;
 
   // From the first time that the queue is full; written before it is.
   private BlockBudgets.@Nullable Shared blockBudget;
@@ -114,7 +114,7 @@ public final class OutboundQueue implements Outbound {
     this.backlog = new Backlog(context, bound);
     this.ring = backlog.ring();
     this.writer = new QueueWriter(context, sink, credit);
-    this.pace = new SlowConsumerDetector(context.timeouts(), bound);
+    this.slowness = new SlowConsumerDetector(context.timeouts(), bound);
   }
 
   @Override
@@ -313,7 +313,7 @@ public final class OutboundQueue implements Outbound {
       }
       fullSince = now;
       full = true;
-      pace.full(now);
+      slowness.full(now);
     }
     return true;
   }
@@ -400,7 +400,7 @@ public final class OutboundQueue implements Outbound {
       return false;
     }
     waitingSession = retry;
-    pace.answersWait(System.nanoTime());
+    slowness.answersWait(System.nanoTime());
     if (credit.isLimited()) {
       sink.drainSoon();
     }
@@ -465,7 +465,7 @@ public final class OutboundQueue implements Outbound {
       long bytes = before - next.bytes();
       backlog.wrote(next, bytes);
       if (next == ring) {
-        pace.wrote(bytes);
+        slowness.wrote(bytes);
       }
       wrote = true;
     }
@@ -494,20 +494,20 @@ public final class OutboundQueue implements Outbound {
   private void wakeWaiters() {
     if (full && ring.bytes() <= backlog.bound() / 2) {
       full = false;
-      pace.noLongerFull();
+      slowness.noLongerFull();
       waiters.wake();
     }
     Runnable session = waitingSession;
     if (session != null && !hasTooManyAnswers(MAX_CONTROL_BYTES / 2)) {
       waitingSession = null;
-      pace.answersTaken();
+      slowness.answersTaken();
       session.run();
     }
   }
 
   /** Closes a client that is too slow, and gives back room that is not used. */
   public void onTick(long nowNanos) {
-    String tooSlow = pace.check(nowNanos);
+    String tooSlow = slowness.check(nowNanos);
     if (tooSlow != null) {
       tooSlow(tooSlow);
     }
@@ -538,7 +538,7 @@ public final class OutboundQueue implements Outbound {
             + " policy");
     if (full) {
       full = false;
-      pace.noLongerFull();
+      slowness.noLongerFull();
       waiters.wake();
     }
   }

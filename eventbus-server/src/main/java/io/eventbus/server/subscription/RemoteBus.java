@@ -3,11 +3,10 @@ package io.eventbus.server.subscription;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.delivery.Delivery;
 import io.eventbus.server.delivery.Subscriber;
-import io.eventbus.server.routing.RemotePlan;
 
 /**
  * Peer as the index sees it, in place of its subscribers. Frames do not go to it directly but as a
- * {@link RemotePlan} says.
+ * {@code RemotePlan} says.
  */
 public interface RemoteBus extends Subscriber {
   @Override

@@ -32,10 +32,10 @@ final class InboundFrames {
   private final FrameHeader header = new FrameHeader();
   private final Retry retry = new Retry(this);
 
-  private final PausedInput parked;
+  private final PausedInput paused;
   private @Nullable Utf8Stream utf8;
 
-  /** Location of a parked message that was put together from pieces. */
+  /** Location of a paused message that was put together from pieces. */
   private enum Later {
     NOTHING,
     PARTIAL,
@@ -47,7 +47,7 @@ final class InboundFrames {
    */
   private static final long LONG_INFLATE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** Bound of bytes behind a parked message: more than one read brings. */
+  /** Bound of bytes behind a paused message: more than one read brings. */
   private static final int MAX_BEHIND = 128 * 1024;
 
   private Later handledLater = Later.NOTHING;
@@ -81,7 +81,7 @@ final class InboundFrames {
     this.deflateNegotiated = deflateNegotiated;
     this.budget = loop.context().budget();
     BusMemory memory = loop.context().bus().memory();
-    this.parked = new PausedInput(memory);
+    this.paused = new PausedInput(memory);
     this.assembler = new MessageAssembler(loop.context().allocator(), memory);
   }
 
@@ -144,9 +144,9 @@ final class InboundFrames {
 
   /** Handles all that a buffer completes, and takes it over. */
   void feed(ByteBuf in, long nowNanos) throws WebSocketViolation {
-    if (parked.isWaiting()) {
+    if (paused.isWaiting()) {
       if (mayKeep()) {
-        parked.keep(in, false);
+        paused.keep(in, false);
       } else {
         in.release();
         connection.abandon();
@@ -159,16 +159,16 @@ final class InboundFrames {
       while (!discarding && (in.isReadable() || isFrameComplete())) {
         boolean forRoom = false;
         if (budget.mustYield()) {
-          parked.hold(nowNanos);
+          paused.hold(nowNanos);
           nextTurn();
         } else if (!step(in, nowNanos)) {
-          parked.hold(nowNanos);
+          paused.hold(nowNanos);
           forRoom = !memory().isOver();
           waitForRoom();
           handler.inputLacksMemory(true);
         }
-        if (parked.isWaiting()) {
-          parked.keep(in, true);
+        if (paused.isWaiting()) {
+          paused.keep(in, true);
           kept = true;
           pause(forRoom);
           return;
@@ -189,7 +189,7 @@ final class InboundFrames {
    */
   private boolean mayKeep() {
     boolean hasRoom = connection.isEncrypted() || (!waitsForRoom && !memory().isOver());
-    return hasRoom && parked.bytesBehind() < MAX_BEHIND;
+    return hasRoom && paused.bytesBehind() < MAX_BEHIND;
   }
 
   /** Waits for a turn to inflate, for room, or for the message itself. */
@@ -274,7 +274,7 @@ final class InboundFrames {
     try {
       assembled = true;
       onFrame(partial, nowNanos);
-      kept = inPlace && parked.holdsPiece();
+      kept = inPlace && paused.holdsPiece();
     } finally {
       assembled = false;
       if (kept) {
@@ -398,7 +398,7 @@ final class InboundFrames {
         assembled = false;
         message.release();
       }
-      if (parked.holdsPiece()) {
+      if (paused.holdsPiece()) {
         handledLater = Later.MESSAGE;
       } else {
         assembler.endMessage();
@@ -425,7 +425,7 @@ final class InboundFrames {
     } finally {
       assembled = false;
       plain.release();
-      if (!parked.holdsPiece()) {
+      if (!paused.holdsPiece()) {
         releaseInflated();
       }
     }
@@ -460,7 +460,7 @@ final class InboundFrames {
       // An assembled message is kept whole, however little of it is left; a message in a network
       // buffer counts with that buffer.
       int bytes = isPiece ? 0 : assembled ? buf.capacity() : length - done;
-      parked.park(buf.retainedSlice(start + done, length - done), isPiece, bytes, nowNanos);
+      paused.pause(buf.retainedSlice(start + done, length - done), isPiece, bytes, nowNanos);
       pause(false);
     }
   }
@@ -481,14 +481,14 @@ final class InboundFrames {
   }
 
   private void resume() throws WebSocketViolation {
-    if (!parked.isWaiting() || waitsForTurn) {
+    if (!paused.isWaiting() || waitsForTurn) {
       return;
     }
-    parked.resume();
+    paused.resume();
     assembler.resume(System.nanoTime());
     handler.inputLacksMemory(false);
-    long nowNanos = parked.receivedNanos();
-    ByteBuf rest = parked.takeMessage();
+    long nowNanos = paused.receivedNanos();
+    ByteBuf rest = paused.takeMessage();
     if (rest != null) {
       budget.enter(share);
       try {
@@ -499,29 +499,29 @@ final class InboundFrames {
         rest.release();
         budget.leave();
       }
-      if (!parked.holdsPiece()) {
+      if (!paused.holdsPiece()) {
         handled();
       }
     }
-    // Handling may close this connection, which frees parked input: check again each time.
-    while (!parked.isWaiting()) {
-      ByteBuf next = parked.takeNext();
+    // Handling may close this connection, which frees paused input: check again each time.
+    while (!paused.isWaiting()) {
+      ByteBuf next = paused.takeNext();
       if (next == null) {
         break;
       }
       feed(next, nowNanos);
     }
-    if (!parked.isWaiting() && !discarding) {
+    if (!paused.isWaiting() && !discarding) {
       connection.resumeReading();
     }
   }
 
   /** Returns the bytes held for this connection; any thread. */
   long held() {
-    return assembler.held() + parked.held();
+    return assembler.held() + paused.held();
   }
 
-  /** Releases what was kept until a parked message was handled. */
+  /** Releases what was kept until a paused message was handled. */
   private void handled() {
     switch (handledLater) {
       case NOTHING -> {}
@@ -545,7 +545,7 @@ final class InboundFrames {
   /** Returns whether the message that has begun is overdue. */
   boolean isOverdue(long nowNanos) {
     return assembler.isUnfinished()
-        && !parked.isWaiting()
+        && !paused.isWaiting()
         && nowNanos - assembler.beganNanos() > loop.config().timeouts().message().toNanos();
   }
 
@@ -553,7 +553,7 @@ final class InboundFrames {
   void ignoreMessages() {
     ignoring = true;
     leaveInflating();
-    parked.clear();
+    paused.clear();
     handled();
     assembler.endMessage();
   }
@@ -570,7 +570,7 @@ final class InboundFrames {
     retry.waiting = null;
     discarding = true;
     ignoring = true;
-    parked.clear();
+    paused.clear();
     handled();
     assembler.close();
   }

@@ -61,12 +61,12 @@ final class PausedInput {
    * @param asPiece whether its bytes count as memory of pieces, and not here
    * @param counted the bytes that are held because of it
    */
-  void park(ByteBuf rest, boolean asPiece, int counted, long nowNanos) {
+  void pause(ByteBuf rest, boolean asPiece, int counted, long nowNanos) {
     message = rest;
     isPiece = asPiece;
     messageBytes = counted;
     waiting = true;
-    // The wait counts for the latency of what is parked.
+    // The wait counts for the latency of what is paused.
     receivedNanos = nowNanos;
     count(messageBytes);
   }
@@ -113,7 +113,7 @@ final class PausedInput {
   }
 
   /**
-   * Counts bytes. A parked message may lie in a kept buffer and then counts twice, which is better
+   * Counts bytes. A paused message may lie in a kept buffer and then counts twice, which is better
    * than not at all for an assembled message.
    */
   private void count(int change) {

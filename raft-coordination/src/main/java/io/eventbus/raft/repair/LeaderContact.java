@@ -9,9 +9,9 @@ import java.util.function.LongSupplier;
  * <p>The fault: a server that starts while its log does not name it among the members watches no
  * leader before the first message that is not {@code initializing}; to a listener none is until the
  * leader changes. Until then Ratis gives 0 for the time since the leader was heard from ({@code
- * RoleInfo.buildRoleInfoProto} without a {@code FollowerState}). Removed again meanwhile, the
- * server would take its state for current for ever, and not ask to be admitted. No upstream ticket
- * is known.
+ * RoleInfo.buildRoleInfoProto} without a {@code FollowerState}). If the leader takes it out of the
+ * members meanwhile, it takes its state for current for ever, and does not ask to be admitted. No
+ * upstream ticket is known.
  *
  * <p>Remove when Ratis gives the time in every role: {@code
  * RatisFaultsTest.aServerThatStartedAsNoMemberKnowsNoSilence} fails then.

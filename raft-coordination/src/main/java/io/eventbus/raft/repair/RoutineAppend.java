@@ -44,7 +44,8 @@ public final class RoutineAppend {
     return message.getEntriesList().stream().anyMatch(LogEntryProto::hasConfigurationEntry);
   }
 
-  private static boolean isFollowing(DivisionInfo info, long leaderTerm) {
+  /** Returns whether a server follows the leader of a term. */
+  public static boolean isFollowing(DivisionInfo info, long leaderTerm) {
     return (info.isFollower() || info.isListener()) && info.getCurrentTerm() == leaderTerm;
   }
 }

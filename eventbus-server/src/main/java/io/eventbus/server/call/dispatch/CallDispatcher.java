@@ -35,9 +35,9 @@ public final class CallDispatcher {
   // Queues that are checked because their members have gone, and queues that are emptied.
   private final IdentityHashMap<ServiceQueue, Walk> walks = new IdentityHashMap<>(4);
   private final Set<ServiceQueue> emptying = Collections.newSetFromMap(new IdentityHashMap<>(4));
-  // Next loop, and next kind of its calls, where calls for any member, calls for this member only
-  // and calls of peers wait.
+  // Loop whose waiting calls have the next place.
   private int loopTurn;
+  // Kind of waiting calls that has the next place: for any member, for this member only, of peers.
   private int queueTurn;
 
   /**
@@ -66,7 +66,7 @@ public final class CallDispatcher {
     CandidateMember member = queue.isEmpty() ? selector.take(to, call, local, nowNanos) : null;
     if (member != null) {
       call.dispatchTo(member, nowNanos);
-    } else if (call.isFromBus()) {
+    } else if (call.isFromPeer()) {
       // Bounded by the grant that their bus was given.
       enqueue(call, to, false, nowNanos);
     } else if (admitted(call, queue, null, nowNanos)) {

@@ -27,7 +27,7 @@ public interface QueuedCall {
   boolean isLocalOnly();
 
   /** Returns whether it comes from a peer, which bounds its calls itself. */
-  boolean isFromBus();
+  boolean isFromPeer();
 
   /** Returns whether it goes back to the peer if it finds no place soon. */
   boolean returnsToPeer();

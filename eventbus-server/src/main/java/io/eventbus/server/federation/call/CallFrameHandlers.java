@@ -10,7 +10,7 @@ import io.eventbus.server.federation.protocol.PeerFrames;
  */
 final class CallFrameHandlers {
   /** Frames of the bus that has opened a stream. */
-  static final LaneFrameTable<InboundCallStream> OF_INTAKE =
+  static final LaneFrameTable<InboundCallStream> FROM_OPENER =
       new LaneFrameTable<InboundCallStream>()
           .with(
               PeerFrames.CALL,
@@ -32,7 +32,7 @@ final class CallFrameHandlers {
               });
 
   /** Frames of the bus that has accepted it. */
-  static final LaneFrameTable<PeerReplies> OF_OPENER =
+  static final LaneFrameTable<PeerReplies> FROM_ACCEPTOR =
       new LaneFrameTable<PeerReplies>()
           .with(
               PeerFrames.RETURN,

@@ -103,8 +103,8 @@ final class InboundCallStream implements CallerPort {
     stream.up(from, hello.getTaken());
   }
 
-  boolean isBy(CallConnection demands) {
-    return demands == connection;
+  boolean isBy(CallConnection candidate) {
+    return candidate == connection;
   }
 
   void onFrame(ByteBuffer in, int typeCode, int from, int to) {
@@ -115,7 +115,7 @@ final class InboundCallStream implements CallerPort {
     if (typeCode == PeerFrames.LANE_ACK) {
       stream.out().acknowledged(PeerFrames.number(in, from, to));
     } else {
-      CallFrameHandlers.OF_INTAKE.handle(typeCode, this, in, from, to);
+      CallFrameHandlers.FROM_OPENER.handle(typeCode, this, in, from, to);
       stream.onHandled();
     }
   }

@@ -55,7 +55,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   private MemberConnection serving;
   private long session;
   private boolean begins = true;
-  private @Nullable CallConnection connecting;
+  private @Nullable CallConnection connection;
   private boolean draining;
   private long registrations;
   private long invocations;
@@ -145,7 +145,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
             address,
             linkPeer -> new CallConnection(loop, linkPeer, this),
             error -> {
-              if (state == LaneState.CONNECTING && connecting == null) {
+              if (state == LaneState.CONNECTING && connection == null) {
                 LOG.debug("The stream of calls to bus {} cannot be opened", peer.id(), error);
                 down();
                 refusals = PortProbe.isRefusal(error) ? refusals + 1 : 0;
@@ -163,12 +163,12 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     refusals = 0;
     if (state != LaneState.CONNECTING || !linkPeer.bus().equals(peer.id().value())) {
       opened.close();
-      if (state == LaneState.CONNECTING && connecting == null) {
+      if (state == LaneState.CONNECTING && connection == null) {
         down();
       }
       return;
     }
-    connecting = opened;
+    connection = opened;
     opened.write(
         PeerFrames.encode(
             PeerFrames.CALL_HELLO, new CallHello(loop.number(), session, begins, stream.taken())));
@@ -177,7 +177,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   @Override
   public void onFrame(CallConnection from, ByteBuffer in, int typeCode, int begin, int end) {
-    if (from != connecting) {
+    if (from != connection) {
       return;
     }
     if (typeCode == PeerFrames.LANE_WELCOME) {
@@ -185,7 +185,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     } else if (typeCode == PeerFrames.LANE_ACK) {
       stream.out().acknowledged(PeerFrames.number(in, begin, end));
     } else {
-      CallFrameHandlers.OF_OPENER.handle(typeCode, replies, in, begin, end);
+      CallFrameHandlers.FROM_ACCEPTOR.handle(typeCode, replies, in, begin, end);
       stream.onHandled();
     }
   }
@@ -226,7 +226,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   @Override
   public void onReadEnd(CallConnection from) {
-    if (from == connecting) {
+    if (from == connection) {
       stream.onReadEnd();
     }
   }
@@ -238,7 +238,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   @Override
   public void onGoodbye(CallConnection from) {
-    if (from == connecting) {
+    if (from == connection) {
       down();
       failAll();
     }
@@ -246,7 +246,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   @Override
   public void onClosed(CallConnection closed) {
-    if (closed == connecting) {
+    if (closed == connection) {
       down();
     }
   }
@@ -258,7 +258,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
     if (state != LaneState.DOWN) {
       state = state.to(LaneState.DOWN);
     }
-    connecting = null;
+    connection = null;
     stream.down();
     reconnect.failed(loop.now(), loop.lanes().random());
     byKey.values().forEach(served -> granted(served, served.grant));
@@ -283,7 +283,7 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
   }
 
   private void giveUp() {
-    CallConnection greeted = connecting;
+    CallConnection greeted = connection;
     if (greeted != null) {
       // The peer knows a session that ends.
       down();
@@ -409,14 +409,14 @@ final class PeerCallStream implements MemberPort, CallConnection.End {
 
   /** Closes the stream: the peer is forgotten. */
   void close() {
-    CallConnection open = connecting;
+    CallConnection open = connection;
     byKey.clear();
     failAll();
     serving.close(0);
     if (state != LaneState.DOWN) {
       state = state.to(LaneState.DOWN);
     }
-    connecting = null;
+    connection = null;
     stream.down();
     if (open != null) {
       open.close();

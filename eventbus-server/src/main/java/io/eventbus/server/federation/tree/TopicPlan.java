@@ -157,7 +157,7 @@ final class TopicPlan implements RemotePlan {
     return reached;
   }
 
-  /** Picks a bus by roundRobin, preferring those that accept frames. */
+  /** Picks the next bus in turn, preferring one whose lane is up and not half full. */
   private Peer pick(List<Peer> buses, int roundRobin, long producer) {
     int first = Math.floorMod(roundRobin, buses.size());
     Peer notFull = null;

@@ -57,7 +57,7 @@ final class FakeCall implements QueuedCall {
   }
 
   @Override
-  public boolean isFromBus() {
+  public boolean isFromPeer() {
     throw onlyWaits();
   }
 

@@ -43,7 +43,7 @@ final class RequestCall implements CallFrame {
   private final long limit;
   private final byte[] serviceBytes;
   private final byte[] method;
-  private final AtomicLong budget;
+  private final AtomicLong usedBytes;
 
   private RequestState state = RequestState.WAITING;
   // Null when it will not be sent again.
@@ -57,7 +57,7 @@ final class RequestCall implements CallFrame {
   private @Nullable CallPath over;
   private Runnable pause = () -> {};
 
-  /** Creates a request, which has been charged to a budget. */
+  /** Creates a request, which has been charged to a usedBytes. */
   RequestCall(
       CallKind kind,
       long limit,
@@ -68,7 +68,7 @@ final class RequestCall implements CallFrame {
       Body body,
       CallResult outcome,
       long deadline,
-      AtomicLong budget) {
+      AtomicLong usedBytes) {
     this.kind = kind;
     this.limit = limit;
     this.number = number;
@@ -81,7 +81,7 @@ final class RequestCall implements CallFrame {
     this.method = options.method().getBytes(StandardCharsets.UTF_8);
     this.body = body;
     this.charged = cost(body);
-    this.budget = budget;
+    this.usedBytes = usedBytes;
   }
 
   static int cost(Body body) {
@@ -98,7 +98,7 @@ final class RequestCall implements CallFrame {
   private void releaseBody() {
     body = null;
     head = null;
-    budget.addAndGet(-charged);
+    usedBytes.addAndGet(-charged);
     charged = 0;
   }
 

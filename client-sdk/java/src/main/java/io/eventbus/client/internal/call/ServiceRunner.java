@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to one service of this client: those that wait, and those that its handler is at. Any
+ * Requests to one service of this client: those that wait, and those that its handler works on. Any
  * thread may use it.
  *
  * <p>A request occupies a slot from the call of the handler until its stage is complete; there are

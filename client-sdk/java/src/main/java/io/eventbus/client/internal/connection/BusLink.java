@@ -176,8 +176,8 @@ public final class BusLink
   }
 
   /**
-   * Stops granting credit or reading. With credit the bus stops by itself, and answers come all the
-   * same.
+   * Grants no credit, which only {@link #resume} does, and stops reading if events come beyond the
+   * credit. With credit the bus stops by itself, and answers come all the same.
    */
   @Override
   public void stall() {

@@ -73,7 +73,7 @@ public final class Dispatcher {
 
   /** Checks the gate after this connection has brought deliveries, which the queues have now. */
   public void look(ReadGate.Reader connection) {
-    gate.look(connection);
+    gate.apply(connection);
   }
 
   /** Takes a {@code Deliver} frame; {@link #handOver} has to follow. Under the lock. */

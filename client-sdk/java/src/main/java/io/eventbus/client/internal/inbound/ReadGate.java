@@ -29,14 +29,11 @@ public final class ReadGate {
   /** Gates this connection from now on, instead of the one before. */
   synchronized void attach(Reader next) {
     reader = next;
-    look(next);
+    apply(next);
   }
 
-  /**
-   * Tells a connection over which something has come whether it is stalled, if it is the present
-   * one.
-   */
-  synchronized void look(Reader connection) {
+  /** Stalls or resumes a connection over which something has come, if it is the present one. */
+  synchronized void apply(Reader connection) {
     if (connection != reader) {
       return;
     }

@@ -150,7 +150,9 @@ public final class Subscriptions {
     }
   }
 
-  /** Asks for everything again over a new connection. The bus must be able to hear them. */
+  /**
+   * Asks for everything again over a new connection. The outbox must take control frames by then.
+   */
   public synchronized void connected() {
     connected = true;
     byId.values().forEach(subscription -> toBus.accept(subscription.beginFrame()));

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * Outbound buffer: takes events from any thread, gives messages to the {@link Sender}, and keeps
  * what is not confirmed. Bounded in bytes.
  *
- * <p>A message's way: {@link OpenBatch} (being filled) → {@link SendQueue} (waiting) → {@code
- * inFlight} → {@code unconfirmed} (only if it asks for confirmations). When a connection is lost,
- * what is unconfirmed goes back to the front of the send queue, in order, so that the order of each
- * topic is kept and nothing overtakes it.
+ * <p>A message is a {@link Batch}. Its way: {@link OpenBatch} (being filled) → {@link SendQueue}
+ * (waiting, then in flight) → {@link Unconfirmed} (only if it asks for confirmations). When a
+ * connection is lost, what is unconfirmed goes back to the front of the send queue, in order, so
+ * that the order of each topic is kept and nothing overtakes it.
  *
  * <p>One lock guards everything. It is held for the encoding of one event, never while waiting for
  * the network, and no foreign code runs under it.

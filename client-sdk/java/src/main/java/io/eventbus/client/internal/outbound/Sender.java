@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * alone, a while after the one before it, is sent in its publisher's thread: that saves waking
  * another thread, which takes longer than the send. Events that come close together are not,
  * because a send often completes in the call that starts it: were publishers to send themselves,
- * they would send every event alone. {@link #wake} works as in {@code PushConsumer}.
+ * they would send every event alone. {@link #wake} may be called at any time: a run that has just
+ * ended begins again, so that no event is left behind.
  */
 public final class Sender implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(Sender.class);

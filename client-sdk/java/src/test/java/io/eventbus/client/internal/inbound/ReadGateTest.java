@@ -67,10 +67,10 @@ class ReadGateTest {
     gate.attach(old);
     gate.attach(now);
     calls.clear();
-    gate.look(old);
-    gate.look(now);
+    gate.apply(old);
+    gate.apply(now);
     gate.onFull();
-    gate.look(now);
+    gate.apply(now);
     assertThat(calls).containsExactly("go on b", "hold b", "hold b");
   }
 }

@@ -7,9 +7,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes out to one client. Confined to the client's loop except for {@link #bytes}, {@link
- * #delivered} and {@link #dropped}, and what {@link Subscriber} allows for any thread. An
- * implementation must not block and must not throw.
+ * Output to one client. Confined to the client's loop except for {@link #bytes}, {@link #delivered}
+ * and {@link #dropped}, and what {@link Subscriber} allows for any thread. An implementation must
+ * not block and must not throw.
  */
 public interface Outbound extends Subscriber {
   /** Sends a frame that is not a delivery; it is never dropped. */

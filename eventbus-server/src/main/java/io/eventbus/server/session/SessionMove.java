@@ -141,7 +141,7 @@ final class SessionMove {
 
   /** Closes a client that has not completed its move in time, behind what is queued for it. */
   void end(String requestToken, String url) {
-    // What is queued here for a client that only drains is nowhere else.
+    // The queue here for a client that only drains is nowhere else.
     boolean drains = session.subscriptions().hasUnsubscribedAll() && out.bytes() > 0;
     if (isFor(requestToken) && !drains) {
       closingWhenWritten = true;

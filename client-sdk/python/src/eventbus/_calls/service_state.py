@@ -104,7 +104,7 @@ class ReceivedRequest:
         self.answered = False
         #: Start of the handler, in seconds of the clock.
         self.begun = 0.0
-        #: Called once, when nobody waits for the answer any more.
+        #: Callbacks for the end of the call at its caller; each is called once.
         self.on_cancel: list[Callable[[], object]] = []
 
     def cancel(self) -> None:

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Types of advisories, with who is told of them. Their names are part of the protocol. */
+/** Types of advisories, with their receivers. Their names are part of the protocol. */
 enum AdvisoryType {
   CLIENT_CONNECTED(Advisory.ClientConnected.class, Flag.EVENT, Flag.AUDIT, Flag.BY_CLIENT),
   CLIENT_REFUSED(Advisory.ClientRefused.class, Flag.AUDIT, Flag.BY_CLIENT),

@@ -1,5 +1,5 @@
 /**
- * Memory of clients' input and services, and who waits for it, with estimates of heap and maps
- * without boxes. It knows no client and no frame.
+ * Memory of clients' input and services with the wake-ups for freed room, estimates of heap, and
+ * maps without boxes. The package knows no client and no frame.
  */
 package io.eventbus.server.memory;

@@ -13,7 +13,7 @@ import org.apache.ratis.server.RaftServerConfigKeys.Snapshot;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
-/** Settings of Ratis; the decision record on the registry says what each is for. */
+/** Settings of Ratis; docs/adr/0011a-registry-on-ratis-measured.md says what each is for. */
 final class RaftSettings {
   /** Maximum bytes of log entries in one message to a follower. */
   static final int APPEND_BYTES = 1 << 20;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * never discloses, so that no secret of the cluster is needed and a token is valid at one bus only.
  * Each names the client's producer number and the bus that the client leaves, is valid for a short
  * time, and is redeemed once: tokens issued and not redeemed are kept, up to a bound. See
- * docs/adr/0017-change-of-bus.md.
+ * docs/adr/0017-client-move.md.
  */
 public final class MoveTokens {
   /** Moves that may be under way to one bus. */

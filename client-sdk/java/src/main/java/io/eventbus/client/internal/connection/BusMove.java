@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Move of a client to another bus: makes the new connection before it breaks the old one, so that
- * no event is lost, duplicated or reordered. See docs/adr/0017-change-of-bus.md.
+ * no event is lost, duplicated or reordered. See docs/adr/0017-client-move.md.
  *
  * <p>{@link BusMoveTable} decides what is done when; this class does it. Until LEAVING nothing has
  * been given up at the old bus, and any failure leaves the client where it is. Confined to the

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
@@ -291,10 +292,14 @@ class PermissionsCommandTest {
   void theExampleOfThePageIsTrue() throws IOException {
     String page = Files.readString(Path.of("..", "docs", "security.md")).replace("\r\n", "\n");
     List<String> blocks =
-        List.of(page.substring(page.indexOf("## Roles and rules")).split("\n```\n", -1));
-    Files.writeString(Path.of(roles), blocks.get(1));
+        Pattern.compile("(?ms)^```text\n(.*?)\n```$")
+            .matcher(page.substring(page.indexOf("## Roles and rules")))
+            .results()
+            .map(block -> block.group(1))
+            .toList();
+    Files.writeString(Path.of(roles), blocks.get(0));
     int commands = 0;
-    for (String question : blocks.get(3).split("(^|\n)\\$ ", -1)) {
+    for (String question : blocks.get(1).split("(^|\n)\\$ ", -1)) {
       if (!question.isEmpty()) {
         String[] lines = question.split("\n", 2);
         List<String> words = new ArrayList<>(List.of(lines[0].split(" ", -1)));

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -96,7 +95,12 @@ public final class MarkdownPage {
     out.append("\n## ").append(first.title()).append(", ");
     out.append(DAY.matcher(first.startedAt()).replaceFirst("")).append("\n\n");
     out.append(first.machine()).append(".\n");
-    line(out, "Systems: " + joined(chapters, Chapter::systems, "; ") + ".");
+    line(
+        out,
+        chapters.stream()
+            .flatMap(chapter -> chapter.systems().stream())
+            .distinct()
+            .collect(Collectors.joining("; ", "Systems: ", ".")));
     chapters.stream()
         .flatMap(chapter -> chapter.remarks().stream())
         .distinct()
@@ -111,14 +115,6 @@ public final class MarkdownPage {
       out.append("\n### ").append(section.title()).append("\n\n");
       table(out, section);
     }
-  }
-
-  private static String joined(
-      List<Chapter> chapters, Function<Chapter, List<String>> texts, String separator) {
-    return chapters.stream()
-        .flatMap(chapter -> texts.apply(chapter).stream())
-        .distinct()
-        .collect(Collectors.joining(separator));
   }
 
   /** Appends the rows of a table with the same head. */

@@ -59,6 +59,7 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new ListCommand(drivers));
     line.addSubcommand(new ReportCommand());
     line.addSubcommand(new PageCommand());
+    line.addSubcommand(new ChartCommand());
     line.addSubcommand(new SwitchCommand());
     line.addSubcommand(new CoordinationCommand(drivers));
     line.addSubcommand(new AttackCommand());
@@ -82,7 +83,8 @@ public final class LoadTest implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "command: absent (expected: run, switch, coordination, attack, report, page, list or jmh)");
+        "command: absent (expected: run, switch, coordination, attack, report, page, chart, list or"
+            + " jmh)");
   }
 
   /** The version of the jar. */

@@ -318,7 +318,7 @@ class LoadTestTest {
         .as(err::toString)
         .isEqualTo(LoadTestExitCode.OK);
     assertThat(Files.readString(document))
-        .contains("loadtest run " + workload)
+        .contains("$L run " + workload)
         .contains("| short | memory |")
         .contains("[The medians with all digits](medians.json)");
     assertThat(Files.readAllLines(medians))
@@ -337,6 +337,32 @@ class LoadTestTest {
   void thePageOfBenchmarksCanTakeFigures() throws Exception {
     Path page = Path.of("..", "docs", "benchmarks.md");
     assertThat(MarkdownPage.into(Files.readString(page), "figures")).contains("figures");
+  }
+
+  @Test
+  void theChartInTheDocumentsIsDrawnFromTheirMedians() throws Exception {
+    Path documents = Path.of("..", "docs");
+    String medians = documents.resolve("benchmarks").resolve("medians.json").toString();
+    Path chart = directory.resolve("chart.svg");
+    assertThat(execute("chart", medians, "--into=" + chart))
+        .as(err::toString)
+        .isEqualTo(LoadTestExitCode.OK);
+    assertThat(Files.readString(chart))
+        .isEqualTo(Files.readString(documents.resolve("images").resolve("throughput.svg")));
+    assertThat(execute("chart", medians, "fan-out/1000", "--into=" + chart)).isZero();
+    assertThat(Files.readString(chart)).contains(">fan-out/1000<").doesNotContain("one-to-one");
+  }
+
+  @Test
+  void aChartOfWhatWasNotMeasuredEndsWithTwo() throws Exception {
+    String into = "--into=" + directory.resolve("chart.svg");
+    Path file = directory.resolve("medians.json");
+    Files.writeString(file, "[]");
+    assertThat(execute("chart", file.toString(), "none", into)).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(err.toString()).contains("WORKLOAD: none (expected: one that " + file + " has)");
+    Files.writeString(file, "{}");
+    assertThat(execute("chart", file.toString(), into)).isEqualTo(LoadTestExitCode.USAGE);
+    assertThat(err.toString()).contains("FILE: " + file + " (expected: medians)");
   }
 
   @Test

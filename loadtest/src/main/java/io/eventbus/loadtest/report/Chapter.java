@@ -7,18 +7,20 @@ import java.util.List;
  *
  * @param command as it was typed; empty if it is not known
  * @param machine where it ran
+ * @param systems each with its version
  */
 public record Chapter(
     String title,
     String startedAt,
     String command,
     Machine machine,
-    String systems,
+    List<String> systems,
     List<String> remarks,
     List<Section> sections,
     List<SpeedTarget> targets) {
   /** Takes copies. */
   public Chapter {
+    systems = List.copyOf(systems);
     remarks = List.copyOf(remarks);
     sections = List.copyOf(sections);
     targets = List.copyOf(targets);

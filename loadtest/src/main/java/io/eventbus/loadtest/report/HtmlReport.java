@@ -35,7 +35,7 @@ public final class HtmlReport {
     if (!report.command().isEmpty()) {
       page.paragraph(report.command());
     }
-    page.paragraph("Systems: " + report.systems() + ".");
+    page.paragraph("Systems: " + String.join(", ", report.systems()) + ".");
     page.paragraph(
         "Each figure is the median of the runs; in the plots a bar is the median and a dot is a"
             + " run. Latency counts from the moment at which an event was due. Servers and clients"

@@ -4,7 +4,6 @@ import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.workload.Workload;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * Everything that one invocation of the load test found.
@@ -47,12 +46,12 @@ public record Report(
     return summaries;
   }
 
-  /** Names the systems that were measured. */
-  public String systems() {
+  /** Names the systems that were measured, each with its version. */
+  public List<String> systems() {
     return results.stream()
         .map(result -> result.driver() + " " + result.version())
         .distinct()
-        .collect(Collectors.joining(", "));
+        .toList();
   }
 
   /**

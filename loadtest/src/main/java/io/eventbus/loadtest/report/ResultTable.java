@@ -51,7 +51,8 @@ public final class ResultTable {
       out.append(report.unfinished()).append('\n');
     }
     out.append(LEGEND).append('\n');
-    out.append(report.systems()).append("; ").append(report.machine()).append('\n');
+    out.append(String.join(", ", report.systems())).append("; ");
+    out.append(report.machine()).append('\n');
     for (Section section : sections(report)) {
       section(out, section);
     }

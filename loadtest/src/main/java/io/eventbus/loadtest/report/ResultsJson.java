@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.report;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -75,6 +76,15 @@ public final class ResultsJson {
       lines.add(line.writeValueAsString(summary));
     }
     WholeFile.write(file, lines.toString());
+  }
+
+  /**
+   * Reads what {@link #writeMedians} wrote.
+   *
+   * @throws IOException if it cannot be read or is something else
+   */
+  public static List<Summary> readMedians(Path file) throws IOException {
+    return JSON.readValue(file.toFile(), new TypeReference<List<Summary>>() {});
   }
 
   /**

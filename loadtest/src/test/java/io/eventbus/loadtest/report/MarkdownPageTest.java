@@ -8,28 +8,32 @@ import org.junit.jupiter.api.Test;
 
 class MarkdownPageTest {
   private static final Chapter CHAPTER =
-      new Chapter(
-          "Workloads",
-          "2026-01-02T03:04:05Z",
-          "loadtest run w --runs 5",
-          new Machine("cpu", 2, -1, "Linux", "JVM"),
-          "eventbus 1",
-          List.of("A remark."),
-          List.of(
-              new Section("Medians", List.of(List.of("a", "b"), List.of("x | <y>", "1")), 1),
-              new Section("Nothing", List.of(List.of("a", "b")), 1)),
-          List.of(
-              SpeedTarget.of("fast", "3 x", true),
-              SpeedTarget.of("small", "9 MB", false),
-              SpeedTarget.notMeasured("cheap", "no run")));
+      chapter("2026-01-02T03:04:05Z", "loadtest run w --runs 5", List.of("x | <y>", "1"));
+
+  private static Chapter chapter(String startedAt, String command, List<String> row) {
+    return new Chapter(
+        "Workloads",
+        startedAt,
+        command,
+        new Machine("cpu", 2, -1, "Linux", "JVM"),
+        List.of("eventbus 1"),
+        List.of("A remark."),
+        List.of(
+            new Section("Medians", List.of(List.of("a", "b"), row), 1),
+            new Section("Nothing", List.of(List.of("a", "b")), 1)),
+        List.of(
+            SpeedTarget.of("fast: >= 2 x", "3 x", true),
+            SpeedTarget.of("small", "9 MB", false),
+            SpeedTarget.notMeasured("cheap", "no run")));
+  }
 
   @Test
   void aFileIsShownWithItsCommandMachineAndTables() {
     String figures = MarkdownPage.figures(List.of(CHAPTER), "benchmarks/medians.json");
     assertThat(figures)
         .contains("## Workloads, 2026-01-02\n")
-        .contains("```\nloadtest run w --runs 5\n```")
-        .contains("cpu, 2 cores, Linux, JVM. Systems: eventbus 1.")
+        .contains("```bash\nL=\"java -jar loadtest/target/loadtest.jar\"\n$L run w --runs 5\n```")
+        .contains("cpu, 2 cores, Linux, JVM.\n\nSystems: eventbus 1.\n")
         .contains("[The medians with all digits](benchmarks/medians.json)")
         .contains("A remark.")
         .contains("### Medians\n\n| a | b |\n|---|---:|\n| x \\| &lt;y> | 1 |\n")
@@ -40,9 +44,23 @@ class MarkdownPageTest {
   void whatIsMissedComesBeforeWhatIsReached() {
     String figures = MarkdownPage.figures(List.of(CHAPTER), "");
     assertThat(figures)
-        .contains("1 reached, 1 not.")
-        .containsSubsequence("| small | 9 MB | **NOT reached** |", "| fast | 3 x | reached |")
+        .contains("1 missed, 1 reached.")
+        .containsSubsequence(
+            "- **Target missed:** small; measured 9 MB\n", "| fast: ≥ 2 x | 3 x |\n")
         .doesNotContain("cheap", "medians");
+  }
+
+  @Test
+  void filesOfOneDayHaveCommonTables() {
+    String more = "loadtest run " + "w ".repeat(60) + "--runs 5";
+    Chapter other = chapter("2026-01-02T08:00:00Z", more, List.of("z", "2"));
+    Chapter later = chapter("2026-01-03T08:00:00Z", "", List.of("z", "3"));
+    assertThat(MarkdownPage.figures(List.of(CHAPTER, other, later), ""))
+        .containsOnlyOnce("## Workloads, 2026-01-02\n")
+        .contains("$L run w --runs 5\n$L run w w")
+        .contains("w w \\\n    --runs 5\n```")
+        .contains("| x \\| &lt;y> | 1 |\n| z | 2 |\n\n## Workloads, 2026-01-03\n")
+        .contains("# The command is not in the file.\n");
   }
 
   @Test

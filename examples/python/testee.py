@@ -1,4 +1,4 @@
-"""The testee of the conformance kit for this client; ../../conformance/README.md has its protocol.
+"""The testee of the conformance kit for this client; ../../conformance/adapter.md has its protocol.
 
     java -jar eventbus-conformance.jar --testee "python testee.py"
 """

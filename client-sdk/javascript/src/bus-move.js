@@ -34,7 +34,7 @@ const OVERTAKE_TIMEOUT = 2000;
 
 /**
  * A move of a client to another bus: makes the new connection before it breaks the old one, so that no event is lost, doubled or put out of order, as
- * protocol.md#change-of-bus says. The table decides, this class acts. Until LEAVING the old bus keeps everything, and any failure leaves the client
+ * protocol.md#client-moves says. The table decides, this class acts. Until LEAVING the old bus keeps everything, and any failure leaves the client
  * there.
  */
 export class BusMove {

@@ -3,7 +3,7 @@ memory.
 
     python bench/soak.py --jar eventbus.jar [--minutes 60] [--restart-every 60] [--drain-every 45] [--kill]
 
-The clients are testees of the conformance kit (conformance/README.md has their protocol), by default this SDK's; ``--testee
+The clients are testees of the conformance kit (conformance/adapter.md has their protocol), by default this SDK's; ``--testee
 "node testee.js"`` runs another one. Needs Python only. Prints a line every ``--report`` seconds and the sum at the end, and ends
 with 1 where a confirmed event was lost, doubled or put out of order. With ``--kill`` buses get no time to deliver
 confirmed events: lost ones are counted and shown, and are no failure.

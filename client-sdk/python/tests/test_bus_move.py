@@ -1,4 +1,4 @@
-"""Moves to another bus: the steps of docs/protocol.md#change-of-bus, and failures of each."""
+"""Moves to another bus: the steps of docs/protocol.md#client-moves, and failures of each."""
 
 from __future__ import annotations
 

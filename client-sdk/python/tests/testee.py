@@ -1,4 +1,4 @@
-"""The testee of the conformance kit: reads requests as lines of JSON, and answers with this SDK. conformance/README.md
+"""The testee of the conformance kit: reads requests as lines of JSON, and answers with this SDK. conformance/adapter.md
 has the protocol.
 
     java -jar eventbus-conformance.jar --testee "python client-sdk/python/tests/testee.py [--sync]"

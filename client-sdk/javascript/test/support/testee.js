@@ -1,4 +1,4 @@
-// Testee of the conformance kit, in Node and in a page: handles its lines, as conformance/README.md defines them.
+// Testee of the conformance kit, in Node and in a page: handles its lines, as conformance/adapter.md defines them.
 import { connect, Rejection, Reply } from '../../src/services.js';
 import { Malformed } from '../../src/errors.js';
 import { filterProblem, matcher, topicProblem } from '../../src/topics.js';

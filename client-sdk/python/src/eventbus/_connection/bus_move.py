@@ -1,5 +1,5 @@
 """A move of a client to another bus: the new connection is made before the old one is given up, so that no event is lost,
-doubled or put out of order. docs/protocol.md#change-of-bus has the steps.
+doubled or put out of order. docs/protocol.md#client-moves has the steps.
 
 ``_move_table`` decides, ``BusMove`` acts. Until LEAVING the old bus keeps everything, and any failure leaves the
 client there. Without I/O and without a clock::

@@ -160,7 +160,7 @@ class Registry:
             self._expect_answer(registration, now)
 
     def _expect_answer(self, registration: Registration, now: float) -> None:
-        """Starts the timeout for the answer; protocol.md#time-outs-of-a-client: tells the application, and reconnects."""
+        """Starts the timeout for the answer; protocol.md#client-timeouts: tells the application, and reconnects."""
         context = self._context
         registration.settle()
 

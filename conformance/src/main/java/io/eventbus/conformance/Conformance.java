@@ -44,7 +44,7 @@ import picocli.CommandLine.Option;
     description = "Tells whether a client library does what docs/protocol.md asks of a client.",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:all scenarios passed, but those that the testee cannot do and those that are known to fail",
+      "0:all scenarios passed, but those that the client cannot do and those that are known to fail",
       "1:one failed, or one that is known to fail did not",
       "2:wrong flags"
     })
@@ -52,7 +52,9 @@ public final class Conformance implements Callable<Integer> {
   @Option(
       names = "--testee",
       paramLabel = "COMMAND",
-      description = "starts the testee, run by sh; 'java' is the Java SDK in this process")
+      description =
+          "starts the adapter of the client under test, run by sh; 'java' is the Java SDK in this"
+              + " process")
   private @Nullable String testee;
 
   @Option(

@@ -106,7 +106,7 @@ class ProtocolDocumentTest {
 
   @Test
   void theFramesAreAllThere() {
-    String frames = ProtocolDocument.section("Who sends what, when");
+    String frames = ProtocolDocument.section("Frame types");
     for (TypeCode type : TypeCode.values()) {
       String name = FrameSchemas.of(type).getName();
       assertThat(frames).contains(String.format("\n| %03d | `%s` | ", type.code(), name));

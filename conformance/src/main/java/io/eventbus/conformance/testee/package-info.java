@@ -1,2 +1,2 @@
-/** The client library under test, as a protocol of JSON lines in README.md of this module. */
+/** The client library under test, as a protocol of JSON lines in adapter.md of this module. */
 package io.eventbus.conformance.testee;

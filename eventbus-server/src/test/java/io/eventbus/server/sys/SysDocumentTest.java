@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The fields in the protocol's page equal those that are published. */
+/** The fields in the page of system topics equal those that are published. */
 class SysDocumentTest {
-  private static final Path DOCUMENT = Path.of("..", "docs", "protocol.md");
+  private static final Path DOCUMENT = Path.of("..", "docs", "system-topics.md");
 
   /** Advisory of each kind. */
   private static final List<Advisory> ADVISORIES =

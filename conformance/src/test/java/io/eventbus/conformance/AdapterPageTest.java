@@ -13,12 +13,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Compares README.md, for authors of libraries, with the kit. */
-class ReadmeTest {
+/** Compares adapter.md, for authors of adapters, with the kit. */
+class AdapterPageTest {
   private static Set<String> names(String table) {
     Matcher part =
         Pattern.compile("(?s)<!-- begin: " + table + " -->(.*?)<!-- end: " + table + " -->")
-            .matcher(Repository.read("conformance/README.md"));
+            .matcher(Repository.read("conformance/adapter.md"));
     assertThat(part.find()).as(table).isTrue();
     Set<String> names = new TreeSet<>();
     // The first cell of each row, some with several names.

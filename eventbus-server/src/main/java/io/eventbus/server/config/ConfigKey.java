@@ -932,7 +932,7 @@ public enum ConfigKey {
       99,
       "",
       "Load, in percent, down to which an overloaded bus moves clients, and up to which others"
-          + " accept them. Less than `balance.high-percent`."),
+          + " accept these. Less than `balance.high-percent`."),
   /** Duration of high load that counts as overload. */
   BALANCE_OVERLOAD_AFTER(
       "balance.overload-after",
